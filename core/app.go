@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -70,6 +71,7 @@ type Options struct {
 // starts them in order and stops them in the opposite one.
 type App struct {
 	opt        Options
+	serving    atomic.Bool
 	log        hclog.Logger
 	bus        event.Bus
 	lock       *store.Lock
@@ -162,7 +164,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.notes = a.releaseNotes()
 	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
+		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store, CheckedAtStart: a.checkedAtStart, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
 		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), Notes: a.noteExcerpts(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
@@ -205,9 +207,18 @@ func (a *App) Close() {
 	a.lock.Release()
 }
 
+// checkedAtStart returns the watchers that are checked when Dogwatch starts to serve.
+func (a *App) checkedAtStart() []string {
+	if !a.serving.Load() {
+		return nil
+	}
+	return wiring.CheckedAtStart(a.components)
+}
+
 // Run serves until ctx ends, and then stops in order: no new requests and
 // schedules, running checks, deliveries under way.
 func (a *App) Run(ctx context.Context) error {
+	a.serving.Store(true)
 	stored := wiring.Containers{Store: a.store}
 	var err error
 	a.streams, err = statestream.New(ctx, statestream.Options{

@@ -103,7 +103,7 @@ func TestKillHostAndPluginDuringDelivery(t *testing.T) {
 			} else {
 				env = append(env, "DOGWATCH_TRIGGER_SMTP_SINK_HOST=127.0.0.1", fmt.Sprint("DOGWATCH_TRIGGER_SMTP_SINK_PORT=", listenSMTP(t, r)),
 					"DOGWATCH_TRIGGER_SMTP_SINK_FROM=dogwatch@example.org", "DOGWATCH_TRIGGER_SMTP_SINK_TO=ana@example.org",
-					"DOGWATCH_TRIGGER_SMTP_SINK_SIMPLETITLE=${container.result.tag}")
+					"DOGWATCH_TRIGGER_SMTP_SINK_BACKLOG=each", "DOGWATCH_TRIGGER_SMTP_SINK_SIMPLETITLE=${container.result.tag}")
 			}
 			killPairs(t, f, r, install(t, env...))
 		})

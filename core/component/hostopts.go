@@ -38,6 +38,13 @@ const ModeBatch = "batch"
 // done since the last and what is to be decided.
 const ModeSummary = "summary"
 
+// The values of the option backlog.
+const (
+	BacklogSummary = "summary"
+	BacklogEach    = "each"
+	BacklogNone    = "none"
+)
+
 // Parts of the default templates. An update of a digest names the image, since the
 // tag stays what it is, with its versions where they are known: nginx:latest (1.27.2 → 1.27.3).
 // Twelve digits of a digest are enough to tell two apart.
@@ -78,6 +85,7 @@ type TriggerOptions struct {
 	SummaryEmpty     bool     `option:"summaryempty" default:"false" help:"Send a summary even when nothing was done and nothing is to be decided"`
 	SummaryTitle     string   `option:"summarytitle" help:"Title template of a summary"`
 	SummaryBody      string   `option:"summarybody" help:"Body template of a summary"`
+	Backlog          string   `option:"backlog" choices:"summary,each,none" help:"What it hears of the updates that wait when it runs for the first time: summary (one message about all, after the first check), each (as if each had just been found), none; without it, summary where messages go to a person, each elsewhere"`
 	Events           []string `option:"events" choices:"watcher,operation,plugin,none" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again), operation (how an update or a rollback ended), plugin (a newer version of an installed plugin), none; without it, operation and plugin where messages go to a person"`
 	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // TestThresholdChoicesAreThoseOfLabels: a label accepts each threshold that the option accepts.
@@ -74,6 +76,32 @@ func TestDefaultMessages(t *testing.T) {
 			if got, err := parsed.Render(map[string]any{"container": value, "also": "", "versions": versions}); err != nil || got != want {
 				t.Errorf("%s, %s: %v\n got  %s\n want %s", c.name, option, err, got, want)
 			}
+		}
+	}
+}
+
+// TestBacklogByType: messages to people are one about all that waits; programs, and what updates containers, run for each.
+func TestBacklogByType(t *testing.T) {
+	for about, c := range map[string]struct {
+		given string
+		can   []string
+		want  string
+	}{
+		"messages":           {"", []string{kind.CapMessages}, BacklogSummary},
+		"messages, each":     {"each", []string{kind.CapMessages}, BacklogEach},
+		"a program":          {"", nil, BacklogEach},
+		"a program, summary": {"summary", nil, BacklogSummary},
+		"updates":            {"summary", []string{kind.CapOperate}, BacklogEach},
+		"updates, none":      {"none", []string{kind.CapOperate}, BacklogNone},
+	} {
+		trigger := Trigger{Component: Component{typ: kind.Type{Kind: kind.Trigger, Capabilities: c.can}}}
+		values := option.Values{"auto": true}
+		if c.given != "" {
+			values["backlog"] = c.given
+		}
+		opt := Options{ValidateTrigger: func(TriggerOptions) []config.Problem { return nil }}
+		if _, err := trigger.setSettings(values, &opt); err != nil || trigger.Settings.Backlog != c.want {
+			t.Errorf("%s: %q, %v; want %q", about, trigger.Settings.Backlog, err, c.want)
 		}
 	}
 }

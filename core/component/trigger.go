@@ -30,5 +30,14 @@ func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Pr
 	if len(t.Settings.Events) == 0 && t.Settings.Auto && slices.Contains(t.typ.Capabilities, kind.CapMessages) {
 		t.Settings.Events = []string{EventOperation, EventPlugin}
 	}
+	if t.Settings.Backlog == "" {
+		t.Settings.Backlog = BacklogEach
+		if slices.Contains(t.typ.Capabilities, kind.CapMessages) {
+			t.Settings.Backlog = BacklogSummary
+		}
+	}
+	if t.Settings.Backlog == BacklogSummary && slices.Contains(t.typ.Capabilities, kind.CapOperate) {
+		t.Settings.Backlog = BacklogEach // it has no reader
+	}
 	return opt.ValidateTrigger(t.Settings), nil
 }

@@ -45,6 +45,8 @@ type Trigger struct {
 	Summary Moments
 	// SummaryEmpty is true when it sends one even if there is nothing to tell.
 	SummaryEmpty bool
+	// Backlog is what it is notified of when it runs for the first time; "" is BacklogEach.
+	Backlog Backlog
 	// Outages is true when it is to be notified of engines that cannot be reached, whatever Auto says.
 	Outages bool
 	// Operations is true when it is to be notified of how updates and rollbacks ended.
@@ -108,6 +110,9 @@ type Options struct {
 	Stored func() []*sdk.Container
 	Store  Store
 	Bus    *event.Bus
+	// CheckedAtStart returns the watchers whose first check begins by itself when Dogwatch starts: triggers are
+	// introduced to what waits once all have ended. Nil for none.
+	CheckedAtStart func() []string
 	// Grants may be nil.
 	Grants Grants
 	// Updates may be nil: no trigger has containers updated then.
@@ -159,6 +164,12 @@ type Dispatcher struct {
 	reminded map[reminder]int64
 	// summarized is until when the summaries of triggers have come, as the store has it.
 	summarized map[string]delivery.Summary
+
+	// Only the planner uses what follows: the watchers that were checked since the start, when
+	// triggers were introduced, and whether those of an older installation are noted.
+	checked    map[string]bool
+	introduced map[string]delivery.Summary
+	older      bool
 }
 
 // reminder is an update of which a trigger is notified at each check.
@@ -175,13 +186,16 @@ func New(opt Options) *Dispatcher {
 	if opt.Stored == nil {
 		opt.Stored = func() []*sdk.Container { return nil }
 	}
+	if opt.CheckedAtStart == nil {
+		opt.CheckedAtStart = func() []string { return nil }
+	}
 	if opt.Progressed == nil {
 		opt.Progressed = func() {}
 	}
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, pausedUntil: map[string]time.Time{}, reminded: map[reminder]int64{},
-		summarized: map[string]delivery.Summary{},
+		summarized: map[string]delivery.Summary{}, checked: map[string]bool{}, introduced: map[string]delivery.Summary{},
 	}
 	d.runs = runs{log: d.log, redact: opt.Redact, changed: opt.Progressed, running: map[int64]*run{}}
 	d.life, d.end = context.WithCancel(context.Background())
@@ -254,7 +268,18 @@ func (d *Dispatcher) plan(ctx context.Context, events []event.Event) error {
 	if err != nil {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}
-	pending := plan(events, d.opt.Triggers.All(), known)
+	if !d.older {
+		if err := d.introduceOlder(ctx); err != nil {
+			return fmt.Errorf("plan deliveries: %w", err)
+		}
+		d.older = true
+	}
+	triggers := d.opt.Triggers.All()
+	introduced, err := d.introduce(ctx, triggers, events)
+	if err != nil {
+		return fmt.Errorf("plan deliveries: %w", err)
+	}
+	pending := plan(events, triggers, known, introduced)
 	if _, err := d.opt.Store.Plan(ctx, Reader, events[len(events)-1].ID, pending); err != nil {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}

@@ -69,6 +69,8 @@ type bench struct {
 	path  string
 	// updates carries out what triggers request; nil for nothing.
 	updates Updates
+	// atStart are the watchers that are checked at the start.
+	atStart []string
 	// stored are the containers of summaries, which list changes.
 	storedMu sync.Mutex
 	stored   []*sdk.Container
@@ -119,7 +121,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, Links: b.links, Notes: b.notes, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, CheckedAtStart: func() []string { return b.atStart }, Links: b.links, Notes: b.notes, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

@@ -51,6 +51,9 @@ type Component struct {
 	// Next is when a watcher is checked next, and, where a method returns Settings of one, when
 	// a trigger sends its next summary; zero when that is not planned.
 	Next time.Time
+	// Backlog is what a trigger that runs by itself hears of the updates that wait when it runs for the first
+	// time, one of the values of the option; set where a method returns Settings, and "" with summaries.
+	Backlog string
 }
 
 // Key returns "trigger.smtp.main".
@@ -103,12 +106,22 @@ func (s *Service) Component(ctx context.Context, actor auth.Actor, k kind.Kind, 
 	if r, known := s.opt.Components.Registry(c.ID()); known && k == kind.Registry {
 		shown.Limits = s.limits(r.RateLimits(ctx))
 	}
-	if t, known := s.opt.Components.Trigger(c.ID()); known && k == kind.Trigger && t.Settings.Auto && t.Settings.Mode == component.ModeSummary {
-		if moments, err := window.ParseMoments(t.Settings.Summary, nil); err == nil {
-			shown.Next = moments.Next(s.opt.Now())
+	if t, known := s.opt.Components.Trigger(c.ID()); known && k == kind.Trigger && t.Settings.Auto {
+		shown.Backlog = t.Settings.Backlog
+		if t.Settings.Mode == component.ModeSummary {
+			shown.Backlog, shown.Next = "", s.nextSummary(t)
 		}
 	}
 	return shown, true
+}
+
+// nextSummary returns when the next summary of a trigger is due; zero when that is not known.
+func (s *Service) nextSummary(t *component.Trigger) time.Time {
+	moments, err := window.ParseMoments(t.Settings.Summary, nil)
+	if err != nil {
+		return time.Time{}
+	}
+	return moments.Next(s.opt.Now())
 }
 
 // TriggersOf returns the triggers that can run for a container, each with the

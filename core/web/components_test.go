@@ -83,6 +83,14 @@ func TestTriggerPage(t *testing.T) {
 		t.Error("a page without ?tested shows the result")
 	}
 
+	for backlog, says := range map[string]string{"summary": "one message about all updates", "none": "leaves out", "each": "runs for each update"} {
+		mail := smtp()
+		mail.Backlog = backlog
+		u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{mail}} })
+		_, body := get(t, u, "/triggers/smtp/main")
+		contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+says)
+	}
+
 	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)
 	r.Header.Set("HX-Request", "true")
 	_, body = respond(t, u, r)

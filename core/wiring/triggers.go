@@ -56,7 +56,7 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	}
 	t := dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
-		Threshold: threshold, AtMostOnce: c.Delivery == kind.AtMostOnce,
+		Threshold: threshold, Backlog: dispatch.Backlog(o.Backlog), AtMostOnce: c.Delivery == kind.AtMostOnce,
 		Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
 		Plugins: slices.Contains(o.Events, component.EventPlugin),
@@ -67,6 +67,17 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 		}
 	}
 	return t
+}
+
+// CheckedAtStart returns the names of the usable watchers that are checked when Dogwatch starts.
+func CheckedAtStart(components *component.Manager) []string {
+	var names []string
+	for _, w := range components.Watchers() {
+		if w.Usable() && w.Settings.WatchAtStart {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 // TestRunner returns what runs tests of components; used reports whether a known
