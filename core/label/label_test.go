@@ -71,7 +71,7 @@ func TestTranslate(t *testing.T) {
 		{"dd.rollback.interval", "10s", "", "", "want milliseconds"},
 		{"dd.update.mode", "infrastructure", "", "", "depends on what it is"},
 		{"dd.compose.native", "x", "", "", "option of the watcher"},
-		{"dd.security.gate", "x", "", "", "nothing of the kind"},
+		{"dd.security.gate", "x", "", "", "scan.hold"},
 		{"dd.depends_on", "x", "", "", "found by itself"},
 		{"dd.wacth", "x", "", "", "did you mean dd.watch?"},
 		{wt + ".enable", "false", Watch, "false", ""},

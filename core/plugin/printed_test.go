@@ -37,13 +37,18 @@ func TestErrorOfACrashHasItsTextAndPlace(t *testing.T) {
 	opt, _ := thirdParty(t)
 	h := loggedHost(t, opt, &log)
 	must(t, h.Discover(t.Context()))
-	for do, want := range map[string]string{
+	wants := map[string]string{
 		"panic": "Trigger.Run panicked: as asked (isolation_test.go:",
 		"crash": "the plugin stopped before it answered; it wrote to stderr: panic: by a goroutine (isolation_test.go:",
-	} {
-		i, err := configureTrigger(t, h, "trigger.act."+do, map[string]any{"do": "try " + do})
+	}
+	for do := range wants {
+		_, err := configureTrigger(t, h, "trigger.act."+do, map[string]any{"do": "try " + do})
 		must(t, err)
-		err = i.Run(t.Context(), trigger.Request{})
+	}
+	s, _ := h.Bundle("mine")
+	for _, do := range []string{"panic", "crash"} { // the process has responded when it crashes, so it is started again at once
+		want := wants[do]
+		err := s.Trigger("trigger.act."+do).Run(t.Context(), trigger.Request{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q in it", err, want)
 		}
