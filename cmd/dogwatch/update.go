@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -24,6 +25,7 @@ type updateFlags struct {
 	yes         bool
 	all         bool
 	major       bool
+	retry       bool
 	step        string
 	version     string
 	acknowledge []string
@@ -48,7 +50,10 @@ does not become healthy, the old one is back. An operation goes on when this com
 is interrupted. The watcher must be allowed to update: watcher.TYPE.NAME.update.
 
 A major update is asked about once more; with --yes it needs --major, and --all leaves
-it out without. --version chooses among the versions that a plan lists.
+it out without. --all takes what others depend on first; if that fails, what depends on it
+is not begun. It leaves out what did not work before, or was rolled back, and what
+depends on that, until there is something newer; --retry tries again. --version chooses
+among the versions that a plan lists.
 
 Exit code 0: all updated, or nothing to do with --all. 1: something was rolled back, or
 failed. 2: wrong command line. 3: something is blocked or refused, or has no update.`,
@@ -78,6 +83,7 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "pull the image and go no further")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plans or operations as the API does")
 	cmd.Flags().BoolVar(&f.major, "major", false, "carry out major updates without asking once more")
+	cmd.Flags().BoolVar(&f.retry, "retry", false, "with --all: try again what did not work before, or was rolled back")
 	f.versionFlag(cmd)
 	f.composeFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(updateSteps, cobra.ShellCompDirectiveNoFileComp))
@@ -101,6 +107,8 @@ func (f *updateFlags) check(args []string) error {
 		return usage(errors.New("name containers, or use --all (see: dogwatch update --help)"))
 	case f.version != "" && len(args) != 1:
 		return usage(errors.New("--version is for one container"))
+	case f.retry && !f.all:
+		return usage(errors.New("--retry is for --all: a container that is named is tried again"))
 	case f.step != "" && !f.all:
 		return usage(errors.New("--kind is for --all"))
 	case f.step != "" && !slices.Contains(updateSteps, f.step):
@@ -126,6 +134,9 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 	selected, err := u.selected(f, names)
 	if err != nil {
 		return err
+	}
+	if f.all {
+		selected = g.inTurn(f, selected)
 	}
 	r := &round{global: g, updating: u, flags: f}
 	ready := r.planAll(ctx, selected)
@@ -156,6 +167,25 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 		return err
 	}
 	return exit(r.code())
+}
+
+// inTurn puts what --all selects into the order of its dependencies, and says what it leaves out.
+func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container {
+	selected = label.InOrder(selected, func(c sdk.Container) sdk.Container { return c })
+	if f.retry {
+		return selected
+	}
+	kept, why := leaveOut(selected)
+	out := g.stdout
+	if f.json {
+		out = g.stderr
+	}
+	for _, c := range selected {
+		if said := why[c.ID]; said != "" {
+			fmt.Fprintln(out, printable(fmt.Sprintf("%s/%s is left out: %s; --retry tries it again", c.Watcher, c.Name, said)))
+		}
+	}
+	return kept
 }
 
 // confirm asks the user on a terminal, unless that is not wanted.

@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -137,47 +136,6 @@ func (r *round) resultOf(c sdk.Container) *result {
 	return r.results[i]
 }
 
-// carryOut begins the operations and follows them to their ends. A container that is
-// recreated with another one is another container by then: it is planned again once
-// that one is done.
-func (r *round) carryOut(ctx context.Context, ready []planned) {
-	now, later := inOrder(ready)
-	r.begin(ctx, now)
-	for _, p := range later {
-		res := r.resultOf(p.container)
-		if ctx.Err() != nil {
-			r.fail(res, errors.New("interrupted before it was begun"))
-			continue
-		}
-		again, err := r.replan(ctx, p)
-		if err != nil {
-			r.fail(res, err)
-			continue
-		}
-		if len(again.plan.Blocks) > 0 {
-			r.block(res, again.plan, true)
-			continue
-		}
-		r.begin(ctx, []planned{{p.container, again.plan}}, again.container)
-	}
-}
-
-// inOrder splits plans into those that can be begun at once, and those of containers
-// that one of the others recreates.
-func inOrder(ready []planned) (now, later []planned) {
-	for _, p := range ready {
-		recreated := slices.ContainsFunc(ready, func(other planned) bool {
-			return other.container.ID != p.container.ID && slices.ContainsFunc(other.plan.Dependents, func(d api.Dependent) bool { return d.ID == p.container.ID })
-		})
-		if recreated {
-			later = append(later, p)
-		} else {
-			now = append(now, p)
-		}
-	}
-	return now, later
-}
-
 // replan plans again for a container that has become another one.
 func (r *round) replan(ctx context.Context, p planned) (planned, error) {
 	if err := r.call(ctx, http.MethodGet, "/api/containers", &r.containers); err != nil {
@@ -193,41 +151,6 @@ func (r *round) replan(ctx context.Context, p planned) (planned, error) {
 	var err error
 	p.plan, err = r.planOf(ctx, p.container)
 	return p, err
-}
-
-// begin starts operations and follows them. at are the containers as they are now,
-// where they differ from those that were planned first.
-func (r *round) begin(ctx context.Context, ready []planned, at ...sdk.Container) {
-	out := r.stdout
-	if r.flags.json {
-		out = r.stderr
-	}
-	w := newOperationWait(r.client, out, r.stderr, len(r.results) > 1)
-	for i, p := range ready {
-		res, c := r.resultOf(p.container), p.container
-		if i < len(at) {
-			c = at[i]
-		}
-		if ctx.Err() != nil {
-			r.fail(res, errors.New("interrupted before it was begun"))
-			continue
-		}
-		wish := r.flags.change()
-		wish.Digest, wish.State = p.plan.To.Digest, p.plan.State
-		// An interrupt is not to leave open whether it was begun.
-		if err := r.post(context.WithoutCancel(ctx), containerPath(c, string(r.flags.kind)), wish, &res.op); err != nil {
-			r.fail(res, err)
-			continue
-		}
-		w.add(res)
-	}
-	for res, err := range w.follow(ctx) {
-		if err != nil {
-			r.fail(res, err)
-		} else if res.op.State != operation.Succeeded {
-			res.code = exitFailure
-		}
-	}
 }
 
 // writeResults writes what became of each container.

@@ -29,6 +29,7 @@ import (
 type updatesServer struct {
 	mu         sync.Mutex
 	operations []api.Operation
+	stack      []sdk.Container // instead of these containers
 }
 
 // startUpdates puts the port of an updatesServer into the environment.
@@ -68,6 +69,9 @@ func (s *updatesServer) containers(w http.ResponseWriter, _ *http.Request) {
 		all = append(all, sdk.Container{ID: s.idOf(c.name), Name: c.name, Watcher: "local", UpdateAvailable: c.diff != "",
 			Image:      sdk.Image{Name: "library/" + c.name, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"}},
 			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: c.diff}})
+	}
+	if s.stack != nil {
+		all = s.stack
 	}
 	respond(w, http.StatusOK, all)
 }
