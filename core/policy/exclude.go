@@ -59,10 +59,12 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 				return reasons
 			}
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
+			if c.facts.AgeUnread && candidate.Created.IsZero() {
+				did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
+			} else if did != firstSeenNow && sentences {
+				did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
+			}
 			if sentences {
-				if did != firstSeenNow {
-					did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
-				}
 				reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), did, FormatAge(age.Value))
 			}
 			reasons = append(reasons, reason)

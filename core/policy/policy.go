@@ -124,6 +124,8 @@ type Facts struct {
 	// Rebuild is whether the update is one of the image that the container's is built on, so that
 	// nobody but who builds that can carry it out.
 	Rebuild bool
+	// AgeUnread is whether no check has read when versions were made, since no rule asked for an age.
+	AgeUnread bool
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string

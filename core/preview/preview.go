@@ -187,6 +187,8 @@ func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, e
 			return nil, fmt.Errorf("rule %q has no value: write it like minage=7d", text)
 		}
 		for i := range changed {
+			// Dates are read where a rule asks for an age.
+			changed[i].Facts.AgeUnread = subjects[i].Rules.MinAge.Value <= 0
 			if err := changed[i].Rules.Set(name, value, "this rule", zone); err != nil {
 				return nil, fmt.Errorf("rule %s: %w", name, err)
 			}

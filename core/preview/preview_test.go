@@ -96,6 +96,27 @@ func TestWithAnotherRule(t *testing.T) {
 	}
 }
 
+// TestWithSaysThatAnAgeIsNotRead: on the first day no check has read ages, as no rule asked for them; that is
+// not said to be new. Where one asked, the day on which it was first seen counts.
+func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
+	for _, test := range []struct {
+		rules []string
+		want  string
+		until bool
+	}{{nil, "has an age not read yet, and must be 7d old", false}, {[]string{"minage=2d"}, "was first seen 2026-", true}} {
+		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
+		of[0].Update.Candidates = []policy.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor, FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}
+		changed, err := preview.With(of, []string{"minage=7d"}, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := preview.Of(changed, now()).Containers[0]
+		if len(c.Reasons) != 1 || !strings.Contains(c.Reasons[0].Text, test.want) || c.Reasons[0].Until.IsZero() == test.until {
+			t.Errorf("with %q before: %+v, want %q", test.rules, c.Reasons, test.want)
+		}
+	}
+}
+
 func TestWithSaysWhatIsWrong(t *testing.T) {
 	for rule, want := range map[string]string{
 		"minage":    "write it like minage=7d",
