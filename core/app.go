@@ -306,6 +306,7 @@ func (a *App) discover(ctx context.Context) error {
 		a.log.Error("look for plugins", "error", err)
 	}
 	a.components.Finish()
+	a.components.LogReferences()
 	if a.components.Await(ctx) != nil {
 		return nil
 	}

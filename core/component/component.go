@@ -50,6 +50,8 @@ type Component struct {
 	section config.Component
 	bundle  *plugin.Supervisor
 	typ     kind.Type
+	// references are its options that name others.
+	references []naming
 	// problems is guarded by the manager.
 	problems []config.Problem
 	// hostWarnings are what the host finds unusual in its section.

@@ -247,6 +247,7 @@ func (m *Manager) resolve(component typed, t kind.Type, section config.Component
 	if c.Kind == kind.Trigger && c.Type == composeType {
 		settings["mode"] = ModeBatch
 	}
+	c.references = referencesOf(slices.Concat(host, t.Options), values, section)
 	m.opt.Secrets(t.Options.Secrets(c.Options)...)
 	c.masked = merge(host.Show(settings, true), t.Options.Show(c.Options, true))
 	c.stored = merge(host.Show(settings, m.opt.MaskAll), t.Options.Show(c.Options, m.opt.MaskAll))
@@ -325,7 +326,7 @@ func (m *Manager) Problems() (all []config.Problem) {
 	for _, c := range m.all {
 		all = append(all, c.base().problems...)
 	}
-	return all
+	return append(all, m.unresolved()...)
 }
 
 // unknownType is what is wrong with a section whose type no plugin holds.

@@ -59,6 +59,7 @@ func encodeOption(o option.Option) *pluginv1.Option {
 		Max:        o.Max,
 		Deprecated: o.Deprecated,
 		Example:    o.Example,
+		Refers:     o.Refers,
 	}
 }
 
@@ -77,6 +78,7 @@ func decodeOption(m *pluginv1.Option) option.Option {
 		Max:        m.Max,
 		Deprecated: m.GetDeprecated(),
 		Example:    m.GetExample(),
+		Refers:     m.GetRefers(),
 	}
 }
 

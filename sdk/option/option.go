@@ -69,6 +69,9 @@ type Option struct {
 	Aliases []string
 	// Min and Max bound a number, both included; nil when there is no bound.
 	Min, Max *float64
+	// Refers is the kind of the component whose id the value is, such as "trigger"; "" for none. The
+	// host reports a value that names nothing.
+	Refers string
 	// Deprecated says what to use instead.
 	Deprecated string
 	// Example is a plausible value as a user would write it. The options of a type
@@ -168,6 +171,8 @@ func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 			o.Secret = true
 		case "mask":
 			o.Mask = Mask(value)
+		case "refers":
+			o.Refers = value
 		case "alias":
 			for _, a := range strings.Split(value, "|") {
 				o.Aliases = append(o.Aliases, prefix+a)

@@ -49,7 +49,7 @@ func (sub *subscription) workOn(c sdk.Container, topic string) work {
 	if op, running := sub.operations[subject{c.Watcher, c.Name}]; running {
 		return work{busy: true, percent: op.Percent}
 	}
-	return work{busy: slices.Contains(sub.queue, topic), percent: -1}
+	return work{busy: slices.Contains(sub.queue, topic), percent: -1, failed: sub.failures[topic]}
 }
 
 // messages returns what the broker should retain of a container.

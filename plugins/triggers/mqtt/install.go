@@ -11,7 +11,17 @@ func (sub *subscription) enqueue(topic string) {
 	case !known:
 		sub.log.Warn("an update is asked for on a topic of no container", "topic", topic)
 	case !slices.Contains(sub.queue, topic):
+		delete(sub.failures, topic)
 		sub.queue = append(sub.queue, topic)
+	}
+}
+
+// installed notes how the first update of the queue ended.
+func (sub *subscription) installed(err error) {
+	topic := sub.queue[0]
+	sub.queue, sub.busy = sub.queue[1:], false
+	if err != nil {
+		sub.failures[topic] = err.Error()
 	}
 }
 
@@ -26,9 +36,8 @@ func (sub *subscription) next(ctx context.Context) {
 		}
 		sub.busy = true
 		sub.wait.Go(func() {
-			// The host reports a failure.
-			_ = sub.stream.Run(ctx, sub.hass.install, id)
-			sub.ended <- struct{}{}
+			// The host logs a failure; Home Assistant is told of it.
+			sub.ended <- sub.stream.Run(ctx, sub.hass.install, id)
 		})
 	}
 }

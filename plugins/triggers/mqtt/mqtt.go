@@ -43,7 +43,7 @@ type Hass struct {
 	Prefix    string `option:"prefix" default:"homeassistant" help:"Discovery prefix of Home Assistant"`
 	Discovery *bool  `option:"discovery" help:"Announce entities to Home Assistant; without it as hass.enabled"`
 	Decide    bool   `option:"decide" default:"false" help:"Announce buttons to approve, skip and snooze the update of a container; whoever may publish to the broker can press them"`
-	Install   string `option:"install" help:"Trigger that the Install button of Home Assistant runs, such as docker.local; whoever may publish to the broker can press it; without it there is no button"`
+	Install   string `option:"install,refers=trigger" help:"Trigger that the Install button of Home Assistant runs, such as docker.local; whoever may publish to the broker can press it; without it there is no button"`
 }
 
 // Type is what the bundle lists.

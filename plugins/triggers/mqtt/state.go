@@ -16,6 +16,8 @@ const (
 	percentage = "update_percentage"
 	// summaryKey says what is decided about an update that is not simply offered.
 	summaryKey = "release_summary"
+	// failureKey says why the last press of Install did not work.
+	failureKey = "install_error"
 	// maxSummary is how long Home Assistant lets that be, in characters.
 	maxSummary = 255
 )
@@ -25,6 +27,8 @@ type work struct {
 	busy bool
 	// percent is how far that is; below 0 when it is not known.
 	percent int
+	// failed is why the last Install did not work; "" when it did.
+	failed string
 }
 
 // idle is the work of a container that is left alone.
@@ -42,7 +46,14 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 			flat = append(flat, sdk.Flat{Key: percentage, Value: w.percent})
 		}
 	}
-	if said := decided(c); said != "" && !excluded(summaryKey, exclude) {
+	if w.failed != "" && !excluded(failureKey, exclude) {
+		flat = append(flat, sdk.Flat{Key: failureKey, Value: summarized(w.failed)})
+	}
+	said := decided(c)
+	if w.failed != "" {
+		said = summarized("Install failed: " + w.failed)
+	}
+	if said != "" && !excluded(summaryKey, exclude) {
 		flat = append(flat, sdk.Flat{Key: summaryKey, Value: said})
 	}
 	var b bytes.Buffer

@@ -41,7 +41,8 @@ type subscription struct {
 	presses  chan press    // buttons that were pressed
 	queue    []string      // those topics, the first of which is under way when busy
 	busy     bool
-	ended    chan struct{}
+	ended    chan error
+	failures map[string]string // why the last Install did not work, by topic
 }
 
 // subject is the container of an operation.
@@ -55,7 +56,8 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 	sub := &subscription{
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
 		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{}, operations: map[subject]trigger.OperationState{},
-		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), presses: make(chan press, maxCommands), ended: make(chan struct{}, 1),
+		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), presses: make(chan press, maxCommands), ended: make(chan error, 1),
+		failures: map[string]string{},
 	}
 	sub.wait.Go(func() { cancel(sub.receive(ctx)) })
 	backoff, quiet := minBackoff, false
@@ -158,8 +160,8 @@ func (sub *subscription) serve(ctx context.Context, s *session) error {
 			sub.enqueue(topic)
 		case p := <-sub.presses:
 			sub.decideAbout(ctx, p)
-		case <-sub.ended:
-			sub.queue, sub.busy = sub.queue[1:], false
+		case err := <-sub.ended:
+			sub.installed(err)
 		case <-sub.retained.stale:
 		}
 		sub.next(ctx)
@@ -210,6 +212,7 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 	for _, was := range c.Removed {
 		delete(sub.cards, was.ID)
 		topic := sub.names.container(was)
+		delete(sub.failures, topic)
 		gone = append(gone, topic)
 		if sub.hass != nil && sub.hass.discovery {
 			gone = append(gone, sub.hass.announcement(update, topic))
@@ -217,6 +220,9 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 		}
 	}
 	for _, is := range c.Put {
+		if had := sub.cards[is.ID]; had != nil && !c.All && had.Image.ID != is.Image.ID {
+			delete(sub.failures, had.topic) // which was about the image before
+		}
 		sub.cards[is.ID] = &card{Container: is}
 		if sub.hass != nil && c.All { // an earlier process may have announced buttons of an update that is gone
 			gone = append(gone, sub.hass.buttonAnnouncements(sub.names.container(is))...)

@@ -265,6 +265,7 @@ type Option struct {
 	Max           *float64               `protobuf:"fixed64,11,opt,name=max,proto3,oneof" json:"max,omitempty"`
 	Deprecated    string                 `protobuf:"bytes,12,opt,name=deprecated,proto3" json:"deprecated,omitempty"` // what to use instead
 	Example       string                 `protobuf:"bytes,13,opt,name=example,proto3" json:"example,omitempty"`       // a plausible value
+	Refers        string                 `protobuf:"bytes,14,opt,name=refers,proto3" json:"refers,omitempty"`         // the kind of the component whose id the value is, such as "trigger"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -386,6 +387,13 @@ func (x *Option) GetDeprecated() string {
 func (x *Option) GetExample() string {
 	if x != nil {
 		return x.Example
+	}
+	return ""
+}
+
+func (x *Option) GetRefers() string {
+	if x != nil {
+		return x.Refers
 	}
 	return ""
 }
@@ -6330,7 +6338,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\aoptions\x18\x05 \x03(\v2\x1a.dogwatch.plugin.v1.OptionR\aoptions\x12\"\n" +
 	"\fcapabilities\x18\x06 \x03(\tR\fcapabilities\x12\x1a\n" +
 	"\bdelivery\x18\a \x01(\tR\bdelivery\x12!\n" +
-	"\fdefault_name\x18\b \x01(\tR\vdefaultName\"\xe3\x02\n" +
+	"\fdefault_name\x18\b \x01(\tR\vdefaultName\"\xfb\x02\n" +
 	"\x06Option\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -6347,7 +6355,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\n" +
 	"deprecated\x18\f \x01(\tR\n" +
 	"deprecated\x12\x18\n" +
-	"\aexample\x18\r \x01(\tR\aexampleB\n" +
+	"\aexample\x18\r \x01(\tR\aexample\x12\x16\n" +
+	"\x06refers\x18\x0e \x01(\tR\x06refersB\n" +
 	"\n" +
 	"\b_defaultB\x06\n" +
 	"\x04_minB\x06\n" +
