@@ -30,31 +30,54 @@ func clipImage(image string, width int) string {
 
 const arrow = " → "
 
-// brieflyUpdate leaves out what both ends of an update have in common:
-// "1.2-alpine → 1.3-alpine" is "1.2 → 1.3-alpine".
+// brieflyUpdate shortens what all versions of an update end with:
+// "1.2-alpine → 1.3-alpine, or 2.0-alpine" is "1.2-… → 1.3-…, or 2.0-…".
 func brieflyUpdate(text string) string {
-	from, to, _ := strings.Cut(text, arrow)
+	from, rest, _ := strings.Cut(text, arrow)
 	at := strings.LastIndex(from, "-")
-	if at < 1 || !strings.HasSuffix(to, from[at:]) || len(to) == len(from[at:]) {
+	if at < 1 || utf8.RuneCountInString(from[at:]) <= len("-x") {
 		return text
 	}
-	return from[:at] + arrow + to
+	words := strings.Split(rest, " ")
+	for i, word := range words {
+		version := strings.TrimRight(word, ",;")
+		number, same := strings.CutSuffix(version, from[at:])
+		switch {
+		case same && number != "":
+			words[i] = number + "-…" + word[len(version):]
+		case i == 0:
+			return text
+		}
+	}
+	return from[:at] + "-…" + arrow + strings.Join(words, " ")
 }
 
-// clipUpdate shortens an update: by what both ends have in common, and then
-// both alike, so that both remain recognisable.
+// clipUpdate shortens an update: by what all versions end with, by the other versions, and
+// then both ends alike, so that both remain recognisable.
 func clipUpdate(text string, width int) string {
-	if utf8.RuneCountInString(text) > width {
-		text = brieflyUpdate(text)
+	for _, shorter := range []func(string) string{
+		brieflyUpdate,
+		func(text string) string { text, _, _ = strings.Cut(text, ", or "); return text },
+	} {
+		if utf8.RuneCountInString(text) > width {
+			text = shorter(text)
+		}
 	}
 	from, to, both := strings.Cut(text, arrow)
 	if !both || utf8.RuneCountInString(text) <= width {
 		return clip(text, width)
 	}
 	room := width - utf8.RuneCountInString(arrow)
-	left := max(room/2, room-utf8.RuneCountInString(to))
-	left = min(left, utf8.RuneCountInString(from))
-	return clip(from, left) + arrow + clip(to, room-left)
+	left, right := utf8.RuneCountInString(from), utf8.RuneCountInString(to)
+	switch half := room / 2; {
+	case left <= half:
+		right = room - left
+	case right <= half:
+		left = room - right
+	default:
+		left, right = half, half
+	}
+	return clip(from, left) + arrow + clip(to, right)
 }
 
 // wrap breaks a text into lines of at most width; 0 or less means one line.

@@ -109,10 +109,10 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 	return found, nil
 }
 
-// isStep reports whether an update is of a step: major, minor, patch, or digest, which is
+// isStep reports whether an update is of a step: major, minor, patch, or rebuilt (as the API says, digest), which is
 // every new image of the same tag, whatever its version.
 func isStep(c *sdk.Container, step string) bool {
-	return tally.Kind(c) == step || step == sdk.KindDigest && tally.Rebuilt(c)
+	return tally.Kind(c) == step || (step == tally.Word(sdk.KindDigest) || step == sdk.KindDigest) && tally.Rebuilt(c)
 }
 
 // change is the body of requests to plan, update and roll back.

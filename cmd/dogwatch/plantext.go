@@ -9,10 +9,15 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+// planTitle is the line that says which image a container gets.
+func planTitle(s style, name string, p api.Plan) string {
+	return s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + kindNote(p) + "\n"
+}
+
 // writePlan writes a plan as text.
 func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	var b strings.Builder
-	b.WriteString(s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + kindNote(p) + "\n")
+	b.WriteString(planTitle(s, name, p))
 	line := func(text string) { b.WriteString("  " + printable(text) + "\n") }
 	section := func(title string, lines []string) {
 		if len(lines) == 0 {

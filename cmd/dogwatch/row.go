@@ -124,9 +124,9 @@ func severityOf(kind string) (severity, string) {
 	case sdk.DiffPatch, sdk.DiffPrerelease:
 		return patchUpdate, kind
 	case sdk.KindDigest:
-		return digestUpdate, kind
+		return digestUpdate, tally.Word(kind)
 	}
-	return otherUpdate, sdk.KindTag
+	return otherUpdate, tally.Word(tally.Other)
 }
 
 // severityOfPart returns the severity of containers without update, and their word in a row.

@@ -178,8 +178,12 @@ func TestClip(t *testing.T) {
 		{clip, "a-long-name", 11, "a-long-name"}, {clip, "a-long-name", 7, "a-l…ame"},
 		{clipImage, "quay.io/prometheus/alertmanager", 31, "quay.io/prometheus/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 30, "…/prometheus/alertmanager"},
 		{clipImage, "quay.io/prometheus/alertmanager", 14, "…/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 10, "…/al…nager"}, {clipImage, "nextcloud", 8, "nex…loud"},
-		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine", 22, "1.2 → 1.3-alpine"},
-		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2 → 1.3…ine"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20, "1.2…pine → 1.3-…worm"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine", 22, "1.2-… → 1.3-…"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2-… → 1.3-…"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20, "1.2…pine → 1.3…worm"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine, or 2.0-alpine", 30, "1.2-… → 1.3-…, or 2.0-…"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine, or 2.0-alpine", 20, "1.2-… → 1.3-…"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine (floats)", 30, "1.2-… → 1.3-… (floats)"},
+		{clipUpdate, "RELEASE.2025-01-02 → RELEASE.2025-09-07", 24, "RELE…01-02 → RELE…09-07"},
 		{clipUpdate, "latest 0123456 → 7654321", 20, "late…23456 → 7654321"}, {clipUpdate, "-x → 1-x", 7, "-x → …x"}, {clipUpdate, "1-x → -x", 7, "…x → -x"},
 	} {
 		got := c.clip(c.text, c.width)

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -35,7 +36,7 @@ type updateFlags struct {
 }
 
 var (
-	updateSteps  = []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.KindDigest}
+	updateSteps  = []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, tally.Word(sdk.KindDigest)}
 	composeRules = []string{"edit", "command"}
 )
 
@@ -45,7 +46,7 @@ func newUpdate(g *global) *cobra.Command {
 		Use:   "update CONTAINER...",
 		Short: "Replace containers by ones that run the newer image",
 		Long: `Has the Dogwatch that is serving replace containers, at most two at a time: it shows
-all plans, asks once for a yes, and prints each step. If one fails, or the new container
+all plans, asks once for a yes, and prints each step; with --yes only the steps. If one fails, or the new container
 does not become healthy, the old one is back. An operation goes on when this command
 is interrupted. The watcher must be allowed to update: watcher.TYPE.NAME.update.
 
@@ -78,7 +79,7 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 	cmd.Flags().BoolVar(&f.plan, "plan", false, "print the plans and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
 	cmd.Flags().BoolVar(&f.all, "all", false, "update every container that has an update")
-	cmd.Flags().StringVar(&f.step, "kind", "", "with --all: only updates of this `kind`: patch, minor, major or digest")
+	cmd.Flags().StringVar(&f.step, "kind", "", "with --all: only updates of this `kind`: patch, minor, major or rebuilt")
 	cmd.Flags().StringSliceVar(&f.acknowledge, "acknowledge", nil, "accept the block with this `code`; may be repeated")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "pull the image and go no further")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plans or operations as the API does")
@@ -111,7 +112,7 @@ func (f *updateFlags) check(args []string) error {
 		return usage(errors.New("--retry is for --all: a container that is named is tried again"))
 	case f.step != "" && !f.all:
 		return usage(errors.New("--kind is for --all"))
-	case f.step != "" && !slices.Contains(updateSteps, f.step):
+	case f.step != "" && f.step != sdk.KindDigest && !slices.Contains(updateSteps, f.step):
 		return usage(fmt.Errorf("unknown kind %q: use %s", f.step, enumerate(updateSteps)))
 	case f.compose != "" && !slices.Contains(composeRules, f.compose):
 		return usage(fmt.Errorf("unknown way to change compose files %q: use %s", f.compose, enumerate(composeRules)))

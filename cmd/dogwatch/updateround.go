@@ -84,8 +84,8 @@ func (r *round) ended() []api.Operation {
 	return ended
 }
 
-// planAll plans for each container and shows the plans. It returns those that can be
-// carried out.
+// planAll plans for each container and shows the plans: of one that is carried out without
+// asking only its title, since its steps follow. It returns those that can be carried out.
 func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []planned) {
 	r.plans = []api.Plan{}
 	for _, c := range selected {
@@ -98,19 +98,30 @@ func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []
 		}
 		res.to = p.To.Reference
 		r.plans = append(r.plans, p)
-		if !r.flags.json {
-			if err := writePlan(r.stdout, styleOf(r.stdout), c.Name, p); err != nil {
-				r.fail(res, err)
-				continue
-			}
+		brief := r.flags.yes && !r.flags.plan
+		if err := r.show(c, p, brief); err != nil {
+			r.fail(res, err)
+			continue
 		}
 		if len(p.Blocks) == 0 {
 			ready = append(ready, planned{c, p})
 			continue
 		}
-		r.block(res, p, r.flags.json)
+		r.block(res, p, r.flags.json || brief)
 	}
 	return ready
+}
+
+// show writes a plan, or its title where it is carried out anyway; nothing for programs.
+func (r *round) show(c sdk.Container, p api.Plan, brief bool) (err error) {
+	switch s := styleOf(r.stdout); {
+	case r.flags.json || brief && len(p.Blocks) > 0:
+	case brief:
+		_, err = io.WriteString(r.stdout, planTitle(s, c.Name, p))
+	default:
+		err = writePlan(r.stdout, s, c.Name, p)
+	}
+	return err
 }
 
 func (r *round) planOf(ctx context.Context, c sdk.Container) (p api.Plan, err error) {

@@ -132,6 +132,17 @@ const (
 	Rejected  State = "rejected"  // cannot be used: not a plugin, or its types clash with others
 )
 
+// Word is the state as users read it, on pages and on the command line.
+func (s State) Word() string {
+	switch s {
+	case Stopped:
+		return "not needed"
+	case Backoff:
+		return "waiting"
+	}
+	return string(s)
+}
+
 // Host owns every bundle and its process.
 type Host struct {
 	opt    Options

@@ -181,7 +181,7 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 	case r.Failed != "":
 		return "The check failed: " + r.Failed + ".", true
 	case r.Kind != "":
-		return fmt.Sprintf("There is a newer version: %s (%s).", r.New, kindWord(r.Kind)), false
+		return fmt.Sprintf("There is a newer version: %s (%s).", r.New, tally.Word(r.Kind)), false
 	}
 	return "It is up to date.", false
 }

@@ -61,8 +61,8 @@ func sizes() []band {
 		{"minor", "minor", func(d history.Day) int { return d.Minor }},
 		{"patch", "patch", func(d history.Day) int { return d.Patch }},
 		{"prerelease", "prerelease", func(d history.Day) int { return d.Prerelease }},
-		{"digest", kindWord(sdk.KindDigest), func(d history.Day) int { return d.Digest }},
-		{"other", kindWord(tally.Other), func(d history.Day) int { return d.Other }},
+		{"digest", tally.Word(sdk.KindDigest), func(d history.Day) int { return d.Digest }},
+		{"other", tally.Word(tally.Other), func(d history.Day) int { return d.Other }},
 	}
 }
 

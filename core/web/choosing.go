@@ -74,7 +74,7 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 		word = shortDigest(target)
 	}
 	if kind := tally.Kind(c); kind != "" {
-		word += " (" + kindWord(kind) + ")"
+		word += " (" + tally.Word(kind) + ")"
 	}
 	all := []choice{{target, word, target == chosen}}
 	if c.Result.Levels == nil {

@@ -212,7 +212,7 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 }
 
 func found(c *sdk.Container) string {
-	kind := " (" + kindWord(tally.Kind(c)) + ")"
+	kind := " (" + tally.Word(tally.Kind(c)) + ")"
 	if _, offered := tally.Versions(c); offered != "" {
 		return offered + kind
 	}

@@ -210,7 +210,7 @@ func step(c sdk.Container) string {
 		return c.Image.Tag.Value + " (" + running + " → " + offered + ")"
 	}
 	if c.UpdateKind.Kind == sdk.KindDigest {
-		return c.Image.Tag.Value + " was rebuilt (digest)"
+		return c.Image.Tag.Value + " was rebuilt"
 	}
 	text := c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue
 	if d := c.UpdateKind.SemverDiff; d != "" && d != "unknown" {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -63,17 +62,6 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d months", d/(30*day))
 	}
 	return fmt.Sprintf("%d years", d/(365*day))
-}
-
-// kindWord is a kind of update as users read it.
-func kindWord(kind string) string {
-	switch kind {
-	case sdk.KindDigest:
-		return "rebuilt"
-	case tally.Other:
-		return "newer"
-	}
-	return kind
 }
 
 // plural is a number with its noun: "1 update", "3 updates".

@@ -102,7 +102,7 @@ func updatesOf(all []row) []line {
 			if k.noun == "patch" && len(of) > 1 {
 				noun = fmt.Sprintf("%d patches", len(of))
 			}
-			lines = append(lines, about(of, line{Kind: k.class, Word: kindWord(k.class), Text: noun, To: "/containers?state=" + k.class}))
+			lines = append(lines, about(of, line{Kind: k.class, Word: tally.Word(k.class), Text: noun, To: "/containers?state=" + k.class}))
 		}
 	}
 	return lines

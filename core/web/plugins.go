@@ -103,32 +103,33 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 			row.Missing = append(row.Missing, capability)
 		}
 	}
+	word := capital(b.State.Word())
 	switch b.State {
 	case plugin.Running:
-		row.State = stateWord{"Running", "ok"}
+		row.State = stateWord{word, "ok"}
 		if b.Error != "" {
 			row.Trust = !b.Builtin && operator && b.SHA256 != ""
 			row.Means = "Its file is another one now, which may not run. The process of the file before goes on until it ends." + trustAdvice(row.Trust, operator)
 		}
 	case plugin.Starting:
-		row.State = stateWord{"Starting", "muted"}
+		row.State = stateWord{word, "muted"}
 	case plugin.Stopped:
-		row.State, row.Means = stateWord{"Not needed", "muted"}, "Nothing that is configured uses it, so no process runs."
+		row.State, row.Means = stateWord{word, "muted"}, "Nothing that is configured uses it, so no process runs."
 	case plugin.Backoff:
-		row.State, row.Means = stateWord{"Waiting", "failed"}, "It died and is started again after a pause. Restart tries at once."
+		row.State, row.Means = stateWord{word, "failed"}, "It died and is started again after a pause. Restart tries at once."
 	case plugin.Broken:
-		row.State, row.Means = stateWord{"Broken", "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
+		row.State, row.Means = stateWord{word, "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
 	case plugin.Untrusted:
-		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin && operator && b.SHA256 != ""
+		row.State, row.Trust = stateWord{word, "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
 	case plugin.Rejected:
 		if b.HeldBy != "" {
-			row.State, row.Means = stateWord{"Rejected", "failed"}, "A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+" is gone this one is judged again."
+			row.State, row.Means = stateWord{word, "failed"}, "A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+" is gone this one is judged again."
 			break
 		}
-		row.State, row.Means = stateWord{"Rejected", "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
+		row.State, row.Means = stateWord{word, "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
-		row.State = stateWord{string(b.State), "muted"}
+		row.State = stateWord{word, "muted"}
 	}
 	return row
 }

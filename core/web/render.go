@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	policypreview "github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
@@ -79,7 +80,7 @@ func (u *UI) functions() template.FuncMap {
 		"ago":      u.ago,
 		"moment":   policypreview.Moment,
 		"day":      day,
-		"kindWord": kindWord,
+		"kindWord": tally.Word,
 		"link":     weblink.Of,
 		"plural":   plural,
 		"join":     strings.Join,

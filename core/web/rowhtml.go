@@ -31,7 +31,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	b.raw(`</span>`)
 	switch {
 	case r.Part == tally.Update:
-		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(kindWord(r.Kind)).raw(`</span>`)
+		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(tally.Word(r.Kind)).raw(`</span>`)
 	case r.Mislabelled:
 		b.raw(`<span class="kind failed">wrong label</span>`)
 	case r.Part == tally.Broken:
