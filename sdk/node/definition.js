@@ -1,7 +1,7 @@
 'use strict';
 // What an author's types say of their options, before Dogwatch is told of them.
 
-const keys = ['type', 'help', 'default', 'required', 'secret', 'mask', 'choices', 'aliases', 'min', 'max', 'deprecated', 'example'];
+const keys = ['type', 'help', 'default', 'required', 'secret', 'mask', 'choices', 'aliases', 'min', 'max', 'deprecated', 'example', 'refers'];
 
 /** distance is how many letters have to be changed, added or removed to make a of b. */
 function distance(a, b) {
