@@ -5,7 +5,11 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/automatic"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -35,6 +39,20 @@ func (a *App) updateAutomatically(ctx context.Context) error {
 	}
 	return automatic.New(automatic.Options{
 		Containers: wiring.Containers{Store: a.store}.Shared, Choices: a.choices.Of, Operations: a.store, Updater: a.updater, Scanned: a.scanned(), Decide: a.decideAgain, Bus: &a.bus,
+		Preload: a.opt.Config.Updates.Preload, Follows: a.follows,
 		AtOnce: a.opt.Config.Updates.AtOnce, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}).Run(ctx)
+}
+
+// follows reports whether the update of a container is carried out by itself at a time, if nothing changes until then.
+func (a *App) follows(ctx context.Context, c *sdk.Container, at time.Time) bool {
+	found, err := a.store.Candidates(ctx)
+	if err != nil {
+		a.log.Warn("read what was found for a container", "container", c.Name, "error", err)
+		return false
+	}
+	subject := event.Subject(*c)
+	offer := policy.Update{Subject: subject, Candidates: found[subject].Candidates}
+	d := policy.Decide(offer, a.rules().Rules(*c), a.updateFacts(*c), a.choices.Of(subject), at)
+	return d.State == policy.Automatic && candidateKey(c, offer.Candidates[d.Target]).SameTarget(update.KeyOf(c))
 }

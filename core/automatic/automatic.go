@@ -60,6 +60,10 @@ type Options struct {
 	Bus     *event.Bus
 	// Decide has it decided again what becomes of updates; see StoppedBy. It may be nil.
 	Decide func(ctx context.Context)
+	// Preload is how long before a window opens the images are pulled of the updates that are carried
+	// out then; zero for not at all. Follows reports whether an update is carried out at a time.
+	Preload time.Duration
+	Follows func(ctx context.Context, c *sdk.Container, at time.Time) bool
 	// AtOnce is how many of these operations have not ended at the same time; below 1 means 2.
 	AtOnce int
 	// Redact blanks secrets in errors.
@@ -83,6 +87,8 @@ type Runner struct {
 	log hclog.Logger
 	// refused are the updates that could not be begun, by what they are begun for.
 	refused map[string]refusal
+	// unpulled are the images that could not be pulled, by delivery, until when they are not tried again.
+	unpulled map[string]time.Time
 	// stale is whether a decision does not say by now that its stack is stopped, or says so still.
 	stale bool
 }
@@ -101,7 +107,7 @@ func New(opt Options) *Runner {
 	if opt.AtOnce < 1 {
 		opt.AtOnce = defaultAtOnce
 	}
-	return &Runner{opt: opt, log: opt.Log.Named("automatic"), refused: map[string]refusal{}}
+	return &Runner{opt: opt, log: opt.Log.Named("automatic"), refused: map[string]refusal{}, unpulled: map[string]time.Time{}}
 }
 
 // Run begins updates until ctx ends. What is stored must have been decided since the
@@ -129,10 +135,14 @@ func (r *Runner) Run(ctx context.Context) error {
 // then; zero for never.
 func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 	now := r.opt.Now()
-	stacks := stacksOf(r.opt.Containers(), now)
+	containers := r.opt.Containers()
+	if next, err = r.preload(ctx, containers, now); err != nil {
+		return next, err
+	}
+	stacks := stacksOf(containers, now)
 	r.forget(stacks)
 	if len(stacks) == 0 {
-		return time.Time{}, nil
+		return next, nil
 	}
 	open, err := r.opt.Operations.Operations(ctx, operation.Filter{States: []operation.State{operation.Queued, operation.Running}, Limit: openOperations})
 	if err != nil {

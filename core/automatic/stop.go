@@ -3,6 +3,7 @@ package automatic
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
@@ -34,10 +35,12 @@ func membersOf(ctx context.Context, operations Operations, stack []*sdk.Containe
 // one of its stack that was begun here and did not work out; zero for none.
 func stopFor(c *sdk.Container, members []member) (stop policy.Stop) {
 	for _, m := range members {
-		if m.container.ID == c.ID || len(m.operations) == 0 {
+		// What only pulled an image says nothing of an update.
+		is := slices.IndexFunc(m.operations, func(op operation.Operation) bool { return !op.Rules.DryRun })
+		if m.container.ID == c.ID || is < 0 {
 			continue
 		}
-		latest := m.operations[0]
+		latest := m.operations[is]
 		failed := latest.State.Ended() && latest.State != operation.Succeeded
 		if isAutomatic(latest) && failed && !mayRetry(latest, m.operations) && latest.Ended.After(stop.At) {
 			stop = policy.Stop{Name: m.container.Name, Cancelled: latest.State == operation.Cancelled, At: latest.Ended}

@@ -289,6 +289,8 @@ type Labels struct {
 // Updates are the updates that are carried out by rule, or since a user approved them.
 type Updates struct {
 	AtOnce int `option:"atonce" default:"2" min:"1" max:"20" help:"How many updates that rules ask for, or users have approved, run at once; of one stack always one"`
+	// Preload is zero for not at all.
+	Preload time.Duration `option:"preload" default:"0s" help:"How long before a window opens the images are pulled of the updates that are carried out then, such as 1h; 0 for not before it opens"`
 }
 
 // Links are the signed links of messages; see package link.

@@ -19,7 +19,7 @@ const dryRun = "dryrun"
 // endOf returns the type of the event of which triggers are notified at the end of an
 // operation. It is false for one that a user cancelled, or that changed nothing on purpose.
 func endOf(e event.Event) (string, bool) {
-	if e.Operation == nil || e.Operation.Code == dryRun {
+	if e.Operation == nil || e.Operation.DryRun || e.Operation.Code == dryRun {
 		return "", false
 	}
 	switch e.Type {

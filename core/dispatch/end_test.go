@@ -30,6 +30,7 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local", Downtime: "1.234s"})
 		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local"}) // as if it had been stored twice
 		b.ended(event.OperationSucceeded, event.Operation{ID: "2", Kind: "update", Code: "dryrun"})
+		b.ended(event.OperationFailed, event.Operation{ID: "7", Kind: "update", DryRun: true, Error: "the registry is away"})
 		b.ended(event.OperationCancelled, event.Operation{ID: "3", Kind: "update"})
 		settle(time.Second)
 		b.stop()

@@ -202,6 +202,8 @@ type Operation struct {
 	By string `json:"by,omitempty"`
 	// Downtime is for how long the container did not run, such as "1.2s".
 	Downtime string `json:"downtime,omitempty"`
+	// DryRun is whether it only pulls the image.
+	DryRun bool `json:"dryRun,omitempty"`
 	// Step is the text of the step, Ended whether it has ended.
 	Step  string `json:"step,omitempty"`
 	Ended bool   `json:"ended,omitempty"`

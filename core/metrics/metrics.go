@@ -168,7 +168,7 @@ func (m *Metrics) operation(t event.Type, o event.Operation) {
 		event.OperationSucceeded: "succeeded", event.OperationRolledBack: "rolledback", event.OperationFailed: "failed", event.OperationCancelled: "cancelled",
 	}
 	result, ended := results[t]
-	if !ended {
+	if !ended || o.DryRun {
 		return
 	}
 	m.operations.WithLabelValues(o.Kind, result).Inc()

@@ -130,7 +130,7 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 // once operation.MaxAttempts were.
 func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]operation.Trial, error) {
 	return query(ctx, s, "read which updates were tried", `SELECT offer, (SELECT doc FROM operations AS r
-			WHERE o.state = 'succeeded' AND r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
+			WHERE o.state = 'succeeded' AND coalesce(o.doc ->> '$.rules.DryRun', 0) = 0 AND r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
 				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded') ORDER BY r.id LIMIT 1) AS undo
 		FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
 			state = 'rolled-back' AND (coalesce(doc ->> '$.outcome.Reason.Code', '') <> ?4 OR ?5 <= (

@@ -124,6 +124,7 @@ func down(steps []operation.Step) bool {
 // event returns an event about an operation: what says which one it is, and more.
 func (r *Runner) event(t event.Type, op operation.Operation, more event.Operation) event.Event {
 	more.ID, more.Kind, more.Actor, more.Trigger = op.ID, string(op.Kind), op.Actor, op.Trigger
+	more.DryRun = op.Rules.DryRun
 	more.From, more.To = op.Plan.From.Reference, op.Image.Reference
 	return event.Event{At: r.opt.Now(), Type: t, Subject: op.Watcher + "/" + op.Name, Payload: event.Payload{Operation: &more}}
 }

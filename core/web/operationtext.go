@@ -8,6 +8,9 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 	if o.Kind == "rollback" {
 		name, done = "rollback", "rolled back"
 	}
+	if o.DryRun {
+		name, done = "dry run of the update", "image pulled"
+	}
 	by := ""
 	switch {
 	case o.Trigger != "":
@@ -29,6 +32,9 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 		}
 		return name + ": " + o.Step, ""
 	case event.OperationSucceeded:
+		if o.DryRun {
+			return done + ": " + o.To, "ok"
+		}
 		return done + ": " + o.From + " → " + o.To, "ok"
 	case event.OperationRolledBack:
 		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
