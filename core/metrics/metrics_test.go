@@ -171,6 +171,7 @@ func eventful() *Metrics {
 		{Type: event.TriggerSkipped, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "ntfy.main"}}},
 		{Type: event.OperationStep, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Ended: true}}},
 		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "1.2s"}}},
+		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", DryRun: true}}}, // no update
 		{Type: event.OperationRolledBack, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "40s"}}},
 		{Type: event.OperationFailed, Payload: event.Payload{Operation: &event.Operation{Kind: "rollback"}}},
 		{Type: event.OperationCancelled, Payload: event.Payload{Operation: &event.Operation{Kind: "update"}}},

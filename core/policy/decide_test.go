@@ -235,6 +235,7 @@ func TestDecide(t *testing.T) {
 		{"auto, a user rolled it back", all, auto, undone, nil, "held 9.0.0 choice.rollback"},
 		{"notify, a user rolled it back", all, Rules{}, undone, nil, "held 9.0.0 choice.rollback"},
 		{"auto, a user rolled another back", []Candidate{minor}, auto, undone, nil, "automatic 8.2.1 auto"},
+		{"auto, did not work, outside the window", all, window(auto, 2, 3), back, nil, "held 9.0.0 rolledback window.closed(2) next 2"},
 		{"auto, its stack is stopped", []Candidate{before}, auto, stopped, nil, "held 8.2.1 stack.stopped"},
 		{"auto, offered since its stack is stopped", []Candidate{since}, auto, stopped, nil, "automatic 8.2.1 auto"},
 		{"auto, new while its stack is stopped", []Candidate{minor}, auto, stopped, nil, "automatic 8.2.1 auto"},
