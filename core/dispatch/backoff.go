@@ -47,6 +47,10 @@ func retryAfterExit(n int) time.Duration {
 	return retryAfter(n, nil)
 }
 
+// pauseForExit has what else is due for a trigger wait as long as the delivery whose call an exit interrupted: a
+// second exit soon after the first must not meet another one either, whose message would arrive twice as well.
+func (d *Dispatcher) pauseForExit(trigger string) { d.pause(trigger, retryAfterExit(1)) }
+
 // pauseAfter returns how long to wait after attempt number n failed with err.
 func (d *Dispatcher) pauseAfter(n int, err error) time.Duration {
 	if d.opt.Exited(err) {

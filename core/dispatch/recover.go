@@ -11,9 +11,19 @@ import (
 func (d *Dispatcher) recover(ctx context.Context) error {
 	d.beginning.Lock()
 	defer d.beginning.Unlock()
-	n, err := d.opt.Store.Recover(ctx, d.outcomeOfInterrupted)
+	interrupted := map[string]bool{}
+	n, err := d.opt.Store.Recover(ctx, func(cut delivery.Delivery) delivery.Outcome {
+		outcome := d.outcomeOfInterrupted(cut)
+		interrupted[cut.Trigger] = interrupted[cut.Trigger] || outcome.State != delivery.Sending
+		return outcome
+	})
 	if err != nil {
 		return fmt.Errorf("recover deliveries: %w", err)
+	}
+	for id, is := range interrupted {
+		if is {
+			d.pauseForExit(id)
+		}
 	}
 	if n > 0 {
 		d.log.Info("recovered deliveries that were under way at the last stop", "deliveries", n)

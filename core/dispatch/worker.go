@@ -145,6 +145,9 @@ func (d *Dispatcher) outcome(ctx context.Context, t Trigger, ended delivery.Deli
 	if errors.As(err, &limited) {
 		d.pause(t.ID, retryAfter(1, err)) // the rate limit is for what else is due for it, too
 	}
+	if d.opt.Exited(err) {
+		d.pauseForExit(t.ID)
+	}
 	stopped := ctx.Err() != nil
 	switch {
 	case err == nil:
