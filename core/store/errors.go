@@ -3,7 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -30,7 +33,13 @@ const restore = "stop dogwatch and restore the file from a backup, or move it aw
 
 // remedy says what helps against err and, as one of the errors above, what kind
 // of trouble it is; "" and nil when only err itself can say.
-func remedy(err error) (advice string, kind error) {
+func remedy(path string, err error) (advice string, kind error) {
+	if errors.Is(err, fs.ErrPermission) {
+		return access(path), nil
+	}
+	if errors.Is(err, syscall.EROFS) {
+		return "mount its folder so that it can be written (compose: without :ro), or set store.path to another folder", nil
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return "", nil
@@ -41,7 +50,7 @@ func remedy(err error) (advice string, kind error) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return restore, ErrCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fmt.Sprintf("let user %d, who runs dogwatch, write to the file and its folder: chown -R %[1]d:%d FOLDER", os.Getuid(), os.Getgid()), nil
+		return access(path), nil
 	case sqlite3.SQLITE_IOERR:
 		return "check the disk that holds the store, and that it has space left", nil
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -50,6 +59,47 @@ func remedy(err error) (advice string, kind error) {
 	return "", nil
 }
 
+// access says who runs dogwatch, whose the store at path is, and which command mends it. Of what
+// keeps it from being written it takes the nearest that is there: the file, its lock, its folder
+// or the one in which that is to be made.
+func access(path string) string {
+	folder := filepath.Dir(path)
+	at := folder
+	for _, file := range []string{path, path + ".lock"} {
+		if owned, is := ownerOf(file); is && owned != us() {
+			at = file
+			break
+		}
+	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		for at != filepath.Dir(at) && errors.Is(err, fs.ErrNotExist) {
+			at = filepath.Dir(at)
+			_, err = os.Stat(at)
+		}
+		return fmt.Sprintf("%s; make the folder and give it away: mkdir -p %s && chown %s %[2]s, or set store.path to another folder", whose(at), folder, us())
+	}
+	return fmt.Sprintf("%s; run: chown -R %s %s", whose(at), us(), folder)
+}
+
+// whose says who runs dogwatch and whose a file is.
+func whose(path string) string {
+	text := "dogwatch runs as user " + us().words()
+	if owned, known := ownerOf(path); known {
+		text += fmt.Sprintf(", and %s belongs to user %s", path, owned.words())
+	}
+	return text
+}
+
+// owner is a user and a group.
+type owner struct{ uid, gid int }
+
+func us() owner { return owner{os.Geteuid(), os.Getegid()} }
+
+// String is the owner as chown takes it.
+func (o owner) String() string { return fmt.Sprintf("%d:%d", o.uid, o.gid) }
+
+func (o owner) words() string { return fmt.Sprintf("%d, group %d", o.uid, o.gid) }
+
 // wrap says which store was doing what when err happened, and the remedy. A nil err stays nil.
 func (s *Store) wrap(doing string, err error) error { return wrap(s.path, doing, err) }
 
@@ -57,7 +107,7 @@ func wrap(path, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch advice, kind := remedy(err); {
+	switch advice, kind := remedy(path, err); {
 	case kind != nil:
 		return fmt.Errorf("store %s: %s: %w: %s: %w", path, doing, kind, advice, err)
 	case advice != "":

@@ -82,7 +82,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
 	if err := create(path); err != nil {
-		return nil, fmt.Errorf("store %s: create the file (choose a place that dogwatch may write with store.path): %w", path, err)
+		return nil, wrap(path, "create the file", err)
 	}
 	version, err := inspect(ctx, path, len(migrations))
 	if errors.Is(err, ErrNewer) && !opts.AsIs {

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -115,7 +116,8 @@ func noConnection(at endpoint, err error) *failure {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.kind = sdk.ErrUnauthorized
-		f.text = "permission denied: give Dogwatch's user the group that owns the socket (compose: group_add), or use a socket proxy"
+		f.text = "permission denied: " + cmp.Or(statSocket(at.address).remedy(us()),
+			"give Dogwatch's user the group that owns the socket (compose: group_add), or use a socket proxy")
 	case errors.Is(err, fs.ErrNotExist):
 		f.text = "there is no such socket: is the engine running, and is its socket mounted into Dogwatch's container?"
 	case errors.Is(err, syscall.ECONNREFUSED) && at.network == "unix":

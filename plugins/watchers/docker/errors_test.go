@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/unprivileged"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -152,8 +155,19 @@ func TestListErrorWithoutEngine(t *testing.T) {
 }
 
 func TestPermissionDenied(t *testing.T) {
-	f := noConnection(endpoint{network: "unix"}, fmt.Errorf("dial: %w", os.ErrPermission))
-	if !errors.Is(f.kind, sdk.ErrUnauthorized) || !strings.Contains(f.text, "group_add") {
+	unprivileged.Rerun(t)
+	path := filepath.Join(socketDir(t), "engine.sock")
+	l, err := net.Listen("unix", path)
+	check(t, err)
+	defer l.Close()
+	check(t, os.Chmod(path, 0o400))
+	f := noConnection(endpoint{network: "unix", address: path}, fmt.Errorf("dial: %w", os.ErrPermission))
+	// To root it says what helps in general: no right keeps it from a socket.
+	want := "chmod u+w " + path
+	if os.Geteuid() == 0 {
+		want = "group_add"
+	}
+	if !errors.Is(f.kind, sdk.ErrUnauthorized) || !strings.Contains(f.text, "permission denied: ") || !strings.Contains(f.text, want) {
 		t.Errorf("%+v", f)
 	}
 }
