@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ DOGWATCH_SERVER_PORT; with --plugins, those of the types of your plugins, too.`,
 			return g.demo(cmd.Context(), flags)
 		},
 	}
-	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
+	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on; by default the next one where 3000 is taken")
 	cmd.Flags().StringVar(&plugins, "plugins", "", "`folder` with executables of plugins to use, too")
 	_ = cmd.MarkFlagDirname("plugins")
 	return cmd
@@ -70,6 +71,19 @@ func addressOf(environ []string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return !slices.Contains(addressVariables, strings.ToUpper(name))
 	})
+}
+
+// portFrom returns the first port from one on on which nobody listens; that one if there is none near.
+func portFrom(ctx context.Context, host string, port int) int {
+	const near = 20
+	var listen net.ListenConfig
+	for next := port; next < port+near; next++ {
+		if l, err := listen.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(next))); err == nil {
+			l.Close()
+			return next
+		}
+	}
+	return port
 }
 
 // thirdParty returns the variables of an environment that configure types which are not built in.
@@ -117,6 +131,9 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	})
 	if err != nil {
 		return err
+	}
+	if _, asked := flags["server.port"]; !asked && len(addressOf(os.Environ())) == 0 {
+		cfg.Server.Port = portFrom(ctx, cfg.Server.Host, cfg.Server.Port)
 	}
 	living, stop := context.WithCancel(ctx)
 	lived := make(chan struct{})
