@@ -137,7 +137,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Choices:    a.choices.Of,
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests,
-		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+		Labels: wiring.Labels(settings), Triggers: a.components.TriggerIDs, WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) }, ReadCandidates: true,
 	})

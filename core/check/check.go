@@ -104,6 +104,8 @@ type Options struct {
 	SaveRequests func(ctx context.Context, all []budget.Saved) error
 	// Labels are which labels of containers count.
 	Labels label.Options
+	// Triggers returns the ids of those that are configured, which labels may name; nil where that is not known.
+	Triggers func() []string
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
 	// ReadCandidates has the newest candidates of a container read once each, to leave out what is

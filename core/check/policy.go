@@ -89,7 +89,12 @@ func policyOf(set label.Set, watchByDefault bool, labels label.Options) labelPol
 
 // policy is policyOf with the options of the checker, which remembers what it has compiled.
 func (c *Checker) policy(container sdk.Container, watchByDefault bool) labelPolicy {
-	return readPolicy(label.Of(container), watchByDefault, c.opt.Labels, c.selectors.Compile)
+	set := label.Of(container)
+	p := readPolicy(set, watchByDefault, c.opt.Labels, c.selectors.Compile)
+	if c.opt.Triggers != nil && p.triggerInclude+p.triggerExclude != "" {
+		p.warnings = append(p.warnings, label.UnknownTriggers(label.Read(set, c.opt.Labels), c.opt.Triggers())...)
+	}
+	return p
 }
 
 func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compile compiler) labelPolicy {

@@ -62,6 +62,13 @@ func (m *Manager) named(what string) (all []string) {
 	return all
 }
 
+// TriggerIDs returns the ids of the triggers that are configured, whether or not they work.
+func (m *Manager) TriggerIDs() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.named(string(kind.Trigger))
+}
+
 // LogReferences logs the references to what is not configured, once all components are known.
 func (m *Manager) LogReferences() {
 	m.mu.Lock()
