@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // Setting is one value of a configuration, as Show shows it.
@@ -82,11 +84,15 @@ func (c Component) native(schema SchemaOf, add func(path string, v any, source s
 	done := map[string]bool{}
 	for _, o := range known {
 		for _, name := range append([]string{o.Name}, o.Aliases...) {
-			if given, has := c.Options[name]; has && values[o.Name] != nil {
-				add(c.Key()+"."+o.Name, values[o.Name], given.Source)
-				done[name] = true
-				break
+			given, has := c.Options[name]
+			if !has || values[o.Name] == nil {
+				continue
 			}
+			done[name] = true
+			if path, needed := c.current(known, o); needed {
+				add(path, values[o.Name], given.Source)
+			}
+			break
 		}
 	}
 	var rest []string
@@ -99,6 +105,19 @@ func (c Component) native(schema SchemaOf, add func(path string, v any, source s
 	for _, name := range rest {
 		add(c.Key()+"."+name, c.Options[name].V, c.Options[name].Source)
 	}
+}
+
+// current returns the path under which an option is written, which is never a deprecated one; false
+// when it need not be written, as nothing takes its place, or what does is given.
+func (c Component) current(known option.Schema, o option.Option) (path string, needed bool) {
+	if o.Deprecated != "" {
+		other, has := Replacement(known, o)
+		if _, given := c.Options[other.Name]; given || !has {
+			return "", false
+		}
+		o = other
+	}
+	return c.Key() + "." + o.Name, true
 }
 
 // secretFile returns the file that a value was read from, if it was.

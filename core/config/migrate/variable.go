@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // variable is one that was found.
@@ -123,6 +124,10 @@ func (r Rewriter) settle(v variable, set setting, taken map[string]string) chang
 	if set.path == "" {
 		return left(set.note)
 	}
+	set, note := r.current(set)
+	if note != "" {
+		return left(note)
+	}
 	name := config.EnvName(set.path)
 	plain := strings.TrimSuffix(set.path, "__file")
 	path, problem := config.Variable(name, set.value, r.WatcherTypes, r.Schema)
@@ -145,6 +150,31 @@ func (r Rewriter) settle(v variable, set setting, taken map[string]string) chang
 		c.note = join(c.note, problem.Message)
 	}
 	return c
+}
+
+// current returns a setting without an option that is deprecated: the one that is to be used
+// instead takes its place, where its help says "use NAME", and else a note says why there is none.
+func (r Rewriter) current(set setting) (_ setting, note string) {
+	plain, isFile := strings.CutSuffix(set.path, "__file")
+	parts := strings.SplitN(plain, ".", 4)
+	if len(parts) < 4 {
+		return set, ""
+	}
+	schema, _ := r.Schema(kind.Kind(parts[0]), parts[1])
+	o, _ := schema.Find(parts[3])
+	if o.Deprecated == "" {
+		return set, ""
+	}
+	other, has := config.Replacement(schema, o)
+	if !has {
+		return set, "is not needed any more: " + o.Deprecated
+	}
+	set.path = strings.TrimSuffix(plain, parts[3]) + other.Name
+	if isFile {
+		set.path += "__file"
+	}
+	set.note = join(set.note, o.Deprecated)
+	return set, ""
 }
 
 func join(a, b string) string {
