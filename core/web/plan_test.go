@@ -229,6 +229,28 @@ func TestConfirmSelection(t *testing.T) {
 	}
 }
 
+// TestSelectionBeginsWhatOthersDependOnFirst: operations of a stack are carried out as they were begun.
+func TestSelectionBeginsWhatOthersDependOnFirst(t *testing.T) {
+	member := func(name, needs string) sdk.Container {
+		c := a(name, newer("1.1.0", "minor"))
+		c.Stack = "shop"
+		c.Labels = map[string]string{
+			"com.docker.compose.project": "shop", "com.docker.compose.service": name, "com.docker.compose.depends_on": needs,
+		}
+		return c
+	}
+	u, _ := withStore(t, member("app", "db"), member("db", ""), member("web", "app"))
+	f := fakes(u).fakeOperations
+	request(u, "POST", "/update", url.Values{"c": {"local/web", "local/app", "local/db"}})
+	var order []string
+	for _, change := range f.started {
+		order = append(order, change.Container)
+	}
+	if got := strings.Join(order, " "); got != "id-db id-app id-web" {
+		t.Errorf("began %s", got)
+	}
+}
+
 // TestChangePagesEscapeTextsFromElsewhere: engines, images and plugins write parts of plans and operations.
 func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))

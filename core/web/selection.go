@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/tally"
@@ -150,6 +151,8 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected), Back: "To the containers", BackTo: "/containers"})
 		return
 	}
+	// Those of a stack are carried out one after the other, as they were begun.
+	chosen = label.InOrder(chosen, func(c sdk.Container) sdk.Container { return c })
 	var v begunView
 	for i := range chosen {
 		c := &chosen[i]
