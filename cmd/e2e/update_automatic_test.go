@@ -138,8 +138,9 @@ type automatics struct {
 func newAutomatic(t *testing.T, repo string, more ...string) *automatics {
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	s := &automatics{engine: engine, p: newProduct(t, engine, registry+"/"+repo)}
-	s.in = install(t, append(more, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)...)
+	s.in = install(t, append(more, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)...)
 	s.d = s.in.start()
 	return s
 }

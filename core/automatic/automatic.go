@@ -107,7 +107,9 @@ func New(opt Options) *Runner {
 	if opt.AtOnce < 1 {
 		opt.AtOnce = defaultAtOnce
 	}
-	return &Runner{opt: opt, log: opt.Log.Named("automatic"), refused: map[string]refusal{}, unpulled: map[string]time.Time{}}
+	return &Runner{
+		opt: opt, log: opt.Log.Named("automatic"), refused: map[string]refusal{}, unpulled: map[string]time.Time{},
+	}
 }
 
 // Run begins updates until ctx ends. What is stored must have been decided since the

@@ -95,7 +95,9 @@ func (r *Runner) roomToPull(ctx context.Context) (int, error) {
 
 // pull begins to pull the image of one update, unless that was done, or failed too often. It returns
 // when to try again what could not be begun or failed.
-func (r *Runner) pull(ctx context.Context, c *sdk.Container, opens, now time.Time) (begun bool, again time.Time, err error) {
+func (r *Runner) pull(
+	ctx context.Context, c *sdk.Container, opens, now time.Time,
+) (begun bool, again time.Time, err error) {
 	delivery := preloads + r.purpose(c).update.String()
 	if until := r.unpulled[delivery]; until.After(now) {
 		return false, until, nil
@@ -138,16 +140,20 @@ func (r *Runner) pull(ctx context.Context, c *sdk.Container, opens, now time.Tim
 	version := c.UpdateKind.RemoteValue
 	switch {
 	case err == nil:
-		r.log.Info("pulling an image before the window opens", "container", event.Subject(*c), "version", version, "operation", op.ID, "opens", opens)
+		r.log.Info("pulling an image before the window opens",
+			"container", event.Subject(*c), "version", version, "operation", op.ID, "opens", opens)
 		return true, time.Time{}, nil
 	case ctx.Err() != nil, errors.Is(err, updater.ErrStopping), errors.Is(err, updater.ErrConflict):
 		return false, time.Time{}, nil
 	}
 	again = now.Add(minPause)
-	if errors.Is(err, updater.ErrBlocked) || errors.Is(err, updater.ErrForbidden) || errors.Is(err, updater.ErrUnsupported) {
-		again = opens // which is told then
+	for _, lasts := range []error{updater.ErrBlocked, updater.ErrForbidden, updater.ErrUnsupported} {
+		if errors.Is(err, lasts) {
+			again = opens // when it is told
+		}
 	}
 	r.unpulled[delivery] = again
-	r.log.Warn("an image cannot be pulled before the window opens", "container", event.Subject(*c), "version", version, "error", r.opt.Redact(err.Error()))
+	r.log.Warn("an image cannot be pulled before the window opens",
+		"container", event.Subject(*c), "version", version, "error", r.opt.Redact(err.Error()))
 	return false, again, nil
 }

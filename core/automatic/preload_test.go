@@ -115,7 +115,8 @@ func TestPullThatFailsIsTriedAFewTimes(t *testing.T) {
 }
 
 func TestPullThatIsRefusedWaits(t *testing.T) {
-	f := preloading(t, shut("web", 50*time.Minute), shut("a", 30*time.Minute), shut("b", 30*time.Minute), shut("c", 30*time.Minute))
+	soon := 30 * time.Minute
+	f := preloading(t, shut("web", 50*time.Minute), shut("a", soon), shut("b", soon), shut("c", soon))
 	f.refuse["web"] = &updater.BlockedError{}
 	for range 3 {
 		f.look(t)
