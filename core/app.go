@@ -72,6 +72,7 @@ type Options struct {
 type App struct {
 	opt        Options
 	serving    atomic.Bool
+	wudNames   bool // what is published keeps the names of What's Up Docker
 	log        hclog.Logger
 	bus        event.Bus
 	lock       *store.Lock
@@ -114,6 +115,11 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		return nil, err
 	}
 	if a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: opt.Now, Log: opt.Log}); err != nil {
+		a.lock.Release()
+		return nil, err
+	}
+	if a.wudNames, err = a.goesOnWithWUD(ctx); err != nil {
+		a.store.Close()
 		a.lock.Release()
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func (a *App) pluginOptions() plugin.Options {
 		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path), Trust: a.store, Records: a.store,
 		Installed: wiring.InstalledPlugins(settings, a.log), Version: a.opt.Version, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
-		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings),
+		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings, a.wudNames),
 	}
 }
 

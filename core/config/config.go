@@ -49,6 +49,8 @@ type Config struct {
 	// WUDFile is the name of the file of What's Up Docker in the store folder:
 	// wud.json, unless WUD_STORE_FILE says otherwise.
 	WUDFile string
+	// FromWUD is whether any variable of What's Up Docker is set.
+	FromWUD bool
 	// Problems are the findings of Load, those in Components excepted.
 	Problems []Problem
 

@@ -34,6 +34,14 @@ func wudFile(environ []string) string {
 	return "wud.json"
 }
 
+// fromWUD reports whether any variable of What's Up Docker is set.
+func fromWUD(environ []string) bool {
+	return slices.ContainsFunc(environ, func(variable string) bool {
+		name, value, _ := strings.Cut(variable, "=")
+		return value != "" && isWUD(name) && !isServiceLink(name, value)
+	})
+}
+
 // dockerType is the type of the watchers whose variables do not name one.
 const dockerType = "docker"
 

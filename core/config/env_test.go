@@ -326,3 +326,15 @@ func TestEnvPathOfOtherWatcherTypes(t *testing.T) {
 		t.Errorf("a type that is almost a known one is read as %q", got)
 	}
 }
+
+// TestFromWUD: any variable of What's Up Docker tells, but not an empty one, nor those that a service of that name leaves.
+func TestFromWUD(t *testing.T) {
+	for variable, want := range map[string]bool{
+		"WUD_TRIGGER_MQTT_HOME_URL=mqtt://broker": true, "wud_store_file=x.json": true, "WUD_LOG_LEVEL=": false,
+		"DOGWATCH_LOG_LEVEL=debug": false, "WUD_SERVICE_HOST=10.0.0.1": false, "PATH=/bin": false,
+	} {
+		if got := fromWUD([]string{variable}); got != want {
+			t.Errorf("%s: %t", variable, got)
+		}
+	}
+}

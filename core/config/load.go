@@ -57,6 +57,7 @@ func Load(in Input) (*Config, error) {
 	env, empty, problems := readEnv(in.Environ, in.WatcherTypes, in.DockerOptions)
 	l.report(problems...)
 	l.config.WUDFile = wudFile(in.Environ)
+	l.config.FromWUD = fromWUD(in.Environ)
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
 	l.namedPolicies()

@@ -125,6 +125,16 @@ func newBacklogDelivery(t Trigger, s summary, now delivery.Summary) delivery.Del
 	}
 }
 
+// Older reports whether an installation has planned deliveries before there were introductions.
+func Older(ctx context.Context, s Store) (bool, error) {
+	have, err := s.LastSummary(ctx, backlogSubject)
+	if err != nil || !have.Due.IsZero() {
+		return have.Event > 0, err
+	}
+	cursor, err := s.Cursor(ctx, Reader)
+	return cursor > 0, err
+}
+
 // introduceOlder notes, of an installation that has planned deliveries before there were introductions, that
 // its triggers know what waits.
 func (d *Dispatcher) introduceOlder(ctx context.Context) error {

@@ -184,3 +184,27 @@ func TestFirstStartSurvivesAFailingStore(t *testing.T) {
 		})
 	}
 }
+
+// TestOlder: an installation stays older or newer, whatever it plans since.
+func TestOlder(t *testing.T) {
+	for cursor, want := range map[int64]bool{0: false, 7: true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := open(t)
+			defer func() { b.stop() }()
+			if cursor > 0 {
+				if _, err := b.store.Plan(context.Background(), Reader, cursor, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				if got, err := Older(t.Context(), b.store); got != want || err != nil {
+					t.Errorf("planned up to %d: %t, %v", cursor, got, err)
+				}
+				for range 10 {
+					b.checked([]sdk.Container{minor("web")})
+				}
+				settle(time.Minute)
+			}
+		})
+	}
+}

@@ -72,7 +72,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
 		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
-		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings),
+		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings, false),
 		Observe: func(string, string, time.Duration, error) { i.calls.Add(1) },
 	})
 	if err != nil {

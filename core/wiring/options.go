@@ -23,14 +23,22 @@ import (
 )
 
 // PluginVars returns the environment variables of built-in bundles, by name: they
-// carry settings that are not of one component.
-func PluginVars(c *config.Config) map[string][]string {
+// carry settings that are not of one component. wud is whether an installation goes on with the names of What's Up
+// Docker though it has no variable of it.
+func PluginVars(c *config.Config, wud bool) map[string][]string {
 	const key = "registries.dockerconfig"
-	if c.Registries.DockerConfig == "" {
-		return nil
+	vars := map[string][]string{}
+	if c.Registries.DockerConfig != "" {
+		vars[string(kind.Registry)] = []string{config.EnvName(key) + "=" + c.Registries.DockerConfig}
 	}
-	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
+	if wud || c.FromWUD {
+		vars[string(kind.Trigger)] = []string{wudNames}
+	}
+	return vars
 }
+
+// wudNames has what publishes under the name of the program use that of What's Up Docker.
+const wudNames = "DOGWATCH_MQTT_NAMES=wud"
 
 // Labels returns which labels of containers count.
 func Labels(c *config.Config) label.Options {

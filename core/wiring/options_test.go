@@ -87,12 +87,17 @@ func TestValidateTrigger(t *testing.T) {
 }
 
 func TestPluginVars(t *testing.T) {
-	if vars := PluginVars(&config.Config{}); vars != nil {
+	if vars := PluginVars(&config.Config{}, false); len(vars) != 0 {
 		t.Error(vars)
+	}
+	for _, vars := range []map[string][]string{PluginVars(&config.Config{FromWUD: true}, false), PluginVars(&config.Config{}, true)} {
+		if got := vars[string(kind.Trigger)]; len(got) != 1 || got[0] != "DOGWATCH_MQTT_NAMES=wud" {
+			t.Error(vars)
+		}
 	}
 	var c config.Config
 	c.Registries.DockerConfig = "/etc/docker/config.json"
-	vars := PluginVars(&c)
+	vars := PluginVars(&c, false)
 	if got := vars[string(kind.Registry)]; len(vars) != 1 || len(got) != 1 || got[0] != "DOGWATCH_REGISTRIES_DOCKERCONFIG=/etc/docker/config.json" {
 		t.Error(vars)
 	}

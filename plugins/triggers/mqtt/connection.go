@@ -32,6 +32,7 @@ type message struct {
 
 // connection is the one connection of an instance. It is open while it is used.
 type connection struct {
+	brand  brand
 	broker address
 	qos    byte
 	will   message // published by the broker when the connection is lost; none without a topic
@@ -96,7 +97,7 @@ func (c *connection) connect(ctx context.Context) (*session, error) {
 			return conn, err
 		})
 	if c.broker.clientID == "" {
-		o.SetClientID(randomID())
+		o.SetClientID(c.brand.randomID())
 	}
 	if c.will.topic != "" {
 		o.SetBinaryWill(c.will.topic, c.will.payload, c.qos, true)
@@ -120,11 +121,11 @@ func (c *connection) connect(ctx context.Context) (*session, error) {
 	return nil, c.broker.explain(err)
 }
 
-// randomID is a client identifier as WUD's are, within the 23 characters that every broker accepts.
-func randomID() string {
+// randomID is a client identifier, such as wud_ and digits, within the 23 characters that every broker accepts.
+func (b brand) randomID() string {
 	digits := make([]byte, 4)
 	_, _ = rand.Read(digits) // never fails
-	return "wud_" + hex.EncodeToString(digits)
+	return b.String() + "_" + hex.EncodeToString(digits)
 }
 
 // session is one connection. What is lost is not restored: the next one is another session.

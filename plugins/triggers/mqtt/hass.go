@@ -35,6 +35,7 @@ const (
 
 // hass makes what Home Assistant gets.
 type hass struct {
+	brand     brand
 	names     names
 	prefix    string
 	discovery bool
@@ -68,7 +69,7 @@ type discovery struct {
 	PayloadOff            string `json:"payload_off,omitempty"`
 }
 
-// device is the one device of all entities. It is WUD's, for another would orphan the users' entities.
+// device is the one device of all entities. It is WUD's where WUD's names are, for another would orphan the users' entities.
 type device struct {
 	Identifiers  []string `json:"identifiers"`
 	Manufacturer string   `json:"manufacturer"`
@@ -94,7 +95,7 @@ const (
 func (h *hass) announce(component, topic string, d discovery) message {
 	d.UniqueID = entity(topic)
 	d.DefaultEntityID = component + "." + d.UniqueID
-	d.Device = device{Identifiers: []string{"wud"}, Manufacturer: "wud", Model: "wud", Name: "wud", SWVersion: h.version}
+	d.Device = h.device()
 	d.Origin = origin{Name: "Dogwatch", SWVersion: h.version}
 	if component != button { // which has no state
 		d.StateTopic = topic
@@ -107,6 +108,14 @@ func (h *hass) announce(component, topic string, d discovery) message {
 		panic("encode a discovery: " + err.Error()) // texts always have a JSON form
 	}
 	return message{h.announcement(component, topic), bytes.TrimSpace(payload)}
+}
+
+func (h *hass) device() device {
+	if h.brand != "" {
+		name := h.brand.String()
+		return device{Identifiers: []string{name}, Manufacturer: name, Model: name, Name: name, SWVersion: h.version}
+	}
+	return device{Identifiers: []string{"dogwatch"}, Manufacturer: "Dogwatch", Model: "Dogwatch", Name: "Dogwatch", SWVersion: h.version}
 }
 
 // announcement is the topic of the discovery of an entity.

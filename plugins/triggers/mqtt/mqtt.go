@@ -2,15 +2,17 @@
 // broker (version 3.1.1) and announces them to Home Assistant, as
 // https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery describes.
 //
-// Topics, keys and the names of entities are those of WUD, so that dashboards
-// and automations go on working. Everything is retained; what is gone is cleared.
+// Keys are those of WUD, and so are topics and the names of entities for who comes from WUD or has published
+// under them, so that dashboards and automations go on working. Everything is retained; what is gone is cleared.
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,8 +29,8 @@ import (
 // Options configures one mqtt trigger.
 type Options struct {
 	URL      *url.URL `option:"url,required,mask=url" help:"Address of the broker: mqtt:// or tcp://, mqtts:// or tls://, ws:// or wss://" example:"mqtt://mosquitto:1883"`
-	Topic    string   `option:"topic" default:"wud/container" help:"Topic below which everything is published"`
-	ClientID string   `option:"clientid" help:"Client identifier, which no other client of the broker may have; without it wud_ and random digits"`
+	Topic    string   `option:"topic" help:"Topic below which everything is published; without it dogwatch/container, or wud/container for who comes from WUD or has published there before"`
+	ClientID string   `option:"clientid" help:"Client identifier, which no other client of the broker may have; without it dogwatch_ (or wud_, as with topic) and random digits"`
 	User     string   `option:"user" help:"User name" example:"dogwatch"`
 	Password string   `option:"password,secret" help:"Password of user" example:"secret"`
 	QoS      int      `option:"qos" default:"0" min:"0" max:"2" help:"Quality of service of what is published"`
@@ -71,14 +73,15 @@ func New(env sdk.Env, o Options) (*mqtt, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := brand(os.Getenv(namesVariable))
 	m := &mqtt{
-		log: env.Log, names: names{root: o.Topic}, exclude: o.Exclude, retained: newRetained(),
-		connection: &connection{broker: address, qos: byte(o.QoS), semaphore: make(chan struct{}, 1)},
+		log: env.Log, names: names{root: cmp.Or(o.Topic, own.root())}, exclude: o.Exclude, retained: newRetained(),
+		connection: &connection{brand: own, broker: address, qos: byte(o.QoS), semaphore: make(chan struct{}, 1)},
 	}
 	if o.Hass.Enabled {
 		_, version, _ := strings.Cut(env.UserAgent, "/")
 		m.names.reserved = true
-		m.hass = &hass{names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), decide: o.Hass.Decide, version: version}
+		m.hass = &hass{brand: own, names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), decide: o.Hass.Decide, version: version}
 		m.connection.will = message{m.names.status(), []byte(offline)}
 	}
 	return m, nil
@@ -87,6 +90,9 @@ func New(env sdk.Env, o Options) (*mqtt, error) {
 // check refuses what the schema cannot.
 func (o Options) check() error {
 	for name, topic := range map[string]string{"topic": o.Topic, "hass.prefix": o.Hass.Prefix} {
+		if topic == "" && name == "topic" { // which has a default
+			continue
+		}
 		if topic == "" || strings.ContainsAny(topic, "+#") || strings.ContainsFunc(topic, unicode.IsControl) {
 			return sdk.Invalid(name, "want a topic without + and #, got %q", topic)
 		}

@@ -11,7 +11,18 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// names gives topics and entities the names they have with WUD.
+// namesVariable is the variable by which the host says that WUD's names are used: "wud".
+const namesVariable = "DOGWATCH_MQTT_NAMES"
+
+// brand begins what is named after the program; "" is Dogwatch's own.
+type brand string
+
+func (b brand) String() string { return cmp.Or(string(b), "dogwatch") }
+
+// root is the topic below which everything is published when none is configured.
+func (b brand) root() string { return b.String() + "/container" }
+
+// names gives topics and entities the names they have with WUD, below their root.
 type names struct {
 	root string
 	// reserved keeps containers away from the topics of their watcher.
