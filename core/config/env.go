@@ -51,6 +51,16 @@ func EnvName(path string) string {
 	return nativePrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
+// ShortEnvName returns the variable of a path as users write it: that of a Docker watcher need not
+// name the type, so watcher.docker.local.cron is DOGWATCH_WATCHER_LOCAL_CRON.
+func ShortEnvName(path string) string {
+	name, is := strings.CutPrefix(path, "watcher."+dockerType+".")
+	if of, _, _ := strings.Cut(name, "."); !is || of == dockerType {
+		return EnvName(path)
+	}
+	return EnvName("watcher." + name)
+}
+
 // wudName returns the variable of a path in the spelling of What's Up Docker,
 // whose watchers have no type.
 func wudName(path string) string {

@@ -142,14 +142,14 @@ func writeExample(b *strings.Builder, t kind.Type) error {
 		}
 		path := key + "." + o.Name
 		leaves = append(leaves, leaf{path: path, value: plain(value)})
-		native = append(native, EnvName(path)+"="+o.Example)
+		native = append(native, ShortEnvName(path)+"="+o.Example)
 		if slices.Contains(wud, o.Name) {
 			theirs = append(theirs, wudName(path)+"="+o.Example)
 		}
 	}
 	if len(leaves) == 0 {
 		leaves = []leaf{{path: key, value: map[string]any{}}}
-		native, theirs = []string{EnvName(key) + "=true"}, []string{wudName(key) + "=true"}
+		native, theirs = []string{ShortEnvName(key) + "=true"}, []string{wudName(key) + "=true"}
 	}
 	text, err := render(leaves)
 	if err != nil {
@@ -192,7 +192,7 @@ func writeSpellings(b *strings.Builder, t kind.Type) {
 	b.WriteString("\n|---|---|" + strings.Repeat("---|", min(len(wud), 1)) + "\n")
 	for _, o := range t.Options {
 		path := string(t.Kind) + "." + t.Name + ".{name}." + o.Name
-		cells := []string{code(path), code(EnvName(path))}
+		cells := []string{code(path), code(ShortEnvName(path))}
 		switch {
 		case slices.Contains(wud, o.Name):
 			cells = append(cells, code(wudName(path)))

@@ -244,9 +244,9 @@ func (c *composeFile) flags(words []string) string {
 		case set.path == "":
 			say = append(say, name+": "+set.note)
 		case strings.HasPrefix(set.path, config.DefaultWatcher), strings.HasPrefix(set.path, "log."):
-			say = append(say, name+": set "+config.EnvName(set.path)+"="+set.value)
+			say = append(say, name+": set "+config.ShortEnvName(set.path)+"="+set.value)
 		default: // whose value may be a secret
-			say = append(say, name+": set "+config.EnvName(set.path))
+			say = append(say, name+": set "+config.ShortEnvName(set.path))
 		}
 	}
 	if len(say) == 0 {

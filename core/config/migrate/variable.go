@@ -128,9 +128,13 @@ func (r Rewriter) settle(v variable, set setting, taken map[string]string) chang
 	if note != "" {
 		return left(note)
 	}
-	name := config.EnvName(set.path)
+	name := config.ShortEnvName(set.path)
 	plain := strings.TrimSuffix(set.path, "__file")
 	path, problem := config.Variable(name, set.value, r.WatcherTypes, r.Schema)
+	if path != set.path { // a watcher that is called as a type of watchers has the type in its variables
+		name = config.EnvName(set.path)
+		path, problem = config.Variable(name, set.value, r.WatcherTypes, r.Schema)
+	}
 	switch {
 	case path == "" && problem != nil:
 		return left(problem.Message)
