@@ -81,6 +81,8 @@ type listView struct {
 	Here     string
 	Sentence string
 	Empty    bool // there are no containers at all
+	// Guide says why there are none, and what to do.
+	Guide *guide
 	// Outages are failures that several containers share, of which each row says little.
 	Outages  []line
 	Shown    int

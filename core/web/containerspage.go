@@ -54,6 +54,13 @@ func (u *UI) write(v *listView) {
 func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 	v := u.list(r)
 	u.write(&v)
+	if v.Empty { // what is missing is said as on the overview
+		var err error
+		if v.Guide, err = u.guide(r.Context(), u.actor(r)); err != nil {
+			u.internalError(w, r, "read what is missing", err)
+			return
+		}
+	}
 	if partial(r) {
 		u.fragment(w, r, "containers", "list", v)
 		return

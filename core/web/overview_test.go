@@ -33,8 +33,14 @@ func TestOverviewSentences(t *testing.T) {
 			t.Errorf("the overview lacks %q:\n%s", want, body)
 		}
 	}
-	if empty, _ := withStore(t); !strings.Contains(request(empty, "GET", "/containers", nil).Body.String(), "/base/start") {
-		t.Error("an empty list does not say what to do next")
+	empty, _ := withStore(t)
+	said := func(path string) string {
+		_, guide, _ := strings.Cut(request(empty, "GET", path, nil).Body.String(), `<section class="guide card"`)
+		guide, _, _ = strings.Cut(guide, "</section>")
+		return guide
+	}
+	if list, overview := said("/containers"), said("/"); list == "" || list != overview {
+		t.Errorf("an empty list says %q, and the overview %q", list, overview)
 	}
 }
 
