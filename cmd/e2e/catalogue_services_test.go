@@ -33,7 +33,7 @@ type service struct {
 func (s service) about(container, watcher string) string {
 	switch s.typ {
 	case "mqtt":
-		return "wud/container/" + watcher + "/" + container + " "
+		return "/container/" + watcher + "/" + container + " " // below wud where a WUD_ variable is set, else below dogwatch
 	case "kafka":
 		return `"name":"` + container + `"`
 	}

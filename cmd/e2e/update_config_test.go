@@ -66,7 +66,7 @@ func TestPlanShowsTheImageBeforeThePull(t *testing.T) {
 	must(t, remote.Write(ref("1.2.0"), other, remote.WithContext(t.Context())))
 	a.d.watch()
 	out, problems, code = cli.run("update", a.name, "--yes")
-	if code != 3 || !strings.Contains(out, "(image.platform)") {
+	if code != 3 || !strings.Contains(problems, "(image.platform)") {
 		t.Errorf("exit code %d: %s%s", code, out, problems)
 	}
 	if all := a.d.operations(a.name); len(all) != 0 {

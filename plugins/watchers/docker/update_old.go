@@ -18,6 +18,8 @@ import (
 const (
 	// stopMargin is how much longer a stop may take than the container's own timeout.
 	stopMargin = time.Minute
+	// killMargin is how much longer a container may run, of which an engine that was asked to stop it kills what is left.
+	killMargin = 10 * time.Second
 	// stopPause is the time between two looks at a container that is stopping.
 	stopPause = 100 * time.Millisecond
 	// endless is the limit of a container that the engine does not kill, however long it takes.
@@ -35,8 +37,8 @@ func (r *replacement) stop(ctx context.Context, c container.InspectResponse, lim
 		return err
 	}
 	r.journal.Progress(watcher.StepProgress{Message: name + " has not stopped yet"})
-	if limit != endless {
-		limit = r.stopMargin
+	if limit != endless { // the request may not have arrived
+		limit += min(killMargin, r.stopMargin)
 	}
 	ended, failed := r.ended(ctx, c.ID, limit, func(now container.InspectResponse) bool { return !now.State.Running })
 	if !ended && failed == nil {
@@ -45,8 +47,8 @@ func (r *replacement) stop(ctx context.Context, c container.InspectResponse, lim
 	return failed
 }
 
-// ended waits until a container has ended, or is gone, and reports whether that was within
-// limit. An engine that is away for too long is an error.
+// ended waits until a container has ended, or is gone, and reports whether that was within limit, in which
+// the time is left out that the engine is away. One that is away for too long is an error.
 func (r *replacement) ended(
 	ctx context.Context, id string, limit time.Duration, has func(container.InspectResponse) bool,
 ) (bool, error) {
@@ -57,9 +59,11 @@ func (r *replacement) ended(
 			return true, nil
 		case err != nil && (isResponse(err) || ctx.Err() != nil || time.Since(heard) > r.stopMargin):
 			return false, err
-		case err == nil && (c.State == nil || has(c)):
+		case err != nil:
+			began = time.Now()
+		case c.State == nil || has(c):
 			return true, nil
-		case err == nil:
+		default:
 			heard = time.Now()
 		}
 		if err := pause(ctx, stopPause); err != nil {
