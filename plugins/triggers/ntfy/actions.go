@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
@@ -86,8 +87,8 @@ func (a *action) problem() string {
 		return "must start with view, http, broadcast or copy"
 	case a.Label == "":
 		return "needs a label after " + a.Action
-	case withURL && !hasScheme(a.URL):
-		return "needs a url after its label, such as https://…"
+	case withURL && !isLink(a.URL):
+		return "needs a url after its label that starts with http:// or https://"
 	case a.Action == "copy" && a.Value == "":
 		return "needs a value after its label"
 	case a.Body != "" && (a.Method == "GET" || a.Method == "HEAD"):
@@ -96,11 +97,10 @@ func (a *action) problem() string {
 	return ""
 }
 
-// hasScheme reports whether an address that the operator wrote can be opened: a web page, or an app as
-// with mailto: and geo:, but no code or file for a browser.
-func hasScheme(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && !slices.Contains([]string{"javascript", "vbscript", "data", "file", "blob"}, u.Scheme)
+// isLink reports whether an address is one of the web.
+func isLink(text string) bool {
+	_, err := weblink.Parse(text)
+	return err == nil
 }
 
 // readShort reads the short form.

@@ -121,8 +121,8 @@ func (o Options) common() (body, error) {
 			return b, sdk.Invalid("icon", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
 		}
 	}
-	if o.Click != "" && (!hasScheme(o.Click) || len(o.Click) > maxClick) {
-		return b, sdk.Invalid("click", "want an address of at most %d bytes, such as https://example.org", maxClick)
+	if o.Click != "" && (!isLink(o.Click) || len(o.Click) > maxClick) {
+		return b, sdk.Invalid("click", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
 	}
 	var err error
 	b.Actions, err = parseActions(o.Actions)

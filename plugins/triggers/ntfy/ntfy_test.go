@@ -33,6 +33,7 @@ func TestConformance(t *testing.T) {
 		{Field: "proxy", Set: map[string]any{"proxy": "ftp://host"}},
 		{Field: "icon", Set: map[string]any{"icon": "ftp://host/icon.png"}},
 		{Field: "click", Set: map[string]any{"click": "example.org"}},
+		{Field: "click", Set: map[string]any{"click": "mailto:ana@example.org"}},
 		{Field: "delay", Set: map[string]any{"delay": "9am", "email": "ana@example.org"}},
 		{Field: "actions", Set: map[string]any{"actions": "recognisable-action"}},
 	}))
@@ -112,7 +113,7 @@ func TestClick(t *testing.T) {
 	req := trigger.Request{Title: "T", Body: "B", Containers: []sdk.Container{triggertest.Container("nginx")}}
 	subject().Bodies(t, req, map[string]sink.Body{
 		"notes": {Want: `{"topic":"updates","title":"T","message":"B","click":"https://example.org/nginx/1.27.0"}`},
-		"set":   {Set: map[string]any{"click": "mailto:ana@example.org"}, Want: `{"topic":"updates","title":"T","message":"B","click":"mailto:ana@example.org"}`},
+		"set":   {Set: map[string]any{"click": "https://dogwatch.example.org/"}, Want: `{"topic":"updates","title":"T","message":"B","click":"https://dogwatch.example.org/"}`},
 	})
 }
 
