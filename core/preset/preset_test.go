@@ -82,7 +82,7 @@ func TestPresetsOfImages(t *testing.T) {
 		{"docker.io", "postgis/postgis", "postgres"},
 		{"ghcr.io", "goauthentik/server", "authentik"},
 		{"public.ecr.aws", "docker/library/mariadb", "mariadb"},
-		{"mirror.gcr.io", "library/mongo", "mongo"},
+		{"registry.example.org", "library/mongo", "mongo"},
 		{"docker.io", "library/nginx", ""},
 		{"ghcr.io", "somebody/postgres", ""},
 		{"registry.example.com", "postgres", ""},
