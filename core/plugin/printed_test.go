@@ -60,3 +60,33 @@ func TestErrorOfACrashHasItsTextAndPlace(t *testing.T) {
 		return strings.Contains(log.String(), "ended; it wrote to stderr: panic: by a goroutine (isolation_test.go:")
 	})
 }
+
+// TestErrorOfACrashBlanksSecrets: what a plugin says as it crashes is redacted in its state, its log and errors.
+func TestErrorOfACrashBlanksSecrets(t *testing.T) {
+	var log logBuffer
+	opt, _ := thirdParty(t)
+	opt.Redact = func(text string) string { return strings.ReplaceAll(text, "by a goroutine", "***") }
+	h := loggedHost(t, opt, &log)
+	must(t, h.Discover(t.Context()))
+	i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "try crash"})
+	must(t, err)
+	err = i.Run(t.Context(), trigger.Request{})
+	if err == nil || !strings.Contains(err.Error(), "panic: ***") || strings.Contains(err.Error(), "by a goroutine") {
+		t.Errorf("error is %v", err)
+	}
+	stopped := func() (line string) {
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "plugin stopped") {
+				return line
+			}
+		}
+		return ""
+	}
+	eventually(t, "the log says why it ended", func() bool { return stopped() != "" })
+	s, _ := h.Bundle("mine")
+	for _, said := range []string{stopped(), s.Status().Error} {
+		if strings.Contains(said, "by a goroutine") {
+			t.Errorf("it says %q", said)
+		}
+	}
+}

@@ -325,7 +325,8 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 			if err := p.child.exceeded(); err != nil {
 				return fmt.Errorf("%w: the process of plugin %s ended: %w", sdk.ErrUnavailable, s.bundle.name, err)
 			}
-			return p.explainExit(fmt.Errorf("%w: the process of plugin %s ended", sdk.ErrUnavailable, s.bundle.name))
+			err := fmt.Errorf("%w: the process of plugin %s ended", sdk.ErrUnavailable, s.bundle.name)
+			return s.host.redacted(p.explainExit(err))
 		case <-s.wake:
 			s.mu.Lock()
 			restart := s.restart

@@ -46,7 +46,7 @@ func (h *Host) Try(ctx context.Context, path string, specs []pluginclient.Instan
 	if err != nil {
 		return nil, err
 	}
-	p.client.ExplainGone(p.explainExit)
+	p.client.ExplainGone(func(err error) error { return h.redacted(p.explainExit(err)) })
 	return &Unsupervised{Client: p.client, p: p}, nil
 }
 
