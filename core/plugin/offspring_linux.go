@@ -93,30 +93,39 @@ func (o *offspring) living(all []entry) (pids []int) {
 	return pids
 }
 
-// marked reports whether an orphan came of the leader: by its user, where that is a plugin's own, or by
-// the folder that its environment names. One that is restricted as plugins are and names no
-// folder of a process that runs has been made to hide whose it is, and counts as anybody's.
+// marked reports whether an orphan came of the leader: its environment names the leader's folder; or its user is the
+// leader's own, and no folder of another process of that user is named. One that is restricted as plugins are
+// and names no folder of a process that runs has been made to hide whose it is, and counts as anybody's.
 func (o *offspring) marked(pid int) bool {
 	proc := "/proc/" + strconv.Itoa(pid)
-	if o.c.ownUser {
-		info, err := os.Stat(proc)
-		if err != nil {
-			return false
-		}
-		if uid, _ := ownerOf(info); uid == o.c.user.UID {
-			return true
-		}
+	its, err := os.Stat(proc)
+	if err != nil {
+		return false // it has ended
 	}
+	uid, _ := ownerOf(its)
+	own := o.c.ownUser && uid == o.c.user.UID
 	env, _ := os.ReadFile(proc + "/environ")
 	for name := range strings.SplitSeq(string(env), "\x00") {
 		if dir, is := strings.CutPrefix(name, goplugin.EnvUnixSocketDir+"="); is {
-			_, err := os.Lstat(dir)
-			if dir == o.c.dir || err == nil && ownDirForm(dir) {
-				return dir == o.c.dir
+			if dir == o.c.dir {
+				return true
+			}
+			if ofUser(dir, uid) && ofUser(filepath.Dir(dir), uint32(os.Geteuid())) && ownDirForm(dir) {
+				return false
 			}
 		}
 	}
-	return !o.c.ownUser && filters("self") < filters(strconv.Itoa(pid))
+	return own || !o.c.ownUser && filters("self") < filters(strconv.Itoa(pid))
+}
+
+// ofUser reports whether a file is there and belongs to a user.
+func ofUser(path string, uid uint32) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	owner, _ := ownerOf(info)
+	return owner == uid
 }
 
 // filters returns how many filters of system calls a process has (proc_pid_status(5)).

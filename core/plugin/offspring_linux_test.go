@@ -24,6 +24,7 @@ var daemons = []string{
 	`setsid sh -c 'echo $$ > %s; exec sleep 600' &`,
 	`env -i setsid sh -c 'echo $$ > %s; exec sleep 600' &`,
 	`env -i PLUGIN_UNIX_SOCKET_DIR=/tmp setsid sh -c 'setsid sh -c "echo \$\$ > %s; exec sleep 600" &'`,
+	`d=$TMPDIR/dogwatch-run-1-x/AAAAAAAAAAAAA; mkdir -p $d; env -i PLUGIN_UNIX_SOCKET_DIR=$d setsid sh -c 'echo $$ > %s; exec sleep 600' &`,
 }
 
 // leaveDaemons has daemons started, as a plugin, by programs that end at once.
@@ -112,7 +113,7 @@ func TestPluginEndsWithAllItsProcesses(t *testing.T) {
 	}
 }
 
-// TestOneEndsAlone: what a plugin left behind goes on when another one ends.
+// TestOneEndsAlone: what a plugin left behind goes on when another one ends, or another process of the same.
 func TestOneEndsAlone(t *testing.T) {
 	unprivileged.Also(t, ordinary)
 	opt, path := thirdParty(t)
@@ -129,6 +130,9 @@ func TestOneEndsAlone(t *testing.T) {
 	before := other.Status().Since
 	other.Restart()
 	eventually(t, "restarted", func() bool { st := other.Status(); return st.State == Stopped && st.Since != before })
+	again, err := h.Try(t.Context(), filepath.Join(opt.Dir, "mine"), nil) // as the same user, where it has its own
+	must(t, err)
+	again.Close()
 	for n := range 2 { // the others hide whose they are
 		text, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(n)))
 		must(t, err)

@@ -72,9 +72,12 @@ const nobody = 65534
 // ownDirName is how long the name of the folder of a process is: long enough that others cannot guess it.
 const ownDirName = 13
 
-// ownDirForm reports whether a path is like that of the folder of a process.
+// ownDirForm reports whether a path is like that of the folder of a process, and not one that a
+// process has made within its own.
 func ownDirForm(dir string) bool {
-	return len(filepath.Base(dir)) == ownDirName && strings.HasPrefix(filepath.Base(filepath.Dir(dir)), runDirPrefix)
+	parent := filepath.Dir(dir)
+	return len(filepath.Base(dir)) == ownDirName && strings.HasPrefix(filepath.Base(parent), runDirPrefix) &&
+		!strings.Contains(filepath.Dir(parent), runDirPrefix)
 }
 
 // ownDir makes the folder of a process.
