@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -23,11 +22,11 @@ func (r *kindReader) dates(ctx context.Context) {
 	}
 	img, now := *r.image(), r.opt.Now()
 	requests := 0
-	for _, c := range candidates(img, r.response, r.target.known, minAge, now).Candidates {
+	for _, c := range r.candidates(img, r.target.known, now).Candidates {
 		if c.Kind != sdk.KindTag || !policy.Passes(r.rules.Threshold.Value, c.Kind, c.Diff) {
 			continue
 		}
-		if c.Created.IsZero() && now.Sub(c.FirstSeen) < minAge {
+		if c.Created.IsZero() && !c.Appeared && now.Sub(c.FirstSeen) < minAge {
 			if requests++; requests > maxDatesPerCheck {
 				return
 			}
@@ -41,7 +40,7 @@ func (r *kindReader) dates(ctx context.Context) {
 			r.drop(c.Tag, why)
 			continue
 		}
-		if began := cmp.Or(c.Created, c.FirstSeen); now.Sub(began) >= minAge {
+		if began, _ := c.Began(); now.Sub(began) >= minAge {
 			return
 		}
 	}

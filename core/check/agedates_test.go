@@ -64,14 +64,25 @@ func TestAgesComeFromTheRegistry(t *testing.T) {
 			t.Errorf("4 days later: %s", state)
 		}
 
-		limits = []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
+	})
+}
+
+// TestAgesNeedRequestsToSpare: dates are not asked of a host that has few requests left, but later.
+func TestAgesNeedRequestsToSpare(t *testing.T) {
+	const day = 24 * time.Hour
+	synctest.Test(t, func(t *testing.T) {
+		d := openRules(t, "team/app:1.0.0", "1.0.0")
+		defer d.store.Close()
+		limits := []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
+		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return limits })
+		d.rules.MinAge = setting(7 * day)
 		d.made("1.4.0", 30*day)
 		d.run()
 		if got := d.hub.requests(); len(got) != 1 {
 			t.Errorf("requests to a host with little to spare: %q", got)
 		}
 		c := d.get("id-web")
-		if state := d.state(); state != "offered 1.3.0" || c.Result.Levels.Minor.Tag != "1.4.0" || !c.Result.Levels.Minor.Created.IsZero() {
+		if state := d.state(); state != "held 1.4.0 age.min" || c.Result.Levels.Minor.Tag != "1.4.0" || !c.Result.Levels.Minor.Created.IsZero() {
 			t.Errorf("%s, levels %+v", state, c.Result.Levels)
 		}
 		limits = nil
@@ -80,6 +91,80 @@ func TestAgesComeFromTheRegistry(t *testing.T) {
 			t.Errorf("with requests to spare: %s", state)
 		}
 	})
+}
+
+// TestAgeOfWhatAppears: what is published while Dogwatch watches counts from when it was first seen, however old
+// its image says that it is, and nobody is asked for its date. What was there before is as old as its image says.
+func TestAgeOfWhatAppears(t *testing.T) {
+	const day = 24 * time.Hour
+	old := "team/app:1.0.0"
+	for _, test := range []struct {
+		name   string
+		image  string
+		change func(*ruled, *sdk.Container)
+		want   string
+	}{
+		{"a tag", old, func(d *ruled, _ *sdk.Container) { d.made("1.1.0", 400*day) }, "held 1.1.0 age.min"},
+		{"a tag when the checker begins again", old, func(d *ruled, _ *sdk.Container) {
+			d.made("1.1.0", 400*day)
+			d.Checker.found = nil
+		}, "held 1.1.0 age.min"},
+		{"a tag as the container is updated", old, func(d *ruled, c *sdk.Container) {
+			d.made("1.2.0", 400*day)
+			c.Image.Tag.Value = "1.1.0"
+		}, "held 1.2.0 age.min"},
+		{"labels of the image", old, func(d *ruled, c *sdk.Container) {
+			d.made("1.1.0", 400*day)
+			c.Labels = map[string]string{"dogwatch.tag.include": `^1\.`}
+			c.ImageLabels = []string{"dogwatch.tag.include"}
+		}, "held 1.1.0 age.min"},
+		{"labels of the operator", old, func(d *ruled, c *sdk.Container) {
+			d.made("1.1.0", 400*day)
+			c.Labels = map[string]string{"dogwatch.tag.include": `^1\.`}
+		}, "offered 1.1.0"},
+		{"another family of tags", "team/app:1.0.0-alpine", func(d *ruled, c *sdk.Container) {
+			d.made("1.1.0", 400*day)
+			c.Image.Tag.Value = "1.0.0"
+		}, "offered 1.1.0"},
+		{"another repository", "team/other:1.0.0", func(d *ruled, c *sdk.Container) {
+			d.made("1.1.0", 400*day)
+			c.Image.Name = "team/app"
+		}, "offered 1.1.0"},
+		{"an image behind the tag", "team/app:latest", func(d *ruled, _ *sdk.Container) {
+			d.made("latest", 400*day)
+		}, "held latest age.min"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := openRules(t, test.image, "1.0.0", "1.0.0-alpine")
+				defer d.store.Close()
+				d.hub.tags["team/app"] = []string{"1.0.0", "1.0.0-alpine"}
+				d.hub.digests["team/app:latest"] = digest("1")
+				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				time.Sleep(1000 * day)
+				d.rules.MinAge = setting(7 * day)
+				d.run()
+				if state := d.state(); state != "none" {
+					t.Fatalf("before: %s", state)
+				}
+				time.Sleep(time.Hour)
+				d.hub.requests()
+				test.change(d, &d.engine.list[0])
+				d.run()
+				if state := d.state(); state != test.want {
+					t.Errorf("%s, want %s", state, test.want)
+				}
+				if got := strings.Join(d.hub.requests(), "\n"); test.want == "held 1.1.0 age.min" && strings.Contains(got, "resolve") {
+					t.Errorf("requests for a date that does not count:\n%s", got)
+				}
+				time.Sleep(7 * day)
+				d.run()
+				if state := d.state(); !strings.HasPrefix(state, "offered ") {
+					t.Errorf("a week later: %s", state)
+				}
+			})
+		})
+	}
 }
 
 func TestExplainNamesRulesAndDecision(t *testing.T) {

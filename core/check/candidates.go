@@ -3,6 +3,8 @@ package check
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -38,15 +41,12 @@ func (c *Checker) known(ctx context.Context) (map[string]policy.Found, error) {
 // The caller holds commitLock and calls remembered once the change is stored.
 func (c *Checker) remember(change *event.Change, name string, found policy.Found) error {
 	before, known := c.found[name]
-	if len(found.Candidates) == 0 && !known || known && reflect.DeepEqual(before, found) {
+	if known && reflect.DeepEqual(before, found) {
 		return nil
 	}
-	var doc []byte
-	if len(found.Candidates) > 0 {
-		var err error
-		if doc, err = json.Marshal(found); err != nil {
-			return fmt.Errorf("encode the candidates of %s: %w", name, err)
-		}
+	doc, err := found.Encode()
+	if err != nil {
+		return fmt.Errorf("encode the candidates of %s: %w", name, err)
 	}
 	if change.Candidates == nil {
 		change.Candidates = map[string][]byte{}
@@ -62,20 +62,20 @@ func (c *Checker) commit(ctx context.Context, change event.Change) error {
 	}
 	for name, doc := range change.Candidates {
 		var found policy.Found
-		if doc == nil || json.Unmarshal(doc, &found) != nil {
-			delete(c.found, name)
-			continue
+		if err := json.Unmarshal(doc, &found); err != nil {
+			return fmt.Errorf("read the stored candidates of %s: %w", name, err)
 		}
 		c.found[name] = found
 	}
 	return nil
 }
 
-// candidates returns what a response offers a container: newer tags, the best first, and
-// a new digest behind the running tag last. What was known before keeps the dates it has;
-// minAge is the age that rules ask for.
-func candidates(img sdk.Image, r response, before policy.Found, minAge time.Duration, now time.Time) policy.Found {
-	now = sdk.TimeOf(now).Time
+// candidates returns what a response offers a container with an image: newer tags, the best first, and
+// a new digest behind the running tag last. What was known before keeps the dates it has.
+func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) policy.Found {
+	r, minAge, now := s.response, s.rules.MinAge.Value, sdk.TimeOf(now).Time
+	found := policy.Found{Tag: img.Tag.Value, Basis: s.policy.basis(img)}
+	appeared := before.Basis == found.Basis
 	known := map[string]policy.Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {
@@ -83,10 +83,10 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 		}
 	}
 	var levels [3][]policy.Candidate
-	for _, found := range r.selection.Candidates {
-		c := policy.Candidate{Tag: found.Tag, Kind: sdk.KindTag, Diff: found.Diff, FirstSeen: now}
+	for _, of := range r.selection.Candidates {
+		c := policy.Candidate{Tag: of.Tag, Kind: sdk.KindTag, Diff: of.Diff, FirstSeen: now, Appeared: appeared}
 		if k, is := known[c.Tag]; is {
-			c.FirstSeen, c.Created = k.FirstSeen, k.Created
+			c.FirstSeen, c.Created, c.Appeared = k.FirstSeen, k.Created, k.Appeared
 			if before.Tag == img.Tag.Value {
 				c.OfferedAt = k.OfferedAt
 			}
@@ -102,7 +102,6 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 			keep[c.Tag] = true
 		}
 	}
-	found := policy.Found{Tag: img.Tag.Value}
 	for _, c := range r.selection.Candidates {
 		if keep[c.Tag] {
 			level := levels[levelOf(c.Diff)]
@@ -111,9 +110,26 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 	}
 	if d := r.digest; d != nil && !d.same {
 		found.From = cmp.Or(img.Digest.Repo, img.ID)
-		found.Candidates = append(found.Candidates, rebuild(img, found.From, d, before, now))
+		c := rebuild(img, found.From, d, before, now)
+		if c.FirstSeen.Equal(now) {
+			c.Appeared = appeared
+		}
+		found.Candidates = append(found.Candidates, c)
 	}
 	return found
+}
+
+var versionInTag = lazyregexp.New(`[0-9]+(\.[0-9]+)*`)
+
+// basis identifies what is looked for on behalf of an image: its repository, the family of its tag, and what the
+// operator's labels say of tags. The labels of the image are left out, which whoever publishes it can change.
+func (p *labelPolicy) basis(img sdk.Image) string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, img.Registry.Host, img.Name, versionInTag().ReplaceAllString(img.Tag.Value, "0"))
+	for _, r := range p.operators {
+		fmt.Fprintf(sum, "%s %q\n", r.Name, r.Value)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // rebuild returns the candidate of a new digest behind the running tag. As long as the same
@@ -130,7 +146,7 @@ func rebuild(img sdk.Image, from string, d *digestResponse, before policy.Found,
 		return c
 	}
 	if first := before.Candidates[i]; before.From == from || first.Digest == d.remote {
-		c.FirstSeen = first.FirstSeen
+		c.FirstSeen, c.Appeared = first.FirstSeen, first.Appeared
 		if !first.Created.IsZero() || first.Digest != d.remote {
 			c.Created = first.Created
 		}
@@ -169,10 +185,8 @@ func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []pol
 		level = append(slices.Clone(level[:i]), slices.DeleteFunc(slices.Clone(level[i:]), isNew)...)
 	}
 	began := func(c policy.Candidate) time.Time {
-		if c.Created.IsZero() {
-			return c.FirstSeen
-		}
-		return c.Created
+		at, _ := c.Began()
+		return at
 	}
 	keep, rest := []int{0}, []int{} // by index
 	for i := 1; i < len(level); i++ {

@@ -126,7 +126,7 @@ func TestThresholdOffersTheNewestWithin(t *testing.T) {
 	d.hub.tags["team/app"] = []string{"8.1.0"}
 	d.run()
 	d.expect("withdrawn", "none", "update.cleared")
-	if found, err := d.store.Candidates(t.Context()); err != nil || len(found) != 0 {
+	if found, err := d.store.Candidates(t.Context()); err != nil || len(found["local/web"].Candidates) != 0 {
 		t.Errorf("candidates %+v, %v", found, err)
 	}
 }

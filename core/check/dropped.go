@@ -164,7 +164,7 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 	}
 	for r.left > 0 && slices.ContainsFunc(r.response.selection.Candidates, isUnread) && !r.offersFirst() {
 		now := r.opt.Now()
-		found := candidates(*r.image(), r.response, r.target.known, r.rules.MinAge.Value, now)
+		found := r.candidates(*r.image(), r.target.known, now)
 		of := found.Candidates[r.opt.decide(&r.container, r.rules, found, now).Target]
 		if _, isRead := r.known[of.Tag]; isRead || of.Kind != sdk.KindTag {
 			return

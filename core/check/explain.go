@@ -136,7 +136,7 @@ func (c *Checker) judged(s *target, now time.Time) sdk.Container {
 	if s.response.err != nil {
 		return after
 	}
-	found := candidates(*after.Watched(), s.response, s.known, s.rules.MinAge.Value, now)
+	found := s.candidates(*after.Watched(), s.known, now)
 	after, _, _ = c.decided(s.container, after, s.policy, found, now)
 	return after
 }

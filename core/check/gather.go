@@ -130,7 +130,7 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (ev
 		again := false
 		if s.response.err == nil {
 			name := event.Subject(after)
-			found := candidates(*after.Watched(), s.response, p.found[name], s.rules.MinAge.Value, at.Time)
+			found := s.candidates(*after.Watched(), p.found[name], at.Time)
 			after, found, again = p.decided(before, after, s.policy, found, at.Time)
 			if err := p.remember(&change, name, found); err != nil {
 				return change, err

@@ -53,7 +53,8 @@ func TestRebuiltTagHasItsStep(t *testing.T) {
 		c := sdk.Container{Image: sdk.Image{ID: "sha256:a", Tag: sdk.Tag{Value: "latest"}, Version: test.running, Digest: sdk.Digest{Watch: true, Repo: "sha256:old"}}}
 		r := response{digest: &digestResponse{remote: "sha256:new", version: test.offered}}
 		after := withResponse(c, labelPolicy{}, r, sdk.Time{})
-		found := candidates(after.Image, r, policy.Found{}, 0, time.Time{})
+		s := target{response: r}
+		found := s.candidates(after.Image, policy.Found{}, time.Time{})
 		offer(&after, found.Candidates[0], found.From)
 		if after.UpdateKind.Kind != sdk.KindDigest || after.UpdateKind.SemverDiff != test.want || after.Result.Version != test.offered {
 			t.Errorf("%+v gives %+v of %+v", test, after.UpdateKind, after.Result)

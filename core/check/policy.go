@@ -65,6 +65,8 @@ type labelPolicy struct {
 	isImageLink bool
 
 	sources []Rule
+	// operators are those about tags that no image says.
+	operators []Rule
 	// fatal keeps the container from being checked; wrong is only shown.
 	fatal []string
 	wrong []string
@@ -196,7 +198,11 @@ func (p *labelPolicy) source(name string) string {
 func (p *labelPolicy) text(given label.Reading, name string) string {
 	rule, found := given.Get(name)
 	if found {
-		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: rule.Source()})
+		is := Rule{Name: name, Value: rule.Value, Source: rule.Source()}
+		p.sources = append(p.sources, is)
+		if !rule.FromImage && (name == label.WatchDigest || strings.HasPrefix(name, "tag.")) {
+			p.operators = append(p.operators, is)
+		}
 	}
 	return rule.Value
 }

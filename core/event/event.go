@@ -264,7 +264,7 @@ type Change struct {
 	// Remove deletes containers by id; unknown ids are ignored.
 	Remove []string
 	// Candidates are the newer versions that were found for containers, by subject,
-	// encoded; nil forgets those of a subject.
+	// encoded.
 	Candidates map[string][]byte
 	// Events are appended in order.
 	Events []Event

@@ -59,7 +59,7 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 				return reasons
 			}
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
-			if c.facts.AgeUnread && candidate.Created.IsZero() {
+			if c.facts.AgeUnread && !candidate.Appeared && candidate.Created.IsZero() {
 				did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 			} else if did != firstSeenNow && sentences {
 				did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
@@ -94,14 +94,14 @@ const firstSeenNow = "is first seen now"
 
 // began returns the time from which the age of a candidate counts, and what happened then.
 func (c *circumstances) began(candidate *Candidate) (at time.Time, did string) {
-	at, did = candidate.Created, "was made"
-	if at.IsZero() || candidate.Kind == sdk.KindDigest && !candidate.FirstSeen.IsZero() && candidate.FirstSeen.Before(at) {
-		at, did = candidate.FirstSeen, "was first seen"
-	}
-	if at.IsZero() {
+	at, seen := candidate.Began()
+	switch {
+	case at.IsZero():
 		return c.now, firstSeenNow
+	case seen:
+		return at, "was first seen"
 	}
-	return at, did
+	return at, "was made"
 }
 
 // chosen returns the candidate that a choice is about; -1 when it is none of them.

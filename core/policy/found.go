@@ -15,7 +15,9 @@ type Found struct {
 	// its tag was compared; "" if none was.
 	From string `json:"from,omitempty"`
 	// Tag is the running tag: offered from another one, a version is another update.
-	Tag        string      `json:"tag,omitempty"`
+	Tag string `json:"tag,omitempty"`
+	// Basis identifies what was looked for. Candidates that are new with the same one have appeared since.
+	Basis      string      `json:"basis,omitempty"`
 	Candidates []Candidate `json:"candidates"`
 }
 

@@ -108,8 +108,21 @@ type Candidate struct {
 	// FirstSeen is when a check found it first. For a tag that is rebuilt again and
 	// again it is the first image since the one that runs.
 	FirstSeen time.Time `json:"firstSeen,omitzero"`
+	// Appeared is whether an earlier check had looked for such versions and not found it. Its age counts from
+	// FirstSeen then, as Created is what whoever published it says.
+	Appeared bool `json:"appeared,omitempty"`
 	// OfferedAt is when it was offered first; zero if it never was. See Found.Offer.
 	OfferedAt time.Time `json:"offeredAt,omitzero"`
+}
+
+// Began returns from when the age of a candidate counts, and whether that is when it was first seen
+// rather than when its image was made; zero when neither is known.
+func (c Candidate) Began() (at time.Time, seen bool) {
+	rebuilt := c.Kind == sdk.KindDigest && !c.FirstSeen.IsZero() && c.FirstSeen.Before(c.Created)
+	if c.Appeared || rebuilt || c.Created.IsZero() {
+		return c.FirstSeen, true
+	}
+	return c.Created, false
 }
 
 // Update is what a check found for a container.

@@ -43,13 +43,8 @@ func (r *Reader) Candidates(ctx context.Context) (map[string]policy.Found, error
 // putCandidates stores what a change says of candidates.
 func (t tx) putCandidates(changed map[string][]byte) error {
 	for subject, doc := range changed {
-		var err error
-		if doc == nil {
-			_, err = t.exec("DELETE FROM candidates WHERE subject = ?", subject)
-		} else {
-			_, err = t.exec("INSERT INTO candidates (subject, doc) VALUES (?, ?) ON CONFLICT (subject) DO UPDATE SET doc = excluded.doc", subject, string(doc))
-		}
-		if err != nil {
+		if _, err := t.exec(`INSERT INTO candidates (subject, doc) VALUES (?, ?)
+			ON CONFLICT (subject) DO UPDATE SET doc = excluded.doc`, subject, string(doc)); err != nil {
 			return err
 		}
 	}

@@ -48,8 +48,6 @@ func TestCandidatesAreStoredWithTheirContainer(t *testing.T) {
 	if _, stored := s.Snapshot().Get("2"); stored {
 		t.Error("a container is stored without its candidates")
 	}
-	must(t, s.Commit(t.Context(), event.Change{Candidates: map[string][]byte{"local/db": nil, "local/none": nil}}))
-	expect("forgotten", map[string]policy.Found{"local/web": webFound})
 	must(t, s.Prune(t.Context(), start))
 	expect("pruned", map[string]policy.Found{"local/web": webFound})
 	must(t, s.Commit(t.Context(), event.Change{Remove: []string{"1"}}))
