@@ -72,17 +72,17 @@ func mayImage(rule Rule, how string) (Say, string) {
 		return Never, onlyOperator
 	case rule.Name == UpdateAuto && !rule.IsFalse():
 		return Never, onlyOperator
-	case (rule.Name == ProbeHTTP || rule.Name == ProbeTCP) && !isOwnProbe(rule):
+	case (rule.Name == ProbeHTTP || rule.Name == ProbeTCP) && !IsOwnProbe(rule.Name, rule.Value):
 		return Never, ownProbe
 	}
 	return e.image, onlyOperator
 }
 
-// isOwnProbe reports whether an address is a port of the container itself: ":5432",
-// ":8080/health" or, as the operator writes it, "http://:8080/health".
-func isOwnProbe(rule Rule) bool {
-	text := strings.TrimSpace(rule.Value)
-	if rule.Name == ProbeTCP {
+// IsOwnProbe reports whether an address, as the value of ProbeHTTP or ProbeTCP, is a port of the container
+// itself: ":5432", ":8080/health" or, as the operator writes it, "http://:8080/health".
+func IsOwnProbe(name, text string) bool {
+	text = strings.TrimSpace(text)
+	if name == ProbeTCP {
 		port, found := strings.CutPrefix(text, ":")
 		return found && isPort(port)
 	}

@@ -56,7 +56,7 @@ func (r *Runner) rules(w Watcher, req Request) ruleSet {
 	s.Acknowledged = slices.Clone(req.Rules.Acknowledged)
 	s.bound(w, req)
 	s.Keep, s.Prune = max(s.Keep, w.Keep), s.Prune || w.Prune
-	s.health(req.Rules.Health)
+	s.health(s.Health)
 	read(&s, label.UpdateKeep, func(text string) (err error) { s.Keep, err = count(text); return err })
 	read(&s, label.UpdateAcknowledge, func(text string) (err error) {
 		codes, err := codes(text)

@@ -13,7 +13,8 @@ import (
 type OperationRequest struct {
 	// ContainerID is a container of the Request.
 	ContainerID string
-	// Rules are added to those of the watcher and of the container's labels.
+	// Rules are added to those of the watcher and of the container's labels, as far as those allow: Keep and Prune,
+	// DryRun, and as Health a port of the container itself where its labels have no probe.
 	Rules watcher.UpdateRules
 }
 
