@@ -29,6 +29,13 @@ func (r *replacement) hook(ctx context.Context, s watcher.Step) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := r.execute(limited, "the hook", id, command)
+	if id == r.old[s.Container].ID && hasStatus(err, http.StatusConflict) {
+		// As in a plan that finds it restarting: no command runs in what does not stay up.
+		c, failed := r.engine.container(ctx, id)
+		if failed == nil && (replace.Container{InspectResponse: c}).Status() == replace.Restarting {
+			return nil
+		}
+	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("the hook did not end within %s", limit)
 	}
