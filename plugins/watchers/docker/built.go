@@ -1,10 +1,14 @@
 package docker
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
 )
@@ -19,10 +23,47 @@ type made struct {
 	// loads an image (daemon/images/image_tag.go of https://github.com/moby/moby). That of containerd sets it
 	// always, but has digests of all its images, so that it says nothing there: see isBuilt.
 	tagged bool
+	// identified is whether the engine says that it has built the image, and never pulled or pushed it.
+	identified bool
 }
 
-func madeBy(got image.InspectResponse) made {
-	return made{composed: labelsOf(got)[labelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero()}
+// identityAPI is the version of the API since which the image store of containerd says that
+// (Docker Engine 29.2; ImageInspect of https://github.com/moby/moby/blob/master/api/swagger.yaml).
+const identityAPI = "1.53"
+
+// imageOrigin is what such an engine says of where an image is from.
+type imageOrigin struct {
+	Identity struct {
+		// Build has the builds by BuildKit, Pull the repositories that the image was pulled from or pushed to.
+		Build, Pull []json.RawMessage
+	}
+}
+
+// imageMade inspects an image, and returns how it came to the engine as well.
+func (e *engine) imageMade(ctx context.Context, id string) (got image.InspectResponse, how made, err error) {
+	var document bytes.Buffer
+	op := operation{"inspect image " + short(id), "IMAGES"}
+	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
+		e.mu.Lock()
+		if e.identity != nil {
+			api = e.identity
+		}
+		e.mu.Unlock()
+		document.Reset()
+		return api.ImageInspect(ctx, id, client.ImageInspectWithRawResponse(&document))
+	})
+	if err != nil {
+		return got, made{}, err
+	}
+	var from imageOrigin
+	if err := json.Unmarshal(document.Bytes(), &from); err != nil {
+		from = imageOrigin{} // what the client could read, another version writes in another way
+	}
+	return got, made{
+		composed:   labelsOf(got)[labelProject] != "",
+		tagged:     !got.Metadata.LastTagTime.IsZero(),
+		identified: len(from.Identity.Build) > 0 && len(from.Identity.Pull) == 0,
+	}, nil
 }
 
 // isBuilt reports whether an image was made on its engine's machine, by what is certain alone.
@@ -32,11 +73,12 @@ func madeBy(got image.InspectResponse) made {
 // its label, or by the name that Compose gives to what it builds. What was loaded from a file, with neither,
 // may be an image of Docker Hub.
 //
-// The image store of containerd has digests of all images. What Compose has built is known there by
-// its label and a name that on Docker Hub only the official images have, which Compose does not build.
+// The image store of containerd has digests of all images. The engine itself says there what BuildKit has built, from
+// identityAPI on; and what Compose has built is known by its label and a name that on Docker Hub only the
+// official images have, which Compose does not build.
 func isBuilt(ref reference.Reference, about description, labels map[string]string) bool {
 	switch {
-	case about.made.composed && isOfficial(ref):
+	case about.made.identified && ref.Domain == "" && ref.Digest == "", about.made.composed && isOfficial(ref):
 		return true
 	case ref.Domain != "" || ref.Digest != "" || len(about.digests) > 0:
 		return false

@@ -43,6 +43,8 @@ type engine struct {
 
 	mu  sync.Mutex
 	api *client.Client // nil until the version of the engine is known
+	// identity is the client for requests of identityAPI; nil where the engine does not speak it.
+	identity *client.Client
 }
 
 func newEngine(at endpoint, userAgent string) *engine {
@@ -210,9 +212,15 @@ func (e *engine) connect(ctx context.Context) (*client.Client, error) {
 		return nil, e.explain(connecting, &failure{text: "its API version " + ping.APIVersion + " is older than " + oldestAPI + ": update the Docker Engine"})
 	}
 	api.NegotiateAPIVersionPing(ping)
+	var identity *client.Client
+	if !versions.LessThan(ping.APIVersion, identityAPI) {
+		if identity, err = e.client(client.WithVersion(identityAPI)); err != nil {
+			return nil, err
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.api = api
+	e.api, e.identity = api, identity
 	return api, nil
 }
 
@@ -224,7 +232,7 @@ func (e *engine) forget(api *client.Client) {
 	}
 }
 
-func (e *engine) client() (*client.Client, error) {
+func (e *engine) client(more ...client.Opt) (*client.Client, error) {
 	host, scheme := "tcp://"+e.at.address+e.at.prefix, "http"
 	if e.at.network == "unix" {
 		host = e.at.String()
@@ -232,12 +240,12 @@ func (e *engine) client() (*client.Client, error) {
 	if e.at.tls != nil {
 		scheme = "https"
 	}
-	return client.NewClientWithOpts(
+	return client.NewClientWithOpts(append([]client.Opt{
 		client.WithHost(host),
 		client.WithScheme(scheme),
 		client.WithHTTPClient(&http.Client{Transport: e.transport, CheckRedirect: client.CheckRedirect}),
 		client.WithUserAgent(e.userAgent),
-	)
+	}, more...)...)
 }
 
 // transport sends read requests only, whatever the client library does, unless the

@@ -122,7 +122,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	if imageID == "" {
 		return description{problem: fmt.Errorf("the engine does not say which image this container runs")}, nil
 	}
-	got, err := i.engine.image(ctx, imageID)
+	got, how, err := i.engine.imageMade(ctx, imageID)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 		return description{problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", short(imageID))}, nil
@@ -131,7 +131,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	case err != nil:
 		return description{}, err
 	}
-	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got)), made: madeBy(got)}
+	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got)), made: how}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
 		f.created = sdk.TimeOf(t)
 	}

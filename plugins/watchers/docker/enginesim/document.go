@@ -156,7 +156,19 @@ func (i *Image) inspect(r *http.Request, version string) any {
 	if own.Variant != "" {
 		document["Variant"] = own.Variant
 	}
+	if !less(version, "1.53") && len(i.Builds)+len(i.Pulls) > 0 {
+		document["Identity"] = map[string]any{"Build": named("Ref", i.Builds), "Pull": named("Repository", i.Pulls)}
+	}
 	return document
+}
+
+// named returns objects that have one field.
+func named(field string, values []string) []map[string]string {
+	list := []map[string]string{}
+	for _, v := range values {
+		list = append(list, map[string]string{field: v})
+	}
+	return list
 }
 
 func status(state string) string {

@@ -45,6 +45,8 @@ type Image struct {
 	Variant      string
 	Created      time.Time
 	Labels       map[string]string // which its containers get, too
+	// Builds and Pulls are what an engine with containerd's store says of where it is from (API 1.53).
+	Builds, Pulls []string
 	// Platforms are further ones under the same id, as an engine with containerd's store
 	// has them. A container runs one of them if its Platform says so.
 	Platforms []Image
