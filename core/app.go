@@ -170,7 +170,9 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.notes = a.releaseNotes()
 	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store, CheckedAtStart: a.checkedAtStart, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
+		Triggers:   wiring.Triggers{Components: a.components, Labels: wiring.Labels(settings)},
+		Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store,
+		CheckedAtStart: a.checkedAtStart, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
 		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), Notes: a.noteExcerpts(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -26,7 +27,7 @@ type effects struct {
 func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
 	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
 	return effects{p.watch, p.digest, p.rules, p.implausible, []string{p.linkTemplate, p.displayName, p.displayIcon,
-		p.triggerInclude, p.triggerExclude}, p.base.Value}, p
+		p.triggerInclude, p.triggerExclude, fmt.Sprint(len(p.onDigest))}, p.base.Value}, p
 }
 
 // TestLabelsOfChecksAreAsDocumented: the labels of checks and messages have an effect if the operator sets

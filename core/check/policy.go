@@ -61,6 +61,8 @@ type labelPolicy struct {
 	implausible bool
 
 	linkTemplate, displayName, displayIcon, triggerInclude, triggerExclude string
+	// onDigest are the labels that say which triggers run for rebuilds.
+	onDigest []label.Rule
 	// isImageLink is whether the linkTemplate is one of the image, which knows only that.
 	isImageLink bool
 
@@ -93,7 +95,7 @@ func policyOf(set label.Set, watchByDefault bool, labels label.Options) labelPol
 func (c *Checker) policy(container sdk.Container, watchByDefault bool) labelPolicy {
 	set := label.Of(container)
 	p := readPolicy(set, watchByDefault, c.opt.Labels, c.selectors.Compile)
-	if c.opt.Triggers != nil && p.triggerInclude+p.triggerExclude != "" {
+	if c.opt.Triggers != nil && (p.triggerInclude+p.triggerExclude != "" || len(p.onDigest) > 0) {
 		p.warnings = append(p.warnings, label.UnknownTriggers(label.Read(set, c.opt.Labels), c.opt.Triggers())...)
 	}
 	return p
@@ -116,6 +118,10 @@ func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compil
 	p.displayIcon = p.icon(given)
 	p.triggerInclude = p.text(given, label.TriggerInclude)
 	p.triggerExclude = p.text(given, label.TriggerExclude)
+	for _, rule := range given.OnDigestRules() {
+		p.flag(given, rule.Name)
+		p.onDigest = append(p.onDigest, rule)
+	}
 	p.text(given, label.Base)
 	if p.base, _ = given.Get(label.Base); labels.Image == label.ImageAll {
 		p.base.FromImage = false

@@ -41,6 +41,8 @@ type Trigger struct {
 	IncludeByDefault bool
 	Batch            bool
 	Threshold        string
+	// OnDigest reports whether it runs for rebuilds of a container; nil for always.
+	OnDigest func(sdk.Container) bool
 	// Summary is when it sends a summary instead of messages about each update; nil for never.
 	Summary Moments
 	// SummaryEmpty is true when it sends one even if there is nothing to tell.

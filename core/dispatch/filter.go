@@ -10,9 +10,10 @@ import (
 )
 
 // accepts reports whether a trigger is notified of the update of a container: by
-// its own threshold, and by the include and exclude labels of the container.
+// its own threshold, whether it runs for rebuilds, and by the include and exclude labels of the container.
 func accepts(t Trigger, c sdk.Container) bool {
-	if !passes(t.Threshold, c.UpdateKind) {
+	rebuild := policy.IsRebuild(c.UpdateKind.Kind, c.UpdateKind.SemverDiff)
+	if !passes(t.Threshold, c.UpdateKind) || rebuild && t.OnDigest != nil && !t.OnDigest(c) {
 		return false
 	}
 	included, listed := find(c.TriggerInclude, t.ID)

@@ -40,6 +40,32 @@ func TestAcceptsThresholds(t *testing.T) {
 	}
 }
 
+// TestAcceptsRebuilds: a trigger that does not run for the rebuilds of a container has every version all the same, as
+// far as its threshold goes, and a new image of the same tag that is known to be another version.
+func TestAcceptsRebuilds(t *testing.T) {
+	steps := append(steps, sdk.UpdateKind{Kind: "digest", SemverDiff: "minor"})
+	for threshold, want := range map[string]string{
+		"all": "✔✔✔✔✔✘✔✔", "minor": "✘✔✔✔✔✘✔✔", "patch-no-digest": "✘✘✔✔✔✘✔✘", "digest": "✘✘✘✘✘✘✘✔",
+	} {
+		trigger := Trigger{ID: "smtp.main", Threshold: threshold, IncludeByDefault: true,
+			OnDigest: func(c sdk.Container) bool { return c.Name != "quiet" }}
+		accepted := func(name string) string {
+			return marks(func(u sdk.UpdateKind) bool {
+				return accepts(trigger, sdk.Container{Name: name, UpdateKind: u, TriggerInclude: "smtp.main"})
+			}, steps...)
+		}
+		if got := accepted("quiet"); got != want {
+			t.Errorf("%q: %s, want %s", threshold, got, want)
+		}
+		without := trigger
+		without.OnDigest = nil
+		want := marks(func(u sdk.UpdateKind) bool { return accepts(without, sdk.Container{UpdateKind: u}) }, steps...)
+		if got := accepted("web"); got != want {
+			t.Errorf("%q of another container: %s, want %s", threshold, got, want)
+		}
+	}
+}
+
 // TestAcceptsIncludeExcludeLabels are the observed combinations of the two labels; columns major, minor, patch, digest.
 func TestAcceptsIncludeExcludeLabels(t *testing.T) {
 	for _, c := range []struct {

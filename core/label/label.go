@@ -32,7 +32,9 @@ const (
 	DisplayIcon    = "display.icon"
 	TriggerInclude = "trigger.include"
 	TriggerExclude = "trigger.exclude"
-	ComposeFile    = "compose.file" // read by triggers that edit compose files
+	// TriggerOnDigest is whether triggers run for rebuilds; see Reading.OnDigest.
+	TriggerOnDigest = "trigger.ondigest"
+	ComposeFile     = "compose.file" // read by triggers that edit compose files
 	// Base names the image that the container's is built on, whose newer versions are looked for instead.
 	Base = "base"
 )
@@ -136,6 +138,7 @@ func read(labels map[string]string, foreign, fromImage bool) Reading {
 		}
 	}
 	r.readDelay(labels)
+	r.readOnDigest(labels)
 	r.Unknown, r.Notes = unknown(labels, fromImage)
 	if foreign {
 		r.readForeign(labels, fromImage)

@@ -60,6 +60,10 @@ var table = [...]entry{
 			"in the label of an image only if that was [built here](checks.md#base-images)"},
 	{TriggerInclude, Checks, true, Never, "triggers to use, such as `smtp.main:minor`"},
 	{TriggerExclude, Checks, true, Never, "triggers not to use"},
+	{TriggerOnDigest, Checks, true, Never,
+		"`true` or `false`: do triggers run for its [rebuilds](policies.md#rules), whatever their option `ondigest` " +
+			"says? `dogwatch.trigger.smtp.ondigest` says it for one type, `dogwatch.trigger.smtp.main.ondigest` for one " +
+			"trigger; the most specific one counts"},
 	{ComposeFile, Updates, true, Never, "the compose file to edit"},
 
 	{ProbeHTTP, Updates, false, Describes,
@@ -92,8 +96,12 @@ var table = [...]entry{
 	{UpdateZone, Policies, false, Never, "time zone of its windows and freezes"},
 }
 
-// byName returns the entry of a label, named without prefix.
+// byName returns the entry of a label, named without prefix; that of TriggerOnDigest also for
+// one that names a trigger.
 func byName(name string) (entry, bool) {
+	if _, is := onDigestOf(name); is {
+		name = TriggerOnDigest
+	}
 	i := slices.IndexFunc(table[:], func(e entry) bool { return e.name == name })
 	if i < 0 {
 		return entry{}, false

@@ -39,17 +39,22 @@ func WithoutRebuilds(threshold string) string {
 	return threshold + noRebuilds
 }
 
+// IsRebuild reports whether an update of a kind (sdk.KindTag, …) and a step (sdk.DiffMajor, …) is a rebuild: a new
+// image of the same tag whose version is not known to be another.
+func IsRebuild(kind, diff string) bool {
+	return kind == sdk.KindDigest && (diff == "" || diff == sdk.DiffUnknown)
+}
+
 // Passes reports whether a threshold lets an update of a kind (sdk.KindTag, …) and a step
-// (sdk.DiffMajor, …) through. Only steps between versions are measured. A new image of the same
-// tag whose version is not known to be another is a rebuild: of the thresholds without -no-digest
-// all but "versions" let it through, and "digest" nothing but new images of the same tag.
+// (sdk.DiffMajor, …) through. Only steps between versions are measured. Of the thresholds without
+// -no-digest all but "versions" let rebuilds through, and "digest" nothing but new images of the same tag.
 func Passes(threshold, kind, diff string) bool {
 	if threshold == thresholdDigest {
 		return kind == sdk.KindDigest
 	}
 	steps, versionsOnly := strings.CutSuffix(threshold, noRebuilds)
 	if kind != sdk.KindTag && kind != sdk.KindDigest || diff == "" || diff == sdk.DiffUnknown {
-		return kind != sdk.KindDigest || !versionsOnly && threshold != thresholdVersions
+		return !IsRebuild(kind, diff) || !versionsOnly && threshold != thresholdVersions
 	}
 	switch steps {
 	case "minor":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -46,14 +47,6 @@ func TestTriggerThresholds(t *testing.T) {
 	} {
 		if path, problem := config.Variable(name, value, nil, schema); path == "" || problem != nil {
 			t.Errorf("%s=%s: %q, %v", name, value, path, problem)
-		}
-	}
-	for threshold, want := range map[string]string{
-		"all": "versions", "minor": "minor-no-digest", "patch-no-digest": "patch-no-digest",
-	} {
-		c := &component.Trigger{Settings: component.TriggerOptions{Threshold: threshold}}
-		if got := dispatchTrigger(c).Threshold; got != want {
-			t.Errorf("%s without rebuilds: %s, want %s", threshold, got, want)
 		}
 	}
 }
@@ -110,14 +103,47 @@ func TestTriggerOfTheDispatcher(t *testing.T) {
 		Settings:  component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true, Events: []string{component.EventWatcher, component.EventOperation}},
 		Delivery:  kind.AtMostOnce,
 	}
-	got := dispatchTrigger(c)
+	got := dispatchTrigger(c, label.Options{})
 	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates || !got.Outages || !got.Operations || got.Auto || got.Once {
 		t.Errorf("%+v", got)
 	}
 	c.Capabilities, c.Delivery, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"}}
-	got = dispatchTrigger(c)
+	got = dispatchTrigger(c, label.Options{})
 	if got.Batch || got.AtMostOnce || got.Operates || got.Outages || got.Operations || !got.Auto || !got.Once || !got.IncludeByDefault {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestTriggerOnDigest: a trigger runs for rebuilds as the most specific label of a container says, else as its option
+// does; what an image says has no effect.
+func TestTriggerOnDigest(t *testing.T) {
+	for _, c := range []struct {
+		option    bool
+		labels    map[string]string
+		fromImage bool
+		want      bool
+	}{
+		{option: true, want: true},
+		{option: false, want: false},
+		{option: true, labels: map[string]string{"wud.trigger.ondigest": "false"}, want: false},
+		{option: false, labels: map[string]string{"wud.trigger.smtp.main.ondigest": "true"}, want: true},
+		{option: true, labels: map[string]string{"wud.trigger.smtp.other.ondigest": "false"}, want: true},
+		{option: true, labels: map[string]string{"dogwatch.trigger.smtp.ondigest": "false"}, want: false},
+		{option: true, labels: map[string]string{"wud.trigger.ondigest": "false"}, fromImage: true, want: true},
+	} {
+		found := sdk.Container{Labels: c.labels}
+		for name := range c.labels {
+			if c.fromImage {
+				found.ImageLabels = append(found.ImageLabels, name)
+			}
+		}
+		smtp := &component.Trigger{
+			Component: component.Component{Kind: kind.Trigger, Type: "smtp", Name: "main"},
+			Settings:  component.TriggerOptions{OnDigest: c.option},
+		}
+		if got := dispatchTrigger(smtp, label.Options{}).OnDigest(found); got != c.want {
+			t.Errorf("option %t, labels %v, of the image: %t: got %t", c.option, c.labels, c.fromImage, got)
+		}
 	}
 }
 

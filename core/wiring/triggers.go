@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/statestream"
@@ -23,14 +24,18 @@ import (
 )
 
 // Triggers fits the components to dispatch.Triggers.
-type Triggers struct{ Components *component.Manager }
+type Triggers struct {
+	Components *component.Manager
+	// Labels are which labels of containers count.
+	Labels label.Options
+}
 
 // All implements dispatch.Triggers.
 func (t Triggers) All() []dispatch.Trigger {
 	var all []dispatch.Trigger
 	for _, c := range t.Components.Triggers() {
 		if c.Usable() {
-			all = append(all, dispatchTrigger(c))
+			all = append(all, dispatchTrigger(c, t.Labels))
 		}
 	}
 	return all
@@ -46,18 +51,16 @@ func (t Triggers) Get(id string) (dispatch.Trigger, bool) {
 	return dispatch.Trigger{}, false
 }
 
-func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
+// dispatchTrigger fits a trigger; labels are which labels of containers count.
+func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigger {
 	o := c.Settings
 	// The templates were checked when the component was made.
 	messages, _ := dispatch.ParseMessages(templates(o))
-	threshold := o.Threshold
-	if !o.OnDigest {
-		threshold = policy.WithoutRebuilds(threshold)
-	}
 	t := dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
-		Threshold: threshold, Backlog: dispatch.Backlog(o.Backlog), AtMostOnce: c.Delivery == kind.AtMostOnce,
-		Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
+		Threshold: o.Threshold, OnDigest: onDigest(c, labels), Backlog: dispatch.Backlog(o.Backlog),
+		AtMostOnce: c.Delivery == kind.AtMostOnce,
+		Operates:   slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
 		Plugins: slices.Contains(o.Events, component.EventPlugin),
 	}
@@ -67,6 +70,18 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 		}
 	}
 	return t
+}
+
+// onDigest reports whether a trigger runs for rebuilds of a container: as the labels of the
+// container say, else as the option of the trigger does.
+func onDigest(t *component.Trigger, labels label.Options) func(sdk.Container) bool {
+	return func(c sdk.Container) bool {
+		given := label.Read(label.Of(c), labels)
+		if on, said := given.OnDigest(t.ID()); said {
+			return on
+		}
+		return t.Settings.OnDigest
+	}
 }
 
 // CheckedAtStart returns the names of the usable watchers that are checked when Dogwatch starts.
@@ -83,7 +98,9 @@ func CheckedAtStart(components *component.Manager) []string {
 // TestRunner returns what runs tests of components; used reports whether a known
 // container has its image from a host. Sample messages have links if there are any.
 func TestRunner(components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger) *testrun.Runner {
-	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Updaters: updaters(components), Used: used, Links: links, Log: log})
+	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}) }
+	return testrun.New(testrun.Options{Components: components, Trigger: fit, Updaters: updaters(components), Used: used,
+		Links: links, Log: log})
 }
 
 // updaters returns the watchers that can replace containers.
