@@ -118,7 +118,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		a.lock.Release()
 		return nil, err
 	}
-	if a.wudNames, err = a.goesOnWithWUD(ctx); err != nil {
+	if a.wudNames, err = a.keepsWUDNames(ctx); err != nil {
 		a.store.Close()
 		a.lock.Release()
 		return nil, err

@@ -2,6 +2,7 @@ package component
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,7 +19,8 @@ func TestReferencesAreChecked(t *testing.T) {
 		section := config.Component{Kind: kind.Trigger, Type: "docker", Name: name}
 		return &Trigger{Component: Component{Kind: kind.Trigger, Type: "docker", Name: name, section: section, references: referencesOf(schema, values, section)}}
 	}
-	m := New(Options{Log: hclog.NewNullLogger()})
+	var log strings.Builder
+	m := New(Options{Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	m.list(trigger("local", option.Values{"hass.install": "docker.locl", "note": "docker.nowhere"}))
 	m.list(trigger("right", option.Values{"hass.install": " Docker.Local"}))
 	m.list(trigger("later", option.Values{"hass.install": "chat.main"}))
@@ -33,5 +35,10 @@ func TestReferencesAreChecked(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	m.LogReferences()
+	said := `[ERROR] component: configuration: problem="trigger.docker.local.hass.install: names the trigger`
+	if strings.Count(log.String(), "[ERROR]") != 1 || !strings.Contains(log.String(), said) {
+		t.Errorf("logged %s", log.String())
 	}
 }

@@ -23,8 +23,8 @@ import (
 )
 
 // PluginVars returns the environment variables of built-in bundles, by name: they
-// carry settings that are not of one component. wud is whether an installation goes on with the names of What's Up
-// Docker though it has no variable of it.
+// carry settings that are not of one component. wud is whether an installation keeps the names of What's Up Docker
+// whether or not it has a variable of it.
 func PluginVars(c *config.Config, wud bool) map[string][]string {
 	const key = "registries.dockerconfig"
 	vars := map[string][]string{}

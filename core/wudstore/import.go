@@ -22,12 +22,15 @@ type Store interface {
 	Import(ctx context.Context, source string, containers []sdk.Container, notified []update.Notified) (imported bool, err error)
 }
 
+// Imported reports whether a file of What's Up Docker has been imported.
+func Imported(ctx context.Context, from Store) (bool, error) { return from.Imported(ctx, importSource) }
+
 // Import takes over what What's Up Docker left in the file at path, unless that was
 // done before: its containers, and of which of their updates it notified users.
 // watchers returns the names of the watchers there will be. A file that cannot be
 // used is logged and left to the operator, as it is; there is no error to stop for.
 func Import(ctx context.Context, to Store, path string, watchers func() []string, log hclog.Logger) {
-	done, err := to.Imported(ctx, importSource)
+	done, err := Imported(ctx, to)
 	if err != nil {
 		log.Error("look for what was imported", "error", err)
 		return
