@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/installation"
@@ -194,17 +195,22 @@ func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts
 		Remedy:  "set its option update to true",
 		Stopped: func() policy.Stop { return stop },
 	}
+	decided, permitted := false, false
 	for _, section := range cfg.Components {
-		if section.Kind == kind.Watcher && section.Name == c.Watcher {
-			f.MayUpdate = section.Options["update"].V == "true" || section.Options["update"].V == true
+		switch option, set := section.Options["update"]; {
+		case section.Kind == kind.Watcher && section.Name == c.Watcher:
+			f.MayUpdate, decided = option.V == "true" || option.V == true, set
+		case section.Kind == kind.Trigger && component.Updating(section.Type+"."+section.Name):
+			permitted = true
 		}
 	}
+	f.MayUpdate = f.MayUpdate || permitted && !decided
 	if d := c.Decision; d != nil && c.Result != nil {
 		for _, r := range d.Reasons {
 			switch r.Code {
 			case policy.ReasonForbidden:
 				f.MayUpdate = false
-			case policy.ReasonAutomatic:
+			case policy.ReasonAutomatic, policy.ReasonStack:
 				f.MayUpdate = true
 			case policy.ReasonCameBack:
 				tag, digest := c.Result.Tag, c.Result.Digest

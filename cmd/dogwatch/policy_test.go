@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -102,6 +103,71 @@ func TestPolicyPreview(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), &p) != nil || p.Held != 1 || len(p.Containers) != 1 || len(p.Containers[0].Windows) == 0 {
 		t.Errorf("as JSON: got %s, %v", out, err)
 	}
+}
+
+// TestPolicyPreviewOfStoppedStack: what waits behind a failed update of its stack is held for that reason, also where
+// a trigger rather than the watcher's option lets it be updated.
+func TestPolicyPreviewOfStoppedStack(t *testing.T) {
+	storeUpdates(t, map[string]int{"other": 30}, nil)
+	t.Setenv("DOGWATCH_TRIGGER_DOCKER_LOCAL_AUTO", "true")
+	t.Setenv("DOGWATCH_POLICY_UPDATE", "auto")
+	s, err := store.Open(t.Context(), "dogwatch.db", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := time.Now().Add(-time.Hour)
+	auth := stackMember(t, s, "auth", failed, sdk.Reason{Code: policy.ReasonCameBack})
+	stackMember(t, s, "web", failed, sdk.Reason{Code: policy.ReasonStack})
+	op := operation.Operation{
+		ID: "00001", Kind: operation.Update, Watcher: "local", Name: "auth", Project: "shop", Queued: failed,
+		State: operation.Queued, Actor: "rule policy.update",
+		Delivery: "automatic " + updatekey.KeyOf(&auth).String() + " 0",
+	}
+	if err := s.AddOperation(t.Context(), op); err != nil {
+		t.Fatal(err)
+	}
+	op.State, op.Ended = operation.RolledBack, failed
+	if err := s.ChangeOperation(t.Context(), operation.Queued, op); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := runRoot(t, "policy", "preview")
+	for _, want := range []string{
+		"local/web  1.0 -> 1.1  held\n    stack stopped by auth (failed " + failed.Format("15:04") + ")\n",
+		"local/other  1.0 -> 1.1  automatic\n", "local/auth  1.0 -> 1.1  offered\n", "1 offered, 1 held, 1 automatic\n",
+	} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("got %s, %v\nwant %q", out, err, want)
+		}
+	}
+}
+
+// stackMember stores a container of a stack whose update was offered before a time, and why it is held or offered.
+func stackMember(t *testing.T, s *store.Store, name string, before time.Time, why sdk.Reason) sdk.Container {
+	t.Helper()
+	offered := before.Add(-time.Hour)
+	c := sdk.Container{
+		ID: name + strings.Repeat("0", 12), Name: name, Watcher: "local", Stack: "shop", UpdateAvailable: true,
+		Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1.0"}}, Result: &sdk.Result{Tag: "1.1"},
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "1.1", SemverDiff: sdk.DiffMinor},
+		Decision: &sdk.Decision{
+			State: sdk.StateHeld, OfferedAt: sdk.TimeOf(offered), Reasons: []sdk.Reason{why},
+		},
+	}
+	candidate := policy.Candidate{
+		Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: offered, OfferedAt: offered,
+	}
+	found, err := policy.Found{Candidates: []policy.Candidate{candidate}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := event.Change{Put: []sdk.Container{c}, Candidates: map[string][]byte{event.Subject(c): found}}
+	if err := s.Commit(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestPolicyPreviewRefusals(t *testing.T) {

@@ -37,6 +37,7 @@ type fixture struct {
 	ids        int
 	killed     func() error // after an operation is stored
 	decided    int          // how often it was to be decided again
+	log        strings.Builder
 }
 
 func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
@@ -55,7 +56,9 @@ func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 func (f *fixture) restart() {
 	f.Runner = New(Options{
 		Containers: func() []*sdk.Container { return f.containers }, Choices: func(string) []policy.Choice { return f.choices },
-		Operations: f.store, Updater: f, Bus: &f.bus, Decide: func(context.Context) { f.decided++ }, Redact: func(text string) string { return text }, Log: hclog.NewNullLogger(), Now: func() time.Time { return f.now },
+		Operations: f.store, Updater: f, Bus: &f.bus, Decide: func(context.Context) { f.decided++ },
+		Redact: func(text string) string { return text }, Log: hclog.New(&hclog.LoggerOptions{Output: &f.log}),
+		Now: func() time.Time { return f.now },
 	})
 }
 
@@ -252,10 +255,14 @@ func TestStoppedStackIsDecidedAgain(t *testing.T) {
 	if by := stop(); by != "db" || f.decided != 1 {
 		t.Errorf("stopped by %q, decided %d times after it", by, f.decided)
 	}
+	const said = `automatic: held: stack stopped by db (failed 02:01): container=local/app stack=shop`
+	if log := f.log.String(); strings.Count(log, "held: ") != 1 || !strings.Contains(log, said) {
+		t.Errorf("want the log to say once %q: %s", said, log)
+	}
 	db.Decision.State, app.Decision.State = sdk.StateOffered, sdk.StateHeld
 	app.Decision.Reasons = []sdk.Reason{{Code: policy.ReasonStack, Text: "stack stopped by db (failed 02:01)"}}
-	if f.look(t); f.decided != 1 {
-		t.Errorf("decided %d times though nothing has changed", f.decided)
+	if f.look(t); f.decided != 1 || strings.Count(f.log.String(), "held: ") != 1 {
+		t.Errorf("decided %d times though nothing has changed: %s", f.decided, f.log.String())
 	}
 	// A user updates by hand what has failed.
 	by := operation.Operation{ID: "x1", Kind: operation.Update, Watcher: "local", Name: "db", Actor: "ana"}
