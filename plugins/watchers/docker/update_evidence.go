@@ -128,9 +128,19 @@ func (e *engine) lastLines(ctx context.Context, id string, tty bool) (string, er
 var (
 	// secretName is what settings are called whose values are for nobody to see.
 	secretName = lazyregexp.New(`(?i)pass|pwd|secret|token|key|auth|cred|private|salt|dsn`)
-	// secretSaid is a secret that a program says with its name, or within an address.
-	secretSaid = lazyregexp.New(
-		`(?i)(bearer\s+|(?:pass(?:word|wd)?|pwd|secret|token|api_?key)["']?\s*[=:]\s*["']?)([^\s"',;&]{8,})`)
+	// secretSaid is a secret that a program says with its name, as in password=x, {"token": "x"} and Authorization:
+	// Basic x: the second group, which begins with the quotation mark, if any. A parser's "unexpected token: x" is
+	// matched without groups. Where the name means other things too (pwd=/, pass: 3), secretGuessed has it.
+	secretSaid = lazyregexp.New(`(?i)unexpected[ \t]+token|` +
+		`((?:pass(?:word|wd|phrase)|[_.-](?:pass|pwd)|secret|token|authorization|credentials?|` +
+		`(?:api|access|account|encryption|master|private|secret|session|signing)[_-]?key)` +
+		`\\*["']?[ \t]*(?:=[=>]?|:=?)[ \t]*(?:(?:basic|bearer|digest|token)[ \t]+)?)` +
+		`("(?:[^"\\]|\\.)+|'[^']+|\\+"[^"\\]+|[^\s"',;&]+)`)
+	secretGuessed = lazyregexp.New(`(?i)(bearer\s+|(?:pass|pwd)["']?\s*[=:]\s*["']?)([^\s"',;&]{8,})`)
+	// remark is what is said of a secret in its place, as in "password: must not be empty", and what is none.
+	remark = lazyregexp.New(`(?i)^(?:is|was|are|has|must|should|can|cannot|may|not|no|none|nil|null|undefined|true|` +
+		`false|yes|ok|set|unset|empty|missing|required|expected|unknown|invalid|incorrect|wrong|malformed|mismatch|` +
+		`expired|rejected|refused|denied|failed|unauthorized|forbidden|[][{}()<>|*…-]+|:.*)[.!]?$`)
 	secretInURL = lazyregexp.New(`(://[^/\s:@]*:)([^/\s@]+)@`)
 	colors      = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
 )
@@ -150,8 +160,19 @@ func hiding(c *container.Config) func(string) string {
 	return func(text string) string {
 		text = colors().ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 		text = secretInURL().ReplaceAllString(known.Replace(text), "${1}"+hidden+"@")
-		return secretSaid().ReplaceAllString(text, "${1}"+hidden)
+		text = secretSaid().ReplaceAllStringFunc(text, hideSaid)
+		return secretGuessed().ReplaceAllString(text, "${1}"+hidden)
 	}
+}
+
+// hideSaid takes the secret out of a match of secretSaid, however short it is, unless it is a remark.
+func hideSaid(match string) string {
+	said := secretSaid().FindStringSubmatch(match)
+	secret := strings.TrimLeft(said[2], `\"'`)
+	if secret == "" || remark().MatchString(secret) {
+		return match
+	}
+	return strings.TrimSuffix(match, secret) + hidden
 }
 
 // secretsOf returns the values of "NAME=value", and those that follow an option, which
