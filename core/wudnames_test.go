@@ -47,9 +47,9 @@ func (s *wudScene) writeFile() {
 	s.must(os.WriteFile(s.file(), []byte(`{"collections":[{"name":"containers","data":[]}]}`), 0o600))
 }
 
-// planned is what a dispatcher leaves: how far it has read events, and since when triggers are introduced to what waits.
-func (s *wudScene) planned(introduced bool, cursor int64) {
-	if introduced {
+// planned is what a dispatcher leaves: how far it has read events, and whether triggers have backlogs.
+func (s *wudScene) planned(backlogs bool, cursor int64) {
+	if backlogs {
 		upTo := delivery.Summary{Due: time.Now()}
 		s.must(s.store.PlanSummary(s.t.Context(), "backlog", upTo))
 	}

@@ -68,8 +68,8 @@ func (h *handler) planContainer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view := planView(plan)
-	if outlook, err := h.Service.Outlook(r.Context(), h.actor(r), change); err == nil { // else it has just gone
-		view.look(outlook)
+	if details, err := h.Service.PlanDetails(r.Context(), h.actor(r), change); err == nil { // else it has just gone
+		view.addDetails(details)
 	}
 	h.respond(w, r, view)
 }

@@ -51,8 +51,8 @@ type PlanRelease struct {
 	Action   []string `json:"action,omitempty"`
 }
 
-// look adds what a user should know beside the plan.
-func (p *Plan) look(o service.Outlook) {
+// addDetails adds what a user should know beside the plan.
+func (p *Plan) addDetails(o service.PlanDetails) {
 	p.Kind, p.Major = o.Kind, o.Major
 	for _, l := range o.Levels {
 		p.Levels = append(p.Levels, PlanLevel{Version: l.Tag, Kind: l.Kind, Chosen: l.Chosen, SkippedBy: l.Skipped})

@@ -113,7 +113,7 @@ type Options struct {
 	Store  Store
 	Bus    *event.Bus
 	// CheckedAtStart returns the watchers whose first check begins by itself when Dogwatch starts: triggers are
-	// introduced to what waits once all have ended. Nil for none.
+	// notified of what waits once all have ended. Nil for none.
 	CheckedAtStart func() []string
 	// Grants may be nil.
 	Grants Grants
@@ -168,10 +168,10 @@ type Dispatcher struct {
 	summarized map[string]delivery.Summary
 
 	// Only the planner uses what follows: the watchers that were checked since the start, when
-	// triggers were introduced, and whether those of an older installation are noted.
-	checked    map[string]bool
-	introduced map[string]delivery.Summary
-	older      bool
+	// the backlogs of triggers ended, and whether those of an older installation are noted.
+	checked   map[string]bool
+	announced map[string]delivery.Summary
+	older     bool
 }
 
 // reminder is an update of which a trigger is notified at each check.
@@ -197,7 +197,7 @@ func New(opt Options) *Dispatcher {
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, pausedUntil: map[string]time.Time{}, reminded: map[reminder]int64{},
-		summarized: map[string]delivery.Summary{}, checked: map[string]bool{}, introduced: map[string]delivery.Summary{},
+		summarized: map[string]delivery.Summary{}, checked: map[string]bool{}, announced: map[string]delivery.Summary{},
 	}
 	d.runs = runs{log: d.log, redact: opt.Redact, changed: opt.Progressed, running: map[int64]*run{}}
 	d.life, d.end = context.WithCancel(context.Background())
@@ -271,17 +271,17 @@ func (d *Dispatcher) plan(ctx context.Context, events []event.Event) error {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}
 	if !d.older {
-		if err := d.introduceOlder(ctx); err != nil {
+		if err := d.markOlderBacklogs(ctx); err != nil {
 			return fmt.Errorf("plan deliveries: %w", err)
 		}
 		d.older = true
 	}
 	triggers := d.opt.Triggers.All()
-	introduced, err := d.introduce(ctx, triggers, events)
+	backlogs, err := d.backlogsOf(ctx, triggers, events)
 	if err != nil {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}
-	pending := plan(events, triggers, known, introduced)
+	pending := plan(events, triggers, known, backlogs)
 	if _, err := d.opt.Store.Plan(ctx, Reader, events[len(events)-1].ID, pending); err != nil {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}

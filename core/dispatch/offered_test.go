@@ -107,7 +107,7 @@ func TestPlanOfLevels(t *testing.T) {
 		{"other changes", Trigger{Once: true, Threshold: "minor"}, []event.Event{{ID: 2, Type: event.ContainerChanged, Payload: event.Payload{Container: &a, Aspect: event.Released}}}, nil},
 	} {
 		c.trigger.ID, c.trigger.IncludeByDefault, c.trigger.Auto = "x.t", true, true
-		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, now{a}, introductions{})), c.want)
+		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, now{a}, backlogs{})), c.want)
 	}
 }
 

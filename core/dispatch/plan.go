@@ -14,8 +14,8 @@ import (
 // gets one when an update is found, one in batch mode when the check of the whole
 // watcher ends; without "once" both get one at the end of every check. Updates
 // that a check of one container found are in the batch of the next whole one. For one in
-// summary mode, see summarize; for what waits when a trigger runs for the first time, see introduce.
-func plan(events []event.Event, triggers []Trigger, now Containers, introduced introductions) []delivery.Delivery {
+// summary mode, see summarize; for what waits when a trigger runs for the first time, see backlogsOf.
+func plan(events []event.Event, triggers []Trigger, now Containers, waiting backlogs) []delivery.Delivery {
 	var pending []delivery.Delivery
 	known := findings{found: map[string]sdk.Container{}, levels: map[string][]string{}, now: now}
 	for _, e := range events {
@@ -30,7 +30,7 @@ func plan(events []event.Event, triggers []Trigger, now Containers, introduced i
 			if notifiesEnd(t, e, now) {
 				pending = append(pending, newEndDelivery(t, e))
 			}
-			if t.Auto && t.Summary == nil && !introduced.covers(t, e) {
+			if t.Auto && t.Summary == nil && !waiting.covers(t, e) {
 				pending = append(pending, planOne(e, t, known)...)
 			}
 		}

@@ -84,9 +84,9 @@ func TestPlan(t *testing.T) {
 		{"other events", Trigger{Auto: true, Once: true}, []event.Event{{Type: event.ContainerAdded, Payload: event.Payload{Container: &a}}, {Type: event.CheckFinished}, {Type: event.UpdateFound}}, nil},
 	} {
 		c.trigger.ID, c.trigger.IncludeByDefault = "x.t", true
-		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, stored, introductions{})), c.want)
+		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, stored, backlogs{})), c.want)
 	}
-	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true}, {ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, introductions{})
+	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true}, {ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, backlogs{})
 	equal(t, "two triggers", planned(all), []string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13", "b.b batch/local [id-a id-b id-excluded] @14"})
 }
 
@@ -97,7 +97,7 @@ func TestPlanBatchOfRecreatedContainers(t *testing.T) {
 	recreated := a
 	recreated.ID = "another"
 	events := []event.Event{foundEvent(1, "r", a), finished(2, "r", event.Check{Found: []string{a.ID}})}
-	got := plan(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, now{recreated}, introductions{})
+	got := plan(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, now{recreated}, backlogs{})
 	if len(got) != 1 {
 		t.Fatalf("planned %v", planned(got))
 	}
@@ -192,7 +192,7 @@ func TestPlanIsIndependentOfPages(t *testing.T) {
 	var parts []delivery.Delivery
 	for _, events := range checks {
 		whole = append(whole, events...)
-		parts = append(parts, plan(events, triggers, stored, introductions{})...)
+		parts = append(parts, plan(events, triggers, stored, backlogs{})...)
 	}
-	equal(t, "planned in one page", planned(plan(whole, triggers, stored, introductions{})), planned(parts))
+	equal(t, "planned in one page", planned(plan(whole, triggers, stored, backlogs{})), planned(parts))
 }

@@ -93,7 +93,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		c.started = func() { h.limiter.watch(c, log) }
 	}
 	logs := bridge{log, h.opt.Log, limit}
-	c.prints = &printed{log: logs}
+	c.prints = &output{log: logs}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
 		VersionedPlugins: pluginclient.ClientPlugins(),
@@ -109,8 +109,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		StartTimeout:     startTimeout,
 		Logger:           logs,
 		Stderr:           wrote,
-		SyncStdout:       &printed{log: logs},
-		SyncStderr:       &printed{log: logs},
+		SyncStdout:       &output{log: logs},
+		SyncStderr:       &output{log: logs},
 		GRPCDialOptions:  pluginclient.DialOptions(),
 	}
 	owner := goplugin.NewClient(config)

@@ -154,8 +154,8 @@ func (h *Host) explainStart(b bundle, c *child, wrote *lastLines, err error) err
 	switch {
 	case errors.Is(err, goplugin.ErrChecksumsDoNotMatch):
 		return err
-	case errors.Is(err, syscall.ENOEXEC) && builtFor(b.path) != "":
-		return &rejectedError{fmt.Errorf("plugin %s is a program for %s, and this is %s/%s: get the one for this machine", b.name, builtFor(b.path), runtime.GOOS, runtime.GOARCH)}
+	case errors.Is(err, syscall.ENOEXEC) && foreignPlatform(b.path) != "":
+		return &rejectedError{fmt.Errorf("plugin %s is a program for %s, and this is %s/%s: get the one for this machine", b.name, foreignPlatform(b.path), runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &rejectedError{fmt.Errorf("plugin %s is no program for %s/%s, and no script either: the first line of a script names its interpreter, as #!/usr/bin/env node does", b.name, runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, fs.ErrNotExist) && c.pid() == 0:

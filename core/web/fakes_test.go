@@ -332,7 +332,7 @@ type fakeOperations struct {
 	permission service.Permission
 	previous   string
 	plan       watcher.Plan
-	outlook    service.Outlook
+	details    service.PlanDetails
 	diff       updater.ImageDiff
 	// planning and starting are the errors of plans and of starts.
 	planning, starting  error
@@ -350,8 +350,8 @@ func (f *fakeOperations) PreviousImage(context.Context, sdk.Container) (string, 
 	return f.previous, f.reading
 }
 
-func (f *fakeOperations) Outlook(context.Context, auth.Actor, service.Change) (service.Outlook, error) {
-	return f.outlook, nil
+func (f *fakeOperations) PlanDetails(context.Context, auth.Actor, service.Change) (service.PlanDetails, error) {
+	return f.details, nil
 }
 
 func (f *fakeOperations) Plan(_ context.Context, _ auth.Actor, change service.Change) (watcher.Plan, error) {

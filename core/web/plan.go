@@ -45,7 +45,7 @@ type planView struct {
 	OfferCompose bool
 	// Version is what was chosen among the versions; "" for the one that is offered.
 	Version string
-	outlookView
+	planDetails
 }
 
 // blockLine is what keeps a change from being carried out.
@@ -192,8 +192,8 @@ func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec 
 	}
 	v := planOf(change.Kind, c, plan, accepted)
 	v.Notice, v.Version = notice, change.Version
-	if outlook, err := u.Service.Outlook(r.Context(), actor, change); err == nil { // else the container has just gone
-		v.outlookView = u.outlookOf(outlook, v.Path)
+	if details, err := u.Service.PlanDetails(r.Context(), actor, change); err == nil { // else the container has just gone
+		v.planDetails = u.planDetailsOf(details, v.Path)
 	}
 	permission := u.Service.UpdatePermission(actor, c.Watcher)
 	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)

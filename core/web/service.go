@@ -92,7 +92,7 @@ type OperationService interface {
 	PreviousImage(ctx context.Context, c sdk.Container) (string, error)
 	ImageDiff(ctx context.Context, actor auth.Actor, id string) (updater.ImageDiff, error)
 	Plan(ctx context.Context, actor auth.Actor, change service.Change) (watcher.Plan, error)
-	Outlook(ctx context.Context, actor auth.Actor, change service.Change) (service.Outlook, error)
+	PlanDetails(ctx context.Context, actor auth.Actor, change service.Change) (service.PlanDetails, error)
 	StartOperation(ctx context.Context, actor auth.Actor, change service.Change) (operation.Operation, error)
 	CancelOperation(ctx context.Context, actor auth.Actor, id string) error
 	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)

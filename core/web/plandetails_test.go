@@ -16,7 +16,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Warnings = []watcher.Reason{{Code: "major", Text: "Dump it. See https://example.org/upgrading"}}
-	f.outlook = service.Outlook{Kind: "major", Major: true,
+	f.details = service.PlanDetails{Kind: "major", Major: true,
 		Levels: []service.Level{{Tag: "16.6", Kind: "minor", Skipped: "ana"}, {Tag: "17.2", Kind: "major", Chosen: true}},
 		Warnings: []service.ReleaseWarning{{Version: "17.0", URL: "https://r.example/17.0",
 			Breaking: []string{"**adminpack** is gone & more"}, Action: []string{"Run it"}}}}

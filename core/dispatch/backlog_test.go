@@ -125,7 +125,7 @@ func TestFirstStartWaitsForAllWatchers(t *testing.T) {
 	})
 }
 
-// TestOlderInstallationKnowsWhatWaits: its triggers were notified of it before there were introductions.
+// TestOlderInstallationKnowsWhatWaits: its triggers were notified of it before triggers had backlogs.
 func TestOlderInstallationKnowsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone, got := simple(t, "ntfy.phone", waiting(BacklogSummary))

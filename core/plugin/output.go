@@ -9,14 +9,14 @@ import (
 // maxPrinted is how long a line may be that a plugin prints, in bytes; longer ones are split.
 const maxPrinted = 4 << 10
 
-// printed logs what a plugin prints to its standard output or error output, which the SDK for
+// output logs what a plugin prints to its standard output or error output, which the SDK for
 // Go sends by the connection (go-plugin's GRPCStdio), line by line.
-type printed struct {
+type output struct {
 	log  bridge
 	rest []byte
 }
 
-func (p *printed) Write(text []byte) (int, error) {
+func (p *output) Write(text []byte) (int, error) {
 	p.rest = append(p.rest, text...)
 	for {
 		end := bytes.IndexByte(p.rest[:min(len(p.rest), maxPrinted)], '\n')

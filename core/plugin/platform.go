@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// builtFor names the system that a program was built for, as Go names systems; "" when it is this one, or is not known.
-func builtFor(path string) string {
+// foreignPlatform names the system that a program was built for, as Go names systems; "" when it is this one, or is not known.
+func foreignPlatform(path string) string {
 	system := ""
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()

@@ -27,19 +27,19 @@ const (
 // backlogSubject is the subject of the delivery about what waits when a trigger runs for the first time.
 const backlogSubject = "backlog"
 
-// introductions are the events up to which triggers are not notified of single updates, by their ids:
-// those of a trigger that was not introduced yet have no end.
-type introductions struct{ upTo map[string]int64 }
+// backlogs are the events up to which triggers are not notified of single updates, by their ids. The backlog of a
+// trigger that was not notified of it yet has no end.
+type backlogs struct{ upTo map[string]int64 }
 
 const notYet = int64(1<<63 - 1)
 
 // covers reports whether an event is part of the backlog of a trigger.
-func (i introductions) covers(t Trigger, e event.Event) bool { return e.ID <= i.upTo[t.ID] }
+func (b backlogs) covers(t Trigger, e event.Event) bool { return e.ID <= b.upTo[t.ID] }
 
-// introductions returns those of triggers, and introduces triggers to what waits, as far as the events
+// backlogsOf returns those of triggers, and plans the messages about what waits, as far as the events
 // tell that the first check is over. Only the planner calls it.
-func (d *Dispatcher) introduce(ctx context.Context, triggers []Trigger, events []event.Event) (introductions, error) {
-	known := introductions{upTo: map[string]int64{}}
+func (d *Dispatcher) backlogsOf(ctx context.Context, triggers []Trigger, events []event.Event) (backlogs, error) {
+	known := backlogs{upTo: map[string]int64{}}
 	for _, e := range events {
 		if e.Check != nil && !e.Check.Single && (e.Type == event.CheckFinished || e.Type == event.CheckFailed) {
 			d.checked[e.Check.Watcher] = true
@@ -49,12 +49,12 @@ func (d *Dispatcher) introduce(ctx context.Context, triggers []Trigger, events [
 		if !t.hasBacklog() {
 			continue
 		}
-		have, err := d.introduction(ctx, t)
+		have, err := d.backlogEnd(ctx, t)
 		if err != nil {
 			return known, err
 		}
 		if have.Due.IsZero() {
-			if have, err = d.introduceOne(ctx, t, events[len(events)-1].ID); err != nil {
+			if have, err = d.announceBacklog(ctx, t, events[len(events)-1].ID); err != nil {
 				return known, err
 			}
 		}
@@ -63,29 +63,30 @@ func (d *Dispatcher) introduce(ctx context.Context, triggers []Trigger, events [
 	return known, nil
 }
 
-// hasBacklog reports whether a trigger is introduced to what waits, rather than notified of each update.
+// hasBacklog reports whether a trigger is notified of what waits at once, or not at all, rather than of each update.
 func (t Trigger) hasBacklog() bool {
 	return t.Auto && t.Summary == nil && (t.Backlog == BacklogSummary || t.Backlog == BacklogNone)
 }
 
-// introductionKey is under which the store has when a trigger was introduced.
-func introductionKey(t Trigger) string { return backlogSubject + " of " + t.ID }
+// backlogKey is under which the store has when the backlog of a trigger ended.
+func backlogKey(t Trigger) string { return backlogSubject + " of " + t.ID }
 
-func (d *Dispatcher) introduction(ctx context.Context, t Trigger) (delivery.Summary, error) {
-	key := introductionKey(t)
-	if have, known := d.introduced[key]; known {
+// backlogEnd returns up to which event the backlog of a trigger goes; zero while it has not ended.
+func (d *Dispatcher) backlogEnd(ctx context.Context, t Trigger) (delivery.Summary, error) {
+	key := backlogKey(t)
+	if have, known := d.announced[key]; known {
 		return have, nil
 	}
 	have, err := d.opt.Store.LastSummary(ctx, key)
 	if err == nil && !have.Due.IsZero() {
-		d.introduced[key] = have
+		d.announced[key] = have
 	}
 	return have, err
 }
 
-// introduceOne plans the message about what waits when the first checks are over, and nothing is stored that the
+// announceBacklog plans the message about what waits when the first checks are over, and nothing is stored that the
 // events up to upTo do not tell of. Until then, nothing is told of single updates.
-func (d *Dispatcher) introduceOne(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
+func (d *Dispatcher) announceBacklog(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
 	if len(d.checked) == 0 || slices.ContainsFunc(d.opt.CheckedAtStart(), func(w string) bool { return !d.checked[w] }) {
 		return delivery.Summary{Event: notYet}, nil
 	}
@@ -98,11 +99,11 @@ func (d *Dispatcher) introduceOne(ctx context.Context, t Trigger, upTo int64) (d
 	if n := waiting.open(); n > 0 && t.Backlog == BacklogSummary {
 		ds = append(ds, newBacklogDelivery(t, waiting, now))
 	}
-	if err := d.opt.Store.PlanSummary(ctx, introductionKey(t), now, ds...); err != nil {
+	if err := d.opt.Store.PlanSummary(ctx, backlogKey(t), now, ds...); err != nil {
 		return now, err
 	}
 	d.log.Info("the trigger runs for the first time", "trigger", t.ID, "waiting", waiting.open(), "messages", len(ds))
-	d.introduced[introductionKey(t)] = now
+	d.announced[backlogKey(t)] = now
 	return now, nil
 }
 
@@ -125,7 +126,7 @@ func newBacklogDelivery(t Trigger, s summary, now delivery.Summary) delivery.Del
 	}
 }
 
-// Older reports whether an installation has planned deliveries before there were introductions.
+// Older reports whether an installation has planned deliveries before triggers had backlogs.
 func Older(ctx context.Context, s Store) (bool, error) {
 	have, err := s.LastSummary(ctx, backlogSubject)
 	if err != nil || !have.Due.IsZero() {
@@ -135,9 +136,9 @@ func Older(ctx context.Context, s Store) (bool, error) {
 	return cursor > 0, err
 }
 
-// introduceOlder notes, of an installation that has planned deliveries before there were introductions, that
+// markOlderBacklogs notes, of an installation that has planned deliveries before triggers had backlogs, that
 // its triggers know what waits.
-func (d *Dispatcher) introduceOlder(ctx context.Context) error {
+func (d *Dispatcher) markOlderBacklogs(ctx context.Context) error {
 	const all = backlogSubject
 	have, err := d.opt.Store.LastSummary(ctx, all)
 	if err != nil || !have.Due.IsZero() {
@@ -150,7 +151,7 @@ func (d *Dispatcher) introduceOlder(ctx context.Context) error {
 	now := delivery.Summary{Due: d.opt.Now(), Event: cursor}
 	if cursor > 0 {
 		for _, t := range d.opt.Triggers.All() {
-			if err := d.opt.Store.PlanSummary(ctx, introductionKey(t), now); err != nil {
+			if err := d.opt.Store.PlanSummary(ctx, backlogKey(t), now); err != nil {
 				return err
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Outlook is what a user should know before an update beside its plan.
-type Outlook struct {
+// PlanDetails is what a user should know before an update beside its plan.
+type PlanDetails struct {
 	// Kind is how much it changes; see tally.Kind. "" for a rollback.
 	Kind string
 	// Major is whether it is a major one by the rules of the container; see policy.Rules.IsMajor.
@@ -28,7 +28,7 @@ type Outlook struct {
 // Level is a version that a container can be updated to.
 type Level struct {
 	Tag  string
-	Kind string // as of an Outlook
+	Kind string // as of PlanDetails
 	// Chosen is whether the plan is about it.
 	Chosen bool
 	// Skipped says who skipped it: a user or a rule; "" for nobody.
@@ -48,25 +48,25 @@ const (
 	maxReleaseWarnings = 10
 )
 
-// Outlook returns what a user should know before a change beside its plan. Release notes are read where they can be
+// PlanDetails returns what a user should know before a change beside its plan. Release notes are read where they can be
 // within five seconds. The errors are those of Plan.
-func (s *Service) Outlook(ctx context.Context, actor auth.Actor, change Change) (Outlook, error) {
+func (s *Service) PlanDetails(ctx context.Context, actor auth.Actor, change Change) (PlanDetails, error) {
 	if err := allow(actor, auth.Read, "see plans"); err != nil {
-		return Outlook{}, err
+		return PlanDetails{}, err
 	}
 	rec, err := s.Container(change.Container)
 	if err != nil || change.Kind != operation.Update || !rec.Container.UpdateAvailable {
-		return Outlook{}, err
+		return PlanDetails{}, err
 	}
 	c, err := toVersion(rec.Container, change.Version)
 	if err != nil {
-		return Outlook{}, err
+		return PlanDetails{}, err
 	}
 	var rules policy.Rules
 	if s.opt.Rules != nil {
 		rules = s.opt.Rules(c)
 	}
-	o := Outlook{Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules)}
+	o := PlanDetails{Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules)}
 	if s.HasNotes() {
 		o.Warnings = s.releaseWarnings(ctx, c)
 	}

@@ -65,22 +65,22 @@ func withDatabase(t *testing.T, f *fakeUpdater, change func(*Options)) *Service 
 	return s
 }
 
-// TestOutlookOffersTheLevels: beside a plan there are its kind, the versions to choose from with who skipped them, and
+// TestPlanDetailsOfferTheLevels: beside a plan there are its kind, the versions to choose from with who skipped them, and
 // what the release notes of the chosen one warn of.
-func TestOutlookOffersTheLevels(t *testing.T) {
+func TestPlanDetailsOfferTheLevels(t *testing.T) {
 	var asked []string
 	skip, _ := policy.ParsePattern("^17")
 	s := withDatabase(t, &fakeUpdater{}, func(o *Options) {
 		o.Notes, o.Choices = notesOf{&asked}, skippedBy{"17.2": "ana"}
 		o.Rules = func(sdk.Container) policy.Rules { return policy.Rules{} }
 	})
-	for version, want := range map[string]Outlook{
+	for version, want := range map[string]PlanDetails{
 		"": {Kind: "major", Major: true, Levels: []Level{{"16.6", "minor", false, ""}, {"17.2", "major", true, "ana"}},
 			Warnings: []ReleaseWarning{{"17.2", "https://r/1", []string{"**x** is gone"}, nil}}},
 		"16.6": {Kind: "minor", Levels: []Level{{"16.6", "minor", true, ""}, {"17.2", "major", false, "ana"}},
 			Warnings: []ReleaseWarning{{"16.6", "https://r/1", []string{"**x** is gone"}, nil}}},
 	} {
-		o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: version})
+		o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: version})
 		if err != nil || o.Kind != want.Kind || o.Major != want.Major || !slices.Equal(o.Levels, want.Levels) ||
 			len(o.Warnings) != 1 || o.Warnings[0].Version != want.Warnings[0].Version {
 			t.Errorf("%q: %+v, %v, want %+v", version, o, err, want)
@@ -92,14 +92,14 @@ func TestOutlookOffersTheLevels(t *testing.T) {
 	s.opt.Choices, s.opt.Rules = nil, func(sdk.Container) policy.Rules {
 		return policy.Rules{Skip: policy.Setting[policy.Pattern]{Value: skip, Source: "policy.skip"}}
 	}
-	o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Update})
+	o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Update})
 	if err != nil || o.Levels[1].Skipped != "policy.skip" {
 		t.Errorf("skipped by a rule: %+v, %v", o, err)
 	}
-	if o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Rollback}); err != nil || o.Kind != "" {
+	if o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Rollback}); err != nil || o.Kind != "" {
 		t.Errorf("of a rollback: %+v, %v", o, err)
 	}
-	if _, err := s.Outlook(t.Context(), unknown, Change{Container: "c1", Kind: operation.Update}); !errors.Is(err, ErrForbidden) {
+	if _, err := s.PlanDetails(t.Context(), unknown, Change{Container: "c1", Kind: operation.Update}); !errors.Is(err, ErrForbidden) {
 		t.Errorf("without a scope: %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
-// outlookView is what a user should know of an update beside its plan.
-type outlookView struct {
+// planDetails is what a user should know of an update beside its plan.
+type planDetails struct {
 	// Kind is how much it changes; "" for a rollback.
 	Kind string
 	// Levels are the versions to choose from; nil where there is one only.
@@ -31,9 +31,9 @@ type releaseLine struct {
 	Breaking, Action []string
 }
 
-// outlookOf makes the view of an outlook; path is the page of the plan.
-func (u *UI) outlookOf(o service.Outlook, path string) outlookView {
-	v := outlookView{Kind: o.Kind}
+// planDetailsOf returns the view of details; path is the page of the plan.
+func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
+	v := planDetails{Kind: o.Kind}
 	for _, l := range o.Levels {
 		line := levelLine{Tag: shortTag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
 		line.Href = path + "?" + url.Values{"version": {l.Tag}}.Encode()
