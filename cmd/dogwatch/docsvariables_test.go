@@ -27,7 +27,8 @@ func TestDocsUseShortVariables(t *testing.T) {
 		if path == reference {
 			want = 1
 		}
-		n := strings.Count(string(text), "DOGWATCH_WATCHER_DOCKER_LOCAL_") + strings.Count(string(text), "DOGWATCH_WATCHER_DOCKER_{")
+		n := strings.Count(string(text), "DOGWATCH_WATCHER_DOCKER_LOCAL_") + strings.Count(string(text),
+			"DOGWATCH_WATCHER_DOCKER_{")
 		if n != want {
 			t.Errorf("%s has %d long variables of watchers, want %d", path, n, want)
 		}

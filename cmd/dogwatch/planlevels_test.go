@@ -14,7 +14,8 @@ import (
 // content; a major update that is named is refused. A flag, or the kind, is an answer.
 func TestAllLeavesOutMajorUpdates(t *testing.T) {
 	major := api.Plan{Major: true, Kind: sdk.DiffMinor, Levels: []api.PlanLevel{
-		{Version: "10.6.9", Kind: sdk.DiffPatch}, {Version: "10.7.1", Kind: sdk.DiffMinor, SkippedBy: "ana"}, {Version: "10.11.2", Chosen: true}}}
+		{Version: "10.6.9", Kind: sdk.DiffPatch}, {Version: "10.7.1", Kind: sdk.DiffMinor, SkippedBy: "ana"},
+		{Version: "10.11.2", Chosen: true}}}
 	for about, c := range map[string]struct {
 		flags updateFlags
 		left  int

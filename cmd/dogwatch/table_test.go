@@ -178,8 +178,10 @@ func TestClip(t *testing.T) {
 		{clip, "a-long-name", 11, "a-long-name"}, {clip, "a-long-name", 7, "a-l…ame"},
 		{clipImage, "quay.io/prometheus/alertmanager", 31, "quay.io/prometheus/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 30, "…/prometheus/alertmanager"},
 		{clipImage, "quay.io/prometheus/alertmanager", 14, "…/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 10, "…/al…nager"}, {clipImage, "nextcloud", 8, "nex…loud"},
-		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine", 22, "1.2-… → 1.3-…"},
-		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2-… → 1.3-…"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20, "1.2…pine → 1.3…worm"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine",
+			22, "1.2-… → 1.3-…"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2-… → 1.3-…"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20,
+			"1.2…pine → 1.3…worm"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine, or 2.0-alpine", 30, "1.2-… → 1.3-…, or 2.0-…"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine, or 2.0-alpine", 20, "1.2-… → 1.3-…"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine (floats)", 30, "1.2-… → 1.3-… (floats)"},
@@ -250,10 +252,11 @@ func TestWriteTableMarksTags(t *testing.T) {
 
 func TestRowOfBaseImage(t *testing.T) {
 	c := sdk.Container{
-		Name: "web", Check: sdk.CheckState{State: sdk.CheckOK}, Result: &sdk.Result{Tag: "24-alpine"}, UpdateAvailable: true,
-		Image:      sdk.Image{Name: "library/shop-web", Tag: sdk.Tag{Value: "latest"}, Built: true},
-		Base:       &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node"},
-		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor},
+		Name: "web", Check: sdk.CheckState{State: sdk.CheckOK}, Result: &sdk.Result{Tag: "24-alpine"},
+		UpdateAvailable: true,
+		Image:           sdk.Image{Name: "library/shop-web", Tag: sdk.Tag{Value: "latest"}, Built: true},
+		Base:            &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node"},
+		UpdateKind:      sdk.UpdateKind{Kind: sdk.KindTag, RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor},
 	}
 	c.Base.Tag.Value = "22-alpine"
 	if r := rowOf(c); r.update != "base node:22-alpine → 24-alpine; rebuild" || r.kind != sdk.DiffMajor {

@@ -160,7 +160,8 @@ func converse(t *testing.T, s *updatesServer, args, questions, answers []string)
 	ours, theirs := pseudoTerminal(t, 100)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"HOME=" + cmd.Dir, "DOGWATCH_STORE_PATH=" + cmd.Dir, "DOGWATCH_SERVER_PORT=" + at.Port(), "TERM=xterm"}
+	cmd.Env = []string{"HOME=" + cmd.Dir, "DOGWATCH_STORE_PATH=" + cmd.Dir, "DOGWATCH_SERVER_PORT=" + at.Port(),
+		"TERM=xterm"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -12,13 +12,16 @@ import (
 // shop is a stack in which cache does not work, and on which others depend by their names.
 func shop(cache *sdk.Decision) []sdk.Container {
 	var all []sdk.Container
-	for name, needs := range map[string]string{"app": "cache", "edge": "app:service_started:false", "base": "", "cache": "base"} {
+	for name, needs := range map[string]string{"app": "cache", "edge": "app:service_started:false", "base": "",
+		"cache": "base"} {
 		c := sdk.Container{
 			ID: name + "0123456789", Name: name, Watcher: "local", UpdateAvailable: true, Stack: "shop",
 			Labels: map[string]string{
-				"com.docker.compose.project": "shop", "com.docker.compose.service": name, "com.docker.compose.depends_on": needs,
+				"com.docker.compose.project": "shop", "com.docker.compose.service": name,
+				"com.docker.compose.depends_on": needs,
 			},
-			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: sdk.DiffMinor},
+			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0",
+				SemverDiff: sdk.DiffMinor},
 		}
 		if name == "cache" {
 			c.Decision = cache
@@ -35,7 +38,8 @@ func TestUpdateAllGoesByDependencies(t *testing.T) {
 		return &sdk.Decision{State: state, Reasons: []sdk.Reason{{Code: policy.ReasonWindow}, {Code: code}}}
 	}
 	failed, undone := decided(sdk.StateHeld, policy.ReasonCameBack), decided(sdk.StateHeld, policy.ReasonUndone)
-	stopped := []string{"app: not begun: cache, which it depends on, did not work out", "edge: not begun: app, which it depends on, did not work out"}
+	stopped := []string{"app: not begun: cache, which it depends on, did not work out",
+		"edge: not begun: app, which it depends on, did not work out"}
 	for name, c := range map[string]struct {
 		cache *sdk.Decision
 		args  []string
@@ -43,8 +47,10 @@ func TestUpdateAllGoesByDependencies(t *testing.T) {
 		code  int
 		says  []string
 	}{
-		"fails":       {nil, nil, "base cache", exitFailure, stopped},
-		"failed":      {failed, nil, "base", exitOK, []string{"local/cache is left out: 2.0 did not work before; --retry", "local/edge is left out: app, which it depends on, is left out"}},
+		"fails": {nil, nil, "base cache", exitFailure, stopped},
+		"failed": {failed, nil, "base", exitOK,
+			[]string{"local/cache is left out: 2.0 did not work before; --retry",
+				"local/edge is left out: app, which it depends on, is left out"}},
 		"rolled back": {undone, nil, "base", exitOK, []string{"local/cache is left out: 2.0 was rolled back by you"}},
 		"retry":       {failed, []string{"--retry"}, "base cache", exitFailure, stopped},
 		"json":        {failed, []string{"--json"}, "base", exitOK, []string{"local/cache is left out"}},
@@ -72,7 +78,8 @@ func TestUpdateAllGoesByDependencies(t *testing.T) {
 			}
 		})
 	}
-	if code := run(t.Context(), []string{"update", "web", "--retry"}, new(bytes.Buffer), new(bytes.Buffer)); code != exitUsage {
+	if code := run(t.Context(), []string{"update", "web", "--retry"}, new(bytes.Buffer),
+		new(bytes.Buffer)); code != exitUsage {
 		t.Errorf("--retry of a container: exit code %d", code)
 	}
 }

@@ -64,7 +64,8 @@ func (s *updatesServer) containers(w http.ResponseWriter, _ *http.Request) {
 	var all []sdk.Container
 	for _, c := range []struct{ name, diff string }{
 		{"web", sdk.DiffPatch}, {"db", sdk.DiffMajor}, {"cache", sdk.DiffMinor}, {"off", sdk.DiffMajor},
-		{"off2", sdk.DiffMajor}, {"app", sdk.DiffPrerelease}, {"vpn", sdk.DiffPrerelease}, {"new", ""}, {"pg", sdk.DiffMajor}, {"slow", sdk.DiffPrerelease},
+		{"off2", sdk.DiffMajor}, {"app", sdk.DiffPrerelease}, {"vpn", sdk.DiffPrerelease}, {"new", ""},
+		{"pg", sdk.DiffMajor}, {"slow", sdk.DiffPrerelease},
 	} {
 		all = append(all, sdk.Container{ID: s.idOf(c.name), Name: c.name, Watcher: "local", UpdateAvailable: c.diff != "",
 			Image:      sdk.Image{Name: "library/" + c.name, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"}},
@@ -109,9 +110,12 @@ func (s *updatesServer) planOf(name string, acknowledged []string) api.Plan {
 		p.Dependents = []api.Dependent{{ID: "app0123456789", Name: "app", Relation: "network_mode", Action: watcher.StepCreate}}
 	case "pg":
 		p.Kind, p.Major, p.Dependents = sdk.DiffMajor, true, nil
-		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor}, {Version: "2.0", Kind: sdk.DiffMajor, Chosen: true}}
-		p.Releases = []api.PlanRelease{{Version: "2.0", Breaking: []string{"**adminpack** is gone"}, Action: []string{"Dump it"}}}
-		p.Warnings = []api.Reason{{Code: "major", Text: "it is a major update. Dump it. See https://example.org/upgrading"}}
+		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor},
+			{Version: "2.0", Kind: sdk.DiffMajor, Chosen: true}}
+		p.Releases = []api.PlanRelease{{Version: "2.0", Breaking: []string{"**adminpack** is gone"},
+			Action: []string{"Dump it"}}}
+		p.Warnings = []api.Reason{{Code: "major",
+			Text: "it is a major update. Dump it. See https://example.org/upgrading"}}
 	case "app":
 		p.Dependents, p.State = nil, s.idOf(name)
 	}
@@ -123,7 +127,8 @@ func (s *updatesServer) planOfVersion(name string, body change) api.Plan {
 	p := s.planOf(name, body.Acknowledge)
 	if body.Version != "" {
 		p.Kind, p.Major, p.To.Reference = sdk.DiffMinor, false, "docker.io/library/"+name+":"+body.Version
-		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor, Chosen: true}, {Version: "2.0", Kind: sdk.DiffMajor, SkippedBy: "ana"}}
+		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor, Chosen: true},
+			{Version: "2.0", Kind: sdk.DiffMajor, SkippedBy: "ana"}}
 	}
 	return p
 }
@@ -156,7 +161,8 @@ func (s *updatesServer) begin(kind operation.Kind) http.HandlerFunc {
 			return
 		}
 		op := api.Operation{ID: fmt.Sprintf("op%d", len(s.operations)+1), Kind: kind, State: operation.Queued, Watcher: "local", Name: name, Actor: "ana",
-			DryRun: body.DryRun, Plan: s.planOfVersion(name, change{Acknowledge: []string{"x"}, Version: body.Version}), QueuedAt: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
+			DryRun: body.DryRun, Plan: s.planOfVersion(name, change{Acknowledge: []string{"x"}, Version: body.Version}),
+			QueuedAt: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
 		s.operations = append(s.operations, op)
 		respond(w, http.StatusAccepted, op)
 	}

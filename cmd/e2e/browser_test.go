@@ -206,7 +206,8 @@ func (b *tab) click(selector string) {
 	for tries := 1; ; tries++ {
 		if !b.scriptless {
 			// The bar at the bottom of small pages may cover what is in view.
-			js[any](b, "document.querySelector("+quoted(selector)+")?.scrollIntoView({block: 'center', behavior: 'instant'})")
+			js[any](b, "document.querySelector("+quoted(selector)+
+				")?.scrollIntoView({block: 'center', behavior: 'instant'})")
 			js[any](b, "window.clicked = false; addEventListener('click', e => { window.clicked = !!e.target.closest("+quoted(selector+", label")+") }, {capture: true, once: true})")
 		}
 		err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))

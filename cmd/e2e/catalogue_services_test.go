@@ -33,7 +33,8 @@ type service struct {
 func (s service) about(container, watcher string) string {
 	switch s.typ {
 	case "mqtt":
-		return "/container/" + watcher + "/" + container + " " // below wud where a WUD_ variable is set, else below dogwatch
+		// below wud where a WUD_ variable is set, else below dogwatch
+		return "/container/" + watcher + "/" + container + " "
 	case "kafka":
 		return `"name":"` + container + `"`
 	}

@@ -51,7 +51,8 @@ func TestCountsAgreeEverywhere(t *testing.T) {
 	const updates, failed, stale = 2, 2, 1 // stale is an update whose label is wrong
 	var s struct{ Containers, Updates, Failed, Stale, UpToDate, Unchecked int }
 	must(t, json.Unmarshal([]byte(text("/api/summary")), &s))
-	if s.Containers != 5 || s.Updates != updates || s.Failed != failed || s.Stale != stale || s.UpToDate != 1 || s.Unchecked != 0 {
+	if s.Containers != 5 || s.Updates != updates || s.Failed != failed || s.Stale != stale || s.UpToDate != 1 ||
+		s.Unchecked != 0 {
 		t.Errorf("summary: %+v", s)
 	}
 	sentence := fmt.Sprintf("%d updates · %d failed · 1 container up to date", updates, failed)
@@ -61,7 +62,8 @@ func TestCountsAgreeEverywhere(t *testing.T) {
 		"/containers?state=failed": {`data-key="local/refused"`, `data-key="local/mislabelled"`},
 		"/api/badge.svg":           {fmt.Sprintf("%d updates, %d failed", updates, failed)},
 		"/metrics": {
-			fmt.Sprintf(`dogwatch_containers_failed{watcher="local"} %d`, failed+stale), `dogwatch_containers{change="failed",watcher="local"} 2`,
+			fmt.Sprintf(`dogwatch_containers_failed{watcher="local"} %d`, failed+stale),
+			`dogwatch_containers{change="failed",watcher="local"} 2`,
 			`dogwatch_containers{change="none",watcher="local"} 1`, `dogwatch_containers{change="major",watcher="local"} 1`,
 		},
 	} {

@@ -50,8 +50,11 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 	p := newProduct(t, engine, registry+"/decided/app")
 	d := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry,
-		"DOGWATCH_PUBLIC_URL=https://dog.example.org", "DOGWATCH_TRIGGER_NTFY_PHONE_URL="+ntfy, "DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_PHONE_BACKLOG=each",
-		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT="+mailPort, "DOGWATCH_TRIGGER_SMTP_MAIN_FROM=dog@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_TO=ana@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_BACKLOG=each").start()
+		"DOGWATCH_PUBLIC_URL=https://dog.example.org", "DOGWATCH_TRIGGER_NTFY_PHONE_URL="+ntfy,
+		"DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_PHONE_BACKLOG=each",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT="+mailPort,
+		"DOGWATCH_TRIGGER_SMTP_MAIN_FROM=dog@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_TO=ana@example.org",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_BACKLOG=each").start()
 	opens := time.Now().UTC().Add(75 * time.Second).Truncate(time.Minute)
 	for name, labels := range map[string]map[string]string{
 		"young":   {"dogwatch.update.minage": "1m"},

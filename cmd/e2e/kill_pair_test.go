@@ -132,12 +132,14 @@ func TestKillHostAndPluginDuringDelivery(t *testing.T) {
 		for _, trigger := range []string{"http ", "smtp "} {
 			n := r.count(trigger+first) + r.count(trigger+second)
 			if copies[n]++; n > most {
-				t.Errorf("pair %d: %s came %d times, %s %d times", pair, trigger+first, r.count(trigger+first), second, r.count(trigger+second))
+				t.Errorf("pair %d: %s came %d times, %s %d times", pair, trigger+first, r.count(trigger+first), second,
+					r.count(trigger+second))
 			}
 		}
 	}
 	d.stop()
-	t.Logf("%d pairs of kills, %d of them slow; pairs of messages of a trigger by how many copies came: %v", *killPairs, slow, copies)
+	t.Logf("%d pairs of kills, %d of them slow; pairs of messages of a trigger by how many copies came: %v",
+		*killPairs, slow, copies)
 	r.checkKeys(t)
 }
 

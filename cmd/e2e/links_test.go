@@ -78,7 +78,8 @@ func TestLinksOfMessages(t *testing.T) {
 	for i := range 2 {
 		f.registry(i).Push(f.repo(i), "1.1.0")
 	}
-	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_NTFY_MAIN_URL="+address, "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_MAIN_BACKLOG=each",
+	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_NTFY_MAIN_URL="+address,
+		"DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_MAIN_BACKLOG=each",
 		"DOGWATCH_PUBLIC_URL=https://dog.example.org/watch/", "DOGWATCH_SERVER_BASEPATH=/watch/",
 		"DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...)
 	d := in.start()

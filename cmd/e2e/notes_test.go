@@ -27,7 +27,9 @@ func TestNotesInMessage(t *testing.T) {
 	f.registries[0].Push("team/sonarr", "4.1.0")
 	f.run(t, "sonarr", 0, "team/sonarr", "4.0.9", "", map[string]string{"org.opencontainers.image.source": sources["sonarr"]})
 	d := install(t, append(append(f.env(), env...), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+f.hosts[0],
-		"DOGWATCH_TRIGGER_NTFY_PHONE_URL="+hook.URL, "DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=x", "DOGWATCH_TRIGGER_NTFY_PHONE_BACKLOG=each", "DOGWATCH_TRIGGER_NTFY_PHONE_SIMPLEBODY=${name}\n${notes}")...).start()
+		"DOGWATCH_TRIGGER_NTFY_PHONE_URL="+hook.URL, "DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=x",
+		"DOGWATCH_TRIGGER_NTFY_PHONE_BACKLOG=each",
+		"DOGWATCH_TRIGGER_NTFY_PHONE_SIMPLEBODY=${name}\n${notes}")...).start()
 	defer d.stop()
 	message := <-messages
 	for _, want := range []string{"sonarr\\nBreaking (v4.1.0): The API of version 2 was removed: use /api/v3.", "To do (v4.1.0): You must run sonarr --migrate once.", "v4.1.0 (21 Oct 2026)", "v4.0.10"} {

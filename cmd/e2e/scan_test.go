@@ -61,7 +61,8 @@ func TestSecurityFixIsOfferedAtOnce(t *testing.T) {
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
-	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_NTFY_MAIN_URL="+address, "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_MAIN_BACKLOG=each", "SECRET=hidden",
+	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_NTFY_MAIN_URL="+address,
+		"DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_MAIN_BACKLOG=each", "SECRET=hidden",
 		"DOGWATCH_POLICY_MINAGE=7d", "DOGWATCH_POLICY_SECURITY=high",
 		"DOGWATCH_SCAN_AUTOMATIC=true", "DOGWATCH_SCAN_COMMAND="+filepath.Join(dir, "scanner")+",${image}")...)
 	d := in.start()

@@ -43,7 +43,8 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	only(t, engine, "auto", minor)
 	d.watch()
 	c := known(d, "auto")
-	if c.Result.Tag != "17.2" || c.Decision.State != sdk.StateOffered || c.Decision.Reasons[0].Source != "preset postgres" {
+	if c.Result.Tag != "17.2" || c.Decision.State != sdk.StateOffered ||
+		c.Decision.Reasons[0].Source != "preset postgres" {
 		t.Errorf("then %+v: %+v", c.Result, c.Decision)
 	}
 	if all := d.operations("auto"); len(all) != 1 {
@@ -51,7 +52,8 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	}
 
 	plan := d.plan("hand")
-	want := []api.PlanLevel{{Version: "16.6", Kind: sdk.DiffMinor}, {Version: "17.2", Kind: sdk.DiffMajor, Chosen: true}}
+	want := []api.PlanLevel{{Version: "16.6", Kind: sdk.DiffMinor}, {Version: "17.2", Kind: sdk.DiffMajor,
+		Chosen: true}}
 	warned := slices.ContainsFunc(plan.Warnings, func(r api.Reason) bool {
 		return r.Code == "major" && strings.Contains(r.Text, "See https://www.postgresql.org/")
 	})
@@ -63,7 +65,8 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	cli := *in
 	cli.env = append(slices.Clone(cli.env), "DOGWATCH_SERVER_PORT="+at.Port())
 	out, problems, code := cli.run("update", "hand", "--yes")
-	if code != 3 || !strings.Contains(problems, "add --major, or choose --version 16.6") || len(d.operations("hand")) > 0 {
+	if code != 3 || !strings.Contains(problems, "add --major, or choose --version 16.6") ||
+		len(d.operations("hand")) > 0 {
 		t.Errorf("unasked: exit code %d: %s%s", code, out, problems)
 	}
 	out, problems, code = cli.run("update", "hand", "--yes", "--version", "16.6")

@@ -23,7 +23,8 @@ func TestEngineIsDownDuringUpdate(t *testing.T) {
 		ends       map[moment]operation.State
 	}{
 		"hangs": {(*dockertest.Daemon).Pause, (*dockertest.Daemon).Resume, map[moment]operation.State{{what: "create"}: operation.Succeeded, {what: "start", responded: true}: operation.Succeeded}},
-		"gone":  {(*dockertest.Daemon).Kill, (*dockertest.Daemon).Start, map[moment]operation.State{{what: "stop"}: operation.Succeeded, {what: "remove"}: operation.Succeeded}},
+		"gone": {(*dockertest.Daemon).Kill, (*dockertest.Daemon).Start,
+			map[moment]operation.State{{what: "stop"}: operation.Succeeded, {what: "remove"}: operation.Succeeded}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

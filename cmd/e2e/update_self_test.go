@@ -214,7 +214,8 @@ func TestSelfUpdateBehindAnotherContainer(t *testing.T) {
 	op := c.outcome(c.begin("update", "dogwatch").ID)
 	succeeded(t, op)
 	only(t, engine, "dogwatch", next)
-	if vpn, err := engine.API.ContainerInspect(t.Context(), "vpn"); err != nil || vpn.ID != made.ID || !vpn.State.Running {
+	if vpn, err := engine.API.ContainerInspect(t.Context(), "vpn"); err != nil || vpn.ID != made.ID ||
+		!vpn.State.Running {
 		t.Errorf("the vpn: %v", err)
 	}
 }

@@ -116,9 +116,11 @@ func operationOf(c sdk.Container) operation.Operation {
 	return operation.Operation{
 		ID: "op1", Kind: operation.Update, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: "web", Actor: "ana", State: operation.RolledBack,
 		Plan: plan, Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: plan.Steps[0], Ended: true, Error: "no space"}, Began: began, EndedAt: began.Add(time.Second)}},
-		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed", Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond,
+		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed",
+			Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond,
 			Evidence: &watcher.Evidence{
-				Container: c.Name, Status: "exited", ExitCode: 3, Log: "cannot bind", Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
+				Container: c.Name, Status: "exited", ExitCode: 3, Log: "cannot bind",
+				Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
 			}},
 		Error: "no space", Queued: began, Began: began, Ended: began.Add(2 * time.Second),
 	}
@@ -145,12 +147,15 @@ func TestPlanOfContainer(t *testing.T) {
 func TestPlanOfALevel(t *testing.T) {
 	w := start(t, nil)
 	c := nginx()
-	c.UpdateAvailable, c.UpdateKind = true, sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: sdk.DiffMajor}
-	c.Result = &sdk.Result{Tag: "2.0.0", Levels: &sdk.Levels{Minor: &sdk.Release{Tag: "1.26.0"}, Major: &sdk.Release{Tag: "2.0.0"}}}
+	c.UpdateAvailable, c.UpdateKind = true, sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0",
+		RemoteValue: "2.0.0", SemverDiff: sdk.DiffMajor}
+	c.Result = &sdk.Result{Tag: "2.0.0", Levels: &sdk.Levels{Minor: &sdk.Release{Tag: "1.26.0"},
+		Major: &sdk.Release{Tag: "2.0.0"}}}
 	w.put(c)
 	path := "/api/containers/" + c.ID
 	got := decodeAs[Plan](w.do("POST", path+"/plan", "").want(200))
-	same(t, "levels", got.Levels, []PlanLevel{{Version: "1.26.0", Kind: "minor"}, {Version: "2.0.0", Kind: "major", Chosen: true}})
+	same(t, "levels", got.Levels, []PlanLevel{{Version: "1.26.0", Kind: "minor"},
+		{Version: "2.0.0", Kind: "major", Chosen: true}})
 	if got.Kind != sdk.DiffMajor || !got.Major {
 		t.Errorf("%s, major %t", got.Kind, got.Major)
 	}
@@ -164,7 +169,8 @@ func TestPlanOfALevel(t *testing.T) {
 	}
 	w.do("POST", path+"/plan", `{"version":"1.24.0"}`).fails(400, "none of the newer versions")
 	w.do("POST", path+"/update", `{"version":"1.24.0"}`).fails(400, "none of the newer versions")
-	if plan := decodeAs[Plan](w.do("POST", path+"/plan", `{"kind":"rollback"}`).want(200)); plan.Kind != "" || plan.Levels != nil {
+	if plan := decodeAs[Plan](w.do("POST", path+"/plan", `{"kind":"rollback"}`).want(200)); plan.Kind != "" ||
+		plan.Levels != nil {
 		t.Errorf("of a rollback: %+v", plan)
 	}
 }
@@ -265,7 +271,8 @@ func TestGetAndCancelOperation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	same(t, "evidence", got.Outcome.Evidence, &Evidence{
-		Container: nginx().Name, Status: "exited", ExitCode: 3, Log: "cannot bind", Health: []HealthResult{{ExitCode: 7, Output: "not today"}},
+		Container: nginx().Name, Status: "exited", ExitCode: 3, Log: "cannot bind",
+		Health: []HealthResult{{ExitCode: 7, Output: "not today"}},
 	})
 	w.get("/api/operations/other").fails(404, "Operation not found")
 	w.do("POST", "/api/operations/other/cancel", "").fails(404, "Operation not found")

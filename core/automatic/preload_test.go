@@ -98,7 +98,8 @@ func TestPullThatFailsIsTriedAFewTimes(t *testing.T) {
 		if begun := f.look(t); begun != "web" {
 			t.Fatalf("attempt %d pulled %q", attempt+1, begun)
 		}
-		f.end(t, operation.Failed, &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: watcher.StepPull}})
+		f.end(t, operation.Failed, &watcher.Outcome{State: watcher.Unchanged,
+			Reason: watcher.Reason{Code: watcher.StepPull}})
 		if begun := f.look(t); begun != "" {
 			t.Fatalf("pulled %q without a pause", begun)
 		}

@@ -73,7 +73,8 @@ func TestAgesNeedRequestsToSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openRules(t, "team/app:1.0.0", "1.0.0")
 		defer d.store.Close()
-		limits := []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
+		limits := []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour,
+			At: sdk.TimeOf(time.Now())}}
 		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return limits })
 		d.rules.MinAge = setting(7 * day)
 		d.made("1.4.0", 30*day)
@@ -82,7 +83,8 @@ func TestAgesNeedRequestsToSpare(t *testing.T) {
 			t.Errorf("requests to a host with little to spare: %q", got)
 		}
 		c := d.get("id-web")
-		if state := d.state(); state != "held 1.4.0 age.min" || c.Result.Levels.Minor.Tag != "1.4.0" || !c.Result.Levels.Minor.Created.IsZero() {
+		if state := d.state(); state != "held 1.4.0 age.min" || c.Result.Levels.Minor.Tag != "1.4.0" ||
+			!c.Result.Levels.Minor.Created.IsZero() {
 			t.Errorf("%s, levels %+v", state, c.Result.Levels)
 		}
 		limits = nil
@@ -154,7 +156,8 @@ func TestAgeOfWhatAppears(t *testing.T) {
 				if state := d.state(); state != test.want {
 					t.Errorf("%s, want %s", state, test.want)
 				}
-				if got := strings.Join(d.hub.requests(), "\n"); test.want == "held 1.1.0 age.min" && strings.Contains(got, "resolve") {
+				if got := strings.Join(d.hub.requests(), "\n"); test.want == "held 1.1.0 age.min" &&
+					strings.Contains(got, "resolve") {
 					t.Errorf("requests for a date that does not count:\n%s", got)
 				}
 				time.Sleep(7 * day)

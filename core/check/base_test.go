@@ -44,27 +44,35 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 	}{
 		{"a newer tag", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine"), at(-30 * day),
 			[]string{"22-alpine", "24-alpine", "24"}, sdk.CheckOK,
-			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor}},
+			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine",
+				SemverDiff: sdk.DiffMajor}},
 		{"a newer tag, as the image says", fromImage(madeHere("web", "shop-web:latest", name)), at(-30 * day),
 			[]string{"22-alpine", "24-alpine"}, sdk.CheckOK,
-			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor}},
-		{"made before the image was built", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine", "dogwatch.watch.digest=true"),
+			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine",
+				SemverDiff: sdk.DiffMajor}},
+		{"made before the image was built", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine",
+			"dogwatch.watch.digest=true"),
 			at(-8 * day), []string{"22-alpine"}, sdk.CheckOK, sdk.UpdateKind{Kind: sdk.KindUnknown}},
-		{"made after the image was built", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine", "dogwatch.watch.digest=true"),
-			at(-6 * day), []string{"22-alpine"}, sdk.CheckOK,
+		{"made after the image was built", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine",
+			"dogwatch.watch.digest=true"), at(-6 * day), []string{"22-alpine"}, sdk.CheckOK,
 			sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: digest("c"), RemoteValue: digest("2")}},
-		{"the digest of the index", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("2"), "dogwatch.watch.digest=true")),
+		{"the digest of the index", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("2"),
+			"dogwatch.watch.digest=true")),
 			at(-6 * day), []string{"22-alpine"}, sdk.CheckOK, sdk.UpdateKind{Kind: sdk.KindUnknown}},
-		{"the digest of the manifest", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("a"), "dogwatch.watch.digest=true")),
+		{"the digest of the manifest", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("a"),
+			"dogwatch.watch.digest=true")),
 			at(-6 * day), []string{"22-alpine"}, sdk.CheckOK, sdk.UpdateKind{Kind: sdk.KindUnknown}},
-		{"another digest", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("5"), "dogwatch.watch.digest=true")),
-			at(-30 * day), []string{"22-alpine"}, sdk.CheckOK,
+		{"another digest", fromImage(madeHere("web", "shop-web:latest", name, hash+digest("5"),
+			"dogwatch.watch.digest=true")), at(-30 * day), []string{"22-alpine"}, sdk.CheckOK,
 			sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: digest("5"), RemoteValue: digest("2")}},
-		{"no dates", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine", "dogwatch.tag.include=^$", "dogwatch.watch.digest=true"),
+		{"no dates", madeHere("web", "shop-web:latest", "dogwatch.base=node:22-alpine", "dogwatch.tag.include=^$",
+			"dogwatch.watch.digest=true"),
 			manifest("a", "d"), nil, sdk.CheckFailed, sdk.UpdateKind{Kind: sdk.KindUnknown}},
-		{"the operator's, of an image that was not built here", container("web", "team/web:1.0", "dogwatch.base=node:22-alpine"), at(0),
+		{"the operator's, of an image that was not built here",
+			container("web", "team/web:1.0", "dogwatch.base=node:22-alpine"), at(0),
 			[]string{"22-alpine", "24-alpine"}, sdk.CheckOK,
-			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor}},
+			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine",
+				SemverDiff: sdk.DiffMajor}},
 	} {
 		w := open(t, func(_ *fixture, opt *Options) { opt.WatchFloating = false })
 		if c.tags != nil {
@@ -74,10 +82,12 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 		w.engine.has(c.container)
 		w.run()
 		got := w.get("id-web")
-		if got.Check.State != c.state || got.UpdateKind != c.kind || got.UpdateAvailable != (c.kind.Kind != sdk.KindUnknown) {
+		if got.Check.State != c.state || got.UpdateKind != c.kind ||
+			got.UpdateAvailable != (c.kind.Kind != sdk.KindUnknown) {
 			t.Errorf("%s: %+v, %+v, %q", c.about, got.Check, got.UpdateKind, message(got))
 		}
-		if got.Image.Name == "library/node" || got.Base == nil || got.Base.Name != "library/node" || got.Base.Registry.Name != "hub.public" {
+		if got.Image.Name == "library/node" || got.Base == nil || got.Base.Name != "library/node" ||
+			got.Base.Registry.Name != "hub.public" {
 			t.Errorf("%s: image %+v, base %+v", c.about, got.Image, got.Base)
 		}
 		for _, request := range w.hub.requests() {
@@ -92,7 +102,8 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 		}
 		if got.UpdateAvailable {
 			contains(t, c.about, strings.Join(w.Explain(t.Context(), got).Summary, " "),
-				"It is built on docker.io/library/node:22-alpine, which is watched instead.", "So base image node:22-alpine → ", ": rebuild web.")
+				"It is built on docker.io/library/node:22-alpine, which is watched instead.",
+				"So base image node:22-alpine → ", ": rebuild web.")
 		}
 	}
 }
@@ -107,15 +118,18 @@ func TestBaseIsReadOnce(t *testing.T) {
 	web := madeHere("web", "shop-web:latest", "dogwatch.base=node:lts")
 	w.engine.has(web)
 	w.run()
-	equal(t, "requests", w.hub.requests(), []string{"manifest library/node@" + digest("2") + " linux/amd64", "resolve library/node:lts"})
+	equal(t, "requests", w.hub.requests(), []string{"manifest library/node@" + digest("2") + " linux/amd64",
+		"resolve library/node:lts"})
 	w.Checker = New(w.opt)
 	w.run()
 	equal(t, "later requests", w.hub.requests(), []string{"resolve library/node:lts"})
 
 	w.hub.digests["library/node:lts"] = digest("3")
-	w.hub.described = map[string][]registry.DescribedTag{"library/node": {{Name: "lts", Digest: digest("3"), Image: digest("b"), Pushed: noon}}}
+	w.hub.described = map[string][]registry.DescribedTag{"library/node": {{Name: "lts", Digest: digest("3"),
+		Image: digest("b"), Pushed: noon}}}
 	w.run()
-	equal(t, "requests where it is described", w.hub.requests(), []string{"describe library/node", "resolve library/node:lts"})
+	equal(t, "requests where it is described", w.hub.requests(),
+		[]string{"describe library/node", "resolve library/node:lts"})
 	if got := w.get("id-web"); got.Result.Digest != digest("3") || !got.UpdateAvailable {
 		t.Errorf("%+v", got.Result)
 	}
@@ -135,28 +149,40 @@ func TestWhoMaySayTheBase(t *testing.T) {
 		state     string
 		says      string
 	}{
-		{"an image that was pulled", fromImage(container("web", "team/web:1.0", "dogwatch.base=node:22-alpine")), "", "", sdk.CheckOK, ""},
-		{"the OCI label of an image that was pulled", fromImage(container("web", "team/web:1.0", oci)), "", "", sdk.CheckOK, ""},
-		{"an image that was built here", fromImage(madeHere("web", "web:1.0", "dogwatch.base=node:22-alpine")), "", "library/node", sdk.CheckOK, ""},
-		{"images say nothing", fromImage(madeHere("web", "web:1.0", oci)), label.ImageNone, "", sdk.CheckUnknown, builtHere},
-		{"the operator switches it off", madeHere("web", "web:1.0", "dogwatch.base=false", oci), "", "", sdk.CheckUnknown, builtHere},
-		{"scratch", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=scratch")), "", "", sdk.CheckUnknown, builtHere},
-		{"no reference", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=a b")), "", "", sdk.CheckUnknown, builtHere},
-		{"no reference of the operator", madeHere("web", "web:1.0", "dogwatch.base=a b"), "", "", sdk.CheckUnknown, "label dogwatch.base: "},
-		{"a digest alone", madeHere("web", "web:1.0", "dogwatch.base=node@"+digest("1")), "", "", sdk.CheckUnknown, "names no tag"},
-		{"a registry that is not configured", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=unserved.example/node:22")), "", "",
+		{"an image that was pulled", fromImage(container("web", "team/web:1.0", "dogwatch.base=node:22-alpine")), "",
+			"", sdk.CheckOK, ""},
+		{"the OCI label of an image that was pulled", fromImage(container("web", "team/web:1.0", oci)), "", "",
+			sdk.CheckOK, ""},
+		{"an image that was built here", fromImage(madeHere("web", "web:1.0", "dogwatch.base=node:22-alpine")), "",
+			"library/node", sdk.CheckOK, ""},
+		{"images say nothing", fromImage(madeHere("web", "web:1.0", oci)), label.ImageNone, "",
 			sdk.CheckUnknown, builtHere},
-		{"a registry that is not configured, by the operator", madeHere("web", "web:1.0", "dogwatch.base=unserved.example/node:22"), "",
+		{"the operator switches it off", madeHere("web", "web:1.0", "dogwatch.base=false", oci), "", "",
+			sdk.CheckUnknown, builtHere},
+		{"scratch", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=scratch")), "", "",
+			sdk.CheckUnknown, builtHere},
+		{"no reference", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=a b")), "", "",
+			sdk.CheckUnknown, builtHere},
+		{"no reference of the operator", madeHere("web", "web:1.0", "dogwatch.base=a b"), "", "", sdk.CheckUnknown,
+			"label dogwatch.base: "},
+		{"a digest alone", madeHere("web", "web:1.0", "dogwatch.base=node@"+digest("1")), "", "", sdk.CheckUnknown,
+			"names no tag"},
+		{"a registry that is not configured",
+			fromImage(madeHere("web", "web:1.0", baseNameLabel+"=unserved.example/node:22")), "", "",
+			sdk.CheckUnknown, builtHere},
+		{"a registry that is not configured, by the operator",
+			madeHere("web", "web:1.0", "dogwatch.base=unserved.example/node:22"), "",
 			"node", sdk.CheckFailed, "no registry serves unserved.example"},
-		{"an image that is not there", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=team/private:22")), "", "team/private",
-			sdk.CheckUnknown, "what its label says of its base image cannot be looked up"},
-		{"an image that is not there, by the operator", madeHere("web", "web:1.0", "dogwatch.base=team/private:22"), "", "team/private",
-			sdk.CheckFailed, "no repository team/private"},
+		{"an image that is not there", fromImage(madeHere("web", "web:1.0", baseNameLabel+"=team/private:22")), "",
+			"team/private", sdk.CheckUnknown, "what its label says of its base image cannot be looked up"},
+		{"an image that is not there, by the operator", madeHere("web", "web:1.0", "dogwatch.base=team/private:22"), "",
+			"team/private", sdk.CheckFailed, "no repository team/private"},
 	} {
 		w := open(t, func(_ *fixture, opt *Options) { opt.Labels.Image = c.how })
 		w.hub.tags["library/node"], w.hub.tags["team/web"] = []string{"22-alpine"}, []string{"1.0"}
 		w.hub.digests["library/node:22-alpine"] = digest("2")
-		w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("a"), Config: digest("d"), Created: sdk.TimeOf(noon.Add(-30 * 24 * time.Hour))}
+		w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("a"), Config: digest("d"),
+			Created: sdk.TimeOf(noon.Add(-30 * 24 * time.Hour))}
 		w.engine.has(c.container)
 		w.run()
 		got := w.get("id-web")

@@ -142,9 +142,12 @@ func TestExplainImage(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	for reference, want := range map[string][]string{
-		"nginx:1.25.0": {"1.25.0 is a version, so it is compared with the 2 tags of library/nginx.", "Newer and allowed by the rules: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
-		"nginx": {"latest is not a version, so no other tag can be newer.", "Its digest can only be compared with that of a running image.",
-			"Nothing could be compared, so whether there is anything newer is not known: neither a digest nor the id of a running image is known, so there is nothing to compare."},
+		"nginx:1.25.0": {"1.25.0 is a version, so it is compared with the 2 tags of library/nginx.",
+			"Newer and allowed by the rules: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
+		"nginx": {"latest is not a version, so no other tag can be newer.",
+			"Its digest can only be compared with that of a running image.",
+			"Nothing could be compared, so whether there is anything newer is not known: neither a digest nor the id " +
+				"of a running image is known, so there is nothing to compare."},
 		"nginx@" + digest("1"): {"The image is pinned to a digest without a tag, so nothing can be newer.", "So nothing newer is known."},
 		"NGINX":                {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
 		"nothere:1.0":          {"The check failed: docker.io has no repository library/nothere."},

@@ -57,23 +57,29 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 			return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("timeout %d", time.Now().UnixNano()))
 		}
 		ghcr := w.host("ghcr.io")
-		ghcr.before = func(context.Context, string) error { return sdk.WithKind(sdk.ErrUnauthorized, errors.New("401")) }
-		w.engine.has(container("web", "nginx:1.25.0"), container("cache", "redis:7.0.0"), container("db", "postgres:16.1.0"), container("app", "ghcr.io/team/app:1.0.0"))
+		ghcr.before = func(context.Context, string) error {
+			return sdk.WithKind(sdk.ErrUnauthorized, errors.New("401"))
+		}
+		w.engine.has(container("web", "nginx:1.25.0"), container("cache", "redis:7.0.0"),
+			container("db", "postgres:16.1.0"), container("app", "ghcr.io/team/app:1.0.0"))
 		for range 2 {
 			w.run()
 			time.Sleep(time.Hour)
 		}
 		log := w.log.String()
 		for text, want := range map[string]int{
-			"containers could not be checked: watcher": 0, `containers could not be checked: count=3 cause="Docker Hub does not answer"`: 1,
-			`containers="local/cache, local/db, local/web"`: 1, "container could not be checked: container=local/app error=401": 1, "[WARN]": 2,
+			"containers could not be checked: watcher":                                    0,
+			`containers could not be checked: count=3 cause="Docker Hub does not answer"`: 1,
+			`containers="local/cache, local/db, local/web"`:                               1,
+			"container could not be checked: container=local/app error=401":               1, "[WARN]": 2,
 			"containers=4 updates=0 failed=4 postponed=0": 2,
 		} {
 			if n := strings.Count(log, text); n != want {
 				t.Errorf("%d times %q, want %d:\n%s", n, text, want, log)
 			}
 		}
-		for id, cause := range map[string]string{"id-web": "Docker Hub does not answer", "id-app": "ghcr.io refuses access"} {
+		for id, cause := range map[string]string{"id-web": "Docker Hub does not answer",
+			"id-app": "ghcr.io refuses access"} {
 			if c := w.get(id); c.Error == nil || c.Error.Cause != cause {
 				t.Errorf("%s fails by %+v", id, c.Error)
 			}

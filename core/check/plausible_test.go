@@ -135,7 +135,8 @@ func TestImplausibleVersionsGiveWay(t *testing.T) {
 			tag, asked := h.offered()
 			got := h.get("id-web")
 			if tag != c.want || skippedText(got) != c.skipped {
-				t.Errorf("%q is offered and %q skipped, want %q and %q; after %q", tag, skippedText(got), c.want, c.skipped, asked)
+				t.Errorf("%q is offered and %q skipped, want %q and %q; after %q", tag, skippedText(got), c.want,
+					c.skipped, asked)
 			}
 			read := map[string]bool{}
 			for _, request := range asked {
@@ -444,7 +445,8 @@ func TestPlausibleHistoriesAreUntouched(t *testing.T) {
 		c := h.get("id-web")
 		sel, err := new(tag.Selector).Select(t.Context(), c.Image.Tag.Value, h.hub.tags["team/app"])
 		if err != nil || c.Result.Tag != sel.Tag || len(c.Skipped) > 0 {
-			t.Fatalf("history %d: of %q %s is offered, want %s; %+v (%v)", n, images, c.Result.Tag, sel.Tag, c.Skipped, err)
+			t.Fatalf("history %d: of %q %s is offered, want %s; %+v (%v)", n, images, c.Result.Tag, sel.Tag,
+				c.Skipped, err)
 		}
 		h.store.Close()
 	}

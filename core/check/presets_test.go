@@ -52,7 +52,8 @@ func TestMajorUpdateOfDatabaseIsNotAutomatic(t *testing.T) {
 	w.hub.tags["library/postgres"] = []string{"16.4", "17.2"}
 	w.run()
 	c = w.get("id-db")
-	if c.Result.Tag != "17.2" || c.Decision.State != sdk.StateOffered || c.Decision.Reasons[0].Source != "preset postgres" {
+	if c.Result.Tag != "17.2" || c.Decision.State != sdk.StateOffered ||
+		c.Decision.Reasons[0].Source != "preset postgres" {
 		t.Errorf("alone: %+v: %+v", c.Result, c.Decision)
 	}
 }
@@ -69,14 +70,17 @@ func TestNoMajorVersionIsLeftOut(t *testing.T) {
 		t.Errorf("%+v, %+v", c.Result, w.get("id-web").Result)
 	}
 	e := w.Explain(t.Context(), c)
-	left := "Newer, but left out: 31.0.0-apache and 1 more; 29 comes first, which must not be left out (preset nextcloud)."
+	left := "Newer, but left out: 31.0.0-apache and 1 more; 29 comes first, " +
+		"which must not be left out (preset nextcloud)."
 	if !slices.Contains(e.Summary, left) {
 		t.Errorf("%q is not in %q", left, e.Summary)
 	}
 	if image := w.ExplainImage(t.Context(), "nextcloud:28.0.1-apache"); !slices.Contains(image.Summary, left) {
 		t.Errorf("of the image alone: %q", image.Summary)
 	}
-	if !slices.ContainsFunc(e.Tags, func(v Verdict) bool { return v.Tag == "30.0.2-apache" && !v.Kept && v.Reason == "step" }) {
+	if !slices.ContainsFunc(e.Tags, func(v Verdict) bool {
+		return v.Tag == "30.0.2-apache" && !v.Kept && v.Reason == "step"
+	}) {
 		t.Errorf("%+v", e.Tags)
 	}
 }

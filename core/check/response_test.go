@@ -109,7 +109,8 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
 		same := &digestResponse{remote: digest("1"), same: true}
-		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, digest: same}, noon)
+		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, digest: same},
+			noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
 		}

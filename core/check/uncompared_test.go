@@ -94,18 +94,23 @@ func TestNothingComparedIsUnknown(t *testing.T) {
 		{"digest not watched", container("web", "nginx:latest", "dogwatch.watch.digest=false"), nil, sdk.CheckUnknown,
 			"latest is no version, and its digest is not watched: the label dogwatch.watch.digest=true has it watched"},
 		{"not in the registry", loaded("web", "shop:latest"), nil, sdk.CheckUnknown,
-			"built or loaded here, so there is no digest to compare, and its registry shows no such image: docker.io has no tag"},
-		{"a version that is not in the registry", loaded("web", "shop:1.0"), nil, sdk.CheckUnknown, "docker.io has no repository library/shop"},
+			"built or loaded here, so there is no digest to compare, and its registry shows no such image: docker.io " +
+				"has no tag"},
+		{"a version that is not in the registry", loaded("web", "shop:1.0"), nil, sdk.CheckUnknown,
+			"docker.io has no repository library/shop"},
 		{"refused", loaded("web", "shop:1.0"), func(w *fixture) { w.hub.errs["tags library/shop "] = unauthorized },
 			sdk.CheckUnknown, "login needed"},
 		{"registry down", loaded("web", "shop:1.0"), func(w *fixture) {
 			w.hub.errs["tags library/shop "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
 		}, sdk.CheckFailed, ""},
 		{"pulled, and gone from the registry", container("web", "shop:1.0"), nil, sdk.CheckFailed, ""},
-		{"registry without digests", container("web", "nginx:latest"), func(w *fixture) { w.hub.digests["library/nginx:latest"] = "" },
+		{"registry without digests", container("web", "nginx:latest"), func(w *fixture) {
+			w.hub.digests["library/nginx:latest"] = ""
+		},
 			sdk.CheckUnknown, "docker.io gives no digest of the tag latest"},
 		{"manifest without configuration", loaded("web", "nginx:latest"), func(w *fixture) {
-			w.hub.digests["library/nginx:latest"], w.hub.manifests[digest("2")] = digest("2"), registry.Manifest{Digest: digest("2")}
+			w.hub.digests["library/nginx:latest"], w.hub.manifests[digest("2")] = digest("2"),
+				registry.Manifest{Digest: digest("2")}
 		}, sdk.CheckUnknown, "the engine has only the id of the image"},
 		{"neither digest nor id", func() sdk.Container {
 			c := loaded("web", "nginx:latest")
@@ -117,11 +122,14 @@ func TestNothingComparedIsUnknown(t *testing.T) {
 			c.Image.ID = "image-7"
 			return c
 		}(), nil, sdk.CheckUnknown, "built or loaded here"},
-		{"tags compared", loaded("web", "nginx:1.25.0"), func(w *fixture) { w.hub.tags["library/nginx"] = []string{"1.25.0"} }, sdk.CheckOK, ""},
+		{"tags compared", loaded("web", "nginx:1.25.0"), func(w *fixture) {
+			w.hub.tags["library/nginx"] = []string{"1.25.0"}
+		}, sdk.CheckOK, ""},
 		{"pinned", container("web", "nginx:"+digest("1")), nil, sdk.CheckOK, ""},
 	} {
 		if strings.HasPrefix(c.about, "pinned") {
-			c.container.Image.Name, c.container.Image.Tag.Value, c.container.Image.Digest.Repo = "nginx", "", digest("1")
+			img := &c.container.Image
+			img.Name, img.Tag.Value, img.Digest.Repo = "nginx", "", digest("1")
 		}
 		w := open(t)
 		if c.prepare != nil {
@@ -131,7 +139,8 @@ func TestNothingComparedIsUnknown(t *testing.T) {
 		report := w.run()
 		got := w.get("id-web")
 		if got.Check.State != c.state || got.UpdateAvailable || (got.Error != nil) != (c.state == sdk.CheckFailed) ||
-			(got.Check.Reason != "") != (c.state == sdk.CheckUnknown) || report.Failed != len(message(got))/max(len(message(got)), 1) {
+			(got.Check.Reason != "") != (c.state == sdk.CheckUnknown) ||
+			report.Failed != len(message(got))/max(len(message(got)), 1) {
 			t.Errorf("%s: %+v, error %q, %d failed", c.about, got.Check, message(got), report.Failed)
 		}
 		contains(t, c.about, got.Check.Reason, c.says)
@@ -167,13 +176,15 @@ func TestBuiltImageIsNotAskedFor(t *testing.T) {
 		report := w.run()
 		for _, id := range []string{"id-web", "id-stored"} {
 			got := w.get(id)
-			if got.Check.State != sdk.CheckUnknown || got.Check.Reason != builtHere || got.Error != nil || got.UpdateAvailable {
+			if got.Check.State != sdk.CheckUnknown || got.Check.Reason != builtHere || got.Error != nil ||
+				got.UpdateAvailable {
 				t.Errorf("%s: %+v, %q", image, got.Check, message(got))
 			}
 			if unversioned(&got) != nil {
 				t.Errorf("%s: its version is looked for", image)
 			}
-			contains(t, image, strings.Join(w.Explain(t.Context(), got).Summary, " "), "was built on the machine of its engine", builtHere)
+			contains(t, image, strings.Join(w.Explain(t.Context(), got).Summary, " "),
+				"was built on the machine of its engine", builtHere)
 		}
 		if report.Failed != 0 || len(w.hub.requests()) != 0 {
 			t.Errorf("%s: %d failed, requests %q", image, report.Failed, w.hub.requests())

@@ -55,7 +55,8 @@ func TestDefaultMessages(t *testing.T) {
 		{"version of a base", based, "New tag of the base image node:22-alpine found for container web",
 			"Container web running on the base image node:22-alpine with tag 22-alpine can be rebuilt with tag 24-alpine"},
 		{"digest of a base", rebased, "New digest of the base image node:22-alpine found for container web",
-			"Container web running on the base image node:22-alpine with digest aaaaaaaaaaaa can be rebuilt with digest bbbbbbbbbbbb"},
+			"Container web running on the base image node:22-alpine with digest aaaaaaaaaaaa can be rebuilt with " +
+				"digest bbbbbbbbbbbb"},
 		{"version", linked, "New tag found for container web",
 			"Container web running with tag 1.0.0-digest can be updated to tag 1.1.0\nhttps://example.org/1.1.0"},
 	} {
@@ -80,7 +81,8 @@ func TestDefaultMessages(t *testing.T) {
 	}
 }
 
-// TestBacklogByType: messages to people are one about all that waits; programs, and what updates containers, run for each.
+// TestBacklogByType: messages to people are one about all that waits; programs, and what updates containers, run for
+// each.
 func TestBacklogByType(t *testing.T) {
 	for about, c := range map[string]struct {
 		given string

@@ -14,10 +14,12 @@ import (
 
 // TestReferencesAreChecked: of every option that names a component.
 func TestReferencesAreChecked(t *testing.T) {
-	schema := option.Schema{{Name: "hass.install", Type: option.String, Refers: "trigger"}, {Name: "note", Type: option.String}}
+	schema := option.Schema{{Name: "hass.install", Type: option.String, Refers: "trigger"},
+		{Name: "note", Type: option.String}}
 	trigger := func(name string, values option.Values) *Trigger {
 		section := config.Component{Kind: kind.Trigger, Type: "docker", Name: name}
-		return &Trigger{Component: Component{Kind: kind.Trigger, Type: "docker", Name: name, section: section, references: referencesOf(schema, values, section)}}
+		return &Trigger{Component: Component{Kind: kind.Trigger, Type: "docker", Name: name, section: section,
+			references: referencesOf(schema, values, section)}}
 	}
 	var log strings.Builder
 	m := New(Options{Log: hclog.New(&hclog.LoggerOptions{Output: &log})})

@@ -327,7 +327,8 @@ func TestEnvPathOfOtherWatcherTypes(t *testing.T) {
 	}
 }
 
-// TestFromWUD: any variable of What's Up Docker tells, but not an empty one, nor those that a service of that name leaves.
+// TestFromWUD: any variable of What's Up Docker tells, but not an empty one, nor those that a service of that name
+// leaves.
 func TestFromWUD(t *testing.T) {
 	for variable, want := range map[string]bool{
 		"WUD_TRIGGER_MQTT_HOME_URL=mqtt://broker": true, "wud_store_file=x.json": true, "WUD_LOG_LEVEL=": false,

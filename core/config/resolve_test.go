@@ -50,7 +50,8 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 		t.Fatal(err, c.Problems)
 	}
 	values, problems := c.Components[0].Resolve(mailSchema(t))
-	for name, want := range map[string]any{"pass": "hunter2", "from": "a@example.org", "from.name": "Ana", "timeout": 5 * time.Second, "port": int64(25)} {
+	for name, want := range map[string]any{"pass": "hunter2", "from": "a@example.org", "from.name": "Ana",
+		"timeout": 5 * time.Second, "port": int64(25)} {
 		if values[name] != want {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}

@@ -42,12 +42,16 @@ func TestFirstStartTellsOnce(t *testing.T) {
 		message string
 		then    string
 	}{
-		"summary":                  {[]func(*Trigger){waiting(BacklogSummary)}, 1, "10 updates are waiting", later},
-		"summary, in batches":      {[]func(*Trigger){waiting(BacklogSummary), batch}, 1, "10 updates are waiting", "1 updates available"},
-		"none":                     {[]func(*Trigger){waiting(BacklogNone)}, 0, "", later},
-		"each":                     {[]func(*Trigger){waiting(BacklogEach)}, 10, "New tag found for container app0", later},
-		"each, in batches":         {[]func(*Trigger){waiting(BacklogEach), batch}, 1, "10 updates available", "1 updates available"},
-		"summary, only when asked": {[]func(*Trigger){waiting(BacklogSummary), func(t *Trigger) { t.Auto = false }}, 0, "", ""},
+		"summary": {[]func(*Trigger){waiting(BacklogSummary)}, 1, "10 updates are waiting", later},
+		"summary, in batches": {[]func(*Trigger){waiting(BacklogSummary), batch}, 1, "10 updates are waiting",
+			"1 updates available"},
+		"none": {[]func(*Trigger){waiting(BacklogNone)}, 0, "", later},
+		"each": {[]func(*Trigger){waiting(BacklogEach)}, 10, "New tag found for container app0",
+			later},
+		"each, in batches": {[]func(*Trigger){waiting(BacklogEach), batch}, 1, "10 updates available",
+			"1 updates available"},
+		"summary, only when asked": {[]func(*Trigger){waiting(BacklogSummary), func(t *Trigger) { t.Auto = false }}, 0,
+			"", ""},
 	} {
 		t.Run(about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,14 +67,16 @@ func TestFirstStartTellsOnce(t *testing.T) {
 				if n := len(got.all()); n != c.first || n > 0 && got.all()[0].Title != c.message {
 					t.Fatalf("%q, want %d, the first %q", titles(got.all()), c.first, c.message)
 				}
-				if r := got.all(); c.message == "10 updates are waiting" && (len(r[0].Containers) != 0 || r[0].Event.Summary.Offered != 10) {
+				if r := got.all(); c.message == "10 updates are waiting" &&
+					(len(r[0].Containers) != 0 || r[0].Event.Summary.Offered != 10) {
 					t.Errorf("%+v", r[0])
 				}
 				got.forget()
 				b.list(append(stored, with(minor("later"), sdk.StateOffered))...)
 				b.checked([]sdk.Container{minor("later")}, all...)
 				settle(time.Minute)
-				if n := titles(got.all()); c.then == "" && len(n) > 0 || c.then != "" && !slices.Equal(n, []string{c.then}) {
+				if n := titles(got.all()); c.then == "" && len(n) > 0 ||
+					c.then != "" && !slices.Equal(n, []string{c.then}) {
 					t.Errorf("then %q, want %q", n, c.then)
 				}
 			})

@@ -30,7 +30,8 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local", Downtime: "1.234s"})
 		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local"}) // as if it had been stored twice
 		b.ended(event.OperationSucceeded, event.Operation{ID: "2", Kind: "update", Code: "dryrun"})
-		b.ended(event.OperationFailed, event.Operation{ID: "7", Kind: "update", DryRun: true, Error: "the registry is away"})
+		b.ended(event.OperationFailed, event.Operation{ID: "7", Kind: "update", DryRun: true,
+			Error: "the registry is away"})
 		b.ended(event.OperationCancelled, event.Operation{ID: "3", Kind: "update"})
 		settle(time.Second)
 		b.stop()
@@ -38,7 +39,8 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		defer b.stop()
 		b.ended(event.OperationRolledBack, event.Operation{ID: "4", Kind: "update", Error: "it ended with code 1"})
 		b.ended(event.OperationFailed, event.Operation{ID: "5", Kind: "rollback", Actor: "ana"})
-		b.ended(event.OperationRolledBack, event.Operation{ID: "6", Kind: "update", Error: "it ended", Log: "starting\ncannot bind"})
+		b.ended(event.OperationRolledBack, event.Operation{ID: "6", Kind: "update", Error: "it ended",
+			Log: "starting\ncannot bind"})
 		settle(time.Minute)
 		type message struct {
 			typ, title, body string

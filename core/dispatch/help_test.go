@@ -121,7 +121,9 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, CheckedAtStart: func() []string { return b.atStart }, Links: b.links, Notes: b.notes, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates,
+		CheckedAtStart: func() []string { return b.atStart }, Links: b.links, Notes: b.notes, Redact: b.redact,
+		Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

@@ -86,7 +86,8 @@ func TestPlan(t *testing.T) {
 		c.trigger.ID, c.trigger.IncludeByDefault = "x.t", true
 		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, stored, backlogs{})), c.want)
 	}
-	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true}, {ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, backlogs{})
+	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true},
+		{ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, backlogs{})
 	equal(t, "two triggers", planned(all), []string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13", "b.b batch/local [id-a id-b id-excluded] @14"})
 }
 
@@ -97,7 +98,8 @@ func TestPlanBatchOfRecreatedContainers(t *testing.T) {
 	recreated := a
 	recreated.ID = "another"
 	events := []event.Event{foundEvent(1, "r", a), finished(2, "r", event.Check{Found: []string{a.ID}})}
-	got := plan(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, now{recreated}, backlogs{})
+	got := plan(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}},
+		now{recreated}, backlogs{})
 	if len(got) != 1 {
 		t.Fatalf("planned %v", planned(got))
 	}

@@ -110,15 +110,18 @@ func TestSummaryTellsFailuresByCause(t *testing.T) {
 		b := open(t, phone)
 		defer func() { b.stop() }()
 		failing := func(name, cause, err string) *sdk.Container {
-			return &sdk.Container{Name: name, Watcher: "local", Check: sdk.CheckState{State: sdk.CheckFailed}, Error: &sdk.ContainerError{Message: err, Cause: cause}}
+			return &sdk.Container{Name: name, Watcher: "local", Check: sdk.CheckState{State: sdk.CheckFailed},
+				Error: &sdk.ContainerError{Message: err, Cause: cause}}
 		}
 		const hub = "Docker Hub does not answer"
 		left := failing("left", hub, "no")
 		left.TriggerExclude = "ntfy.phone"
-		b.list(with(minor("offered"), sdk.StateOffered), failing("web", hub, "list tags of web: timeout"), failing("db", hub, "list tags of db: timeout"),
+		b.list(with(minor("offered"), sdk.StateOffered), failing("web", hub, "list tags of web: timeout"),
+			failing("db", hub, "list tags of db: timeout"),
 			failing("own", "", "label dogwatch.tag.include: wrong"), left)
 		settle(9 * time.Hour)
-		want := "Offered:\n- offered: 1.0.0 → 1.1.0 (minor)\n\nCould not be checked:\n- Docker Hub does not answer: 2 containers (db, web)\n- own: label dogwatch.tag.include: wrong\n"
+		want := "Offered:\n- offered: 1.0.0 → 1.1.0 (minor)\n\nCould not be checked:\n- Docker Hub does not answer: " +
+			"2 containers (db, web)\n- own: label dogwatch.tag.include: wrong\n"
 		if r := got.all()[0]; r.Body != want || r.Title != "Dogwatch: 1 offered, 3 could not be checked" {
 			t.Errorf("%s\n%s", r.Title, r.Body)
 		}

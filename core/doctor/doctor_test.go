@@ -206,8 +206,11 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		"a plugin that cannot be installed": {func(_ *fake, o *Options) {
 			o.Config.Plugins.Dir = t.TempDir()
 			o.Config.Plugins.Installs = []string{"name=lamp ref=ghcr.io/me/lamp:2"}
-			o.Fetchable = func(_ context.Context, d config.Install) error { return errors.New(d.Ref + ": there is no such tag") }
-		}, []string{"fail plugin lamp: is in plugins.install, and not installed: ghcr.io/me/lamp:2: there is no such tag"}, ""},
+			o.Fetchable = func(_ context.Context, d config.Install) error {
+				return errors.New(d.Ref + ": there is no such tag")
+			}
+		},
+			[]string{"fail plugin lamp: is in plugins.install, and not installed: ghcr.io/me/lamp:2: there is no such tag"}, ""},
 		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
 			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
 		"a plugin that hangs": {func(f *fake, _ *Options) {

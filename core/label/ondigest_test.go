@@ -20,8 +20,10 @@ func TestOnDigestOfWUD(t *testing.T) {
 		{map[string]string{"wud.trigger.ondigest": "true", "wud.trigger.smtp.ondigest": "false"}, false, true},
 		{map[string]string{"wud.trigger.smtp.ondigest": "false", "wud.trigger.SMTP.Main.ondigest": "true"}, true, true},
 		{map[string]string{"dogwatch.trigger.ondigest": "false", "wud.trigger.smtp.main.ondigest": "true"}, true, true},
-		{map[string]string{"dogwatch.trigger.smtp.ondigest": "false", "wud.trigger.smtp.ondigest": "true"}, false, true},
-		{map[string]string{"dogwatch.trigger.smtp.main.ondigest": " ", "wud.trigger.smtp.main.ondigest": "true"}, true, true},
+		{map[string]string{"dogwatch.trigger.smtp.ondigest": "false", "wud.trigger.smtp.ondigest": "true"}, false,
+			true},
+		{map[string]string{"dogwatch.trigger.smtp.main.ondigest": " ", "wud.trigger.smtp.main.ondigest": "true"}, true,
+			true},
 		{map[string]string{"wud.trigger.smtp.main.ondigest": "perhaps", "wud.trigger.ondigest": "true"}, true, true},
 	} {
 		r := Read(Set{Operator: c.labels}, Options{})
@@ -36,7 +38,8 @@ func TestOnDigestOfWUD(t *testing.T) {
 			t.Errorf("%v of an image: said %t, ignored %v", c.labels, said, image.Ignored)
 		}
 	}
-	r := Read(Set{Operator: map[string]string{"wud.trigger.a.b.c.ondigest": "true", "dogwatch.trigger..ondigest": "true"}}, Options{})
+	r := Read(Set{Operator: map[string]string{"wud.trigger.a.b.c.ondigest": "true",
+		"dogwatch.trigger..ondigest": "true"}}, Options{})
 	if len(r.Notes) != 1 || len(r.Unknown) != 1 {
 		t.Errorf("unknown %q, notes %q", r.Unknown, r.Notes)
 	}

@@ -171,7 +171,9 @@ func eventful() *Metrics {
 		{Type: event.TriggerSkipped, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "ntfy.main"}}},
 		{Type: event.OperationStep, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Ended: true}}},
 		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "1.2s"}}},
-		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", DryRun: true}}}, // no update
+		// no update
+		{Type: event.OperationSucceeded,
+			Payload: event.Payload{Operation: &event.Operation{Kind: "update", DryRun: true}}},
 		{Type: event.OperationRolledBack, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "40s"}}},
 		{Type: event.OperationFailed, Payload: event.Payload{Operation: &event.Operation{Kind: "rollback"}}},
 		{Type: event.OperationCancelled, Payload: event.Payload{Operation: &event.Operation{Kind: "update"}}},
@@ -225,7 +227,8 @@ func TestContainersAddUp(t *testing.T) {
 				}
 			}
 		}
-		want := map[string]int{"dogwatch_containers": len(fleet), "dogwatch_containers_failed": counts.Failed + counts.Stale, "dogwatch_updates": counts.Updates}
+		want := map[string]int{"dogwatch_containers": len(fleet), "dogwatch_containers_failed": counts.Failed +
+			counts.Stale, "dogwatch_updates": counts.Updates}
 		for name, n := range want {
 			if sums[name] != n {
 				t.Errorf("fleet %d of %d: %s adds up to %d, want %d", seed, len(fleet), name, sums[name], n)

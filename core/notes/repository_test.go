@@ -132,7 +132,8 @@ func TestWarnings(t *testing.T) {
 // TestFindKnown: what is known of an image comes before its labels and the table, and after a link.
 func TestFindKnown(t *testing.T) {
 	image := sdk.Image{Name: "library/nginx", Registry: sdk.Registry{Host: "docker.io"}}
-	c := &sdk.Container{Image: image, Labels: map[string]string{"org.opencontainers.image.source": "https://github.com/of/source"}}
+	c := &sdk.Container{Image: image,
+		Labels: map[string]string{"org.opencontainers.image.source": "https://github.com/of/source"}}
 	if r, by, _ := Find(c, "https://github.com/of/preset", nil); r.Path != "of/preset" || by != "image" {
 		t.Errorf("%s was found by %s", r.Path, by)
 	}

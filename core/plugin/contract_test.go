@@ -165,8 +165,9 @@ func TestOtherLanguages(t *testing.T) {
 		"`PLUGIN_PROTOCOL_VERSIONS` lists":               finds("PLUGIN_PROTOCOL_VERSIONS", func(v string) bool { return slices.Contains(strings.Split(v, ","), "1") }),
 		"`PLUGIN_UNIX_SOCKET_DIR` is":                    finds("PLUGIN_UNIX_SOCKET_DIR", func(v string) bool { return filepath.IsAbs(v) && len(v)+1+20 <= 107 && maxSocketDir+1+20 <= 107 }),
 		"The first line on stdout is":                    refused("greets", Rejected, `its first line on stdout is "hello"`),
-		"What runs in such a language":                   elsewhere("startfailure_test.go", "TestStartFailureIsExplained"),
-		"What follows on stdout is logged":               elsewhere("stdout_test.go", "TestGarbageOnStdout"),
+		"What runs in such a language": elsewhere("startfailure_test.go",
+			"TestStartFailureIsExplained"),
+		"What follows on stdout is logged": elsewhere("stdout_test.go", "TestGarbageOnStdout"),
 		"The line has to come": func(t *testing.T) {
 			if startTimeout != 10*time.Second {
 				t.Errorf("it is %s", startTimeout)
@@ -203,8 +204,9 @@ func TestOtherLanguages(t *testing.T) {
 		"`UNAUTHENTICATED`, `NOT_FOUND`": kindsOfErrors,
 		"A line of JSON on stderr":       logs(`{"@level":"warn","@message":"it blinked","@module":"trigger.wire.main","@timestamp":"2026-01-02T15:04:05.000000Z","lamp":"red"}`, map[string]string{"@level": "warn", "@message": "it blinked", "@module": "trigger.wire.main", "lamp": "red"}),
 		"The timestamp is":               logs(`{"@level":"warn","@message":"it blinked","@timestamp":"2026-01-02T15:04:05.000Z"}`, map[string]string{"@level": "info", "@message": `{"@level":"warn","@message":"it blinked","@timestamp":"2026-01-02T15:04:05.000Z"}`}),
-		"Any other line is text":         logs("it blinked", map[string]string{"@level": "info", "@message": "it blinked"}),
-		"A call that is given up":        cancels,
+		"Any other line is text": logs("it blinked",
+			map[string]string{"@level": "info", "@message": "it blinked"}),
+		"A call that is given up": cancels,
 	}
 	body, err := os.ReadFile("../../docs/plugins-other-languages.md")
 	must(t, err)

@@ -46,7 +46,8 @@ func TestErrorOfACrashHasItsTextAndPlace(t *testing.T) {
 		must(t, err)
 	}
 	s, _ := h.Bundle("mine")
-	for _, do := range []string{"panic", "crash"} { // the process has responded when it crashes, so it is started again at once
+	// the process has responded when it crashes, so it is started again at once
+	for _, do := range []string{"panic", "crash"} {
 		want := wants[do]
 		err := s.Trigger("trigger.act."+do).Run(t.Context(), trigger.Request{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -16,7 +16,9 @@ func TestGarbageOnStdout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	must(t, w.run(ctx, "shout"))
-	eventually(t, "the log says that it is too much", func() bool { return strings.Contains(w.log.String(), "the plugin logs too much") })
+	eventually(t, "the log says that it is too much", func() bool {
+		return strings.Contains(w.log.String(), "the plugin logs too much")
+	})
 	if n := strings.Count(w.log.String(), "garbage"); n == 0 || n > floodLines*maxPrinted/len("garbage") {
 		t.Errorf("the log has %d words of it", n)
 	}

@@ -235,13 +235,16 @@ func TestDecide(t *testing.T) {
 		{"auto, a user rolled it back", all, auto, undone, nil, "held 9.0.0 choice.rollback"},
 		{"notify, a user rolled it back", all, Rules{}, undone, nil, "held 9.0.0 choice.rollback"},
 		{"auto, a user rolled another back", []Candidate{minor}, auto, undone, nil, "automatic 8.2.1 auto"},
-		{"auto, did not work, outside the window", all, window(auto, 2, 3), back, nil, "held 9.0.0 rolledback window.closed(2) next 2"},
+		{"auto, did not work, outside the window", all, window(auto, 2, 3), back, nil,
+			"held 9.0.0 rolledback window.closed(2) next 2"},
 		{"auto, its stack is stopped", []Candidate{before}, auto, stopped, nil, "held 8.2.1 stack.stopped"},
 		{"auto, offered since its stack is stopped", []Candidate{since}, auto, stopped, nil, "automatic 8.2.1 auto"},
 		{"auto, new while its stack is stopped", []Candidate{minor}, auto, stopped, nil, "automatic 8.2.1 auto"},
 		{"notify, its stack is stopped", []Candidate{before}, Rules{}, stopped, nil, "offered 8.2.1"},
-		{"approved before its stack was stopped", []Candidate{before}, approve, stopped, []Choice{choice(Approved, "8.2.1", 1.5)}, "held 8.2.1 choice.approve stack.stopped"},
-		{"approved since its stack was stopped", []Candidate{before}, approve, stopped, []Choice{choice(Approved, "8.2.1", 0.5)}, "automatic 8.2.1 choice.approve"},
+		{"approved before its stack was stopped", []Candidate{before}, approve, stopped,
+			[]Choice{choice(Approved, "8.2.1", 1.5)}, "held 8.2.1 choice.approve stack.stopped"},
+		{"approved since its stack was stopped", []Candidate{before}, approve, stopped,
+			[]Choice{choice(Approved, "8.2.1", 0.5)}, "automatic 8.2.1 choice.approve"},
 		{"auto, another version was rolled back", []Candidate{minor}, auto, back, nil, "automatic 8.2.1 auto"},
 
 		{"threshold all", all, threshold("all"), may, nil, "offered 9.0.0"},
@@ -304,8 +307,10 @@ func TestDecide(t *testing.T) {
 		{"approved beyond the threshold", all, threshold("patch"), may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
 		{"approved where the watcher may not", all, approve, mayNot, []Choice{choice(Approved, "9.0.0", 1)}, "offered 9.0.0 choice.approve update.forbidden"},
 		{"approved, outside the window", all, window(approve, 2, 3), may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve window.closed(2) next 2"},
-		{"approved after a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 0.5)}, "automatic 9.0.0 choice.approve"},
-		{"approved before a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 2)}, "held 9.0.0 choice.rollback"},
+		{"approved after a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 0.5)},
+			"automatic 9.0.0 choice.approve"},
+		{"approved before a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 2)},
+			"held 9.0.0 choice.rollback"},
 		{"approved after it was rolled back", all, auto, back, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
 		{"approved a version that is gone", []Candidate{minor}, approve, may, []Choice{choice(Approved, "8.2.0", 1)}, "offered 8.2.1 approval"},
 		{"approved, then snoozed", all, approve, may, []Choice{choice(Approved, "9.0.0", 2), choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
@@ -345,10 +350,14 @@ func TestStopSaysWhoAndWhen(t *testing.T) {
 	tokyo := time.FixedZone("JST", 9*60*60)
 	c := version("8.2.1", sdk.DiffMinor, 1)
 	c.OfferedAt = noon.Add(-2 * time.Hour)
-	for cancelled, want := range map[bool]string{false: "stack stopped by auth (failed 20:02)", true: "stack stopped by auth (cancelled 20:02)"} {
+	for cancelled, want := range map[bool]string{false: "stack stopped by auth (failed 20:02)",
+		true: "stack stopped by auth (cancelled 20:02)"} {
 		at := time.Date(noon.Year(), noon.Month(), noon.Day(), 11, 2, 0, 0, time.UTC)
-		facts := Facts{MayUpdate: true, Stopped: func() Stop { return Stop{Name: "auth", Cancelled: cancelled, At: at} }}
-		d := Decide(Update{Subject: "local/web", Candidates: []Candidate{c}}, Rules{Mode: set(Auto, "x")}, facts, nil, noon.In(tokyo))
+		facts := Facts{MayUpdate: true, Stopped: func() Stop {
+			return Stop{Name: "auth", Cancelled: cancelled, At: at}
+		}}
+		d := Decide(Update{Subject: "local/web", Candidates: []Candidate{c}}, Rules{Mode: set(Auto, "x")}, facts, nil,
+			noon.In(tokyo))
 		if len(d.Reasons) != 1 || d.Reasons[0].Text != want {
 			t.Errorf("%+v, want %q", d.Reasons, want)
 		}

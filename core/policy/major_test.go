@@ -50,14 +50,17 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		{"only a major one", []Candidate{major}, postgres, may, nil, "offered 9.0.0 approval"},
 		{"only a major one, by a user's rule", []Candidate{major}, user, may, nil, "offered 9.0.0 major"},
 		{"both, by a user's rule", all, user, may, nil, "automatic 8.2.1 auto major"},
-		{"a user's rule is that of all updates", all, with(Auto, Auto, "policy.major", 1), may, nil, "automatic 9.0.0 auto"},
+		{"a user's rule is that of all updates", all, with(Auto, Auto, "policy.major", 1), may, nil,
+			"automatic 9.0.0 auto"},
 		{"nothing is said", all, with(Auto, "", "default", 1), may, nil, "automatic 9.0.0 auto"},
-		{"triggers that act wait, too", all, with(Notify, Approve, "preset postgres", 1), may, nil, "offered 9.0.0 approval"},
+		{"triggers that act wait, too", all, with(Notify, Approve, "preset postgres", 1), may, nil,
+			"offered 9.0.0 approval"},
 		{"it lets no more happen", all, with(Approve, Notify, "policy.major", 1), may, nil, "offered 9.0.0 approval"},
 		{"nor this", all, with(Notify, Auto, "policy.major", 1), may, nil, "offered 9.0.0"},
 		{"the watcher may not", all, postgres, Facts{Remedy: "x"}, nil, "offered 9.0.0 approval"},
 		{"approved", all, postgres, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"the smaller one is skipped", []Candidate{major, minor}, postgres, may, []Choice{choice(Skip, "8.2.1", 1)}, "offered 9.0.0 approval"},
+		{"the smaller one is skipped", []Candidate{major, minor}, postgres, may, []Choice{choice(Skip, "8.2.1", 1)},
+			"offered 9.0.0 approval"},
 		{"the major one is skipped", all, postgres, may, []Choice{choice(Skip, "9.0.0", 1)}, "automatic 8.2.1 auto"},
 		{"the window is closed", all, closed, may, nil, "held 8.2.1 window.closed(2) next 2"},
 		{"a smaller one is too young", few, young, may, nil, "offered 9.0.0 approval next 2"},
@@ -65,14 +68,20 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 
 		{"a release line of two numbers", all, mariadb, may, nil, "automatic 8.1.4 auto major"},
 		{"only another line", []Candidate{minor}, mariadb, may, nil, "offered 8.2.1 approval"},
-		{"a rebuild into another major version", []Candidate{latest(sdk.DiffMajor)}, postgres, may, nil, "offered sha256:b approval"},
+		{"a rebuild into another major version", []Candidate{latest(sdk.DiffMajor)}, postgres, may, nil,
+			"offered sha256:b approval"},
 		{"a rebuild within it", []Candidate{latest(sdk.DiffMinor)}, postgres, may, nil, "automatic sha256:b auto"},
-		{"a rebuild of latest to no one knows what", []Candidate{latest("")}, postgres, may, nil, "offered sha256:b approval"},
+		{"a rebuild of latest to no one knows what", []Candidate{latest("")}, postgres, may, nil,
+			"offered sha256:b approval"},
 		{"the same of an image without preset", []Candidate{latest("")}, user, may, nil, "automatic sha256:b auto"},
-		{"the same of a tag that names the line", []Candidate{tagged("16-alpine", "")}, postgres, may, nil, "automatic sha256:b auto"},
-		{"the same of a tag that names half of it", []Candidate{tagged("10", "")}, mariadb, may, nil, "offered sha256:b approval"},
-		{"the same of a tag that names it", []Candidate{tagged("v10.11", "")}, mariadb, may, nil, "automatic sha256:b auto"},
-		{"a tag with a number at its end", []Candidate{tagged("alpine3.19", "")}, mariadb, may, nil, "offered sha256:b approval"},
+		{"the same of a tag that names the line", []Candidate{tagged("16-alpine", "")}, postgres, may, nil,
+			"automatic sha256:b auto"},
+		{"the same of a tag that names half of it", []Candidate{tagged("10", "")}, mariadb, may, nil,
+			"offered sha256:b approval"},
+		{"the same of a tag that names it", []Candidate{tagged("v10.11", "")}, mariadb, may, nil,
+			"automatic sha256:b auto"},
+		{"a tag with a number at its end", []Candidate{tagged("alpine3.19", "")}, mariadb, may, nil,
+			"offered sha256:b approval"},
 	} {
 		u := Update{Subject: "local/web", Candidates: c.candidates}
 		d := Decide(u, c.rules, c.facts, c.choices, noon)
@@ -135,7 +144,9 @@ func TestMajorHoldsBackNothingElse(t *testing.T) {
 		u, rules, f, choices := random(r)
 		rules.Mode.Value, rules.Major, f.MayUpdate = Auto, set(Approve, "preset db"), true
 		small := u
-		small.Candidates = slices.DeleteFunc(slices.Clone(u.Candidates), func(c Candidate) bool { return rules.IsMajor(&c) })
+		small.Candidates = slices.DeleteFunc(slices.Clone(u.Candidates), func(c Candidate) bool {
+			return rules.IsMajor(&c)
+		})
 		if slices.ContainsFunc(choices, func(c Choice) bool { return c.Kind == Approved }) {
 			continue
 		}

@@ -10,7 +10,8 @@ import (
 // TestThresholdVersions: every version and no rebuild; a new image of the same tag that is known
 // to be another version is one.
 func TestThresholdVersions(t *testing.T) {
-	for _, diff := range []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, sdk.DiffUnknown, ""} {
+	for _, diff := range []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease,
+		sdk.DiffUnknown, ""} {
 		rebuild := diff == sdk.DiffUnknown || diff == ""
 		tag, digest := Passes("versions", sdk.KindTag, diff), Passes("versions", sdk.KindDigest, diff)
 		if !tag || digest == rebuild {

@@ -45,7 +45,8 @@ func TestPresetsAreWhole(t *testing.T) {
 		for _, image := range p.Images {
 			ref, err := reference.Parse(image)
 			if err != nil || reference.Short(ref.Domain, ref.Path) != image {
-				t.Errorf("%s: the image %q is written %q (%v)", p.Name, image, reference.Short(ref.Domain, ref.Path), err)
+				t.Errorf("%s: the image %q is written %q (%v)", p.Name, image, reference.Short(ref.Domain, ref.Path),
+					err)
 			}
 			if known[image] != "" {
 				t.Errorf("%s is of %s and of %s", image, known[image], p.Name)

@@ -103,15 +103,18 @@ func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
 		rules []string
 		want  string
 		until bool
-	}{{nil, "has an age not read yet, and must be 7d old", false}, {[]string{"minage=2d"}, "was first seen 2026-", true}} {
+	}{{nil, "has an age not read yet, and must be 7d old", false},
+		{[]string{"minage=2d"}, "was first seen 2026-", true}} {
 		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
-		of[0].Update.Candidates = []policy.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor, FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}
+		of[0].Update.Candidates = []policy.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
+			FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}
 		changed, err := preview.With(of, []string{"minage=7d"}, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := preview.Of(changed, now()).Containers[0]
-		if len(c.Reasons) != 1 || !strings.Contains(c.Reasons[0].Text, test.want) || c.Reasons[0].Until.IsZero() == test.until {
+		if len(c.Reasons) != 1 || !strings.Contains(c.Reasons[0].Text, test.want) ||
+			c.Reasons[0].Until.IsZero() == test.until {
 			t.Errorf("with %q before: %+v, want %q", test.rules, c.Reasons, test.want)
 		}
 	}

@@ -71,7 +71,8 @@ func secretOperation() operation.Operation {
 			Changes: []watcher.Change{{Name: "env C", Before: secret, After: secret}}, Warnings: reasons, Blocks: reasons,
 			Files: []watcher.FileChange{{Path: "compose.yaml", Diff: secret}},
 		},
-		Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
+		Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret,
+			Facts: map[string]string{"id": secret}}}},
 		Outcome: &watcher.Outcome{
 			Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons,
 			Evidence: &watcher.Evidence{Error: secret, Log: secret, Health: []watcher.HealthResult{{Output: secret}}},
@@ -125,7 +126,8 @@ func TestOperationsAreRedacted(t *testing.T) {
 	if err != nil || len(diff.Changes) != 1 || len(diff.Warnings) != 1 {
 		t.Fatalf("%+v, %v", diff, err)
 	}
-	for name, v := range map[string]any{"diff": diff, "plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome, "evidence": *got.Outcome.Evidence} {
+	for name, v := range map[string]any{"diff": diff, "plan": plan, "started": started, "listed": listed[0], "one": got,
+		"outcome": *got.Outcome, "evidence": *got.Outcome.Evidence} {
 		if text := fmt.Sprintf("%+v", v); strings.Contains(text, secret) || strings.Contains(text, "of the user") {
 			t.Errorf("the %s shows a secret: %s", name, text)
 		}

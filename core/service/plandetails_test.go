@@ -46,10 +46,12 @@ func (n notesOf) Of(ctx context.Context, c *sdk.Container) notes.Notes {
 // database is a container with an update to 17.2 and, below it, 16.6.
 func database() sdk.Container {
 	c := sdk.Container{ID: "c1", Name: "db", Watcher: "local", UpdateAvailable: true,
-		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "16.4", RemoteValue: "17.2", SemverDiff: sdk.DiffMajor}}
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "16.4", RemoteValue: "17.2",
+			SemverDiff: sdk.DiffMajor}}
 	c.Image.Tag.Value = "16.4"
 	c.Result = &sdk.Result{Tag: "17.2", Link: "https://r/17.2", Levels: &sdk.Levels{
-		Minor: &sdk.Release{Tag: "16.6", Link: "https://r/16.6"}, Major: &sdk.Release{Tag: "17.2", Link: "https://r/17.2"}}}
+		Minor: &sdk.Release{Tag: "16.6", Link: "https://r/16.6"},
+		Major: &sdk.Release{Tag: "17.2", Link: "https://r/17.2"}}}
 	return c
 }
 
@@ -65,8 +67,8 @@ func withDatabase(t *testing.T, f *fakeUpdater, change func(*Options)) *Service 
 	return s
 }
 
-// TestPlanDetailsOfferTheLevels: beside a plan there are its kind, the versions to choose from with who skipped them, and
-// what the release notes of the chosen one warn of.
+// TestPlanDetailsOfferTheLevels: beside a plan there are its kind, the versions to choose from with who skipped them,
+// and what the release notes of the chosen one warn of.
 func TestPlanDetailsOfferTheLevels(t *testing.T) {
 	var asked []string
 	skip, _ := policy.ParsePattern("^17")
@@ -96,10 +98,12 @@ func TestPlanDetailsOfferTheLevels(t *testing.T) {
 	if err != nil || o.Levels[1].Skipped != "policy.skip" {
 		t.Errorf("skipped by a rule: %+v, %v", o, err)
 	}
-	if o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Rollback}); err != nil || o.Kind != "" {
+	if o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Rollback}); err != nil ||
+		o.Kind != "" {
 		t.Errorf("of a rollback: %+v, %v", o, err)
 	}
-	if _, err := s.PlanDetails(t.Context(), unknown, Change{Container: "c1", Kind: operation.Update}); !errors.Is(err, ErrForbidden) {
+	_, err = s.PlanDetails(t.Context(), unknown, Change{Container: "c1", Kind: operation.Update})
+	if !errors.Is(err, ErrForbidden) {
 		t.Errorf("without a scope: %v", err)
 	}
 }
@@ -108,7 +112,8 @@ func TestPlanDetailsOfferTheLevels(t *testing.T) {
 func TestUpdateToALevel(t *testing.T) {
 	f := &fakeUpdater{}
 	s := withDatabase(t, f, func(*Options) {})
-	if _, err := s.StartOperation(t.Context(), writer, Change{Container: "c1", Kind: operation.Update, Version: "16.6"}); err != nil {
+	if _, err := s.StartOperation(t.Context(), writer, Change{Container: "c1", Kind: operation.Update,
+		Version: "16.6"}); err != nil {
 		t.Fatal(err)
 	}
 	c := f.started[0].Container
@@ -117,7 +122,8 @@ func TestUpdateToALevel(t *testing.T) {
 		t.Errorf("%+v to %+v", c.UpdateKind, c.Result)
 	}
 	var invalid *sdk.InvalidError
-	if _, err := s.Plan(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: "15.0"}); !errors.As(err, &invalid) {
+	if _, err := s.Plan(t.Context(), reader, Change{Container: "c1", Kind: operation.Update,
+		Version: "15.0"}); !errors.As(err, &invalid) {
 		t.Errorf("another version: %v", err)
 	}
 	if rec, _ := s.Container("c1"); rec.Container.Result.Tag != "17.2" {

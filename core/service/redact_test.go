@@ -50,7 +50,8 @@ var redacted = map[string]bool{
 	"Setting.User":                    false,
 	"Setting.Address":                 false,
 	"Operation.ID":                    false, "Operation.Kind": false, "Operation.From": false, "Operation.To": false,
-	"Operation.Actor": false, "Operation.Trigger": false, "Operation.By": false, "Operation.Downtime": false, "Operation.Step": true, "Operation.Code": false, "Operation.Error": true, "Operation.Log": true,
+	"Operation.Actor": false, "Operation.Trigger": false, "Operation.By": false, "Operation.Downtime": false,
+	"Operation.Step": true, "Operation.Code": false, "Operation.Error": true, "Operation.Log": true,
 	"Scan.Actor": false, "Scan.Version": false, "Scan.Summary": false, "Scan.Error": true,
 }
 

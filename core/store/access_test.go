@@ -24,18 +24,21 @@ func TestUnwritableStoreNamesUserOwnerAndCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, "dogwatch.db")
-	who := fmt.Sprintf("dogwatch runs as user %d, group %d, and %s belongs to user %[1]d, group %[2]d", os.Geteuid(), os.Getegid(), folder)
+	who := fmt.Sprintf("dogwatch runs as user %d, group %d, and %s belongs to user %[1]d, group %[2]d", os.Geteuid(),
+		os.Getegid(), folder)
 	command := fmt.Sprintf("run: chown -R %d:%d %s", os.Geteuid(), os.Getegid(), folder)
 	_, locked := Acquire(path)
 	_, opened := Open(t.Context(), path, Options{})
 	for doing, err := range map[string]error{"lock": locked, "open": opened} {
-		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), who) || !strings.Contains(err.Error(), command) {
+		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), who) ||
+			!strings.Contains(err.Error(), command) {
 			t.Errorf("%s: %v\nwant %s\nand %s", doing, err, who, command)
 		}
 	}
 	below := filepath.Join(folder, "a", "b", "dogwatch.db")
 	_, err := Acquire(below)
-	if want := "mkdir -p " + filepath.Dir(below); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), who) {
+	if want := "mkdir -p " + filepath.Dir(below); err == nil || !strings.Contains(err.Error(), want) ||
+		!strings.Contains(err.Error(), who) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -53,8 +56,8 @@ func TestUnwritableStoreOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	advice, _ := remedy(path, fs.ErrPermission)
-	want := fmt.Sprintf("dogwatch runs as user 0, group %d, and %s.lock belongs to user 1234, group 5678; run: chown -R 0:%[1]d %[3]s",
-		os.Getegid(), path, filepath.Dir(path))
+	want := fmt.Sprintf("dogwatch runs as user 0, group %d, and %s.lock belongs to user 1234, group 5678; "+
+		"run: chown -R 0:%[1]d %[3]s", os.Getegid(), path, filepath.Dir(path))
 	if advice != want {
 		t.Errorf("%s\nwant %s", advice, want)
 	}

@@ -23,17 +23,22 @@ func TestSelectorAlongAPath(t *testing.T) {
 		beyond  string
 		first   string
 	}{
-		{"one major at a time", one, "28.0.1", "28.0.4 29.0.1 29.0.7 30.0.2 31.0.0", "29.0.7 29.0.1 28.0.4", "31.0.0", "29"},
+		{"one major at a time", one, "28.0.1", "28.0.4 29.0.1 29.0.7 30.0.2 31.0.0", "29.0.7 29.0.1 28.0.4",
+			"31.0.0", "29"},
 		{"the next one is not published", one, "28.0.1", "30.0.2 31.0.0", "30.0.2", "31.0.0", "30"},
 		{"only the same one", one, "28.0.1", "28.0.4 27.1.0", "28.0.4", "", ""},
 		{"of its own family", one, "28.0.1-fpm", "29.0.1 30.0.2-fpm 31.0.0-fpm", "30.0.2-fpm", "31.0.0-fpm", "30"},
 		{"a tag of one number", one, "28", "29 30 31", "29", "31", "29"},
 		{"nothing newer", one, "31.0.0", "29.0.1 30.0.2", "", "", ""},
-		{"lines of two numbers", pairs, "2025.2.1", "2025.2.4 2025.4.1 2025.6.0 2025.10.0", "2025.4.1 2025.2.4", "2025.10.0", "2025.4"},
+		{"lines of two numbers", pairs, "2025.2.1", "2025.2.4 2025.4.1 2025.6.0 2025.10.0", "2025.4.1 2025.2.4",
+			"2025.10.0", "2025.4"},
 		{"across a year", pairs, "2024.12.3", "2025.2.4 2025.4.1", "2025.2.4", "2025.4.1", "2025.2"},
-		{"a stop", stops, "16.0.1-ce.0", "16.2.1-ce.0 16.3.8-ce.0 16.4.1-ce.0 17.1.0-ce.0", "16.3.8-ce.0 16.2.1-ce.0", "17.1.0-ce.0", "16.3"},
-		{"at a stop", stops, "16.3.1-ce.0", "16.3.8-ce.0 16.7.9-ce.0 16.8.1-ce.0", "16.7.9-ce.0 16.3.8-ce.0", "16.8.1-ce.0", "16.7"},
-		{"into the next major one", stops, "16.11.1-ce.0", "17.1.0-ce.0 17.3.2-ce.0 17.4.0-ce.0", "17.3.2-ce.0 17.1.0-ce.0", "17.4.0-ce.0", "17.3"},
+		{"a stop", stops, "16.0.1-ce.0", "16.2.1-ce.0 16.3.8-ce.0 16.4.1-ce.0 17.1.0-ce.0", "16.3.8-ce.0 16.2.1-ce.0",
+			"17.1.0-ce.0", "16.3"},
+		{"at a stop", stops, "16.3.1-ce.0", "16.3.8-ce.0 16.7.9-ce.0 16.8.1-ce.0", "16.7.9-ce.0 16.3.8-ce.0",
+			"16.8.1-ce.0", "16.7"},
+		{"into the next major one", stops, "16.11.1-ce.0", "17.1.0-ce.0 17.3.2-ce.0 17.4.0-ce.0",
+			"17.3.2-ce.0 17.1.0-ce.0", "17.4.0-ce.0", "17.3"},
 		{"past the last stop", stops, "17.3.1-ce.0", "17.4.0-ce.0 18.1.0-ce.0", "18.1.0-ce.0 17.4.0-ce.0", "", ""},
 		{"both: to the stop", both, "7.10.0", "7.12.0 7.17.3 8.1.0", "7.17.3 7.12.0", "8.1.0", "7.17"},
 		{"both: from the stop", both, "7.17.3", "8.1.0 8.4.0 9.0.1", "8.4.0 8.1.0", "9.0.1", "8"},
@@ -115,11 +120,13 @@ func natural(a, b string) int {
 
 func TestExplainAlongAPath(t *testing.T) {
 	s, _ := Compile(Rules{})
-	e, err := s.Along(Path{Line: 1, Source: "preset nextcloud"}).Explain(t.Context(), "28.0.1", []string{"29.0.1", "30.0.2", "31.0.0"})
+	e, err := s.Along(Path{Line: 1, Source: "preset nextcloud"}).Explain(t.Context(), "28.0.1",
+		[]string{"29.0.1", "30.0.2", "31.0.0"})
 	if err != nil || e.LeftOut != 2 {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	want := Verdict{Tag: "30.0.2", Reason: ReasonStep, Detail: "29 comes first, which must not be left out (preset nextcloud)"}
+	want := Verdict{Tag: "30.0.2", Reason: ReasonStep,
+		Detail: "29 comes first, which must not be left out (preset nextcloud)"}
 	if !slices.Contains(e.Verdicts, want) {
 		t.Errorf("%+v", e.Verdicts)
 	}

@@ -29,8 +29,8 @@ func TestRequestsDoNotGoBeyondTheWatcher(t *testing.T) {
 	}
 }
 
-// TestTriggersSayLittleOfAnUpdate: a third-party trigger that may have containers updated names no host to be asked, runs
-// no command, accepts nothing, and does not say how the old container is stopped or when the new one works.
+// TestTriggersSayLittleOfAnUpdate: a third-party trigger that may have containers updated names no host to be asked,
+// runs no command, accepts nothing, and does not say how the old container is stopped or when the new one works.
 func TestTriggersSayLittleOfAnUpdate(t *testing.T) {
 	asked := func(http, tcp string) watcher.UpdateRules {
 		return watcher.UpdateRules{

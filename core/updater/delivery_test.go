@@ -63,7 +63,8 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 			}
 			f.run(t)
 			f.outcome(t, f.begin(t, "web").ID)
-			if trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried || err != nil || trial.Undone != nil {
+			if trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried ||
+				err != nil || trial.Undone != nil {
 				t.Errorf("tried %v, %v", tried, err)
 			}
 			other := update.KeyOf(new(container("web")))
@@ -91,7 +92,8 @@ func TestInterruptedCountsAsTriedAtTheThirdTime(t *testing.T) {
 		if op := f.outcome(t, f.begin(t, "web").ID); op.State != operation.RolledBack || !op.MayRetry() {
 			t.Fatalf("attempt %d: %+v", attempt, op)
 		}
-		if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); err != nil || tried != (attempt == operation.MaxAttempts) {
+		if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); err != nil ||
+			tried != (attempt == operation.MaxAttempts) {
 			t.Errorf("after attempt %d: tried %v, %v", attempt, tried, err)
 		}
 	}

@@ -16,7 +16,8 @@ func TestPlanWarnsOfMajorUpdates(t *testing.T) {
 		volumes []string
 		want    string
 	}{
-		"a database":          {"Dump it. See https://example.org", true, []string{"/data"}, "nginx:1.26.0 is a major update. Dump it. See https://"},
+		"a database": {"Dump it. See https://example.org", true, []string{"/data"},
+			"nginx:1.26.0 is a major update. Dump it. See https://"},
 		"without volumes yet": {"Dump it. See https://example.org", true, nil, "Dump it."},
 		"another with data":   {"", true, []string{"/data"}, "Back up its volumes first"},
 		"without data":        {"", true, nil, ""},

@@ -262,7 +262,8 @@ func TestStartIsRefused(t *testing.T) {
 	based.Container.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node"}
 	based.Container.Base.Tag.Value = "22-alpine"
 	if _, err := f.Start(t.Context(), based); !errors.Is(err, ErrNoUpdate) ||
-		!strings.Contains(err.Error(), "its base image node:22-alpine is newer") || !strings.HasSuffix(err.Error(), "rebuild it") {
+		!strings.Contains(err.Error(), "its base image node:22-alpine is newer") ||
+		!strings.HasSuffix(err.Error(), "rebuild it") {
 		t.Errorf("of a base image: %v", err)
 	}
 	if _, err := f.Plan(t.Context(), based); !errors.Is(err, ErrNoUpdate) {
@@ -326,7 +327,9 @@ func TestCancelEndsAPull(t *testing.T) {
 		t.Run(c.code, func(t *testing.T) {
 			f := fresh(t)
 			began := make(chan struct{})
-			f.engine.apply = func(ctx context.Context, _ watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+			f.engine.apply = func(
+				ctx context.Context, _ watcher.Operation, j watcher.Journal,
+			) (watcher.Outcome, error) {
 				s := watcher.Step{ID: c.code, Code: c.code, Text: "take the step"}
 				if err := j.Begin(ctx, s); err != nil {
 					return watcher.Outcome{}, err

@@ -83,12 +83,14 @@ func TestTriggerPage(t *testing.T) {
 		t.Error("a page without ?tested shows the result")
 	}
 
-	for backlog, says := range map[string]string{"summary": "one message about all updates", "none": "leaves out", "each": "runs for each update"} {
+	for backlog, says := range map[string]string{"summary": "one message about all updates", "none": "leaves out",
+		"each": "runs for each update"} {
 		mail := smtp()
 		mail.Backlog = backlog
 		u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{mail}} })
 		_, body := get(t, u, "/triggers/smtp/main")
-		contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+says)
+		contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+
+			says)
 	}
 
 	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)
@@ -106,7 +108,8 @@ func TestTriggerListSaysItsThreshold(t *testing.T) {
 		noRebuilds bool
 		want       string
 	}{
-		{"all", false, ""}, {"all", true, "no rebuilds"}, {"versions", false, "no rebuilds"}, {"minor", false, "up to minor"},
+		{"all", false, ""}, {"all", true, "no rebuilds"}, {"versions", false, "no rebuilds"},
+		{"minor", false, "up to minor"},
 		{"minor", true, "up to minor, no rebuilds"},
 		{"patch-no-digest", false, "up to patch, no rebuilds"}, {"digest", false, "rebuilds only"},
 		{"major-only", false, "major only"}, {"minor-only-no-digest", false, "minor only, no rebuilds"},

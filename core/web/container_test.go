@@ -50,7 +50,8 @@ func TestContainerPage(t *testing.T) {
 // TestPagesShowBaseImages as what is to be rebuilt, and never as what can be updated here.
 func TestPagesShowBaseImages(t *testing.T) {
 	base := func(c *sdk.Container) {
-		c.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
+		c.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node",
+			Tag: sdk.Tag{Value: "22-alpine"}}
 		why := sdk.Reason{Code: "rebuild", Text: "the base of its image is newer: rebuild it"}
 		c.Decision = &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{why}}
 	}

@@ -127,8 +127,8 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", path, text, body)
 			}
 		}
-		other := map[string]string{"/containers?state=unknown": "local/current", "/containers?state=current": "local/shop",
-			"/containers/local/shop": "It is up to date again"}[path]
+		other := map[string]string{"/containers?state=unknown": "local/current",
+			"/containers?state=current": "local/shop", "/containers/local/shop": "It is up to date again"}[path]
 		if other != "" && strings.Contains(body, other) || strings.Contains(body, "check failed") {
 			t.Errorf("%s has %q, or a failed check", path, other)
 		}
@@ -159,7 +159,8 @@ func TestListAddsUp(t *testing.T) {
 			n, _ := strconv.Atoi(n)
 			sum += n
 		}
-		if onlyCurrent := v.Sentence == "Everything is up to date"; parts != len(records) || sum != len(records) && !onlyCurrent {
+		if onlyCurrent := v.Sentence == "Everything is up to date"; parts != len(records) ||
+			sum != len(records) && !onlyCurrent {
 			t.Errorf("fleet %d of %d: the chips have %d, and %q", seed, len(records), parts, v.Sentence)
 		}
 	}
@@ -171,14 +172,16 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 		failed("list tags of " + c.Name + ": timeout s3cret")(c)
 		c.Error.Cause = "Docker Hub does not answer"
 	}
-	u, _ := withStore(t, a("one", hub), a("two", hub, newer("1.1.0", "minor")), a("three", hub), a("label", failed("a label is wrong")), a("fine"))
+	u, _ := withStore(t, a("one", hub), a("two", hub, newer("1.1.0", "minor")), a("three", hub),
+		a("label", failed("a label is wrong")), a("fine"))
 	for path, want := range map[string][]string{
 		"/": {`<a href="/base/containers?q=Docker&#43;Hub&#43;does&#43;not&#43;answer" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</a>`,
 			"1 update · 3 failed · 1 container up to date; 1 with an update failed as well", ": a label is wrong"},
 		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
-		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`, `data-key="local/three"`},
-		"/containers/rows?q=&c=local%2Fone":        {`<ul id="outages" class="lines"><li`},
-		"/containers/local/one":                    {"list tags of one: timeout ***"},
+		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,
+			`data-key="local/three"`},
+		"/containers/rows?q=&c=local%2Fone": {`<ul id="outages" class="lines"><li`},
+		"/containers/local/one":             {"list tags of one: timeout ***"},
 	} {
 		body := request(u, "GET", path, nil).Body.String()
 		for _, text := range want {
@@ -204,13 +207,17 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: noon, Type: event.ContainerChanged, Subject: "local/current", Payload: event.Payload{Container: &web, Aspect: event.Postponed}}}}
 	words := "until " + exactly(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
-		"/containers":                   {"1 update · 2 postponed checks · 1 container up to date", `<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
+		"/containers": {"1 update · 2 postponed checks · 1 container up to date",
+			`<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
 		"/containers?state=postponed":   {"current", "fresh"},
 		"/containers?q=limits+requests": {"current", "old", "fresh"},
-		"/containers/local/current":     {`<span class="kind">postponed</span>`, "The last check was postponed " + words + "."},
-		"/containers/local/old":         {"1.1.0", "The last check was postponed " + words + "."},
-		"/":                             {"<h2>Postponed</h2>", `<a href="/base/containers?q=` + strings.ReplaceAll(url.QueryEscape("postponed "+words), "+", "&#43;") + `">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
-		"/history":                      {"check postponed " + words},
+		"/containers/local/current": {`<span class="kind">postponed</span>`,
+			"The last check was postponed " + words + "."},
+		"/containers/local/old": {"1.1.0", "The last check was postponed " + words + "."},
+		"/": {"<h2>Postponed</h2>",
+			`<a href="/base/containers?q=` + strings.ReplaceAll(url.QueryEscape("postponed "+words), "+", "&#43;") +
+				`">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
+		"/history": {"check postponed " + words},
 	} {
 		body := request(u, "GET", path, nil).Body.String()
 		for _, text := range want {

@@ -128,8 +128,9 @@ func TestRollbackOfAUserIsHeld(t *testing.T) {
 	undone := sdk.Reason{Code: policy.ReasonUndone, Text: "it was rolled back by you, and waits", Source: "ana"}
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, undone)))
 	for path, want := range map[string]string{
-		"/": ">1 update, rolled back by you<", "/containers": "held: rolled back by you", "/containers?state=held": "held: rolled back by you",
-		"/containers/local/web": "It was rolled back by you, and waits (ana)",
+		"/": ">1 update, rolled back by you<", "/containers": "held: rolled back by you",
+		"/containers?state=held": "held: rolled back by you",
+		"/containers/local/web":  "It was rolled back by you, and waits (ana)",
 	} {
 		body := request(u, "GET", path, nil).Body.String()
 		contains(t, body, want)
@@ -144,7 +145,8 @@ func TestStoppedStackIsHeld(t *testing.T) {
 	stopped := sdk.Reason{Code: policy.ReasonStack, Text: "stack stopped by auth (failed 14:02)"}
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, stopped)))
 	for path, want := range map[string]string{
-		"/": ">1 update, stack stopped by auth (failed 14:02)<", "/containers": "held: stack stopped by auth (failed 14:02)",
+		"/":                     ">1 update, stack stopped by auth (failed 14:02)<",
+		"/containers":           "held: stack stopped by auth (failed 14:02)",
 		"/containers/local/web": "Stack stopped by auth (failed 14:02)",
 	} {
 		contains(t, request(u, "GET", path, nil).Body.String(), want)

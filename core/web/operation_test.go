@@ -91,11 +91,13 @@ func TestOperationPage(t *testing.T) {
 			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
 		"evidence": {
-			updateOf("web", operation.RolledBack, failing("it ended with code 3"), outcome(watcher.Outcome{Evidence: &watcher.Evidence{
-				Container: "web", Status: "exited", ExitCode: 3, Error: "out of memory", Log: "line 1\ncannot bind",
-				Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
-			}})), allowed,
-			[]string{"web was exited, exit code 3.", "The engine says: out of memory", "exit code 7: <code>not today</code>", "line 1\ncannot bind</pre>"},
+			updateOf("web", operation.RolledBack, failing("it ended with code 3"),
+				outcome(watcher.Outcome{Evidence: &watcher.Evidence{
+					Container: "web", Status: "exited", ExitCode: 3, Error: "out of memory", Log: "line 1\ncannot bind",
+					Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
+				}})), allowed,
+			[]string{"web was exited, exit code 3.", "The engine says: out of memory",
+				"exit code 7: <code>not today</code>", "line 1\ncannot bind</pre>"},
 			[]string{"It wrote nothing"},
 		},
 		"interrupted": {

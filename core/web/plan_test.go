@@ -235,7 +235,8 @@ func TestSelectionBeginsWhatOthersDependOnFirst(t *testing.T) {
 		c := a(name, newer("1.1.0", "minor"))
 		c.Stack = "shop"
 		c.Labels = map[string]string{
-			"com.docker.compose.project": "shop", "com.docker.compose.service": name, "com.docker.compose.depends_on": needs,
+			"com.docker.compose.project": "shop", "com.docker.compose.service": name,
+			"com.docker.compose.depends_on": needs,
 		}
 		return c
 	}
@@ -262,9 +263,10 @@ func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: evil, Relation: evil, Action: evil}}, Files: []watcher.FileChange{{Path: evil, Diff: "+" + evil}}, Backups: []watcher.Backup{{Name: evil, Image: evil}},
 	}
 	for _, state := range []operation.State{operation.Running, operation.Failed} {
-		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), failing(evil), outcome(watcher.Outcome{Kept: []string{evil}, Warnings: reasons, Evidence: &watcher.Evidence{
-			Container: evil, Status: evil, Error: evil, Log: evil, Health: []watcher.HealthResult{{Output: evil}},
-		}}))
+		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), failing(evil),
+			outcome(watcher.Outcome{Kept: []string{evil}, Warnings: reasons, Evidence: &watcher.Evidence{
+				Container: evil, Status: evil, Error: evil, Log: evil, Health: []watcher.HealthResult{{Output: evil}},
+			}}))
 		op.Plan, op.Trigger, op.Image.Reference = f.plan, evil, evil
 		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web", "/containers/local/two/update", "/update?c=local/web&c=local/two", "/operations?state=" + url.QueryEscape(evil) + "&container=" + url.QueryEscape(evil)} {
 			f.operations = []operation.Operation{op}

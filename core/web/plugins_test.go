@@ -33,7 +33,9 @@ func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
 	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", `<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
-		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken", strings.Repeat("ab", 32), "engine")
+		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
+			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
+		strings.Repeat("ab", 32), "engine")
 	if n := strings.Count(body, "/trust\""); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)
 	}

@@ -105,12 +105,15 @@ func TestTriedSaysHowItEnded(t *testing.T) {
 		tried []operation.Trial
 		want  string
 	}{
-		"never":               {},
-		"another version":     {tried: []operation.Trial{{Update: other}}},
-		"it came back":        {tried: []operation.Trial{{Update: this}}, want: before + "did not work before" + after},
-		"a user rolled it":    {tried: []operation.Trial{{Update: this, Undone: undone}}, want: before + "was rolled back by ana on 2024-05-14 09:30 UTC" + after},
-		"another was undone":  {tried: []operation.Trial{{Update: other, Undone: undone}, {Update: this}}, want: before + "did not work before" + after},
-		"it was undone first": {tried: []operation.Trial{{Update: this}, {Update: this, Undone: undone}}, want: before + "did not work before" + after},
+		"never":           {},
+		"another version": {tried: []operation.Trial{{Update: other}}},
+		"it came back":    {tried: []operation.Trial{{Update: this}}, want: before + "did not work before" + after},
+		"a user rolled it": {tried: []operation.Trial{{Update: this, Undone: undone}},
+			want: before + "was rolled back by ana on 2024-05-14 09:30 UTC" + after},
+		"another was undone": {tried: []operation.Trial{{Update: other, Undone: undone}, {Update: this}},
+			want: before + "did not work before" + after},
+		"it was undone first": {tried: []operation.Trial{{Update: this}, {Update: this, Undone: undone}},
+			want: before + "did not work before" + after},
 	} {
 		s := stored{tried: c.tried}
 		o := Operations{Runner: updater.New(updater.Options{Store: s, Log: hclog.NewNullLogger(), Now: time.Now}), Store: s}

@@ -83,7 +83,8 @@ func TestPluginVars(t *testing.T) {
 	if vars := PluginVars(&config.Config{}, false); len(vars) != 0 {
 		t.Error(vars)
 	}
-	for _, vars := range []map[string][]string{PluginVars(&config.Config{FromWUD: true}, false), PluginVars(&config.Config{}, true)} {
+	for _, vars := range []map[string][]string{PluginVars(&config.Config{FromWUD: true}, false),
+		PluginVars(&config.Config{}, true)} {
 		if got := vars[string(kind.Trigger)]; len(got) != 1 || got[0] != "DOGWATCH_MQTT_NAMES=wud" {
 			t.Error(vars)
 		}
@@ -100,8 +101,9 @@ func TestPluginVars(t *testing.T) {
 func TestTriggerOfTheDispatcher(t *testing.T) {
 	c := &component.Trigger{
 		Component: component.Component{Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate}},
-		Settings:  component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true, Events: []string{component.EventWatcher, component.EventOperation}},
-		Delivery:  kind.AtMostOnce,
+		Settings: component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true,
+			Events: []string{component.EventWatcher, component.EventOperation}},
+		Delivery: kind.AtMostOnce,
 	}
 	got := dispatchTrigger(c, label.Options{})
 	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates || !got.Outages || !got.Operations || got.Auto || got.Once {

@@ -23,14 +23,19 @@ func TestPresetIsTheLowestLayer(t *testing.T) {
 		change func(*config.Config)
 		want   string
 	}{
-		"postgres":             {image: "library/postgres", want: "approve preset postgres"},
-		"a derivative":         {image: "postgis/postgis", want: "approve preset postgres"},
-		"another image":        {image: "library/nginx", want: " default"},
-		"switched off":         {image: "library/postgres", change: func(c *config.Config) { c.Presets = false }, want: " default"},
-		"a rule for all":       {image: "library/postgres", change: func(c *config.Config) { c.Policy.Major = "auto" }, want: "auto policy.major"},
-		"a rule of its policy": {"library/postgres", map[string]string{"dogwatch.policy": "db"}, nil, "notify policies.db.major"},
-		"a label":              {"library/postgres", map[string]string{"dogwatch.update.major": "auto"}, nil, "auto label dogwatch.update.major"},
-		"another rule":         {"library/postgres", map[string]string{"dogwatch.update": "auto"}, nil, "approve preset postgres"},
+		"postgres":      {image: "library/postgres", want: "approve preset postgres"},
+		"a derivative":  {image: "postgis/postgis", want: "approve preset postgres"},
+		"another image": {image: "library/nginx", want: " default"},
+		"switched off": {image: "library/postgres", change: func(c *config.Config) { c.Presets = false },
+			want: " default"},
+		"a rule for all": {image: "library/postgres", change: func(c *config.Config) { c.Policy.Major = "auto" },
+			want: "auto policy.major"},
+		"a rule of its policy": {"library/postgres", map[string]string{"dogwatch.policy": "db"}, nil,
+			"notify policies.db.major"},
+		"a label": {"library/postgres", map[string]string{"dogwatch.update.major": "auto"}, nil,
+			"auto label dogwatch.update.major"},
+		"another rule": {"library/postgres", map[string]string{"dogwatch.update": "auto"}, nil,
+			"approve preset postgres"},
 	} {
 		cfg := &config.Config{Policies: map[string]config.Policy{"db": {Major: "notify"}}}
 		cfg.Presets = true

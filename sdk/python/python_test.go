@@ -123,7 +123,8 @@ func TestLabelsOfImages(t *testing.T) {
 // TestContainerWithoutImage: its error says that it has none.
 func TestContainerWithoutImage(t *testing.T) {
 	for _, image := range []string{"", `, "image": None`, `, "image": ""`} {
-		got := evaluate(t, `from dogwatch_plugin.model import container; print(container({"id": "1", "name": "web"`+image+`}).error)`)
+		got := evaluate(t, `from dogwatch_plugin.model import container; print(container({"id": "1", "name": "web"`+
+			image+`}).error)`)
 		if got != "no image" {
 			t.Errorf("%s: %q", image, got)
 		}

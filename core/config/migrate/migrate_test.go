@@ -143,7 +143,8 @@ func TestInterval(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	environ := []string{"PATH=/bin", "WUD_LOG_LEVEL=debug", "WATCHTOWER_POLL_INTERVAL=3600", "WATCHTOWER_CLEANUP=true", "DD_API_KEY=x", "REPO_USER=ana", "LOG_LEVEL=x", "DOGWATCH_SERVER_PORT=1"}
 	got, findings := rewriter(t).Environ(environ)
-	want := "PATH=/bin WUD_LOG_LEVEL=debug DOGWATCH_WATCHER_LOCAL_CRON=@every 1h DD_API_KEY=x DOGWATCH_REGISTRY_HUB_PRIVATE_LOGIN=ana LOG_LEVEL=x DOGWATCH_SERVER_PORT=1"
+	want := "PATH=/bin WUD_LOG_LEVEL=debug DOGWATCH_WATCHER_LOCAL_CRON=@every 1h DD_API_KEY=x " +
+		"DOGWATCH_REGISTRY_HUB_PRIVATE_LOGIN=ana LOG_LEVEL=x DOGWATCH_SERVER_PORT=1"
 	if strings.Join(got, " ") != want || len(findings) != 3 {
 		t.Errorf("%q\n%v", got, findings)
 	}

@@ -273,7 +273,8 @@ func TestInstall(t *testing.T) {
 		}
 		second.end <- errors.New("fails by request")
 		// Home Assistant hears why.
-		o.UntilHas("wud/container/local/my-app", `"install_error":"fails by request","release_summary":"Install failed: fails by request"`)
+		o.UntilHas("wud/container/local/my-app",
+			`"install_error":"fails by request","release_summary":"Install failed: fails by request"`)
 		o.Until("no update is under way", func(retained map[string]string, _ []string) bool {
 			return !strings.Contains(retained[nginxTopic]+retained["wud/container/local/my-app"], "in_progress")
 		})

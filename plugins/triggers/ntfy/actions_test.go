@@ -27,7 +27,8 @@ func TestActions(t *testing.T) {
 			"broadcast, Picture, extras.cmd=pic, extras.camera=front, intent=io.example.X; copy, Code, 1234",
 			`[{"action":"broadcast","label":"Picture","intent":"io.example.X","extras":{"camera":"front","cmd":"pic"}},{"action":"copy","label":"Code","value":"1234"}]`,
 		},
-		{`[{"action":"view","label":"Open","url":"https://a.example","clear":true}]`, `[{"action":"view","label":"Open","clear":true,"url":"https://a.example"}]`},
+		{`[{"action":"view","label":"Open","url":"https://a.example","clear":true}]`,
+			`[{"action":"view","label":"Open","clear":true,"url":"https://a.example"}]`},
 		{`[]`, `[]`},
 
 		{"open, Label, https://a", ""},

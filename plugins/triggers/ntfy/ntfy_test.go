@@ -113,7 +113,8 @@ func TestClick(t *testing.T) {
 	req := trigger.Request{Title: "T", Body: "B", Containers: []sdk.Container{triggertest.Container("nginx")}}
 	subject().Bodies(t, req, map[string]sink.Body{
 		"notes": {Want: `{"topic":"updates","title":"T","message":"B","click":"https://example.org/nginx/1.27.0"}`},
-		"set":   {Set: map[string]any{"click": "https://dogwatch.example.org/"}, Want: `{"topic":"updates","title":"T","message":"B","click":"https://dogwatch.example.org/"}`},
+		"set": {Set: map[string]any{"click": "https://dogwatch.example.org/"},
+			Want: `{"topic":"updates","title":"T","message":"B","click":"https://dogwatch.example.org/"}`},
 	})
 }
 

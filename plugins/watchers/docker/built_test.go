@@ -26,9 +26,12 @@ func TestIsBuilt(t *testing.T) {
 	}{
 		{"built by compose", "shop-web", composed, nil, labels, true},
 		{"built by compose, under a name of the user's", "store:1.2", composed, nil, nil, true},
-		{"built by compose, in the store of containerd", "shop-web", composed, []string{"shop-web@sha256:1"}, labels, true},
-		{"built by compose, as Podman names it", "docker.io/library/shop-web", composed, []string{"docker.io/library/shop-web@sha256:1"}, labels, true},
-		{"built by compose elsewhere and pulled", "team/web:1.2", composed, []string{"team/web@sha256:1"}, labels, false},
+		{"built by compose, in the store of containerd", "shop-web", composed, []string{"shop-web@sha256:1"},
+			labels, true},
+		{"built by compose, as Podman names it", "docker.io/library/shop-web", composed,
+			[]string{"docker.io/library/shop-web@sha256:1"}, labels, true},
+		{"built by compose elsewhere and pulled", "team/web:1.2", composed, []string{"team/web@sha256:1"},
+			labels, false},
 		{"built by compose for a registry", "registry.example.org/web:1.2", composed, nil, labels, false},
 		{"built by compose 1", "shop_web", made{}, nil, labels, true},
 		{"built in another builder and loaded, by compose", "shop-web", made{}, nil, labels, true},
@@ -40,13 +43,15 @@ func TestIsBuilt(t *testing.T) {
 		{"pulled by compose, and called like its service", "mongo-express", made{}, []string{"mongo-express@sha256:1"},
 			map[string]string{labelProject: "mongo", labelService: "express"}, false},
 		{"pulled and tagged", "nginx:1.25", tagged, []string{"mirror.example.org/nginx@sha256:1"}, nil, false},
-		{"pulled in the store of containerd, where all are tagged", "nginx:1.25", tagged, []string{"nginx@sha256:1"}, nil, false},
+		{"pulled in the store of containerd, where all are tagged", "nginx:1.25", tagged,
+			[]string{"nginx@sha256:1"}, nil, false},
 		{"docker build, in the store of containerd", "web", identified, []string{"web@sha256:1"}, nil, true},
 		{"docker build for a registry, in the store of containerd", "registry.example.org/web:1", identified,
 			[]string{"registry.example.org/web@sha256:1"}, nil, false},
 		{"loaded from a file", "nginx:1.25", made{}, nil, nil, false},
 		{"loaded from a file, in a stack", "nginx:1.25", made{}, nil, labels, false},
-		{"pinned", "nginx@sha256:" + "11111111111111111111111111111111" + "11111111111111111111111111111111", tagged, nil, nil, false},
+		{"pinned", "nginx@sha256:" + "11111111111111111111111111111111" + "11111111111111111111111111111111", tagged,
+			nil, nil, false},
 	} {
 		ref, err := parseReference(c.image)
 		if err != nil {

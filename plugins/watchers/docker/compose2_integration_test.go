@@ -39,7 +39,8 @@ func TestCompose2(t *testing.T) {
 			"TestComposeDoesNotRecreateAnEditedService|TestUpdateOfAScaledService|TestImageThatComposeBuilt)$")
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), compose2+"=")
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "--- SKIP") || !strings.Contains(string(out), "--- PASS: TestImageThatComposeBuilt") {
+	if err != nil || strings.Contains(string(out), "--- SKIP") ||
+		!strings.Contains(string(out), "--- PASS: TestImageThatComposeBuilt") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

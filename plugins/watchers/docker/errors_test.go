@@ -167,7 +167,8 @@ func TestPermissionDenied(t *testing.T) {
 	if os.Geteuid() == 0 {
 		want = "group_add"
 	}
-	if !errors.Is(f.kind, sdk.ErrUnauthorized) || !strings.Contains(f.text, "permission denied: ") || !strings.Contains(f.text, want) {
+	if !errors.Is(f.kind, sdk.ErrUnauthorized) || !strings.Contains(f.text, "permission denied: ") ||
+		!strings.Contains(f.text, want) {
 		t.Errorf("%+v", f)
 	}
 }

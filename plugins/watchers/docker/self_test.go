@@ -28,10 +28,11 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 		"docker, a hostname of its own": {mount(docker, own), []string{own}},
 		"podman":                        {mount(podman, own), []string{own}},
 		"the hostname alone":            {traces{hostname: own[:12]}, []string{own}},
-		"the control group":             {traces{"12:pids:/docker/" + own + "\n", mount(docker, other).mounts, ""}, []string{own}},
-		"no container":                  {traces{"0::/\n", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "nas"}, nil},
-		"of another engine":             {mount(docker, strings.Repeat("c3", 32)), nil},
-		"a mount of another container":  {mount(data, other), nil},
+		"the control group": {traces{"12:pids:/docker/" + own + "\n", mount(docker, other).mounts, ""},
+			[]string{own}},
+		"no container":                 {traces{"0::/\n", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "nas"}, nil},
+		"of another engine":            {mount(docker, strings.Repeat("c3", 32)), nil},
+		"a mount of another container": {mount(data, other), nil},
 	} {
 		if got := d.traced(t.Context(), c.traces, all); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %.12q, want %.12q", name, got, c.want)
@@ -47,7 +48,8 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 	vpn := l.make(t, "vpn", "app:1", shape{}, true)
 	defer l.Remove(t, "vpn")
-	socket := mount.Mount{Type: mount.TypeBind, Source: strings.TrimPrefix(l.Host, "unix://"), Target: "/run/engine.sock"}
+	socket := mount.Mount{Type: mount.TypeBind, Source: strings.TrimPrefix(l.Host, "unix://"),
+		Target: "/run/engine.sock"}
 	s := shape{Host: container.HostConfig{
 		NetworkMode: container.NetworkMode("container:" + vpn), Mounts: []mount.Mount{socket},
 	}}

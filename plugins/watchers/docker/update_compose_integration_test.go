@@ -345,7 +345,8 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	p.compose(t, up...)
-	if got := l.inspect(t, composed("home_web_1")); got.ID != out.ContainerID || got.Image != l.new || !got.State.Running {
+	if got := l.inspect(t, composed("home_web_1")); got.ID != out.ContainerID || got.Image != l.new ||
+		!got.State.Running {
 		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
 	}
 	if got := l.inspect(t, composed("home_other_1")); got.ID != other.ID {
@@ -372,7 +373,8 @@ func (l *lab) testComposeProfile(t *testing.T) {
 	p.compose(t, up...)
 	web := l.container(t, "web")
 	req := p.request(web.ID)
-	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)},
+		&journal{})
 	if check(t, err); out.State != watcher.Updated {
 		t.Fatalf("%+v", out)
 	}

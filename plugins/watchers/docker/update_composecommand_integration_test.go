@@ -101,7 +101,8 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 		"both": func(id string) {
 			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
 			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_"+composed("home_web_1")))
-			l.make(t, composed("home_web_1"), "app:2", shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
+			l.make(t, composed("home_web_1"), "app:2",
+				shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
 		},
 		"gone": func(id string) { l.Remove(t, id) },
 	} {

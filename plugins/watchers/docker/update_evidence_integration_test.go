@@ -23,9 +23,11 @@ func TestUpdateKeepsTheEvidenceOfAFailure(t *testing.T) {
 		code    int
 		says    string // in the error, the log or the output of a check
 	}{
-		"ends":       {[]string{`CMD ["crash", "DB_PASSWORD"]`}, false, []string{"exited"}, 3, "cannot log in with ***"},
-		"ends-tty":   {[]string{`CMD ["crash", "DB_PASSWORD"]`}, true, []string{"exited"}, 3, "cannot log in with ***"},
-		"unhealthy":  {[]string{`HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`}, false, []string{"running, unhealthy"}, 0, "not today"},
+		"ends": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, false, []string{"exited"}, 3,
+			"cannot log in with ***"},
+		"ends-tty": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, true, []string{"exited"}, 3, "cannot log in with ***"},
+		"unhealthy": {[]string{`HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`},
+			false, []string{"running, unhealthy"}, 0, "not today"},
 		"cannot-run": {[]string{`ENTRYPOINT ["/missing"]`}, false, []string{"created", "exited"}, 127, "/missing"},
 		"log-silent": {[]string{`CMD ["get", "127.0.0.1:1"]`}, false, []string{"exited"}, 1, "connection refused"},
 	} {
@@ -36,7 +38,8 @@ func TestUpdateKeepsTheEvidenceOfAFailure(t *testing.T) {
 			defer l.Remove(t, "web")
 			req := l.request(id)
 			req.Rules.Health.Window = 5 * time.Second
-			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)},
+				&journal{})
 			check(t, err)
 			e := out.Evidence
 			if out.State != watcher.RolledBack || e == nil {
@@ -70,11 +73,14 @@ func TestUpdateReturnsThoughTheLogHangs(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.new = l.Image(t, "app:bad", `CMD ["crash", "X"]`)
-	id := l.make(t, "web", "app:1", shape{Host: container.HostConfig{LogConfig: container.LogConfig{Type: "none"}}}, true)
+	id := l.make(t, "web", "app:1", shape{Host: container.HostConfig{LogConfig: container.LogConfig{Type: "none"}}},
+		true)
 	req := l.request(id)
-	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)},
+		&journal{})
 	check(t, err)
-	if out.Evidence == nil || out.Evidence.ExitCode != 3 || !strings.HasPrefix(out.Evidence.Log, "The log could not be read: ") {
+	if out.Evidence == nil || out.Evidence.ExitCode != 3 ||
+		!strings.HasPrefix(out.Evidence.Log, "The log could not be read: ") {
 		t.Errorf("%+v, evidence %+v", out, out.Evidence)
 	}
 	l.only(t, "web", l.old)

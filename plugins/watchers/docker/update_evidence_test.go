@@ -54,7 +54,8 @@ func TestHidingTakesOutWhatIsNamedASecret(t *testing.T) {
 func TestHidingTakesOutTheSecretsOfAContainer(t *testing.T) {
 	hide := hiding(&container.Config{
 		Env: []string{
-			"POSTGRES_PASSWORD=pa ss/w&rd", "API_KEY=abcd1234", "ALLOW_EMPTY_PASSWORD=true", "DATABASE_URL=postgres://app:s3cr3t@db/app",
+			"POSTGRES_PASSWORD=pa ss/w&rd", "API_KEY=abcd1234", "ALLOW_EMPTY_PASSWORD=true",
+			"DATABASE_URL=postgres://app:s3cr3t@db/app",
 			"LEVEL=debug", "PIN_TOKEN=yes",
 		},
 		Cmd: []string{"serve", "--admin-token=t0psecret", "--password", "0ther", "--port", "8080"},

@@ -61,8 +61,10 @@ func TestRecoverGoesForwardOnlyToAContainerThatRuns(t *testing.T) {
 		"nothing":        {happens: func(*testing.T) {}, want: watcher.Updated, left: map[string]bool{"web": true}},
 		"stopped":        {happens: func(t *testing.T) { check(t, l.API.ContainerStop(t.Context(), "web", container.StopOptions{})) }, want: watcher.Updated, left: map[string]bool{"web": true}},
 		"does not start": {happens: func(t *testing.T) { l.spoil(t, "web") }, want: watcher.RolledBack, says: "does not stay up any more", left: map[string]bool{"web": true}},
-		"removed":        {happens: func(t *testing.T) { l.Remove(t, "web") }, want: watcher.RolledBack, says: "another client has removed", left: map[string]bool{"web": true}},
-		"renamed":        {happens: func(t *testing.T) { check(t, l.API.ContainerRename(t.Context(), "web", "mine")) }, want: watcher.Updated, left: map[string]bool{"mine": true}},
+		"removed": {happens: func(t *testing.T) { l.Remove(t, "web") }, want: watcher.RolledBack,
+			says: "another client has removed", left: map[string]bool{"web": true}},
+		"renamed": {happens: func(t *testing.T) { check(t, l.API.ContainerRename(t.Context(), "web", "mine")) },
+			want: watcher.Updated, left: map[string]bool{"mine": true}},
 		"taken": {happens: func(t *testing.T) {
 			l.Remove(t, "web")
 			l.make(t, "web", "app:1", shape{}, true)

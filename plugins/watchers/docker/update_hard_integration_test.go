@@ -293,9 +293,10 @@ func (l *lab) testUnhealthyBefore(t *testing.T) {
 		gate  watcher.HealthGate
 		want  watcher.OutcomeState
 	}{
-		"still unhealthy":   {l.Image(t, "app:still", fails, "LABEL a=b"), watcher.HealthGate{}, watcher.Updated},
-		"never healthy":     {l.Image(t, "app:never", never), watcher.HealthGate{Window: time.Second}, watcher.Updated},
-		"exits":             {l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`), watcher.HealthGate{}, watcher.RolledBack},
+		"still unhealthy": {l.Image(t, "app:still", fails, "LABEL a=b"), watcher.HealthGate{}, watcher.Updated},
+		"never healthy":   {l.Image(t, "app:never", never), watcher.HealthGate{Window: time.Second}, watcher.Updated},
+		"exits": {l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`), watcher.HealthGate{},
+			watcher.RolledBack},
 		"a probe says more": {l.Image(t, "app:still"), failing, watcher.RolledBack},
 	} {
 		m := *l
@@ -332,14 +333,17 @@ func (l *lab) testUserMeanwhile(t *testing.T) {
 		left  string // the name of what is left
 		image string
 	}{
-		"renamed while it is waited for": {rename, watcher.StepHealth, watcher.Updated, "renamed it to mine", "mine", l.new},
-		"stopped while it is waited for": {stop, watcher.StepHealth, watcher.RolledBack, "it ended with code", "web", l.old},
-		"removed while it is waited for": {remove, watcher.StepHealth, watcher.RolledBack, "has removed the new web", "web", l.old},
-		"stopped before":                 {stop, before, watcher.RolledBack, "it ended with code", "web", l.old},
-		"removed before":                 {remove, before, watcher.RolledBack, "has removed the new web", "web", l.old},
-		"renamed after":                  {rename, after, watcher.Updated, "renamed it to mine", "mine", l.new},
-		"stopped after":                  {stop, after, watcher.Updated, "it does not run any more", "web", l.new},
-		"removed after":                  {remove, after, watcher.Broken, "create it again", "", ""},
+		"renamed while it is waited for": {rename, watcher.StepHealth, watcher.Updated, "renamed it to mine",
+			"mine", l.new},
+		"stopped while it is waited for": {stop, watcher.StepHealth, watcher.RolledBack, "it ended with code",
+			"web", l.old},
+		"removed while it is waited for": {remove, watcher.StepHealth, watcher.RolledBack, "has removed the new web",
+			"web", l.old},
+		"stopped before": {stop, before, watcher.RolledBack, "it ended with code", "web", l.old},
+		"removed before": {remove, before, watcher.RolledBack, "has removed the new web", "web", l.old},
+		"renamed after":  {rename, after, watcher.Updated, "renamed it to mine", "mine", l.new},
+		"stopped after":  {stop, after, watcher.Updated, "it does not run any more", "web", l.new},
+		"removed after":  {remove, after, watcher.Broken, "create it again", "", ""},
 	} {
 		req := l.request(l.make(t, "web", "app:1", shape{}, true))
 		req.Rules.Prune = true

@@ -61,7 +61,8 @@ func TestPullEndsWhenItStalls(t *testing.T) {
 			switch {
 			case !test.stalls && err != nil, test.stalls && (err == nil || !strings.Contains(err.Error(), test.text)):
 				t.Errorf("after %s: %v", time.Since(began), err)
-			case test.stalls && !test.cancel && (!errors.Is(err, sdk.ErrUnavailable) || strings.Contains(err.Error(), "hangs")):
+			case test.stalls && !test.cancel && (!errors.Is(err, sdk.ErrUnavailable) ||
+				strings.Contains(err.Error(), "hangs")):
 				t.Error(err)
 			case test.stalls:
 				<-gone // the engine hears of it

@@ -49,7 +49,8 @@ func TestFitCountsEveryContainer(t *testing.T) {
 			}
 		}
 		kept := strings.Count(got, "can be updated")
-		if want := fmt.Sprintf("\n\n… and %d more", 300-kept); kept == 0 || !strings.HasSuffix(got, "can be updated"+want) {
+		if want := fmt.Sprintf("\n\n… and %d more", 300-kept); kept == 0 ||
+			!strings.HasSuffix(got, "can be updated"+want) {
 			t.Errorf("%v: %d are kept, and it ends with %q", limits, kept, got[max(0, len(got)-60):])
 		}
 	}

@@ -41,16 +41,21 @@ func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 	for name, test := range map[string]struct{ inspect, config, host string }{
 		"defaults": {`{"Config":{"Hostname":"aaaaaaaaaaaa","Env":["PATH=/bin","LEVEL=info"],"Entrypoint":["/main"],"Cmd":["run"],"User":"app","WorkingDir":"/app",
 			"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT"}}`, `{}`, `{}`},
-		"env":                     {`{"Config":{"Env":["LEVEL=debug","PATH=/bin"]}}`, `{"Env":["LEVEL=debug"]}`, `{}`},
-		"command":                 {`{"Config":{"Entrypoint":["/main"],"Cmd":["other"]}}`, `{"Cmd":["other"]}`, `{}`},
-		"entrypoint":              {`{"Config":{"Entrypoint":["/own"],"Cmd":["run"]}}`, `{"Entrypoint":["/own"],"Cmd":["run"]}`, `{}`},
-		"no entrypoint":           {`{"Config":{"Entrypoint":null,"Cmd":["/main","run"]}}`, `{"Entrypoint":[""],"Cmd":["/main","run"]}`, `{}`},
+		"env":     {`{"Config":{"Env":["LEVEL=debug","PATH=/bin"]}}`, `{"Env":["LEVEL=debug"]}`, `{}`},
+		"command": {`{"Config":{"Entrypoint":["/main"],"Cmd":["other"]}}`, `{"Cmd":["other"]}`, `{}`},
+		"entrypoint": {`{"Config":{"Entrypoint":["/own"],"Cmd":["run"]}}`,
+			`{"Entrypoint":["/own"],"Cmd":["run"]}`, `{}`},
+		"no entrypoint": {`{"Config":{"Entrypoint":null,"Cmd":["/main","run"]}}`,
+			`{"Entrypoint":[""],"Cmd":["/main","run"]}`, `{}`},
 		"same entrypoint, no cmd": {`{"Config":{"Entrypoint":["/main"],"Cmd":null}}`, `{"Entrypoint":["/main"]}`, `{}`},
 		"hostname":                {`{"Config":{"Hostname":"own"}}`, `{"Hostname":"own"}`, `{}`},
-		"labels":                  {`{"Config":{"Labels":{"version":"1","mine":"x"}}}`, `{"Labels":{"mine":"x"}}`, `{}`},
-		"overridden label":        {`{"Config":{"Labels":{"version":"mine"}}}`, `{"Labels":{"version":"mine"}}`, `{}`},
-		"label of compose":        {`{"Config":{"Labels":{"com.docker.compose.image":"sha256:1"}}}`, `{"Labels":{"com.docker.compose.image":"sha256:2"}}`, `{}`},
-		"health check off":        {`{"Config":{"Healthcheck":{"Test":["NONE"]}}}`, `{"Healthcheck":{"Test":["NONE"]}}`, `{}`},
+		"labels": {`{"Config":{"Labels":{"version":"1","mine":"x"}}}`,
+			`{"Labels":{"mine":"x"}}`, `{}`},
+		"overridden label": {`{"Config":{"Labels":{"version":"mine"}}}`, `{"Labels":{"version":"mine"}}`, `{}`},
+		"label of compose": {`{"Config":{"Labels":{"com.docker.compose.image":"sha256:1"}}}`,
+			`{"Labels":{"com.docker.compose.image":"sha256:2"}}`, `{}`},
+		"health check off": {`{"Config":{"Healthcheck":{"Test":["NONE"]}}}`, `{"Healthcheck":{"Test":["NONE"]}}`,
+			`{}`},
 		"health check as the image's": {
 			`{"Config":{"Healthcheck":{"Test":["CMD","/check"],"Interval":30,"Timeout":3,"StartPeriod":4,"StartInterval":5,"Retries":6}}}`, `{}`, `{}`,
 		},
@@ -77,7 +82,8 @@ func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 			`{"Mounts":[{"Type":"bind","Source":"/a","Target":"/b"}],"VolumesFrom":["` + oldID + `"]}`,
 		},
 		"anonymous volume beside a tmpfs": {
-			`{"HostConfig":{"Mounts":[{"Type":"tmpfs","Target":"/t"},{"Type":"volume","Target":"/data/"}]},"Mounts":[` + unnamed + `,{"Type":"tmpfs","Destination":"/t"}]}`,
+			`{"HostConfig":{"Mounts":[{"Type":"tmpfs","Target":"/t"},{"Type":"volume","Target":"/data/"}]},"Mounts":[` +
+				unnamed + `,{"Type":"tmpfs","Destination":"/t"}]}`,
 			`{}`, `{"Binds":["` + volume + `:/data"],"Mounts":[{"Type":"tmpfs","Target":"/t"}]}`,
 		},
 		"volume carried once":      {`{"HostConfig":{"Binds":["` + volume + `:/data"]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
@@ -306,18 +312,21 @@ func TestMakeTakesVolumesFromOthers(t *testing.T) {
 		labels string
 		want   []string
 	}{
-		"given by another":     {`"` + donor + `:ro"`, unnamed, ``, []string{donor + ":ro"}},
-		"by name":              {`"donor"`, unnamed, ``, []string{"donor"}},
-		"besides":              {`"donor"`, ``, ``, []string{oldID, "donor"}},
-		"the donor is gone":    {`"` + gone + `","donor"`, ``, ``, []string{oldID, "donor"}},
-		"of the predecessor":   {`"` + donor + `"`, unnamed, `"` + PredecessorsLabel + `":"` + donor + `"`, []string{oldID}},
-		"of another volume":    {`"donor"`, strings.ReplaceAll(unnamed, "1111", "2222"), ``, []string{oldID, "donor"}},
-		"at another path":      {`"donor"`, strings.ReplaceAll(unnamed, "/data", "/other"), ``, []string{oldID, "donor"}},
+		"given by another":  {`"` + donor + `:ro"`, unnamed, ``, []string{donor + ":ro"}},
+		"by name":           {`"donor"`, unnamed, ``, []string{"donor"}},
+		"besides":           {`"donor"`, ``, ``, []string{oldID, "donor"}},
+		"the donor is gone": {`"` + gone + `","donor"`, ``, ``, []string{oldID, "donor"}},
+		"of the predecessor": {`"` + donor + `"`, unnamed, `"` + PredecessorsLabel + `":"` + donor + `"`,
+			[]string{oldID}},
+		"of another volume": {`"donor"`, strings.ReplaceAll(unnamed, "1111", "2222"), ``, []string{oldID, "donor"}},
+		"at another path": {`"donor"`, strings.ReplaceAll(unnamed, "/data", "/other"), ``,
+			[]string{oldID, "donor"}},
 		"none but its own one": {``, ``, ``, []string{oldID}},
 	} {
 		c := parse(t, `{"Mounts":[`+unnamed+`],
 			"Config":{"Labels":{`+test.labels+`}},"HostConfig":{"VolumesFrom":[`+test.from+`]}}`)
-		c = c.WithImage(c.Image).Among([]Container{parse(t, `{"Id":"`+donor+`","Name":"/donor","Mounts":[`+test.donors+`]}`)})
+		c = c.WithImage(c.Image).Among([]Container{parse(t, `{"Id":"`+donor+`","Name":"/donor","Mounts":[`+
+			test.donors+`]}`)})
 		if got := Make(c, Engine{}, "app:2", "").Host.VolumesFrom; !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
@@ -340,7 +349,8 @@ func TestPlanIgnoresTheOrderOfLists(t *testing.T) {
 		text := `{"Config":{"Env":[E]},"HostConfig":{"NetworkMode":"front","Links":[E],"CapAdd":[E],"Binds":[E],
 			"Mounts":[{"Type":"bind","Source":"/1","Target":FIRST},{"Type":"bind","Source":"/1","Target":SECOND}]},
 			"NetworkSettings":{"Networks":{"front":{"Aliases":[E],"Links":[E]}}}}`
-		return strings.NewReplacer("[E]", `["`+one+`","`+two+`"]`, "FIRST", `"`+one+`"`, "SECOND", `"`+two+`"`).Replace(text)
+		return strings.NewReplacer("[E]", `["`+one+`","`+two+`"]`, "FIRST", `"`+one+`"`, "SECOND",
+			`"`+two+`"`).Replace(text)
 	}
 	state := func(one, two string) string { return Plan(Facts{Target: parse(t, inspect(one, two))}, request()).State }
 	if state("/a:/web/a", "/b:/web/b") != state("/b:/web/b", "/a:/web/a") {
@@ -363,7 +373,8 @@ func TestPlanStopsFirstWhatRestarts(t *testing.T) {
 		for _, s := range p.Steps {
 			got = append(got, s.ID)
 		}
-		if want := "pull stop:web rename:web create:web start:web health:web remove:web"; strings.Join(got, " ") != want {
+		want := "pull stop:web rename:web create:web start:web health:web remove:web"
+		if strings.Join(got, " ") != want {
 			t.Errorf("%s: got  %s\nwant %s", name, strings.Join(got, " "), want)
 		}
 		if p.State != running.State || Statuses(p)["web"] != Running {
