@@ -352,7 +352,10 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Rules: a.rules().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes, Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(),
+		Rules: a.rules().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
+		Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
+			wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -38,7 +38,8 @@ func (a *App) updateAutomatically(ctx context.Context) error {
 		}
 	}
 	return automatic.New(automatic.Options{
-		Containers: wiring.Containers{Store: a.store}.Shared, Choices: a.choices.Of, Operations: a.store, Updater: a.updater, Scanned: a.scanned(), Decide: a.decideAgain, Bus: &a.bus,
+		Containers: wiring.Containers{Store: a.store}.Shared, Choices: a.choices.Of, Operations: a.store,
+		Updater: a.updater, Scanned: a.scanned(), Decide: a.decideAgain, Bus: &a.bus,
 		Preload: a.opt.Config.Updates.Preload, Follows: a.follows,
 		AtOnce: a.opt.Config.Updates.AtOnce, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}).Run(ctx)

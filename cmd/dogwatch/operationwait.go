@@ -222,7 +222,8 @@ func (p *stepPrinter) evidence(e *api.Evidence) {
 	}
 	for _, h := range e.Health {
 		at := h.At.Local().Format(time.TimeOnly)
-		line("", fmt.Sprintf("health check at %s, exit code %d: %s", at, h.ExitCode, strings.Join(strings.Fields(h.Output), " ")))
+		line("", fmt.Sprintf("health check at %s, exit code %d: %s", at, h.ExitCode,
+			strings.Join(strings.Fields(h.Output), " ")))
 	}
 	if e.Log == "" {
 		line("", "it wrote nothing into its log")

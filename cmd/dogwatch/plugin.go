@@ -119,7 +119,8 @@ func writePlugins(w io.Writer, all []plugin.Status) error {
 		if p.Builtin {
 			origin = "built in"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(name), p.State.Word(), printable(origin), printable(strings.Join(types, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(name), p.State.Word(), printable(origin),
+			printable(strings.Join(types, " ")))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -157,18 +157,21 @@ func (p pluginFolder) changeGrants(name string, grant, revoke []string) error {
 // placedByHand says where a plugin is granted capabilities that was not installed by a command.
 func placedByHand(cfg *config.Config, name string, capabilities []string) error {
 	if _, err := os.Stat(filepath.Join(cfg.Plugins.Dir, name)); err != nil {
-		return fmt.Errorf("there is no plugin %s in %s", printable(name), cmp.Or(cfg.Plugins.Dir, "plugins.dir, which is not set"))
+		return fmt.Errorf("there is no plugin %s in %s", printable(name),
+			cmp.Or(cfg.Plugins.Dir, "plugins.dir, which is not set"))
 	}
 	has := cfg.Plugins.Grants()[name]
 	if len(capabilities) == 0 {
-		return fmt.Errorf("%s was put into plugins.dir by hand: plugins.grants grants it what it may (now: %s); dogwatch plugin list shows what it asks for",
+		return fmt.Errorf("%s was put into plugins.dir by hand: plugins.grants grants it what it may (now: %s); "+
+			"dogwatch plugin list shows what it asks for",
 			printable(name), cmp.Or(strings.Join(has, ", "), "nothing"))
 	}
 	var all []string
 	for _, c := range append(has, capabilities...) {
 		all = append(all, name+"="+c)
 	}
-	return fmt.Errorf("%s was put into plugins.dir by hand, so the configuration grants it what it may: set plugins.grants: [%s] (%s), and run dogwatch reload",
+	return fmt.Errorf("%s was put into plugins.dir by hand, so the configuration grants it what it may: set "+
+		"plugins.grants: [%s] (%s), and run dogwatch reload",
 		printable(name), strings.Join(all, ", "), "DOGWATCH_PLUGINS_GRANTS="+strings.Join(all, ","))
 }
 

@@ -66,7 +66,8 @@ func rowsOf(containers []sdk.Container) []row {
 }
 
 func rowOf(c sdk.Container) row {
-	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date", of: &c}
+	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)),
+		update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date", of: &c}
 	if c.Watcher == "" {
 		r.name = "" // an image that no engine runs has no name of its own
 	}

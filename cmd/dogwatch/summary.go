@@ -44,7 +44,8 @@ func summarise(rows []row, silent int) summary {
 		}
 		s.kinds[i].n++
 	}
-	order := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, tally.Word(tally.Other), tally.Word(sdk.KindDigest)}
+	order := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, tally.Word(tally.Other),
+		tally.Word(sdk.KindDigest)}
 	slices.SortFunc(s.kinds, func(a, b kindCount) int { return slices.Index(order, a.kind) - slices.Index(order, b.kind) })
 	s.outages = outagesOf(rows)
 	return s

@@ -80,7 +80,8 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 	cmd.Flags().BoolVar(&f.plan, "plan", false, "print the plans and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
 	cmd.Flags().BoolVar(&f.all, "all", false, "update every container that has an update")
-	cmd.Flags().StringVar(&f.step, "kind", "", "with --all: only updates of this `kind`: patch, minor, major or rebuilt")
+	cmd.Flags().StringVar(&f.step, "kind", "",
+		"with --all: only updates of this `kind`: patch, minor, major or rebuilt")
 	cmd.Flags().StringSliceVar(&f.acknowledge, "acknowledge", nil, "accept the block with this `code`; may be repeated")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "pull the image and go no further")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plans or operations as the API does")
@@ -93,7 +94,8 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 }
 
 func (f *updateFlags) versionFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.version, "version", "", "the `version` to update to, one that the plan lists, if not the one that is offered")
+	cmd.Flags().StringVar(&f.version, "version", "",
+		"the `version` to update to, one that the plan lists, if not the one that is offered")
 }
 
 func (f *updateFlags) composeFlag(cmd *cobra.Command) {
@@ -184,7 +186,8 @@ func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container
 	}
 	for _, c := range selected {
 		if said := why[c.ID]; said != "" {
-			fmt.Fprintln(out, printable(fmt.Sprintf("%s/%s is left out: %s; --retry tries it again", c.Watcher, c.Name, said)))
+			fmt.Fprintln(out, printable(fmt.Sprintf("%s/%s is left out: %s; --retry tries it again", c.Watcher,
+				c.Name, said)))
 		}
 	}
 	return kept

@@ -56,7 +56,8 @@ func inOrder(ready []planned, needs bool) []ordered {
 // dependsOn reports whether a container depends on another one of its stack.
 func dependsOn(c, other sdk.Container) bool {
 	is, on := label.StackOf(c), label.StackOf(other)
-	return c.Watcher == other.Watcher && c.Stack == other.Stack && is.Name == on.Name && slices.Contains(is.Needs, on.Service)
+	return c.Watcher == other.Watcher && c.Stack == other.Stack && is.Name == on.Name &&
+		slices.Contains(is.Needs, on.Service)
 }
 
 // carryOut begins the operations and follows them to their ends, each once those that it waits for
@@ -92,7 +93,9 @@ func (r *round) advance(ctx context.Context, w *operationWait, all []ordered) {
 			if o.state != waiting {
 				continue
 			}
-			open := slices.ContainsFunc(o.after, func(n int) bool { return all[n].state == waiting || all[n].state == begun })
+			open := slices.ContainsFunc(o.after, func(n int) bool {
+				return all[n].state == waiting || all[n].state == begun
+			})
 			failed := slices.IndexFunc(o.after, func(n int) bool { return all[n].state == stopped })
 			res := r.resultOf(o.container)
 			switch {

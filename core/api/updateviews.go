@@ -43,7 +43,8 @@ type PlanLevel struct {
 	SkippedBy string `json:"skippedBy,omitempty"`
 }
 
-// PlanRelease is a release with the lines of its notes that warn of a breaking change, or demand something, as Markdown.
+// PlanRelease is a release with the lines of its notes that warn of a breaking change, or demand something, as
+// Markdown.
 type PlanRelease struct {
 	Version  string   `json:"version"`
 	URL      string   `json:"url,omitempty"`

@@ -51,7 +51,9 @@ func stopFor(c *sdk.Container, members []member) (stop policy.Stop) {
 
 // StoppedBy returns what stops the stack of a container, zero for nothing; see policy.Facts. It
 // costs a read for each container of the stack.
-func StoppedBy(ctx context.Context, operations Operations, all []*sdk.Container, c *sdk.Container) (policy.Stop, error) {
+func StoppedBy(
+	ctx context.Context, operations Operations, all []*sdk.Container, c *sdk.Container,
+) (policy.Stop, error) {
 	if c.Stack == "" {
 		return policy.Stop{}, nil
 	}

@@ -45,7 +45,8 @@ func (p *labelPolicy) baseOf(c *sdk.Container) *sdk.Image {
 	}
 	if err != nil {
 		if !p.guessesBase() {
-			p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine", rule.Label, err))
+			p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine",
+				rule.Label, err))
 		}
 		return nil
 	}
@@ -65,7 +66,8 @@ func baseDigest(labels map[string]string, base reference.Reference) string {
 		return base.Digest
 	}
 	said, err := reference.Parse(labels[baseNameLabel])
-	if err != nil || said.Name() != base.Name() || said.Tag != base.Tag || !reference.IsDigest(labels[baseDigestLabel]) {
+	if err != nil || said.Name() != base.Name() || said.Tag != base.Tag ||
+		!reference.IsDigest(labels[baseDigestLabel]) {
 		return ""
 	}
 	return labels[baseDigestLabel]

@@ -130,7 +130,8 @@ func offer(c *sdk.Container, of policy.Candidate, from string) {
 		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest, SemverDiff: of.Diff}
 		return
 	}
-	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: of.Tag, SemverDiff: of.Diff}
+	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: of.Tag,
+		SemverDiff: of.Diff}
 }
 
 // levels returns the newest candidate of each step; nil when there is none.

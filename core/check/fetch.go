@@ -287,7 +287,8 @@ func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest strin
 		return nil, err
 	}
 	if withoutDigest(img) && m.Config == "" && m.Digest != img.ID {
-		s.response.uncompared = "the engine has only the id of the image, which the manifest behind the tag does not name"
+		s.response.uncompared = "the engine has only the id of the image, " +
+			"which the manifest behind the tag does not name"
 		return nil, nil
 	}
 	same := slices.Contains(own, m.Digest) || img.ID != "" && (img.ID == m.Config || img.ID == m.Digest)

@@ -148,7 +148,8 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 	case postponed:
 		p.log.Debug("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
 	case after.Check.State == sdk.CheckFailed:
-		if before := s.container; before.Error != nil && (*before.Error == *after.Error || before.Error.Cause == after.Error.Cause && after.Error.Cause != "") {
+		if before := s.container; before.Error != nil &&
+			(*before.Error == *after.Error || before.Error.Cause == after.Error.Cause && after.Error.Cause != "") {
 			p.log.Debug("container still cannot be checked", "container", name, "error", after.Error.Message)
 			return
 		}

@@ -46,8 +46,8 @@ func presetSentences(c sdk.Container, s *target) []string {
 		}
 	}
 	if len(major) > 0 {
-		say = append(say, fmt.Sprintf("An update to %s is a major one (%s): %s.", strings.Join(major, " or "), known.Source(),
-			strings.TrimSuffix(known.Advice(), ".")))
+		say = append(say, fmt.Sprintf("An update to %s is a major one (%s): %s.", strings.Join(major, " or "),
+			known.Source(), strings.TrimSuffix(known.Advice(), ".")))
 	}
 	return say
 }

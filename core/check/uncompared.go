@@ -44,14 +44,15 @@ func (s *target) refused(err error) {
 	missing := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
 	switch {
 	case missing && s.container.Base != nil && s.policy.guessesBase():
-		s.response.uncompared = "built here, and what its label says of its base image cannot be looked up: " + err.Error()
+		s.response.uncompared = "built here, and what its label says of its base image cannot be looked up: " +
+			err.Error()
 		return
 	case !missing || s.container.Base != nil || img.ID == "" || !withoutDigest(img):
 		s.response.err = err
 		return
 	}
-	s.response.uncompared = "built or loaded here, so there is no digest to compare, and its registry shows no such image: " +
-		err.Error()
+	s.response.uncompared = "built or loaded here, so there is no digest to compare, " +
+		"and its registry shows no such image: " + err.Error()
 }
 
 // uncompared says why a check that did not fail compared nothing; "" when it did. Of an image
@@ -67,8 +68,8 @@ func uncompared(img sdk.Image, r response) string {
 	case img.Tag.Semver:
 		return ""
 	case !img.Digest.Watch:
-		return fmt.Sprintf("the tag %s is no version, and its digest is not watched: the label %s%s=true has it watched",
-			img.Tag.Value, label.Prefix, label.WatchDigest)
+		return fmt.Sprintf("the tag %s is no version, and its digest is not watched: "+
+			"the label %s%s=true has it watched", img.Tag.Value, label.Prefix, label.WatchDigest)
 	case img.ID == "":
 		return "neither a digest nor the id of a running image is known, so there is nothing to compare"
 	}

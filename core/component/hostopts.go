@@ -50,20 +50,23 @@ const (
 // Twelve digits of a digest are enough to tell two apart.
 const (
 	// The update of a base names that: New tag of the base image node:22-alpine found for container web.
-	ofBase       = `${container.base ? "of the base image " + ` + shortBase + ` + " " : ""}`
-	onBase       = `${container.base ? "on the base image " + ` + shortBase + ` + " " : ""}`
-	shortBase    = `container.base.name.replace(/^library\//, "") + ":" + container.base.tag.value`
-	rebuilt      = `${container.updateKind.kind === "digest" && !container.base && container.image.name ? "of " + ` + shortImage + ` + " " : ""}`
-	rebuiltImage = `${container.updateKind.kind === "digest" && !container.base && container.image.name ? ` + shortImage + ` + " " : ""}`
-	shortImage   = `container.image.name.replace(/^library\//, "") + ":" + container.image.tag.value + (versions ? " (" + versions + ")" : "")`
-	shortLocal   = `${container.updateKind.kind === "digest" ? String(container.updateKind.localValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.localValue}`
-	shortRemote  = `${container.updateKind.kind === "digest" ? String(container.updateKind.remoteValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.remoteValue}`
+	ofBase    = `${container.base ? "of the base image " + ` + shortBase + ` + " " : ""}`
+	onBase    = `${container.base ? "on the base image " + ` + shortBase + ` + " " : ""}`
+	shortBase = `container.base.name.replace(/^library\//, "") + ":" + container.base.tag.value`
+	rebuilt   = `${container.updateKind.kind === "digest" && !container.base && container.image.name ? "of " + ` +
+		shortImage + ` + " " : ""}`
+	rebuiltImage = `${container.updateKind.kind === "digest" && !container.base && container.image.name ? ` +
+		shortImage + ` + " " : ""}`
+	shortImage  = `container.image.name.replace(/^library\//, "") + ":" + container.image.tag.value + (versions ? " (" + versions + ")" : "")`
+	shortLocal  = `${container.updateKind.kind === "digest" ? String(container.updateKind.localValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.localValue}`
+	shortRemote = `${container.updateKind.kind === "digest" ? String(container.updateKind.remoteValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.remoteValue}`
 )
 
 // The templates that are used when a trigger has none of its own.
 const (
 	defaultTitle = `New ${container.updateKind.kind} ` + ofBase + rebuilt + `found for container ${container.name}`
-	defaultBody  = `Container ${container.name} running ` + onBase + rebuiltImage + `with ${container.updateKind.kind} ` + shortLocal +
+	defaultBody  = `Container ${container.name} running ` + onBase + rebuiltImage +
+		`with ${container.updateKind.kind} ` + shortLocal +
 		` can be ${container.base ? "rebuilt with" : "updated to"} ${container.updateKind.kind} ` + shortRemote +
 		`${also}${container.result && container.result.link ? "\n" + container.result.link : ""}`
 	defaultBatchTitle   = "${containers.length} updates available"

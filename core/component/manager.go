@@ -332,14 +332,16 @@ func (m *Manager) Problems() (all []config.Problem) {
 // unknownType is what is wrong with a section whose type no plugin holds.
 func (m *Manager) unknownType(section config.Component) config.Problem {
 	problem := config.Problem{
-		Key: string(section.Kind) + "." + section.Type, Source: anySource(section), Message: m.unknownText(section), Level: config.Error,
+		Key: string(section.Kind) + "." + section.Type, Source: anySource(section), Message: m.unknownText(section),
+		Level: config.Error,
 	}
 	if m.opt.Awaited == nil {
 		return problem
 	}
 	if awaited := m.opt.Awaited(); len(awaited) > 0 {
 		problem.Level = config.Warning
-		problem.Message = fmt.Sprintf("no plugin that is here holds the %s type %q; plugins.install names %s, which is not installed here so far: "+
+		problem.Message = fmt.Sprintf("no plugin that is here holds the %s type %q; plugins.install names %s, which "+
+			"is not installed here so far: "+
 			"dogwatch serve installs it at its start", section.Kind, section.Type, strings.Join(awaited, ", "))
 	}
 	return problem

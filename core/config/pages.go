@@ -57,7 +57,8 @@ func plausible(o option.Option) string {
 		return o.Choices[0]
 	}
 	return cmp.Or(map[option.Type]string{
-		option.URL: "https://example.com", option.Int: "1", option.Float: "1", option.Bool: "true", option.Duration: "1h",
+		option.URL: "https://example.com", option.Int: "1", option.Float: "1", option.Bool: "true",
+		option.Duration: "1h",
 	}[o.Type], "example")
 }
 

@@ -67,7 +67,8 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	}
 	_, invalid, _ := option.Schema{o}.Resolve(map[string]any{o.Name: value})
 	for _, f := range invalid {
-		return path, &Problem{Key: path, Source: e.value.Source, Message: f.Detail, Remedy: commented(e.value), Level: Error}
+		return path, &Problem{Key: path, Source: e.value.Source, Message: f.Detail,
+			Remedy: commented(e.value), Level: Error}
 	}
 	return path, nil
 }

@@ -87,7 +87,8 @@ func (d *Dispatcher) backlogEnd(ctx context.Context, t Trigger) (delivery.Summar
 // announceBacklog plans the message about what waits when the first checks are over, and nothing is stored that the
 // events up to upTo do not tell of. Until then, nothing is told of single updates.
 func (d *Dispatcher) announceBacklog(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
-	if len(d.checked) == 0 || slices.ContainsFunc(d.opt.CheckedAtStart(), func(w string) bool { return !d.checked[w] }) {
+	unchecked := func(watcher string) bool { return !d.checked[watcher] }
+	if len(d.checked) == 0 || slices.ContainsFunc(d.opt.CheckedAtStart(), unchecked) {
 		return delivery.Summary{Event: notYet}, nil
 	}
 	waiting := d.summaryOf(t, nil)
@@ -122,7 +123,8 @@ func newBacklogDelivery(t Trigger, s summary, now delivery.Summary) delivery.Del
 		panic(fmt.Sprintf("encode a backlog: %v", err)) // plain data; cannot fail
 	}
 	return delivery.Delivery{
-		Trigger: t.ID, Subject: backlogSubject, Fingerprint: hash(backlogSubject), Event: now.Event, Batch: true, Payload: payload,
+		Trigger: t.ID, Subject: backlogSubject, Fingerprint: hash(backlogSubject), Event: now.Event, Batch: true,
+		Payload: payload,
 	}
 }
 

@@ -225,7 +225,8 @@ func (s summary) headline() string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{len(s.failed), "did not work"}, {len(s.updated), "updated"}, {len(s.approval), "to approve"}, {len(s.offered), "offered"}, {len(s.automatic), "automatic"}, {len(s.held), "held"},
+	}{{len(s.failed), "did not work"}, {len(s.updated), "updated"}, {len(s.approval), "to approve"},
+		{len(s.offered), "offered"}, {len(s.automatic), "automatic"}, {len(s.held), "held"},
 		{len(s.unchecked), "could not be checked"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))

@@ -147,7 +147,8 @@ func (e *examination) declared(ctx context.Context) []Finding {
 		i := slices.IndexFunc(installed, func(st install.Status) bool { return st.Name == d.Name })
 		switch {
 		case i < 0:
-			f := Finding{Subject: "plugin " + d.Name, Level: Fail, Detail: "is in plugins.install, and not installed", Remedy: remedy}
+			f := Finding{Subject: "plugin " + d.Name, Level: Fail, Detail: "is in plugins.install, and not installed",
+				Remedy: remedy}
 			if e.Fetchable != nil {
 				if err := e.Fetchable(ctx, d); err != nil {
 					f.Detail, f.Remedy = f.Detail+": "+err.Error(), ""

@@ -54,7 +54,8 @@ func Try(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (
 // Ensure installs a plugin that is missing, or is another one than wanted, and
 // reports whether it did. With or without an error it returns the SHA-256 of what
 // is in its place and was installed by this package; "" for nothing.
-func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (sum string, changed bool, err error) {
+func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (sum string,
+	changed bool, err error) {
 	r, err := w.request()
 	if err != nil {
 		return f.sound(w.Name), false, err

@@ -68,7 +68,8 @@ func InOrder[T any](all []T, of func(T) sdk.Container) []T {
 	for i, what := range all {
 		c := of(what)
 		is := StackOf(c)
-		nodes[i] = &node{what: what, key: c.Watcher + "/" + c.Name, stack: c.Watcher + "/" + cmp.Or(c.Stack, is.Name), is: is}
+		nodes[i] = &node{what: what, key: c.Watcher + "/" + c.Name, stack: c.Watcher + "/" + cmp.Or(c.Stack, is.Name),
+			is: is}
 	}
 	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(a.key, b.key) })
 	sorted := make([]T, 0, len(all))

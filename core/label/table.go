@@ -62,8 +62,8 @@ var table = [...]entry{
 	{TriggerExclude, Checks, true, Never, "triggers not to use"},
 	{TriggerOnDigest, Checks, true, Never,
 		"`true` or `false`: do triggers run for its [rebuilds](policies.md#rules), whatever their option `ondigest` " +
-			"says? `dogwatch.trigger.smtp.ondigest` says it for one type, `dogwatch.trigger.smtp.main.ondigest` for one " +
-			"trigger; the most specific one counts"},
+			"says? `dogwatch.trigger.smtp.ondigest` says it for one type, `dogwatch.trigger.smtp.main.ondigest` for " +
+			"one trigger; the most specific one counts"},
 	{ComposeFile, Updates, true, Never, "the compose file to edit"},
 
 	{ProbeHTTP, Updates, false, Describes,
@@ -84,7 +84,8 @@ var table = [...]entry{
 	{Policy, Policies, false, Never, "name of the policy that counts for it"},
 	{Update, Policies, false, Tightens,
 		"`notify`, `approve` or `auto`; in the label of an image `notify` and `approve`, where the operator says `auto`"},
-	{UpdateMajor, Policies, false, Never, "`notify`, `approve` or `auto`: the mode of major updates, if it lets less happen"},
+	{UpdateMajor, Policies, false, Never,
+		"`notify`, `approve` or `auto`: the mode of major updates, if it lets less happen"},
 	{UpdateThreshold, Policies, false, Tightens,
 		"largest step that is offered; in the label of an image only a smaller one than the operator's"},
 	{UpdateMinAge, Policies, false, Tightens,

@@ -195,9 +195,12 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 		watched[c.Watcher].Add(c)
 	}
 	for name, n := range watched {
-		gauge("dogwatch_containers_failed", "Watched containers that could not be checked or have a wrong label, whether an update is known or not.", float64(n.Failed+n.Stale), "watcher", name)
-		gauge("dogwatch_containers_unknown", "Watched containers of which nothing could be compared, so that it is not known "+
-			"whether there is anything newer.",
+		gauge("dogwatch_containers_failed",
+			"Watched containers that could not be checked or have a wrong label, whether an update is known or not.",
+			float64(n.Failed+n.Stale), "watcher", name)
+		gauge("dogwatch_containers_unknown",
+			"Watched containers of which nothing could be compared, so that it is not known "+
+				"whether there is anything newer.",
 			float64(n.Unknown), "watcher", name)
 	}
 	for g, n := range groups {

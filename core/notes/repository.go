@@ -42,8 +42,8 @@ const oldVersionLabel = "org.label-schema.version"
 
 // Find returns where the source of an image of a container is, and what says so: "link" for the
 // link to its release notes, which the operator or a label of the image writes; "image" for known, the address that is
-// known of the image, and for the table of well-known images; or the name of a label. It is false when nothing names a repository of a forge.
-// forges are those of hosts that the operator names.
+// known of the image, and for the table of well-known images; or the name of a label. It is false when nothing names a
+// repository of a forge. forges are those of hosts that the operator names.
 func Find(c *sdk.Container, known string, forges map[string]Forge) (r Repository, by string, found bool) {
 	links := []string{c.Link}
 	if c.Result != nil {

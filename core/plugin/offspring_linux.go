@@ -239,7 +239,8 @@ func freeSpace(dir string) int64 {
 }
 
 // usage returns how many bytes are in a folder, and in files that processes have open there and have
-// removed, as far as those can be seen. A file counts as a block of 4 KiB at least, so that their number is bounded, too.
+// removed, as far as those can be seen. A file counts as a block of 4 KiB at least, so that their number is bounded,
+// too.
 func usage(dir string, pids []int) (total int64) {
 	add := func(info os.FileInfo, err error) {
 		if err != nil {

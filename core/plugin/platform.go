@@ -7,7 +7,8 @@ import (
 	"runtime"
 )
 
-// foreignPlatform names the system that a program was built for, as Go names systems; "" when it is this one, or is not known.
+// foreignPlatform names the system that a program was built for, as Go names systems; "" when it is this one, or is not
+// known.
 func foreignPlatform(path string) string {
 	system := ""
 	if f, err := elf.Open(path); err == nil {
@@ -18,7 +19,8 @@ func foreignPlatform(path string) string {
 		system = "darwin/" + map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}[f.Cpu]
 	} else if f, err := pe.Open(path); err == nil {
 		defer f.Close()
-		system = "windows/" + map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}[f.Machine]
+		system = "windows/" + map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64",
+			pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}[f.Machine]
 	}
 	if system == runtime.GOOS+"/"+runtime.GOARCH {
 		return ""

@@ -85,7 +85,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	}
 	cmd := exec.Command(program, b.args...)
 	harden(cmd, confined)
-	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{}), drained: make(chan struct{})}, &lastLines{}
+	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{}), drained: make(chan struct{})},
+		&lastLines{}
 	var limit *flood
 	if !b.builtin {
 		limit = &flood{now: time.Now}
@@ -131,7 +132,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated(), wrote: wrote}
+	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined,
+		isolated: confined.isolated(), wrote: wrote}
 	if !b.builtin {
 		err = checkHealth(b, p)
 	}

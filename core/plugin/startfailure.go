@@ -77,7 +77,8 @@ func (l *lastLines) last() []string {
 // crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
 var crashLine = lazyregexp.New(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
 
-// crashPlace is a line of a stack with the place: Node's and Go's, after the line that says why, or Python's, before it.
+// crashPlace is a line of a stack with the place: Node's and Go's, after the line that says why, or Python's, before
+// it.
 var crashPlace = lazyregexp.New(`^\s+(?:at (?:.*\()?(?:file://)?(/[^():]+:\d+)(?::\d+)?\)?$|` +
 	`(\S+\.go:\d+)(?: \+0x[0-9a-f]+)?$|File "([^"]+)", line (\d+))`)
 
@@ -155,15 +156,18 @@ func (h *Host) explainStart(b bundle, c *child, wrote *lastLines, err error) err
 	case errors.Is(err, goplugin.ErrChecksumsDoNotMatch):
 		return err
 	case errors.Is(err, syscall.ENOEXEC) && foreignPlatform(b.path) != "":
-		return &rejectedError{fmt.Errorf("plugin %s is a program for %s, and this is %s/%s: get the one for this machine", b.name, foreignPlatform(b.path), runtime.GOOS, runtime.GOARCH)}
+		return &rejectedError{fmt.Errorf("plugin %s is a program for %s, and this is %s/%s: get the one for this "+
+			"machine", b.name, foreignPlatform(b.path), runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &rejectedError{fmt.Errorf("plugin %s is no program for %s/%s, and no script either: the first line of a script names its interpreter, as #!/usr/bin/env node does", b.name, runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, fs.ErrNotExist) && c.pid() == 0:
 		where := ""
 		if h.opt.Contained {
-			where = "; the image of Dogwatch has no shell, Python, Node or C library: docs/plugins-install.md says how to add one"
+			where = "; the image of Dogwatch has no shell, Python, Node or C library: docs/plugins-install.md says " +
+				"how to add one"
 		}
-		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of a script, or the loader of a program for another system%s", err, where)
+		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of "+
+			"a script, or the loader of a program for another system%s", err, where)
 	case first != nil && first[1] != "":
 		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch: its first line on stdout is %q, and has to be the handshake, such as 1|1|unix|/path/of/its/socket|grpc", b.name, clip(first[1]))}
 	case badHandshake().MatchString(text):

@@ -83,7 +83,8 @@ func (s *Service) changeRequest(actor auth.Actor, change Change) (updater.Reques
 			return updater.Request{}, err
 		}
 	}
-	return updater.Request{Container: c, Kind: change.Kind, Rules: change.Rules, Actor: actor.User, Digest: change.Digest, State: change.State}, nil
+	return updater.Request{Container: c, Kind: change.Kind, Rules: change.Rules, Actor: actor.User,
+		Digest: change.Digest, State: change.State}, nil
 }
 
 // CancelOperation has an operation stop before its next step. The error is an

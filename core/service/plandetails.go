@@ -154,7 +154,8 @@ func toVersion(c sdk.Container, version string) (sdk.Container, error) {
 	for _, l := range levelsOf(result.Levels) {
 		if l.release.Tag == version {
 			result.Tag, result.Created, result.Link = version, l.release.Created, l.release.Link
-			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: key.FromTag, RemoteValue: version, SemverDiff: l.kind}
+			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: key.FromTag, RemoteValue: version,
+				SemverDiff: l.kind}
 		}
 	}
 	result.Digest, result.Version = "", ""

@@ -38,7 +38,8 @@ func remedy(path string, err error) (advice string, kind error) {
 		return access(path), nil
 	}
 	if errors.Is(err, syscall.EROFS) {
-		return "mount its folder so that it can be written (compose: without :ro), or set store.path to another folder", nil
+		return "mount its folder so that it can be written (compose: without :ro), or set store.path to another folder",
+			nil
 	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -76,7 +77,8 @@ func access(path string) string {
 			at = filepath.Dir(at)
 			_, err = os.Stat(at)
 		}
-		return fmt.Sprintf("%s; make the folder and give it away: mkdir -p %s && chown %s %[2]s, or set store.path to another folder", whose(at), folder, us())
+		return fmt.Sprintf("%s; make the folder and give it away: mkdir -p %s && chown %s %[2]s, or set store.path "+
+			"to another folder", whose(at), folder, us())
 	}
 	return fmt.Sprintf("%s; run: chown -R %s %s", whose(at), us(), folder)
 }

@@ -28,8 +28,9 @@ func kept(e *watcher.Evidence, redact func(string) string) *watcher.Evidence {
 		return nil
 	}
 	k := &watcher.Evidence{
-		Container: end(redact(e.Container), statusLimit), Status: end(redact(e.Status), statusLimit), ExitCode: e.ExitCode,
-		Error: end(redact(e.Error), statusLimit),
+		Container: end(redact(e.Container), statusLimit), Status: end(redact(e.Status), statusLimit),
+		ExitCode: e.ExitCode,
+		Error:    end(redact(e.Error), statusLimit),
 	}
 	room := evidenceLimit - len(k.Container) - len(k.Status) - len(k.Error)
 	for _, h := range e.Health[max(0, len(e.Health)-healthChecks):] {

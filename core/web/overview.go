@@ -102,7 +102,8 @@ func updatesOf(all []row) []line {
 			if k.noun == "patch" && len(of) > 1 {
 				noun = fmt.Sprintf("%d patches", len(of))
 			}
-			lines = append(lines, about(of, line{Kind: k.class, Word: tally.Word(k.class), Text: noun, To: "/containers?state=" + k.class}))
+			lines = append(lines, about(of, line{Kind: k.class, Word: tally.Word(k.class), Text: noun,
+				To: "/containers?state=" + k.class}))
 		}
 	}
 	return lines
@@ -129,7 +130,8 @@ func failuresOf(all []row) []line {
 		if f.Detail != "" {
 			text = outage(f)
 		}
-		lines = append(lines, about(f.Of, line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail, To: searchPath(f.Text)}))
+		lines = append(lines, about(f.Of, line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail,
+			To: searchPath(f.Text)}))
 	}
 	return lines
 }
@@ -155,7 +157,8 @@ func postponedOf(all []row) []line {
 	}
 	var lines []line
 	for _, reason := range sortedKeys(byReason) {
-		lines = append(lines, about(byReason[reason], line{Kind: "postponed", Word: "postponed", Text: strings.TrimPrefix(reason, "postponed "), To: searchPath(reason)}))
+		lines = append(lines, about(byReason[reason], line{Kind: "postponed", Word: "postponed",
+			Text: strings.TrimPrefix(reason, "postponed "), To: searchPath(reason)}))
 	}
 	return lines
 }

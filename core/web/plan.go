@@ -99,7 +99,8 @@ const unchangedCompose = "compose.unchanged"
 func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
 	v := planView{
 		Rollback: kind == operation.Rollback, Name: nameOf(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
-		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups), Warnings: warningsOf(p.Warnings),
+		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
+		Warnings: warningsOf(p.Warnings),
 		Writable: bytesWord(p.Space.Writable), Download: bytesWord(p.Space.Download),
 	}
 	v.From, v.To = versionsOf(p.From, p.To)
@@ -173,7 +174,8 @@ func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 			http.Redirect(w, r, u.path(operationPath(op.ID)+"?did=already"), http.StatusFound)
 			return
 		}
-		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"], "version": r.URL.Query()["version"]})
+		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
+			"version": r.URL.Query()["version"]})
 		u.renderPlan(w, r, http.StatusOK, rec, change, "")
 	}
 }
@@ -192,7 +194,8 @@ func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec 
 	}
 	v := planOf(change.Kind, c, plan, accepted)
 	v.Notice, v.Version = notice, change.Version
-	if details, err := u.Service.PlanDetails(r.Context(), actor, change); err == nil { // else the container has just gone
+	// An error means that the container has just gone.
+	if details, err := u.Service.PlanDetails(r.Context(), actor, change); err == nil {
 		v.planDetails = u.planDetailsOf(details, v.Path)
 	}
 	permission := u.Service.UpdatePermission(actor, c.Watcher)

@@ -116,18 +116,23 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	case plugin.Stopped:
 		row.State, row.Means = stateWord{word, "muted"}, "Nothing that is configured uses it, so no process runs."
 	case plugin.Backoff:
-		row.State, row.Means = stateWord{word, "failed"}, "It died and is started again after a pause. Restart tries at once."
+		row.State, row.Means = stateWord{word, "failed"},
+			"It died and is started again after a pause. Restart tries at once."
 	case plugin.Broken:
-		row.State, row.Means = stateWord{word, "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
+		row.State, row.Means = stateWord{word, "failed"},
+			"It died too often in a row. Its log lines say why; Restart gives it another chance."
 	case plugin.Untrusted:
 		row.State, row.Trust = stateWord{word, "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
 	case plugin.Rejected:
 		if b.HeldBy != "" {
-			row.State, row.Means = stateWord{word, "failed"}, "A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+" is gone this one is judged again."
+			row.State, row.Means = stateWord{word, "failed"},
+				"A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+
+					" is gone this one is judged again."
 			break
 		}
-		row.State, row.Means = stateWord{word, "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
+		row.State, row.Means = stateWord{word, "failed"},
+			"It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
 		row.State = stateWord{word, "muted"}
 	}

@@ -83,7 +83,8 @@ func lineOf(states []history.State, now time.Time) string {
 			continue
 		}
 		behind += until.Sub(s.At)
-		newest = extend(newest, s.Kind, fmt.Sprintf("%s was newer (%s)", versionWord(s.Newer), tally.Word(s.Kind)), from, to)
+		newest = extend(newest, s.Kind, fmt.Sprintf("%s was newer (%s)", versionWord(s.Newer), tally.Word(s.Kind)),
+			from, to)
 	}
 	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
 		first.UTC().Format("2 Jan 2006"), plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))

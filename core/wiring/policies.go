@@ -34,20 +34,23 @@ type Policies struct {
 
 // PoliciesOf returns the rules of a configuration, for where no watcher runs.
 func PoliciesOf(cfg *config.Config) *Policies {
-	return &Policies{Presets: new(preset.Presets), Config: func() *config.Config { return cfg }, PolicyOf: func(watcher string) (name, source string) {
+	policyOf := func(watcher string) (name, source string) {
 		for _, section := range cfg.Components {
-			if given, is := section.Options["policy"].V.(string); is && section.Kind == kind.Watcher && section.Name == watcher {
+			given, is := section.Options["policy"].V.(string)
+			if is && section.Kind == kind.Watcher && section.Name == watcher {
 				return strings.ToLower(given), section.Key() + ".policy"
 			}
 		}
 		return "", ""
-	}}
+	}
+	return &Policies{Presets: new(preset.Presets), Config: func() *config.Config { return cfg }, PolicyOf: policyOf}
 }
 
 // labelRules are the labels of rules, by rule.
 var labelRules = map[string]string{
 	policy.RuleUpdate: label.Update, policy.RuleMajor: label.UpdateMajor, policy.RuleThreshold: label.UpdateThreshold,
-	policy.RuleMinAge: label.UpdateMinAge, policy.RuleSecurity: label.UpdateSecurity, policy.RuleWindow: label.UpdateWindow,
+	policy.RuleMinAge: label.UpdateMinAge, policy.RuleSecurity: label.UpdateSecurity,
+	policy.RuleWindow: label.UpdateWindow,
 	policy.RuleFreeze: label.UpdateFreeze, policy.RuleSkip: label.UpdateSkip, policy.RuleZone: label.UpdateZone,
 }
 

@@ -217,7 +217,8 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	}
 	if e := r.Event; e != nil {
 		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At),
-			Container: e.Container, Operation: e.Operation, From: e.From, To: e.To, By: e.By, Kind: e.Kind, Downtime: e.Downtime, Plugin: e.Plugin,
+			Container: e.Container, Operation: e.Operation, From: e.From, To: e.To, By: e.By, Kind: e.Kind,
+			Downtime: e.Downtime, Plugin: e.Plugin,
 			Log: e.Log}
 		if n := e.Summary; n != nil {
 			m.Event.Summary = &pluginv1.Summary{Updated: int32(n.Updated), Failed: int32(n.Failed), Approval: int32(n.Approval), Offered: int32(n.Offered), Automatic: int32(n.Automatic), Held: int32(n.Held)}
@@ -262,7 +263,8 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	}
 	if e := m.GetEvent(); e != nil {
 		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt()),
-			Container: e.GetContainer(), Operation: e.GetOperation(), From: e.GetFrom(), To: e.GetTo(), By: e.GetBy(), Kind: e.GetKind(), Downtime: e.GetDowntime(), Plugin: e.GetPlugin(),
+			Container: e.GetContainer(), Operation: e.GetOperation(), From: e.GetFrom(), To: e.GetTo(), By: e.GetBy(),
+			Kind: e.GetKind(), Downtime: e.GetDowntime(), Plugin: e.GetPlugin(),
 			Log: e.GetLog()}
 		if n := e.GetSummary(); n != nil {
 			r.Event.Summary = &trigger.Summary{Updated: int(n.GetUpdated()), Failed: int(n.GetFailed()), Approval: int(n.GetApproval()), Offered: int(n.GetOffered()), Automatic: int(n.GetAutomatic()), Held: int(n.GetHeld())}

@@ -243,9 +243,11 @@ func decodeEvidence(m *pluginv1.Evidence) *watcher.Evidence {
 		return nil
 	}
 	return &watcher.Evidence{
-		Container: m.GetContainer(), Status: m.GetStatus(), ExitCode: int(m.GetExitCode()), Error: m.GetError(), Log: m.GetLog(),
+		Container: m.GetContainer(), Status: m.GetStatus(), ExitCode: int(m.GetExitCode()), Error: m.GetError(),
+		Log: m.GetLog(),
 		Health: each(m.GetHealth(), func(h *pluginv1.HealthResult) watcher.HealthResult {
-			return watcher.HealthResult{At: decodeTime(h.GetAt()), ExitCode: int(h.GetExitCode()), Output: h.GetOutput()}
+			return watcher.HealthResult{At: decodeTime(h.GetAt()), ExitCode: int(h.GetExitCode()),
+				Output: h.GetOutput()}
 		}),
 	}
 }

@@ -229,7 +229,8 @@ func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 	case strings.HasPrefix(rest, "SECURITY_VERIFY_"):
 		return none("signatures of images are not verified"), true
 	case strings.HasPrefix(rest, "SECURITY_"):
-		const scanner = "what scans images is set with scan.command (DOGWATCH_SCAN_COMMAND), and has to be where Dogwatch runs"
+		const scanner = "what scans images is set with scan.command (DOGWATCH_SCAN_COMMAND), and has to be where " +
+			"Dogwatch runs"
 		return none(scanner), true
 	case rest == "AUTH_ANONYMOUS_CONFIRM":
 		return none("without a login the API is open, and needs no confirmation"), true

@@ -29,8 +29,10 @@ func container(r *rand.Rand, name string) sdk.Container {
 	host := pick(r, "docker.io", "ghcr.io", "quay.io")
 	c := sdk.Container{
 		ID: "id-" + name, Name: name, Watcher: pick(r, "local", "nas"), Status: "running",
-		Image: sdk.Image{Registry: sdk.Registry{Host: host}, Name: "library/" + name, Tag: sdk.Tag{Value: "1.0.0", Semver: true}},
-		Check: sdk.CheckState{State: pick(r, sdk.CheckOK, sdk.CheckOK, sdk.CheckFailed, sdk.CheckNever, sdk.CheckUnknown, ""), At: sdk.TimeOf(at)},
+		Image: sdk.Image{Registry: sdk.Registry{Host: host}, Name: "library/" + name,
+			Tag: sdk.Tag{Value: "1.0.0", Semver: true}},
+		Check: sdk.CheckState{State: pick(r, sdk.CheckOK, sdk.CheckOK, sdk.CheckFailed, sdk.CheckNever,
+			sdk.CheckUnknown, ""), At: sdk.TimeOf(at)},
 	}
 	if c.Check.State == sdk.CheckFailed && r.IntN(4) > 0 || r.IntN(8) == 0 {
 		c.Error = &sdk.ContainerError{Message: host + ": " + name, Cause: pick(r, "", host+" does not answer")}

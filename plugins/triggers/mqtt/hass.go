@@ -69,7 +69,8 @@ type discovery struct {
 	PayloadOff            string `json:"payload_off,omitempty"`
 }
 
-// device is the one device of all entities. It is WUD's where WUD's names are, for another would orphan the users' entities.
+// device is the one device of all entities. It is WUD's where WUD's names are, for another would orphan the users'
+// entities.
 type device struct {
 	Identifiers  []string `json:"identifiers"`
 	Manufacturer string   `json:"manufacturer"`
@@ -115,7 +116,8 @@ func (h *hass) device() device {
 		name := h.brand.String()
 		return device{Identifiers: []string{name}, Manufacturer: name, Model: name, Name: name, SWVersion: h.version}
 	}
-	return device{Identifiers: []string{"dogwatch"}, Manufacturer: "Dogwatch", Model: "Dogwatch", Name: "Dogwatch", SWVersion: h.version}
+	return device{Identifiers: []string{"dogwatch"}, Manufacturer: "Dogwatch", Model: "Dogwatch", Name: "Dogwatch",
+		SWVersion: h.version}
 }
 
 // announcement is the topic of the discovery of an entity.

@@ -81,7 +81,8 @@ func New(env sdk.Env, o Options) (*mqtt, error) {
 	if o.Hass.Enabled {
 		_, version, _ := strings.Cut(env.UserAgent, "/")
 		m.names.reserved = true
-		m.hass = &hass{brand: own, names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), decide: o.Hass.Decide, version: version}
+		m.hass = &hass{brand: own, names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil ||
+			*o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), decide: o.Hass.Decide, version: version}
 		m.connection.will = message{m.names.status(), []byte(offline)}
 	}
 	return m, nil

@@ -56,7 +56,8 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 	sub := &subscription{
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
 		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{}, operations: map[subject]trigger.OperationState{},
-		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), presses: make(chan press, maxCommands), ended: make(chan error, 1),
+		births: make(chan struct{}, 1), commands: make(chan string, maxCommands),
+		presses: make(chan press, maxCommands), ended: make(chan error, 1),
 		failures: map[string]string{},
 	}
 	sub.wait.Go(func() { cancel(sub.receive(ctx)) })

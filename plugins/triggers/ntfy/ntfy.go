@@ -122,7 +122,8 @@ func (o Options) common() (body, error) {
 		}
 	}
 	if o.Click != "" && (!isLink(o.Click) || len(o.Click) > maxClick) {
-		return b, sdk.Invalid("click", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
+		return b, sdk.Invalid("click", "want an address of at most %d bytes that starts with http:// or https://",
+			maxClick)
 	}
 	var err error
 	b.Actions, err = parseActions(o.Actions)

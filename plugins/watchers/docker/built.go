@@ -95,5 +95,6 @@ func isOfficial(ref reference.Reference) bool {
 // container: project-service, or project_service in version 1.
 func isComposeName(name string, labels map[string]string) bool {
 	project, service := labels[labelProject], labels[labelService]
-	return project != "" && service != "" && slices.Contains([]string{project + "-" + service, project + "_" + service}, name)
+	return project != "" && service != "" && slices.Contains([]string{project + "-" + service, project + "_" + service},
+		name)
 }

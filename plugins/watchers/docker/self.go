@@ -97,7 +97,8 @@ func networked(t traces, all []container.Summary) []container.Summary {
 	for _, c := range all {
 		mode := container.NetworkMode(c.HostConfig.NetworkMode)
 		of := mode.ConnectedContainer()
-		if mode.IsContainer() && of != "" && runs(c) && (strings.HasPrefix(owner.ID, of) || of == containerName(owner)) {
+		if mode.IsContainer() && of != "" && runs(c) &&
+			(strings.HasPrefix(owner.ID, of) || of == containerName(owner)) {
 			found = append(found, c)
 		}
 	}
@@ -138,7 +139,8 @@ func (t traces) mounted(c container.Summary) bool {
 			at = real
 		}
 		declared[at] = true
-		if from, found := seen[at]; !found || m.Source != "" && !strings.HasSuffix(m.Source, strings.TrimSuffix(from, "/")) {
+		if from, found := seen[at]; !found ||
+			m.Source != "" && !strings.HasSuffix(m.Source, strings.TrimSuffix(from, "/")) {
 			return false
 		}
 	}

@@ -121,7 +121,8 @@ func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Jo
 	}
 	r := &replacement{
 		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
-		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{}, machine: d.machine(f),
+		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{},
+		machine: d.machine(f),
 	}
 	spec := replace.Make(f.Target, f.Engine, reference, r.imageID)
 	var predecessors []string

@@ -143,7 +143,8 @@ func (e *engine) pull(ctx context.Context, repository, digest string, credential
 	defer cancel()
 	heard, end := context.WithCancelCause(limited)
 	silent := &failure{text: fmt.Sprintf(
-		"no progress for %s: the registry, or the way to it, stalls; the next try goes on with the layers that are there",
+		"no progress for %s: the registry, or the way to it, stalls; the next try goes on with the layers that are "+
+			"there",
 		e.silence)}
 	quiet := time.AfterFunc(e.silence, func() { end(silent) })
 	defer quiet.Stop()
@@ -155,7 +156,8 @@ func (e *engine) pull(ctx context.Context, repository, digest string, credential
 	}
 	response, err := attempt(heard, e, func(api *client.Client) (*http.Response, error) {
 		return e.send(heard, api, change{
-			method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest), header: header,
+			method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest),
+			header: header,
 		})
 	})
 	if err != nil {

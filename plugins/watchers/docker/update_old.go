@@ -18,7 +18,8 @@ import (
 const (
 	// stopMargin is how much longer a stop may take than the container's own timeout.
 	stopMargin = time.Minute
-	// killMargin is how much longer a container may run, of which an engine that was asked to stop it kills what is left.
+	// killMargin is how much longer a container may run, of which an engine that was asked to stop it kills what is
+	// left.
 	killMargin = 10 * time.Second
 	// stopPause is the time between two looks at a container that is stopping.
 	stopPause = 100 * time.Millisecond

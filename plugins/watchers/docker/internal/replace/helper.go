@@ -92,8 +92,9 @@ func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ..
 		}
 	}
 	if suspects := suspected(f, deps); len(suspects) > 0 {
-		add(BlockSelf, "Dogwatch cannot tell in which of the containers %s it runs, which share a network, and may stop "+
-			"itself for good: update %s with compose", strings.Join(suspects, ", "), f.Target.Name())
+		add(BlockSelf,
+			"Dogwatch cannot tell in which of the containers %s it runs, which share a network, and may stop "+
+				"itself for good: update %s with compose", strings.Join(suspects, ", "), f.Target.Name())
 	}
 	if NeedsHelper(f) && f.NoHelper != "" {
 		add(BlockSelf, "Dogwatch runs in %s, and cannot start the helper container that would replace it: %s", f.Target.Name(), f.NoHelper)
