@@ -53,7 +53,7 @@ func (r *kindReader) keepKinds(ctx context.Context) {
 		rolling := tag.Rolling(img.Tag.Value, r.tags)
 		maps.DeleteFunc(r.known, func(name string, _ tagKind) bool {
 			isCandidate := slices.ContainsFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
-			return !isCandidate && name != rolling && r.dropped[name].Reason == ""
+			return !isCandidate && name != rolling && name != img.Tag.Value && r.dropped[name].Reason == ""
 		})
 	}
 	if body, err := json.Marshal(r.known); err == nil {

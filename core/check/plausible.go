@@ -35,7 +35,7 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	if leaps {
 		limit = leapBefore
 	}
-	running := r.image().Created
+	running := r.released()
 	isOlder := believable(running, r.opt.Now()) && running.Sub(kind.Made.Time) >= limit
 	if !isOlder && !leaps {
 		return ""
@@ -53,6 +53,16 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 		return builtBefore(kind.Made, rolling.Made) + "what " + latest + " holds"
 	}
 	return ""
+}
+
+// released returns when what runs was built; when its tag was, if an earlier build of that is known
+// from when it was a candidate: one whose base is rebuilt every night was published long before.
+func (r *kindReader) released() sdk.Time {
+	made := r.image().Created
+	if first := r.known[r.image().Tag.Value].Made; !first.IsZero() && first.Before(made.Time) {
+		return first
+	}
+	return made
 }
 
 // held returns what a rolling tag held, not before since if that can be found out.

@@ -219,6 +219,23 @@ func TestPlausibilityFollowsWhatRuns(t *testing.T) {
 	h.expect("a new version above it, which latest holds", "2.1.0", 2+1)
 }
 
+// What was a candidate is known to be older than its latest build: the next version, which was built once, is newer.
+func TestRebuiltVersionsCountAsPublished(t *testing.T) {
+	h := openHistory(t, "1.4.1 2025-08", "1.4.2 2025-09-20")
+	h.expect("a candidate", "1.4.2", 2)
+	h.add("1.4.2 2026-06-30")
+	h.runs("1.4.2")
+	h.add("1.5.0 2025-10-12")
+	h.expect("a base that is rebuilt every night, without latest", "1.5.0", 2)
+	h.restart()
+	h.expect("after a restart", "1.5.0", 0)
+	h.add("1.6.0 2024-12")
+	h.expect("an abandoned version all the same", "1.5.0", 2)
+	if got := skippedText(h.get("id-web")); got != "1.6.0 was built 9 months before what runs" {
+		t.Errorf("%q is skipped", got)
+	}
+}
+
 // A leap is checked with what latest holds by then.
 func TestRollingTagIsReadForEachNewCandidate(t *testing.T) {
 	h := openHistory(t, "0.13.0 2023-03", "0.14.9,latest 2024-06")
