@@ -84,7 +84,8 @@ func TestFirstStartTellsOnce(t *testing.T) {
 	}
 }
 
-// TestNewTriggerTellsOfWhatWaits: one that is added later, after the next check, and no other.
+// TestNewTriggerTellsOfWhatWaits: one that is added later, after the next check, and no other, which is notified of
+// what that check finds.
 func TestNewTriggerTellsOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone, got := simple(t, "ntfy.phone", waiting(BacklogSummary))
@@ -99,10 +100,13 @@ func TestNewTriggerTellsOfWhatWaits(t *testing.T) {
 		b.triggers = append(b.triggers, mail)
 		b.start(nil)
 		settle(time.Minute)
-		b.checked(nil, all...)
+		b.list(append(stored, with(minor("later"), sdk.StateOffered))...)
+		b.checked([]sdk.Container{minor("later")}, all...)
 		settle(time.Minute)
-		if len(got.all()) != 1 || !slices.Equal(titles(mailed.all()), []string{"10 updates are waiting"}) {
-			t.Errorf("%q and %q", titles(got.all()), titles(mailed.all()))
+		old, fresh := titles(got.all()), titles(mailed.all())
+		if !slices.Equal(old, []string{"10 updates are waiting", "New tag found for container later"}) ||
+			!slices.Equal(fresh, []string{"11 updates are waiting"}) {
+			t.Errorf("%q and %q", old, fresh)
 		}
 	})
 }
