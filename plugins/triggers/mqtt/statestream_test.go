@@ -245,7 +245,7 @@ func TestInstall(t *testing.T) {
 		}
 		i.send(all(named("1", "nginx"), named("2", "my.app")))
 		untilPublished(o, 2)
-		o.Say(nginxTopic+"/install", "install", false)
+		o.Say("wud/container/local/my-app/install", "install", false) // which is not what the button says
 		o.Say("wud/container/local/nosuch/install", install, false)
 		for range 3 {
 			o.Say(nginxTopic+"/install", install, false)
