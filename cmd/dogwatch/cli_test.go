@@ -96,6 +96,7 @@ func build(dir string) error {
 //	private             start a registry that shows nothing without a login and put its host into $PRIVATE
 //	dockerlogin FILE PW write what docker login keeps of the private registry's user with a password
 //	freeport            put a free port into $PORT
+//	taken PORT          have somebody listen on a port, if nobody does
 //	await URL           wait until an address answers
 //	running URL         wait until every plugin process of a server runs
 //	restarted URL NAME  start a plugin process of a server again and wait until it runs
@@ -133,6 +134,7 @@ func TestScripts(t *testing.T) {
 			"private":     startPrivate,
 			"dockerlogin": dockerLogin,
 			"freeport":    freePort,
+			"taken":       takePort,
 			"await":       await,
 			"running":     awaitRunning,
 			"restarted":   restarted,
@@ -283,6 +285,12 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	ts.Check(l.Close())
 	ts.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+}
+
+func takePort(ts *testscript.TestScript, _ bool, args []string) {
+	if l, err := net.Listen("tcp", ":"+args[0]); err == nil {
+		ts.Defer(func() { l.Close() })
+	}
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
