@@ -77,6 +77,30 @@ func TestStartFailureIsExplained(t *testing.T) {
 	}
 }
 
+// TestImageSaysWhatItCannotRun: where an interpreter is missing within a container, that is likely the image's lack of
+// any, and the page with what to do is named.
+func TestImageSaysWhatItCannotRun(t *testing.T) {
+	const page = "docs/plugins-install.md"
+	for _, contained := range []bool{false, true} {
+		opt := testOptions(t)
+		opt.Builtins, opt.Dir, opt.Contained = nil, shortDir(t), contained
+		must(t, os.WriteFile(filepath.Join(opt.Dir, "mine"), []byte("#!/usr/bin/env-of-nowhere node\n"), 0o755))
+		h := newHost(t, opt)
+		must(t, h.Discover(t.Context()))
+		eventually(t, "broken", func() bool { return h.bundles[0].Status().State == Broken })
+		got := h.bundles[0].Status().Error
+		const said = "the image of Dogwatch has no shell, Python, Node or C library: " + page
+		if strings.Contains(got, said) != contained {
+			t.Errorf("contained %t: %q", contained, got)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
+	must(t, err)
+	if !strings.Contains(string(text), "\n## What the image cannot run\n") {
+		t.Errorf("%s does not say it", page)
+	}
+}
+
 // TestStartFailureBlanksSecrets: what a plugin writes about its environment is redacted, as its errors are.
 func TestStartFailureBlanksSecrets(t *testing.T) {
 	opt := testOptions(t)
