@@ -118,8 +118,12 @@ func TestChangesNameTheTimeThatTheyWaited(t *testing.T) {
 	d := watch(t, Options{Socket: address, Update: true})
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
 	list := change{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond}
+	began := time.Now()
 	err := d.engine.change(t.Context(), connecting, list)
 	explains(t, err, sdk.ErrUnavailable, address, "no answer within 40ms")
+	if took := time.Since(began); took > callTimeout/2 {
+		t.Errorf("it waited %s, which is another limit", took)
+	}
 }
 
 // explains checks an error's kind, and that it is one line with the address and the text once.
