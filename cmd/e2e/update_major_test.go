@@ -43,6 +43,9 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	only(t, engine, "auto", minor)
 	d.watch()
 	c := known(d, "auto")
+	if !c.UpdateAvailable || c.Decision == nil || len(c.Decision.Reasons) == 0 {
+		t.Fatalf("then nothing is offered: %s", show(c))
+	}
 	if c.Result.Tag != "17.2" || c.Decision.State != sdk.StateOffered ||
 		c.Decision.Reasons[0].Source != "preset postgres" {
 		t.Errorf("then %+v: %+v", c.Result, c.Decision)
