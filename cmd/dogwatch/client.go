@@ -199,6 +199,8 @@ type refusedError struct {
 	// Code says why a container is not changed; Plan has the blocks.
 	Code string    `json:"code"`
 	Plan *api.Plan `json:"plan"`
+	// Paste has the lines that allow what was refused.
+	Paste config.Paste `json:"paste"`
 }
 
 func (e *refusedError) Error() string { return e.Detail }

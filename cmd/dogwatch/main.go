@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // an image FROM scratch has no time zones of its own
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -100,7 +102,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// complain writes what is wrong to stderr. Errors quote what others wrote.
+// complain writes what is wrong to stderr, and the lines that mend it. Errors quote what others wrote.
 func complain(stderr io.Writer, problem any) {
 	fmt.Fprintln(stderr, "dogwatch:", logging.Sanitize(fmt.Sprint(problem)))
+	var refused *refusedError
+	if err, is := problem.(error); is && errors.As(err, &refused) {
+		writePaste(stderr, refused.Paste)
+	}
+}
+
+// writePaste writes lines to paste, indented, and where to read about them.
+func writePaste(w io.Writer, p config.Paste) {
+	for _, l := range p.Lines {
+		fmt.Fprintf(w, "\n%s:\n\n", printable(l.Where))
+		for line := range strings.Lines(l.Text) {
+			fmt.Fprintln(w, "  "+printable(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	if p.Docs != "" {
+		fmt.Fprintf(w, "\nSee %s\n", printable(p.Docs))
+	}
 }

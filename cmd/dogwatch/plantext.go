@@ -49,6 +49,7 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	section("Release notes", releaseLines(p.Releases))
 	section("Warnings", reasonLines(p.Warnings))
 	section("Blocked", reasonLines(p.Blocks))
+	writePaste(&b, p.Paste)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -125,7 +125,7 @@ func writeType(w io.Writer, t kind.Type) error {
 	if t.DocsURL != "" {
 		fmt.Fprintln(w, t.DocsURL)
 	}
-	fmt.Fprintf(w, "\nIn a file: %sOPTION. In the environment: %sOPTION.\n", path, config.EnvName(path))
+	fmt.Fprintf(w, "\nIn a file: %sOPTION. In the environment: %sOPTION.\n", path, config.ShortEnvName(path))
 	if t.DefaultName != "" {
 		fmt.Fprintf(w, "Without configuration there is one called %s.\n", t.DefaultName)
 	}

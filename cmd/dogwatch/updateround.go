@@ -49,7 +49,7 @@ func (r *round) fail(res *result, err error) {
 			return // said already
 		}
 	}
-	complain(r.stderr, fmt.Sprintf("%s: %v", res.container.Name, err))
+	complain(r.stderr, fmt.Errorf("%s: %w", res.container.Name, err))
 }
 
 // refusals are the codes of responses that say that an update is not to be: it is not
@@ -139,6 +139,7 @@ func (r *round) block(res *result, p api.Plan, say bool) {
 	res.code, res.refusal = exitBlocked, "blocked: "+strings.Join(codes, ", ")
 	if say {
 		complain(r.stderr, res.container.Name+" is blocked: "+strings.Join(reasonLines(p.Blocks), "; "))
+		writePaste(r.stderr, p.Paste)
 	}
 }
 

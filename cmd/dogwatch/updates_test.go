@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -143,7 +144,12 @@ func (s *updatesServer) plan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if json.NewDecoder(r.Body).Decode(&body) != nil || strings.HasPrefix(name, "off") {
-		respond(w, http.StatusForbidden, map[string]string{"detail": "watcher local: updating is not allowed, since its option update is false: set watcher.docker.local.update to true", "code": "forbidden"})
+		paste := config.Paste{Docs: config.Docs("updating.md#allow-it"), Lines: []config.Lines{
+			{Where: "In the compose file of Dogwatch", Text: "services:\n  dogwatch:\n"},
+			{Where: "At the end of the file", Text: "watcher.docker.local.update: true\x1b[2J\n"}}}
+		respond(w, http.StatusForbidden, map[string]any{"code": "forbidden", "paste": paste,
+			"detail": "watcher local: updating is not allowed, since its option update is false: " +
+				"set watcher.docker.local.update to true"})
 		return
 	}
 	respond(w, http.StatusOK, s.planOfVersion(name, body))

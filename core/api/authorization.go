@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/service"
 )
 
 // require lets only requests pass whose caller has a scope.
@@ -34,7 +35,11 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request, scope auth.S
 	case caller.Scope == auth.Nothing:
 		h.requireLogin(w, r)
 	default:
-		h.fail(w, r, http.StatusForbidden, forbiddenReason(caller, scope))
+		p := problem{Status: http.StatusForbidden, Detail: forbiddenReason(caller, scope)}
+		if scope == auth.Write {
+			p.Paste = service.ToWrite(caller)
+		}
+		h.failProblem(w, r, p)
 	}
 	return nil
 }

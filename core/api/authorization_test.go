@@ -272,7 +272,11 @@ func TestTokenRoutes(t *testing.T) {
 	secret, _ := made["token"].(string)
 	same(t, "made", []any{made["name"], made["scope"], made["createdBy"], made["expired"], len(secret)}, []any{"home page", "read", "ana", false, 46})
 	w.get("/api/summary", "Authorization", "Bearer "+secret).want(200)
-	w.do("POST", "/api/containers/watch", "", "Authorization", "Bearer "+secret).fails(403, `"home page" may only read`)
+	response := w.do("POST", "/api/containers/watch", "", "Authorization", "Bearer "+secret)
+	refused := decodeAs[problem](response.fails(403, `"home page" may only read`))
+	if len(refused.Paste.Lines) != 1 || refused.Paste.Lines[0].Text != "dogwatch token create updates --scope write\n" {
+		t.Errorf("the lines to paste are %+v", refused.Paste)
+	}
 	w.do("POST", "/api/tokens", `{"name":"more"}`, "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "dogwatch token create")
 	listed := w.get("/api/tokens", ana...).want(200)
 	if strings.Contains(string(listed.body), secret) || strings.Contains(string(listed.body), "dw_") {

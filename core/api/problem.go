@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -30,6 +31,8 @@ type problem struct {
 	Code      string     `json:"code,omitempty"`
 	Plan      *Plan      `json:"plan,omitempty"`
 	Operation *Operation `json:"operation,omitempty"`
+	// Paste has the lines that allow what was refused, if there are any.
+	Paste config.Paste `json:"paste,omitzero"`
 }
 
 // field is what is wrong with one field of a request.

@@ -191,6 +191,7 @@ func (h *handler) failChange(w http.ResponseWriter, r *http.Request, err error) 
 	var blocked *updater.BlockedError
 	var conflict *updater.ConflictError
 	var invalid *sdk.InvalidError
+	var forbidden *updater.ForbiddenError
 	p := problem{Status: http.StatusConflict, Detail: err.Error()}
 	switch {
 	case errors.Is(err, service.ErrNotFound), errors.As(err, &invalid):
@@ -202,6 +203,8 @@ func (h *handler) failChange(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.As(err, &conflict):
 		view := operationView(conflict.Operation)
 		p.Code, p.Operation = "conflict", &view
+	case errors.As(err, &forbidden):
+		p.Status, p.Code, p.Paste = http.StatusForbidden, "forbidden", forbidden.Paste
 	case errors.Is(err, service.ErrForbidden):
 		p.Status, p.Code = http.StatusForbidden, "forbidden"
 	case errors.Is(err, updater.ErrUnsupported), errors.Is(err, sdk.ErrUnsupported):

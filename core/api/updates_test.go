@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -244,6 +245,18 @@ func TestChangeErrors(t *testing.T) {
 				t.Errorf("a secret is shown: %s", got.body)
 			}
 		}
+	}
+	lines := []config.Lines{{Where: "In the file", Text: "watcher.docker.local.update: true\n"}}
+	paste := config.Paste{Lines: lines, Docs: config.Docs("updating.md#allow-it")}
+	f.failure = fmt.Errorf("local/nginx: %w", &updater.ForbiddenError{Watcher: "local", Paste: paste})
+	refused := decodeAs[problem](w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(403, "not allowed"))
+	same(t, "lines", refused.Paste, paste)
+	plan := planOf(nginx())
+	plan.Blocks = []watcher.Reason{{Code: "engine.readonly", Text: "the proxy takes no changes"}}
+	f.failure = &updater.BlockedError{Plan: plan}
+	refused = decodeAs[problem](w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(422, "takes no changes"))
+	if len(refused.Plan.Paste.Lines) != 1 || !strings.Contains(refused.Plan.Paste.Lines[0].Text, "POST: 1") {
+		t.Errorf("the plan has the lines %+v", refused.Plan.Paste)
 	}
 	f.failure = updater.ErrStopping
 	w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(503, "stopping")

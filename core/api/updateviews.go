@@ -3,27 +3,31 @@ package api
 import (
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Plan is a watcher.Plan as clients see it.
 type Plan struct {
-	Container  PlanContainer `json:"container"`
-	State      string        `json:"state"`
-	From       PlanImage     `json:"from"`
-	To         PlanImage     `json:"to"`
-	Steps      []PlanStep    `json:"steps"`
-	Carried    []Setting     `json:"carried"`
-	Changes    []ImageChange `json:"changes"`
-	Warnings   []Reason      `json:"warnings"`
-	Blocks     []Reason      `json:"blocks"`
-	Dependents []Dependent   `json:"dependents"`
-	Files      []FileChange  `json:"files"`
-	Backups    []Backup      `json:"backups"`
-	Space      Space         `json:"space"`
+	Container PlanContainer `json:"container"`
+	State     string        `json:"state"`
+	From      PlanImage     `json:"from"`
+	To        PlanImage     `json:"to"`
+	Steps     []PlanStep    `json:"steps"`
+	Carried   []Setting     `json:"carried"`
+	Changes   []ImageChange `json:"changes"`
+	Warnings  []Reason      `json:"warnings"`
+	Blocks    []Reason      `json:"blocks"`
+	// Paste has the lines that take blocks away, if there are any.
+	Paste      config.Paste `json:"paste,omitzero"`
+	Dependents []Dependent  `json:"dependents"`
+	Files      []FileChange `json:"files"`
+	Backups    []Backup     `json:"backups"`
+	Space      Space        `json:"space"`
 	// Kind is how much the update changes, and Major whether it is a major one by the rules of the container. These and
 	// what follows are absent from the plans of rollbacks and of operations.
 	Kind  string `json:"kind,omitempty"`
@@ -214,7 +218,7 @@ func planView(p watcher.Plan) Plan {
 		Steps:    each(p.Steps, func(s watcher.Step) PlanStep { return PlanStep(s) }),
 		Carried:  each(p.Carried, func(s watcher.Setting) Setting { return Setting(s) }),
 		Changes:  each(p.Changes, func(c watcher.Change) ImageChange { return ImageChange(c) }),
-		Warnings: reasonViews(p.Warnings), Blocks: reasonViews(p.Blocks),
+		Warnings: reasonViews(p.Warnings), Blocks: reasonViews(p.Blocks), Paste: updater.Paste(p.Blocks),
 		Dependents: each(p.Dependents, func(d watcher.Dependent) Dependent {
 			return Dependent{ID: d.ContainerID, Name: d.Name, Relation: d.Relation, Action: d.Action}
 		}),

@@ -84,6 +84,9 @@ type Identity struct {
 // Session reports whether the caller has a session, and so can log out.
 func (i Identity) Session() bool { return i.session != nil }
 
+// Token reports whether the caller is a program with a token.
+func (i Identity) Token() bool { return i.token != nil }
+
 // Person reports whether the caller is a user rather than a program with a token.
 // Only users see events about logins.
 func (i Identity) Person() bool { return i.Scope >= Manage || i.Method == AnonymousName }

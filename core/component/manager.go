@@ -290,9 +290,15 @@ func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) [
 		name := bundle.Status().Name
 		problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Warning,
 			Message: fmt.Sprintf("asks for the capability %q and does not get it", capability),
-			Remedy:  fmt.Sprintf("to grant it, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", name, capability, name, capability)})
+			Remedy:  toGrant(name, capability)})
 	}
 	return problems
+}
+
+// toGrant says how a plugin gets a capability.
+func toGrant(plugin, capability string) string {
+	const text = "to grant it, run: dogwatch plugin grants %s --grant %s; or add %[1]s=%[2]s to plugins.grants"
+	return fmt.Sprintf(text, plugin, capability)
 }
 
 // configured logs a plugin's response to a configuration and records it as a problem.

@@ -90,6 +90,8 @@ func (p permits) to(section config.Component, schema option.Schema) permits {
 func (w *Watcher) Updates() (may bool, why string) {
 	may, has := w.Options[optionUpdate].(bool)
 	switch {
+	case w.ungranted():
+		return false, fmt.Sprintf("its plugin does not get the capability %q", kind.CapUpdate)
 	case w.permittedBy.update != "":
 		return true, fmt.Sprintf("the trigger %s is configured", w.permittedBy.update)
 	case w.decided:
@@ -100,14 +102,31 @@ func (w *Watcher) Updates() (may bool, why string) {
 	return false, ""
 }
 
+// CanUpdate reports whether its type can replace containers, be it allowed to or not.
+func (w *Watcher) CanUpdate() bool { return w.Can(kind.CapUpdate) || w.ungranted() }
+
+// ungranted reports whether the watcher could update if its plugin were granted that.
+func (w *Watcher) ungranted() bool { return slices.Contains(w.missing, kind.CapUpdate) }
+
 // UpdateRemedy says what lets the watcher replace containers; "" when it may, or its type
 // cannot. An option that forbids it counts more than any trigger.
 func (w *Watcher) UpdateRemedy() string {
 	switch may, why := w.Updates(); {
 	case may || why == "":
 		return ""
+	case w.ungranted():
+		return toGrant(w.bundle.Status().Name, kind.CapUpdate)
 	case w.decided:
 		return fmt.Sprintf("set %s.%s to true", w.FullID(), optionUpdate)
 	}
 	return fmt.Sprintf("set %s.%s to true, or configure a docker or dockercompose trigger", w.FullID(), optionUpdate)
+}
+
+// UpdatePaste is UpdateRemedy as lines to paste; nothing where no lines are enough.
+func (w *Watcher) UpdatePaste() config.Paste {
+	may, has := w.Options[optionUpdate].(bool)
+	if may || !has || w.ungranted() {
+		return config.Paste{}
+	}
+	return config.Paste{Lines: w.section.Giving(optionUpdate, "true"), Docs: config.Docs("updating.md#allow-it")}
 }

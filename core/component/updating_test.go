@@ -37,7 +37,12 @@ func TestPermit(t *testing.T) {
 		if c.given != nil {
 			section.Options["update"], w.Options["update"] = config.Value{V: c.given}, c.given
 		}
+		w.section = section
+		w.section.Kind, w.section.Type, w.section.Name = w.Kind, w.Type, w.Name
 		w.permit(section, c.schema, permitsOf(c.sections))
+		if pasted := len(w.UpdatePaste().Lines) > 0; pasted != (c.remedy != "") {
+			t.Errorf("%s: there are lines to paste: %v", c.name, pasted)
+		}
 		if may, why := w.Updates(); may != c.may || why != c.why {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, may, why, c.may, c.why)
 		}
@@ -98,5 +103,16 @@ func TestUpdating(t *testing.T) {
 		if got := Updating(trigger); got != want {
 			t.Errorf("%q: %v", trigger, got)
 		}
+	}
+}
+
+// TestUpdatesWithoutTheGrant: a plugin that was not granted to update is not one that cannot, and no option helps.
+func TestUpdatesWithoutTheGrant(t *testing.T) {
+	w := &Watcher{Component: Component{Kind: kind.Watcher, Type: "shelf", Name: "main", missing: []string{kind.CapUpdate}}}
+	w.Options = option.Values{"update": true}
+	may, why := w.Updates()
+	paste := w.UpdatePaste()
+	if may || why != `its plugin does not get the capability "update"` || !w.CanUpdate() || len(paste.Lines) > 0 {
+		t.Errorf("%t, %q, can %t, lines %+v", may, why, w.CanUpdate(), paste)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/updater"
@@ -170,20 +172,23 @@ func TestOperationErrorsKeepTheirKind(t *testing.T) {
 func TestUpdatePermission(t *testing.T) {
 	f := &fakeUpdater{}
 	s := withContainer(t, f)
-	if got := s.UpdatePermission(writer, "local"); got != (Permission{Allowed: true}) {
-		t.Errorf("one that may write: %+v", got)
+	may := func(who string, actor auth.Actor, want Permission) {
+		t.Helper()
+		if got := s.UpdatePermission(actor, "local"); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", who, got)
+		}
 	}
-	if got := s.UpdatePermission(reader, "local"); got != (Permission{Why: "only a login, or a token that may write, allows to update containers"}) {
-		t.Errorf("one that may read: %+v", got)
-	}
-	f.failure = fmt.Errorf("plan it: %w", &updater.ForbiddenError{Watcher: "local", Why: "its option update is " + secret, Remedy: "set watcher.docker.local.update to true"})
-	if got := s.UpdatePermission(writer, "local"); got != (Permission{Why: "its option update is ***", Remedy: "set watcher.docker.local.update to true"}) {
-		t.Errorf("a watcher that may not: %+v", got)
-	}
+	may("one that may write", writer, Permission{Allowed: true})
+	may("one that may read", reader,
+		Permission{Why: "only a login, or a token that may write, allows to update containers"})
+	const remedy = "set watcher.docker.local.update to true"
+	lines := []config.Lines{{Where: "In the file", Text: "watcher.docker.local.update: true\n"}}
+	paste := config.Paste{Lines: lines, Docs: config.Docs("updating.md")}
+	refused := &updater.ForbiddenError{Why: "its option update is " + secret, Remedy: remedy, Paste: paste}
+	f.failure = fmt.Errorf("plan it: %w", refused)
+	may("a watcher that may not", writer, Permission{Why: "its option update is ***", Remedy: remedy, Paste: paste})
 	f.failure = updater.ErrUnsupported
-	if got := s.UpdatePermission(writer, "local"); got != (Permission{}) {
-		t.Errorf("a watcher that cannot: %+v", got)
-	}
+	may("a watcher that cannot", writer, Permission{Why: "its watcher is of a type that only lists containers"})
 	if p, _ := s.OperationProgress("op1"); strings.Contains(p.Message, secret) {
 		t.Errorf("the progress shows a secret: %s", p.Message)
 	}

@@ -33,11 +33,11 @@ func (r *Runner) ImageDiff(ctx context.Context, c sdk.Container) (ImageDiff, err
 	if err != nil {
 		return ImageDiff{}, err
 	}
-	before, err := config(ctx, owner, repo, c, d.From)
+	before, err := imageConfig(ctx, owner, repo, c, d.From)
 	if err != nil {
 		return ImageDiff{}, err
 	}
-	after, err := config(ctx, owner, repo, c, d.To)
+	after, err := imageConfig(ctx, owner, repo, c, d.To)
 	if err != nil {
 		return ImageDiff{}, err
 	}
@@ -72,8 +72,10 @@ func (r *Runner) Images(ctx context.Context, c sdk.Container) (from, to watcher.
 	return from, to, nil
 }
 
-// config reads the configuration of an image of a container's repository.
-func config(ctx context.Context, owner Registry, repo registry.Repository, c sdk.Container, image watcher.PlannedImage) (*sdk.ImageConfig, error) {
+// imageConfig reads the configuration of an image of a container's repository.
+func imageConfig(
+	ctx context.Context, owner Registry, repo registry.Repository, c sdk.Container, image watcher.PlannedImage,
+) (*sdk.ImageConfig, error) {
 	found, err := owner.ImageConfig(ctx, repo, image.Digest, c.Image.Platform())
 	switch {
 	case errors.Is(err, sdk.ErrNotFound):

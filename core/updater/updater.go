@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
@@ -57,6 +58,8 @@ type ForbiddenError struct {
 	Watcher string
 	// Why says why the watcher may not update, and Remedy which setting lets it.
 	Why, Remedy string
+	// Paste is the Remedy as lines.
+	Paste config.Paste
 }
 
 func (e *ForbiddenError) Error() string {
@@ -122,8 +125,9 @@ type Watcher struct {
 	Name string
 	// Updates is whether its type can update, Allowed whether it is configured that it may.
 	Updates, Allowed bool
-	// Why says why it may or may not, and Remedy what lets it; see ForbiddenError.
+	// Why says why it may or may not, and Remedy what lets it, and Paste with which lines; see ForbiddenError.
 	Why, Remedy string
+	Paste       config.Paste
 	// Keep and Prune are its rules where no label says otherwise.
 	Keep  int
 	Prune bool
@@ -271,7 +275,7 @@ func (r *Runner) watcher(name string) (Watcher, error) {
 	case !w.Updates:
 		return w, fmt.Errorf("watcher %s: %w: its type only lists containers", name, ErrUnsupported)
 	case !w.Allowed:
-		return w, &ForbiddenError{Watcher: name, Why: w.Why, Remedy: w.Remedy}
+		return w, &ForbiddenError{Watcher: name, Why: w.Why, Remedy: w.Remedy, Paste: w.Paste}
 	}
 	return w, nil
 }

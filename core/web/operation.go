@@ -350,7 +350,12 @@ func (u *UI) operationMissing(w http.ResponseWriter, r *http.Request) {
 // renderRefusal responds with why a change of a container was not begun or cancelled.
 func (u *UI) renderRefusal(w http.ResponseWriter, r *http.Request, title string, err error, back, to string) {
 	status, detail := refusal(err)
-	u.renderError(w, r, status, problem{Title: title, Detail: detail, Back: back, BackTo: to})
+	p := problem{Title: title, Detail: detail, Back: back, BackTo: to}
+	var forbidden *updater.ForbiddenError
+	if errors.As(err, &forbidden) {
+		p.Paste = forbidden.Paste
+	}
+	u.renderError(w, r, status, p)
 }
 
 // refusal is the status and the sentence for why a change is not planned or begun.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -200,6 +201,8 @@ type changes struct {
 	Previous         string
 	// Forbidden says why updates are not allowed, and what allows them; see forbiddenText.
 	Forbidden string
+	// Paste has the lines that allow them.
+	Paste config.Paste
 	// Doing is what is being done, at DoingPath.
 	Doing, DoingPath string
 	Rows             []operationRow
@@ -212,6 +215,7 @@ type changes struct {
 func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
 	v := changes{Update: permission.Allowed && c.UpdateAvailable && c.Base == nil, Forbidden: forbiddenText(permission)}
+	v.Paste = permission.Paste
 	found, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1})
 	if err != nil {
 		return v, err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -40,6 +42,8 @@ type planView struct {
 	Confirm, Acknowledge bool
 	// Forbidden says why there is no button for this user, and what allows it.
 	Forbidden string
+	// Paste has the lines that allow it, or take its blocks away.
+	Paste config.Paste
 	// Compose is what was chosen for the compose file: "edit" or ""; OfferCompose whether it can be.
 	Compose      string
 	OfferCompose bool
@@ -102,6 +106,7 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Warnings: warningsOf(p.Warnings),
 		Writable: bytesWord(p.Space.Writable), Download: bytesWord(p.Space.Download),
+		Paste: updater.Paste(p.Blocks),
 	}
 	v.From, v.To = versionsOf(p.From, p.To)
 	v.Confirm = true
@@ -200,6 +205,8 @@ func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec 
 	}
 	permission := u.Service.UpdatePermission(actor, c.Watcher)
 	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
+	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)
+	v.Paste.Docs = cmp.Or(v.Paste.Docs, permission.Paste.Docs)
 	v.OfferCompose = v.OfferCompose && permission.Allowed
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	policypreview "github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/weblink"
@@ -164,6 +165,8 @@ func acceptsGzip(r *http.Request) bool {
 // problem is an error page: it says what went wrong and what to do.
 type problem struct {
 	Title, Detail, Back, BackTo string
+	// Paste has the lines that mend it, if there are any.
+	Paste config.Paste
 }
 
 // renderError responds with an error page that says what went wrong, and where to go on.

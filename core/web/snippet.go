@@ -18,7 +18,7 @@ func paste(c service.Component) (yaml, env string) {
 	var lines []string
 	add := func(path, value string) {
 		settings = append(settings, config.Setting{Path: path, Value: value})
-		lines = append(lines, config.EnvName(path)+"="+envValue(value))
+		lines = append(lines, config.ShortEnvName(path)+"="+envValue(value))
 	}
 	for _, s := range c.Settings {
 		path := c.Key() + "." + s.Name

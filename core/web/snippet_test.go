@@ -36,7 +36,8 @@ DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
 	local := configured(kind.Watcher, "docker", "local", component.Ready)
 	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
 	yaml, env = paste(local)
-	if yaml != "watcher:\n  docker:\n    local: true\n" && yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_DOCKER_LOCAL=true\n" {
+	if yaml != "watcher:\n  docker:\n    local: true\n" &&
+		yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_LOCAL=true\n" {
 		t.Errorf("of nothing: %q and %q", yaml, env)
 	}
 }

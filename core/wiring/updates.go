@@ -42,7 +42,8 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 	prune, _ := w.Options["prune"].(bool)
 	hooks, _ := w.Options["hooks"].(bool)
 	return updater.Watcher{
-		ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Why: why, Remedy: w.UpdateRemedy(), Updater: w,
+		ID: w.ID(), Name: w.Name, Updates: w.CanUpdate(),
+		Allowed: allowed, Why: why, Remedy: w.UpdateRemedy(), Paste: w.UpdatePaste(), Updater: w,
 		Keep: int(keep), Prune: prune, Hooks: hooks,
 	}, true
 }
