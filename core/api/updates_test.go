@@ -262,6 +262,17 @@ func TestChangeErrors(t *testing.T) {
 	w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(503, "stopping")
 }
 
+// TestApproveOfABaseIsRefused with what to do; it can be skipped.
+func TestApproveOfABaseIsRefused(t *testing.T) {
+	w := start(t, nil)
+	c := nginx()
+	c.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node", Tag: sdk.Tag{Value: "22"}}
+	w.put(c)
+	path := "/api/containers/" + c.ID + "/decision"
+	w.do("POST", path, `{"action":"approve"}`).fails(400, "base image node:22 of local/nginx; rebuild the image")
+	w.do("POST", path, `{"action":"skip"}`).want(200)
+}
+
 func TestOperationsFilter(t *testing.T) {
 	w := start(t, nil)
 	f := w.updates

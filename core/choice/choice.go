@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -76,6 +77,17 @@ func (c *Choices) All() []policy.Choice {
 		all = append(all, slices.SortedFunc(slices.Values(stored[subject]), func(a, b policy.Choice) int { return b.At.Compare(a.At.Time) })...)
 	}
 	return all
+}
+
+// Approvable returns nil when approving the update of a container can have an effect, and else an
+// *sdk.InvalidError: nobody but who builds an image carries out the update of its base.
+func Approvable(c *sdk.Container) error {
+	if c.Base == nil {
+		return nil
+	}
+	const text = "there is nothing to approve: what is newer is the base image %s:%s of %s/%s; rebuild the image"
+	return sdk.Invalid("action", text,
+		reference.Short(c.Base.Registry.Host, c.Base.Name), c.Base.Tag.Value, c.Watcher, c.Name)
 }
 
 // Choose stores what a user decided about an update, and has it decided again. A snooze

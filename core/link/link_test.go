@@ -233,6 +233,19 @@ func TestRedeemChosenAction(t *testing.T) {
 	}
 }
 
+// TestRedeemApprovalOfABase: nobody but who builds the image carries it out.
+func TestRedeemApprovalOfABase(t *testing.T) {
+	f := newFixture(t)
+	approve := f.token("ntfy.main", trigger.ActionApprove)
+	c := f.container
+	c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
+	f.change(c)
+	_, err := f.Redeem(t.Context(), approve, "", time.Time{})
+	if !errors.Is(err, link.ErrChoice) || !strings.Contains(err.Error(), "rebuild the image") || len(f.choices) > 0 {
+		t.Errorf("%v, and chosen is %+v", err, f.choices)
+	}
+}
+
 func TestSnoozeBounds(t *testing.T) {
 	f := newFixture(t)
 	for title, c := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -93,6 +94,11 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 	now := l.opt.Now()
 	if action == "" {
 		action = shown.Action
+	}
+	if action == policy.Approved {
+		if err := choice.Approvable(&shown.Container); err != nil {
+			return shown, sdk.WithKind(ErrChoice, err)
+		}
 	}
 	switch {
 	case action != shown.Action && shown.Action != Any, action != policy.Approved && action != policy.Skip && action != policy.Snooze:

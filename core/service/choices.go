@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	choices "github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -46,6 +47,10 @@ func (s *Service) Choose(ctx context.Context, actor auth.Actor, choice Choice) e
 		return err
 	case s.opt.Choices == nil:
 		return errNoChoices
+	case choice.Kind == policy.Approved:
+		if err := choices.Approvable(&rec.Container); err != nil {
+			return err
+		}
 	}
 	c := rec.Container
 	var key update.Key

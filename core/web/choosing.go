@@ -35,8 +35,9 @@ type chooser struct {
 	Several bool
 	// Sure is true where to approve was confirmed: it may begin an update.
 	Sure bool
-	// May is whether a watcher of theirs can update containers.
+	// May is whether a watcher of theirs can update containers, Approve whether approving one has an effect.
 	May     bool
+	Approve bool
 	Snoozes []choice
 	// Tomorrow is the first day that a snooze can last until.
 	Tomorrow string
@@ -106,7 +107,8 @@ func (u *UI) chooserOf(r *http.Request, chosen []sdk.Container, given url.Values
 		key := c.Watcher + "/" + c.Name
 		if versions := versionsToChoose(c, given.Get("version:"+key)); versions != nil {
 			f.Items = append(f.Items, chooserItem{Key: key, Name: nameOf(c), Href: hrefOf(c), Current: shortTag(c.Image.Tag.Value), Versions: versions})
-			f.May = f.May || u.Service.UpdatePermission(u.actor(r), c.Watcher).Allowed
+			f.Approve = f.Approve || c.Base == nil
+			f.May = f.May || u.carriesOut(r, c)
 		}
 	}
 	if len(f.Items) == 0 {
@@ -255,11 +257,16 @@ func (u *UI) choose(w http.ResponseWriter, r *http.Request) {
 // beginsUpdate reports whether one of the containers is updated once it is approved.
 func (u *UI) beginsUpdate(r *http.Request, chosen []sdk.Container) bool {
 	for i := range chosen {
-		if u.Service.UpdatePermission(u.actor(r), chosen[i].Watcher).Allowed {
+		if u.carriesOut(r, &chosen[i]) {
 			return true
 		}
 	}
 	return false
+}
+
+// carriesOut reports whether the update of a container is carried out once the user approves it.
+func (u *UI) carriesOut(r *http.Request, c *sdk.Container) bool {
+	return c.Base == nil && u.Service.UpdatePermission(u.actor(r), c.Watcher).Allowed
 }
 
 // decideAll stores the same choice about each container, and says how that went.

@@ -200,9 +200,9 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 		case event.UpdateFound:
 			line.Words = "It has a newer version: " + found(e.Container)
 		case event.UpdateCleared:
-			line.Words = cleared(e.Container)
+			line.Words = cleared(e.Container, c)
 		case event.ContainerChanged:
-			line.Words, line.Bad = changed(e)
+			line.Words, line.Bad = changed(e, c)
 		default:
 			continue
 		}
@@ -226,14 +226,22 @@ func found(c *sdk.Container) string {
 }
 
 // cleared says what is the case where an update is none any more.
-func cleared(c *sdk.Container) string {
+func cleared(c, now *sdk.Container) string {
 	if tally.Unknown(c) {
-		return "Whether there is anything newer is not known any more: " + c.Check.Reason
+		return "Whether there is anything newer is not known any more" + reasonUnless(c, now)
 	}
 	return "It is up to date again"
 }
 
-func changed(e event.Event) (words string, bad bool) {
+// reasonUnless says why nothing could be compared, unless that is so now, which the page says anyway.
+func reasonUnless(c, now *sdk.Container) string {
+	if tally.Unknown(now) && c.Check.Reason == now.Check.Reason {
+		return ""
+	}
+	return ": " + c.Check.Reason
+}
+
+func changed(e event.Event, now *sdk.Container) (words string, bad bool) {
 	c := e.Container
 	switch {
 	case e.Aspect == event.Postponed && c.Check.Postponed():
@@ -247,7 +255,7 @@ func changed(e event.Event) (words string, bad bool) {
 	case c.Check.State == sdk.CheckFailed:
 		return "It could not be checked", true
 	case tally.Unknown(c):
-		return "Whether there is anything newer is not known: " + c.Check.Reason, false
+		return "Whether there is anything newer is not known" + reasonUnless(c, now), false
 	case c.Status != "":
 		return "It changed; it is " + c.Status, false
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -79,6 +80,26 @@ func TestPagesShowBaseImages(t *testing.T) {
 	}
 }
 
+// TestBaseImagesCannotBeApproved: there is no button, and one for a selection in which something else can be.
+func TestBaseImagesCannotBeApproved(t *testing.T) {
+	base := func(c *sdk.Container) { c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}} }
+	u, _ := withStore(t, a("web", newer("24-alpine", "major"), base), a("db", newer("9.0.0", "major")))
+	fakes(u).permission = service.Permission{Allowed: true}
+	for path, want := range map[string]bool{
+		"/containers/local/web": false, "/choose?c=local/web": false,
+		"/containers/local/db": true, "/choose?c=local/web&c=local/db": true,
+	} {
+		_, body := get(t, u, path)
+		if has := strings.Contains(body, `value="approve"`); has != want {
+			t.Errorf("%s: there is a button: %t", path, has)
+		}
+		contains(t, body, `value="skip"`)
+		if !want {
+			contains(t, body, "There is nothing to approve: what is newer is a base image; rebuild the image.")
+		}
+	}
+}
+
 // TestContainerPageNamesLabelsOfImages beside their values, while it is known which they are.
 func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 	const marked = `<dt>theirs</dt><dd><code>1</code> <span class="second">from the image</span></dd>`
@@ -134,6 +155,29 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
 	}, c)
 	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann", "It changed; it is running"} {
+		if all[i].Words != want {
+			t.Errorf("got %q, want %q", all[i].Words, want)
+		}
+	}
+}
+
+// TestPageSaysOnceWhyNothingWasCompared: the reason stands above, and in the history only where it was another one.
+func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
+	unknown := func(reason string) *sdk.Container {
+		return &sdk.Container{Watcher: "local", Name: "web", Check: sdk.CheckState{State: sdk.CheckUnknown, Reason: reason}}
+	}
+	now, before := unknown("its image was loaded from a file"), unknown("its registry gives no digests")
+	all := happened([]event.Event{
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: now}},
+		{Type: event.UpdateCleared, Payload: event.Payload{Container: now}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: before}},
+		{Type: event.UpdateCleared, Payload: event.Payload{Container: before}},
+	}, now)
+	for i, want := range []string{
+		"Whether there is anything newer is not known", "Whether there is anything newer is not known any more",
+		"Whether there is anything newer is not known: its registry gives no digests",
+		"Whether there is anything newer is not known any more: its registry gives no digests",
+	} {
 		if all[i].Words != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}

@@ -3,6 +3,7 @@ package wiring
 import (
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -15,7 +16,8 @@ func MayApprove(allowed func(watcher string) bool) func(c *sdk.Container) bool {
 			return c.Decision != nil && slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == code })
 		}
 		switch {
-		case has(policy.ReasonApproved), c.Decision != nil && c.Decision.State == sdk.StateAutomatic:
+		case choice.Approvable(c) != nil, has(policy.ReasonApproved),
+			c.Decision != nil && c.Decision.State == sdk.StateAutomatic:
 			return false
 		case has(policy.ReasonApproval):
 			return true
