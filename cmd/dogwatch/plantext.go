@@ -14,20 +14,34 @@ func planTitle(s style, name string, p api.Plan) string {
 	return s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + kindNote(p) + "\n"
 }
 
-// writePlan writes a plan as text.
-func writePlan(w io.Writer, s style, name string, p api.Plan) error {
-	var b strings.Builder
-	b.WriteString(planTitle(s, name, p))
-	line := func(text string) { b.WriteString("  " + printable(text) + "\n") }
-	section := func(title string, lines []string) {
+// sectionOf returns what writes lines below a title; nothing where there are none.
+func sectionOf(b *strings.Builder, s style) func(title string, lines []string) {
+	return func(title string, lines []string) {
 		if len(lines) == 0 {
 			return
 		}
 		b.WriteString(s.paint(title, "1") + "\n")
 		for _, text := range lines {
-			line(text)
+			b.WriteString("  " + printable(text) + "\n")
 		}
 	}
+}
+
+// writeWarnings writes what is to know of a plan that is carried out without asking.
+func writeWarnings(w io.Writer, s style, name string, p api.Plan) error {
+	var b strings.Builder
+	b.WriteString(planTitle(s, name, p))
+	sectionOf(&b, s)("Warnings", reasonLines(p.Warnings))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writePlan writes a plan as text.
+func writePlan(w io.Writer, s style, name string, p api.Plan) error {
+	var b strings.Builder
+	b.WriteString(planTitle(s, name, p))
+	line := func(text string) { b.WriteString("  " + printable(text) + "\n") }
+	section := sectionOf(&b, s)
 	if p.From.Digest != "" {
 		line("from " + p.From.Digest)
 	}

@@ -46,9 +46,9 @@ func newUpdate(g *global) *cobra.Command {
 		Use:   "update CONTAINER...",
 		Short: "Replace containers by ones that run the newer image",
 		Long: `Has the Dogwatch that is serving replace containers, at most two at a time: it shows
-all plans, asks once for a yes, and prints each step; with --yes only the steps. If one
-fails, or the new container does not become healthy, the old one is back. An operation
-goes on when this command is interrupted. The watcher must be allowed to update:
+all plans, asks once for a yes, and prints each step; with --yes only warnings and steps.
+If one fails, or the new container does not become healthy, the old one is back. An
+operation goes on when this command is interrupted. The watcher must be allowed to update:
 watcher.TYPE.NAME.update.
 
 A major update is asked about once more; with --yes it needs --major, and --all leaves

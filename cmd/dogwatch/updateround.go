@@ -85,7 +85,7 @@ func (r *round) ended() []api.Operation {
 }
 
 // planAll plans for each container and shows the plans: of one that is carried out without
-// asking only its title, since its steps follow. It returns those that can be carried out.
+// asking its title and warnings, since its steps follow. It returns those that can be carried out.
 func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []planned) {
 	r.plans = []api.Plan{}
 	for _, c := range selected {
@@ -112,12 +112,12 @@ func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []
 	return ready
 }
 
-// show writes a plan, or its title where it is carried out anyway; nothing for programs.
+// show writes a plan, or its title and warnings where it is carried out anyway; nothing for programs.
 func (r *round) show(c sdk.Container, p api.Plan, brief bool) (err error) {
 	switch s := styleOf(r.stdout); {
 	case r.flags.json || brief && len(p.Blocks) > 0:
 	case brief:
-		_, err = io.WriteString(r.stdout, planTitle(s, c.Name, p))
+		err = writeWarnings(r.stdout, s, c.Name, p)
 	default:
 		err = writePlan(r.stdout, s, c.Name, p)
 	}
