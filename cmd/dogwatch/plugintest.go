@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,10 +218,10 @@ func imageText(i sdk.Image) string {
 // pick finds a component by its id, with or without the kind.
 func pick(instance *oneshot.Instance, kinds []kind.Kind, id string) (*component.Component, error) {
 	var found []*component.Component
-	var known []string
+	var known, ids []string
 	for _, k := range kinds {
 		for _, c := range instance.Components(k) {
-			known = append(known, c.FullID())
+			known, ids = append(known, c.FullID()), append(ids, c.ID())
 			if strings.EqualFold(id, c.FullID()) || strings.EqualFold(id, c.ID()) {
 				found = append(found, c)
 			}
@@ -230,11 +231,12 @@ func pick(instance *oneshot.Instance, kinds []kind.Kind, id string) (*component.
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fmt.Errorf("there is no component %q%s (there is %s)", id, nearest(id, known), enumerate(known))
+		near := cmp.Or(nearest(id, known), nearest(id, ids))
+		return nil, fmt.Errorf("there is no component %q%s (there is %s)", id, near, enumerate(known))
 	}
-	var ids []string
+	var both []string
 	for _, c := range found {
-		ids = append(ids, c.FullID())
+		both = append(both, c.FullID())
 	}
-	return nil, fmt.Errorf("%s can be %s: say which", id, strings.Join(ids, " or "))
+	return nil, fmt.Errorf("%s can be %s: say which", id, strings.Join(both, " or "))
 }

@@ -37,9 +37,26 @@ func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
 func (h *handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
 	c, found := h.Service.Component(r.Context(), h.actor(r), k, param(r, "type"), param(r, "name"))
 	if !found {
-		h.notFound(w, r)
+		h.componentNotFound(w, r, k)
 	}
 	return c, found
+}
+
+// componentNotFound responds for a component that the path names and that there is not.
+func (h *handler) componentNotFound(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	h.fail(w, r, http.StatusNotFound, "Not Found"+h.nearest(r, k))
+}
+
+// nearest says which component the path of a request was probably meant to name; "" when none is near.
+func (h *handler) nearest(r *http.Request, k kind.Kind) string {
+	var known []string
+	for _, c := range h.Service.Components(h.actor(r), k) {
+		known = append(known, c.ID)
+	}
+	if near := option.Suggest(param(r, "type")+"."+param(r, "name"), known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
 }
 
 // registryView is a registry with what its hosts allow.
@@ -124,7 +141,8 @@ func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 	typ, name := param(r, "type"), param(r, "name")
 	id := typ + "." + name
 	if _, found := h.Service.Component(r.Context(), h.actor(r), kind.Trigger, typ, name); !found {
-		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("Error when running trigger %s (trigger not found)", id))
+		near := h.nearest(r, kind.Trigger)
+		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("Error when running trigger %s (trigger not found)%s", id, near))
 		return
 	}
 	var c sdk.Container

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
@@ -189,7 +190,7 @@ func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 	typ, name := param(r, "type"), param(r, "name")
 	switch err := h.Service.RunTrigger(h.run, h.actor(r), typ, name, []sdk.Container{rec.Container}, false); {
 	case errors.Is(err, service.ErrNotFound):
-		h.fail(w, r, http.StatusNotFound, "Trigger not found")
+		h.fail(w, r, http.StatusNotFound, "Trigger not found"+h.nearest(r, kind.Trigger))
 	case err != nil:
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
 	default:

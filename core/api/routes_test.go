@@ -168,6 +168,12 @@ func TestNamesInPaths(t *testing.T) {
 		}
 	}
 	w.do("POST", "/api/triggers/ntfy/NoSuch", "{}").fails(404, "Error when running trigger ntfy.NoSuch (trigger not found)")
+	for _, path := range []string{
+		"/api/triggers/ntfy/onn", "/api/triggers/ntfy/onn/test", "/api/containers/AbC%2F%C3%A9%201/triggers/ntfy/onn",
+	} {
+		w.do("POST", path, "{}").fails(404, "did you mean ntfy.one?")
+	}
+	w.get("/api/triggers/ntfy/onn").fails(404, "Not Found: did you mean ntfy.one?")
 	w.do("POST", "/api/plugins/TEST/trust", `{"sha256":"00"}`).fails(409, "test is built in")
 	w.get("/api/containers/AbC/é 1").fails(404)
 	w.do("POST", "/api/containers//watch", "").fails(404, "Container not found")

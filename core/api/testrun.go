@@ -37,7 +37,7 @@ func (h *handler) testComponent(k kind.Kind) http.HandlerFunc {
 		case err == nil:
 			h.respond(w, r, testRunView{result.Result, result.Took.Round(time.Millisecond).String()})
 		case errors.Is(err, service.ErrNotFound):
-			h.notFound(w, r)
+			h.componentNotFound(w, r, k)
 		case errors.Is(err, testrun.ErrHost), errors.Is(err, service.ErrForbidden):
 			h.fail(w, r, http.StatusForbidden, err.Error())
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
