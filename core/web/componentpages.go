@@ -41,6 +41,14 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		}
 	}
 	p := newKindPage(k, u.Service.ComponentsWithSettings(actor, k), lastChecks(checks))
+	p.Empty = u.emptyOf(r.Context(), actor, len(p.Rows))
+	if k == kind.Trigger && p.Empty != nil {
+		p.First = triggerGuide()
+		p.First.Whole = true
+		if g := p.Empty.Guide; g != nil && g.Title == p.First.Title {
+			p.Empty.Guide = nil // it is the same
+		}
+	}
 	p.checking(runningChecks(checks, u.started), u.Service.Progress())
 	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
 }

@@ -25,8 +25,9 @@ type kindPage struct {
 	// Summary counts them: "3 watchers, 1 failed".
 	Summary string
 	Rows    []componentRow
-	// Paste is what makes the first of them, for an empty list.
-	Paste *snippet
+	// Empty is what an empty list says, and First how to make the first of them.
+	Empty *emptyView
+	First *guide
 }
 
 // componentRow is a component in a list.
@@ -85,10 +86,6 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 		p.Is = "A registry answers which tags and digests an image has. The public ones need no configuration."
 	case kind.Trigger:
 		p.Is = "A trigger tells you of an update, or does something about it."
-		if len(all) == 0 {
-			s := firstTrigger()
-			p.Paste = &s
-		}
 	}
 	return p
 }

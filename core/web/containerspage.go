@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -29,6 +30,9 @@ func (u *UI) list(r *http.Request) listView {
 	snapshot := u.Service.Containers()
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rowsFor(r))
+	if v.Empty {
+		v.Sentence = headline(tally.Counts{}, u.Service.Components(u.actor(r), kind.Watcher))
+	}
 	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
 	v.Decide = u.mayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.actor(r), kind.Trigger))

@@ -25,6 +25,7 @@ type deliveriesPage struct {
 	Newest         string
 	CSV            string
 	Filtered       bool
+	Empty          *emptyView
 	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
 }

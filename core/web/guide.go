@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -18,6 +19,8 @@ type guide struct {
 	// Reason is the error that stands in the way, if one does.
 	Reason string
 	Steps  []guideStep
+	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
+	Whole bool
 }
 
 // guideStep is one thing to do: words, and lines to paste.
@@ -40,6 +43,14 @@ type situation struct {
 
 // newGuide returns what to do next, or nil when nothing is missing.
 func newGuide(s situation) *guide {
+	g := s.guide()
+	if g != nil {
+		g.Whole = s.Containers == 0
+	}
+	return g
+}
+
+func (s situation) guide() *guide {
 	failed := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State == component.Failed })
 	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State != component.Failed && !s.Checked[c.Name] })
 	switch {
@@ -167,6 +178,32 @@ func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
 		}
 	}
 	return newGuide(s), nil
+}
+
+// emptyView is what a page says where its list is empty: what the overview says, and what to do next.
+type emptyView struct {
+	Sentence string
+	Guide    *guide
+}
+
+// emptyOf returns what a page says that has the given number of rows; nil where it has some.
+func (u *UI) emptyOf(ctx context.Context, actor auth.Actor, rows int) *emptyView {
+	if rows > 0 {
+		return nil
+	}
+	g, err := u.guide(ctx, actor)
+	if err != nil {
+		u.Log.Warn("read what is missing", "error", err) // pages show all else
+	}
+	return &emptyView{Sentence: headline(u.count(), u.Service.Components(actor, kind.Watcher)), Guide: g}
+}
+
+// headline says in one line how the containers are, and whether there may be others that nobody can see.
+func headline(t tally.Counts, watchers []service.Component) string {
+	if down := len(componentsOf(watchers)); down > 0 {
+		return sentence(t, plural(down, "failed watcher"))
+	}
+	return sentence(t)
 }
 
 // startPage is the guide as a page.

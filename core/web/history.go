@@ -146,6 +146,7 @@ type historyPage struct {
 	Older, Newest string
 	CSV           string
 	Filtered      bool
+	Empty         *emptyView
 }
 
 // newHistoryPage makes a page of what was found; deliveries are those that events are about, by id.

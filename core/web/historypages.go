@@ -34,6 +34,7 @@ func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newHistoryPage(q, wrong, found, deliveries, watchers, u.triggerIDs(actor))
+	p.Empty = u.emptyOf(r.Context(), actor, len(p.Rows))
 	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
 }
 
@@ -78,6 +79,7 @@ func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.actor(r)))
 	addSteps(p.Rows, u.Service.DeliveryProgress())
+	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
 	u.live(w, r, "deliveries", page{Title: "Deliveries", Nav: "history", Live: followsDeliveries, Content: p})
 }

@@ -38,6 +38,7 @@ type operationsPage struct {
 	Rows             []operationRow
 	Older, Newest    string
 	Filtered         bool
+	Empty            *emptyView
 }
 
 // operationRow is an operation in a list.
@@ -132,6 +133,7 @@ func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newOperationsPage(q, wrong, found)
+	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
 	u.live(w, r, "operations", page{Title: "Operations", Nav: "history", Live: followsOperations, Refresh: open, Content: p})
 }

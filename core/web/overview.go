@@ -304,11 +304,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	}
 	watchers := u.Service.Components(actor, kind.Watcher)
 	down := componentsOf(watchers)
-	var notes []string
-	if len(down) > 0 {
-		notes = append(notes, plural(len(down), "failed watcher"))
-	}
-	v := overviewView{Sentence: sentence(t, notes...), Empty: t.All == 0}
+	v := overviewView{Sentence: headline(t, watchers), Empty: t.All == 0}
 	events, err := u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
 	if err != nil {
 		return v, err

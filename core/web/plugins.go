@@ -17,7 +17,8 @@ type pluginPage struct {
 	Summary string
 	Rows    []pluginRow
 	// Said is what a button just did.
-	Said string
+	Said  string
+	Empty *emptyView
 }
 
 // pluginRow is a plugin in words.
@@ -180,6 +181,7 @@ func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p := newPluginPage(all, said, u.actor(r).Operator())
+	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
 	u.live(w, r, "plugins", page{Title: "Plugins", Nav: "plugins", Live: followsPlugins, Content: p})
 }
 

@@ -24,6 +24,7 @@ type policiesPage struct {
 	// Choices are what users decided, MayUndo whether this one may undo that.
 	Choices []choiceRow
 	MayUndo bool
+	Empty   *emptyView
 }
 
 // policyUse is a rule that is set.
@@ -93,6 +94,7 @@ func (u *UI) showPolicies(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newPoliciesPage(found)
+	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Updates))
 	p.Rule, p.Value = name, value
 	p.Choices, p.MayUndo = u.choiceRows(), u.mayChoose(r)
 	status := http.StatusOK
