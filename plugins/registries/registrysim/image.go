@@ -32,8 +32,11 @@ type PlatformImage struct {
 	// Digest is that of its manifest, Config that of its configuration.
 	Digest, Config string
 	Created        time.Time
-	// Labels are those of its configuration.
-	Labels map[string]string
+	// Settings are what its configuration says under "config", Labels the labels among them.
+	Settings map[string]any
+	Labels   map[string]string
+	// Size is that of its layers, in bytes.
+	Size int64
 }
 
 // part is one document of an image.
@@ -57,7 +60,7 @@ type document struct {
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
-	Size        int               `json:"size"`
+	Size        int64             `json:"size"`
 	Platform    *sdk.Platform     `json:"platform,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
@@ -118,6 +121,10 @@ func (r *Registry) build(repo string, revision int) *content {
 	for _, platform := range r.options.Platforms {
 		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
 		base := c.add(typeLayer, []byte(fmt.Sprintf("%s %s/%s%s", repo, platform.OS, platform.Architecture, platform.Variant)))
+		if size := r.options.Size; size != nil {
+			layer.Size = size(repo, revision)
+			base.Size = 2 * layer.Size
+		}
 		conf := c.addJSON(typeConfig, config{
 			Platform: platform, Created: created.Format(time.RFC3339), Config: settings,
 			RootFS: rootFS{Type: "layers", DiffIDs: []string{base.Digest, layer.Digest}},
@@ -125,7 +132,10 @@ func (r *Registry) build(repo string, revision int) *content {
 		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{base, layer}})
 		entry.Platform = &platform
 		list.Manifests = append(list.Manifests, entry)
-		c.platforms = append(c.platforms, PlatformImage{Platform: platform, Digest: entry.Digest, Config: conf.Digest, Created: created, Labels: labels})
+		c.platforms = append(c.platforms, PlatformImage{
+			Platform: platform, Digest: entry.Digest, Config: conf.Digest, Created: created,
+			Settings: settings, Labels: labels, Size: base.Size + layer.Size,
+		})
 	}
 	proof := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: c.addJSON(typeConfig, struct{}{}), Layers: []descriptor{}})
 	proof.Platform = &sdk.Platform{OS: "unknown", Architecture: "unknown"}
@@ -147,7 +157,7 @@ func (c *content) add(mediaType string, body []byte) descriptor {
 	sum := sha256.Sum256(body)
 	digest := "sha256:" + hex.EncodeToString(sum[:])
 	c.documents[digest] = document{mediaType: mediaType, body: body}
-	return descriptor{MediaType: mediaType, Digest: digest, Size: len(body)}
+	return descriptor{MediaType: mediaType, Digest: digest, Size: int64(len(body))}
 }
 
 func (c *content) image() Image { return Image{Digest: c.index, Platforms: c.platforms} }

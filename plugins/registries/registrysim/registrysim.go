@@ -65,6 +65,9 @@ type Options struct {
 	Created func(revision int) time.Time
 	// Config is what the configuration of an image says under "config"; nothing when nil.
 	Config func(repo string, revision int) map[string]any
+	// Size is how large the own layer of an image says it is, in bytes; that which it has in
+	// common with others is twice as large. What they really are when nil.
+	Size func(repo string, revision int) int64
 	// Platforms are those of every image; amd64, arm64 and arm/v7 when empty.
 	Platforms []sdk.Platform
 }
@@ -195,6 +198,18 @@ func (r *Registry) Image(repo, tag string) (image Image, ok bool) {
 		return Image{}, false
 	}
 	return r.publish(repo, revision).image(), true
+}
+
+// Pinned returns the image of a repository with the digest of its index; ok is false when there is none.
+func (r *Registry) Pinned(repo, digest string) (image Image, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, known := r.parts[digest]
+	if !known || at.repo != repo {
+		return Image{}, false
+	}
+	c := r.build(repo, at.revision)
+	return c.image(), c.index == digest
 }
 
 // ExpireTokens makes the registry refuse every token it has given out.

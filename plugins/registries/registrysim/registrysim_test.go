@@ -203,3 +203,25 @@ func TestInjectedFaults(t *testing.T) {
 		t.Errorf("status %d", w.Code)
 	}
 }
+
+// TestPinned: an image is found by its own digest, in its own repository, once it was looked at.
+func TestPinned(t *testing.T) {
+	r := New(Options{
+		Size:   func(_ string, revision int) int64 { return int64(100 * revision) },
+		Config: func(string, int) map[string]any { return map[string]any{"User": "app"} },
+	})
+	r.Push("a/b", "1", "2")
+	want, _ := r.Image("a/b", "2")
+	got, known := r.Pinned("a/b", want.Digest)
+	if !known || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %t", got, known)
+	}
+	if first := got.Platforms[0]; first.Size != 600 || first.Settings["User"] != "app" {
+		t.Errorf("%+v", first)
+	}
+	for _, other := range [][2]string{{"a/c", want.Digest}, {"a/b", want.Platforms[0].Digest}, {"a/b", "sha256:00"}} {
+		if _, known := r.Pinned(other[0], other[1]); known {
+			t.Errorf("%v is an image", other)
+		}
+	}
+}
