@@ -1,6 +1,6 @@
-// Package enginesim simulates a Docker Engine: the read-only part of its HTTP API, over
-// containers and images that exist in memory only. Tests, benchmarks and the demo run
-// a real watcher with it.
+// Package enginesim simulates a Docker Engine: the part of its HTTP API that lists and
+// replaces containers, over containers and images that exist in memory only. Tests,
+// benchmarks and the demo run a real watcher with it.
 //
 // Its responses follow https://docs.docker.com/reference/api/engine/ for the API
 // versions from 1.41 (Docker 20.10) to 1.51 (Docker 28), and are the same for the same calls.
@@ -11,10 +11,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
 )
 
 // The states of a container, in the engine's words.
@@ -33,33 +37,14 @@ type Config struct {
 	MinAPIVersion string
 	// Now is the engine's clock; nil means time.Now.
 	Now func() time.Time
-}
-
-// Image is an image of the engine.
-type Image struct {
-	ID           string   // derived from the other fields when empty
-	Tags         []string // "nginx:1.25"; an image added later takes them away
-	Digests      []string // "nginx@sha256:…"
-	OS           string   // "" means linux
-	Architecture string   // "" means amd64
-	Variant      string
-	Created      time.Time
-	Labels       map[string]string // which its containers get, too
-	// Builds and Pulls are what an engine with containerd's store says of where it is from (API 1.53).
-	Builds, Pulls []string
-	// Platforms are further ones under the same id, as an engine with containerd's store
-	// has them. A container runs one of them if its Platform says so.
-	Platforms []Image
-}
-
-// platform returns the image for a platform such as "linux/arm64"; itself for "".
-func (i *Image) platform(name string) *Image {
-	for n := range i.Platforms {
-		if p := &i.Platforms[n]; p.OS+"/"+p.Architecture == name {
-			return p
-		}
-	}
-	return i
+	// Writable lets clients change something; else the engine refuses that, as behind a
+	// socket proxy that only reads.
+	Writable bool
+	// Pull returns the image that is pulled as repository@digest, false where there is none. With
+	// nil there is none at all. It is called without locks.
+	Pull func(repository, digest string) (Image, bool)
+	// PullTime is how long a pull takes.
+	PullTime time.Duration
 }
 
 // Container is a container of the engine.
@@ -72,20 +57,35 @@ type Container struct {
 	State   string // "" means Running
 	// Platform is one of the image's Platforms; "" means its own.
 	Platform string
+	// Config, Host and Networks are what its creator says besides; they may be nil. Config.Image
+	// and Config.Labels do not count. Without Host it has no network.
+	Config   *container.Config
+	Host     *container.HostConfig
+	Networks map[string]*network.EndpointSettings // by name; with nil the one of Host.NetworkMode
 
 	given   map[string]string // Labels without those of the image
 	imageID string
 	born    time.Time
+	serial  int
+	// config is Config with what the image says.
+	config  container.Config
+	mounts  []container.MountPoint
+	program Program
+	lines   []string // of its log
+	// started and finished are when it last did; zero for never.
+	started, finished time.Time
 }
 
 // Engine is a simulated engine. All methods may be called concurrently.
 type Engine struct {
 	config Config
+	others http.Handler // of requests without a Route
 
 	mu         sync.Mutex
 	images     map[string]*Image // by id
 	tags       map[string]*Image // by tag
 	containers []*Container      // oldest first
+	networks   map[string]bool   // by name
 	serial     int
 	faults     map[Route]Fault
 	requests   map[Route]int
@@ -109,16 +109,19 @@ func New(c Config) *Engine {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Engine{
+	e := &Engine{
 		config:    c,
 		images:    map[string]*Image{},
 		tags:      map[string]*Image{},
+		networks:  map[string]bool{network.NetworkBridge: true, network.NetworkHost: true, network.NetworkNone: true},
 		faults:    map[Route]Fault{},
 		requests:  map[Route]int{},
 		published: make(chan struct{}),
 		broken:    make(chan struct{}),
 		opened:    make(chan struct{}),
 	}
+	e.others = e.changes()
+	return e
 }
 
 // Digest is a well-formed digest that depends on the text only.
@@ -127,52 +130,13 @@ func Digest(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// AddImage adds an image, as pulling or building does, and returns its id. Its tags
-// move to it from the images that had them.
-func (e *Engine) AddImage(i Image) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.addImage(i)
-}
-
-func (e *Engine) addImage(i Image) string {
-	if i.ID == "" {
-		i.ID = Digest(fmt.Sprint("image ", i.Tags, i.Digests, i.OS, i.Architecture, i.Variant, i.Created))
-	}
-	if i.OS == "" {
-		i.OS = "linux"
-	}
-	if i.Architecture == "" {
-		i.Architecture = "amd64"
-	}
-	i.Tags = slices.Clone(i.Tags)
-	for n, t := range i.Tags {
-		t = tagged(t)
-		if other := e.tags[t]; other != nil {
-			other.Tags = slices.DeleteFunc(other.Tags, func(s string) bool { return s == t })
-		}
-		i.Tags[n], e.tags[t] = t, &i
-	}
-	e.images[i.ID] = &i
-	return i.ID
-}
-
-// RemoveImage removes an image, also from under its containers.
-func (e *Engine) RemoveImage(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if i := e.images[id]; i != nil {
-		for _, t := range i.Tags {
-			delete(e.tags, t)
-		}
-		delete(e.images, id)
-	}
-}
-
-// Create adds a container of an image that the engine has, and returns its id.
+// Create adds a container of an image that the engine has, and its networks, and returns its id.
 func (e *Engine) Create(c Container) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, name := range c.networks() {
+		e.networks[name] = true
+	}
 	return e.create(c)
 }
 
@@ -188,19 +152,21 @@ func (e *Engine) create(c Container) (string, error) {
 	if c.ID == "" {
 		c.ID = strings.TrimPrefix(Digest(fmt.Sprint("container ", c.Name, e.serial)), "sha256:")
 	}
-	if c.State == "" {
-		c.State = Running
+	wanted := c.State
+	c.State, c.serial = Created, e.serial
+	c.imageID, c.born, c.given, c.program = image.ID, e.config.Now(), maps.Clone(c.Labels), image.Program
+	c.merge(image)
+	var err error
+	if c.mounts, err = e.mountsOf(&c); err != nil {
+		return "", err
 	}
-	labels := maps.Clone(image.platform(c.Platform).Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, c.Labels)
-	c.imageID, c.born, c.given, c.Labels = image.ID, e.config.Now(), maps.Clone(c.Labels), labels
 	e.containers = append(e.containers, &c)
 	e.publish(&c, "create")
-	if c.State == Running {
-		e.publish(&c, "start")
+	switch wanted {
+	case "", Running:
+		e.enter(&c, Running, "start")
+	default:
+		c.State = wanted
 	}
 	return c.ID, nil
 }
@@ -224,11 +190,26 @@ func (e *Engine) change(name, state string, actions ...string) error {
 	if c == nil {
 		return fmt.Errorf("%s container %s: no such container", actions[0], name)
 	}
+	e.enter(c, state, actions...)
+	return nil
+}
+
+// runs reports whether processes of a container exist.
+func (c *Container) runs() bool { return c.State == Running || c.State == Paused }
+
+// enter puts a container into a state.
+func (e *Engine) enter(c *Container, state string, actions ...string) {
+	switch {
+	case state == Running && c.State != Paused:
+		c.started = e.config.Now()
+		c.lines = append(c.lines, c.program.Log...)
+	case state == Exited:
+		c.finished = e.config.Now()
+	}
 	c.State = state
 	for _, a := range actions {
 		e.publish(c, a)
 	}
-	return nil
 }
 
 // Rename gives a container another name.
@@ -257,9 +238,8 @@ func (e *Engine) remove(name string) (*Container, error) {
 	if c == nil {
 		return nil, fmt.Errorf("remove container %s: no such container", name)
 	}
-	if c.State == Running {
-		c.State = Exited
-		e.publish(c, "die")
+	if c.runs() {
+		e.enter(c, Exited, "die")
 	}
 	e.containers = slices.DeleteFunc(e.containers, func(other *Container) bool { return other == c })
 	e.publish(c, "destroy")
@@ -278,7 +258,10 @@ func (e *Engine) Recreate(name, image string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.create(Container{Name: name, Aliases: old.Aliases, Image: image, Labels: old.given})
+	return e.create(Container{
+		Name: name, Aliases: old.Aliases, Image: image, Labels: old.given,
+		Config: old.Config, Host: old.Host, Networks: old.Networks,
+	})
 }
 
 // Populate adds n running containers, each of its own image. The reference of the
@@ -310,35 +293,4 @@ func (e *Engine) find(name string) *Container {
 		}
 	}
 	return nil
-}
-
-// resolve returns the image that a reference means: a tag, a digest, or an id or its beginning.
-func (e *Engine) resolve(ref string) *Image {
-	if i, ok := e.images[ref]; ok {
-		return i
-	}
-	if i, ok := e.tags[tagged(ref)]; ok {
-		return i
-	}
-	pinned, digest, isPinned := strings.Cut(ref, "@")
-	for id, i := range e.images {
-		if !isPinned && len(ref) >= 4 && strings.HasPrefix(strings.TrimPrefix(id, "sha256:"), ref) {
-			return i
-		}
-		for _, d := range i.Digests {
-			repository, own, _ := strings.Cut(d, "@")
-			if isPinned && own == digest && (pinned == repository || strings.HasPrefix(pinned, repository+":")) {
-				return i
-			}
-		}
-	}
-	return nil
-}
-
-// tagged adds the tag that a reference without one means.
-func tagged(ref string) string {
-	if strings.Contains(ref, "@") || strings.Contains(ref[strings.LastIndexByte(ref, '/')+1:], ":") {
-		return ref
-	}
-	return ref + ":latest"
 }

@@ -11,8 +11,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/docker/docker/api/types/container"
 )
 
 func check(t *testing.T, err error) {
@@ -225,5 +228,134 @@ func TestResponsesAreDeterministic(t *testing.T) {
 	}
 	if bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"example.org:5000/app7@sha256:`) || !strings.Contains(bodies[0], `"example.org:5000/app7:latest"`) {
 		t.Errorf("%s\n%s", bodies[0], bodies[1])
+	}
+}
+
+// post changes something and returns the status and the body of the response.
+func post(t *testing.T, address, body string) (int, string) {
+	t.Helper()
+	response, err := http.Post(address, "application/json", strings.NewReader(body))
+	check(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	check(t, err)
+	return response.StatusCode, string(text)
+}
+
+// TestPulledImageIsThere: a pull by digest tells its progress; the image has that digest, and no tag until it gets one.
+func TestPulledImageIsThere(t *testing.T) {
+	digest := Digest("new")
+	e := New(Config{Writable: true, Pull: func(repository, wanted string) (Image, bool) {
+		return Image{ID: Digest("config"), Size: 1000}, repository == "docker.io/library/app" && wanted == digest
+	}})
+	old := e.AddImage(Image{Tags: []string{"app:1"}})
+	at := serve(t, e)
+	pull := at + "/images/create?fromImage=docker.io/library/app&tag="
+	status, said := post(t, pull+digest, "")
+	if status != http.StatusOK || !strings.Contains(said, `"current":1000,"total":1000`) {
+		t.Errorf("%d %s", status, said)
+	}
+	if status, _ := post(t, pull+Digest("none"), ""); status != http.StatusNotFound {
+		t.Errorf("%d for an image that does not exist", status)
+	}
+	describe := func(name string) (i struct {
+		ID                    string `json:"Id"`
+		RepoTags, RepoDigests []string
+	}) {
+		status, body := get(t, at+"/images/"+name+"/json")
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %s", name, status, body)
+		}
+		check(t, json.Unmarshal([]byte(body), &i))
+		return i
+	}
+	got := describe("docker.io/library/app@" + digest)
+	digests := []string{"app@" + digest}
+	if got.ID != Digest("config") || len(got.RepoTags) > 0 || !slices.Equal(got.RepoDigests, digests) {
+		t.Errorf("%+v", got)
+	}
+	again := at + "/images/" + got.ID + "/tag?repo=docker.io/library/app&tag=1"
+	if status, said := post(t, again, ""); status != http.StatusCreated {
+		t.Errorf("tag: %d %s", status, said)
+	}
+	if now, before := describe("app:1"), describe(old); now.ID != got.ID || len(before.RepoTags) > 0 {
+		t.Errorf("app:1 is %+v, and the old image %+v", now, before)
+	}
+}
+
+// TestHealthChecksFollowTheClock: a health check is starting until it ran, and a program that
+// fails it is unhealthy after as many of them as the image says.
+func TestHealthChecksFollowTheClock(t *testing.T) {
+	var after atomic.Int64 // the server reads it
+	began := time.Unix(1_700_000_000, 0)
+	e := New(Config{Now: func() time.Time { return began.Add(time.Duration(after.Load())) }})
+	test := container.HealthConfig{Test: []string{"CMD", "/main"}, Interval: 2 * time.Second, Retries: 3}
+	for name, program := range map[string]Program{"good": {}, "bad": {Failure: "refused"}} {
+		i := Image{Tags: []string{name}, Program: program}
+		i.Config.Healthcheck = &test
+		e.AddImage(i)
+		_, err := e.Create(Container{Name: name, Image: name})
+		check(t, err)
+	}
+	at := serve(t, e)
+	health := func(name string) string {
+		_, body := get(t, at+"/containers/"+name+"/json")
+		var c struct {
+			State struct{ Health container.Health }
+		}
+		check(t, json.Unmarshal([]byte(body), &c))
+		h := c.State.Health
+		text := fmt.Sprint(h.Status, " ", h.FailingStreak, " ", len(h.Log))
+		if len(h.Log) > 0 {
+			last := h.Log[len(h.Log)-1]
+			text += fmt.Sprint(" ", last.ExitCode, last.Output)
+		}
+		return text
+	}
+	for passed, want := range map[time.Duration][2]string{
+		time.Second:      {"starting 0 0", "starting 0 0"},
+		2 * time.Second:  {"healthy 0 1 0", "starting 1 1 1refused"},
+		5 * time.Second:  {"healthy 0 2 0", "starting 2 2 1refused"},
+		6 * time.Second:  {"healthy 0 3 0", "unhealthy 3 3 1refused"},
+		60 * time.Second: {"healthy 0 5 0", "unhealthy 30 5 1refused"},
+	} {
+		after.Store(int64(passed))
+		if got := [2]string{health("good"), health("bad")}; got != want {
+			t.Errorf("after %s: %q, want %q", passed, got, want)
+		}
+	}
+	check(t, e.Stop("good"))
+	if got := health("good"); !strings.HasPrefix(got, "unhealthy") {
+		t.Errorf("stopped: %s", got)
+	}
+}
+
+// TestPortsArePublishedOnce, and only while a container runs.
+func TestPortsArePublishedOnce(t *testing.T) {
+	e := New(Config{Writable: true})
+	i := Image{Tags: []string{"app"}}
+	i.Config.ExposedPorts = map[string]struct{}{"80/tcp": {}}
+	e.AddImage(i)
+	at := serve(t, e)
+	const body = `{"Image": "app", "HostConfig": {"PortBindings": {"80/tcp": [{"HostPort": "8080"}]}}}`
+	for _, name := range []string{"a", "b"} {
+		if status, said := post(t, at+"/containers/create?name="+name, body); status != http.StatusCreated {
+			t.Fatalf("%d %s", status, said)
+		}
+	}
+	for _, step := range []struct {
+		path   string
+		status int
+	}{
+		{"a/start", http.StatusNoContent}, {"b/start", http.StatusInternalServerError},
+		{"a/stop", http.StatusNoContent}, {"b/start", http.StatusNoContent},
+	} {
+		if status, said := post(t, at+"/containers/"+step.path, ""); status != step.status {
+			t.Errorf("%s: %d %s, want %d", step.path, status, said, step.status)
+		}
+	}
+	_, list := get(t, at+"/containers/json?all=1")
+	if n := strings.Count(list, `"PublicPort":8080`); n != 1 {
+		t.Errorf("the port is published %d times: %s", n, list)
 	}
 }

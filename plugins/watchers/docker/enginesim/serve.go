@@ -69,6 +69,7 @@ const (
 	InspectContainer Route = "/containers/{id}/json"
 	ListImages       Route = "/images/json"
 	InspectImage     Route = "/images/{id}/json"
+	ListNetworks     Route = "/networks"
 	Events           Route = "/events"
 )
 
@@ -102,7 +103,7 @@ func (e *Engine) SetAPIVersion(newest, oldest string) {
 	e.config.APIVersion, e.config.MinAPIVersion = newest, oldest
 }
 
-// ServeHTTP implements http.Handler. Anything but reading is forbidden, as behind a read-only socket proxy.
+// ServeHTTP implements http.Handler.
 func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version, path := splitVersion(r.URL.Path)
 	route, id := routeOf(path)
@@ -122,7 +123,7 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Ostype", "linux")
 	w.Header().Set("Server", "Docker/simulated (linux)")
 	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && !e.config.Writable:
 		refuse(w, http.StatusForbidden, "only reading is allowed")
 	case fault.Hang:
 		<-r.Context().Done()
@@ -138,6 +139,10 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("OK"))
 	case route == Events:
 		e.stream(w, r)
+	case route == "":
+		inner := r.Clone(r.Context())
+		inner.URL.Path, inner.URL.RawPath = path, ""
+		e.others.ServeHTTP(w, inner)
 	default:
 		if version == "" {
 			version = newest
@@ -157,7 +162,8 @@ func (e *Engine) respond(w http.ResponseWriter, r *http.Request, route Route, id
 		document, problem = e.listContainers(r, version)
 	case InspectContainer:
 		if c := e.find(id); c != nil {
-			document = c.inspect()
+			sized, _ := strconv.ParseBool(r.URL.Query().Get("size"))
+			document = c.inspect(e.config.Now(), sized)
 		} else {
 			problem = "No such container: " + id
 		}
@@ -169,8 +175,8 @@ func (e *Engine) respond(w http.ResponseWriter, r *http.Request, route Route, id
 		} else {
 			problem = "No such image: " + id
 		}
-	default:
-		problem = "page not found"
+	case ListNetworks:
+		document = e.listNetworks()
 	}
 	body, err := json.Marshal(document)
 	e.mu.Unlock()
@@ -208,6 +214,7 @@ func splitVersion(path string) (version, rest string) {
 	return version, "/" + rest
 }
 
+// routeOf returns the route of a path; "" for those of changes, and for what does not exist.
 func routeOf(path string) (r Route, id string) {
 	for _, inspect := range []Route{InspectContainer, InspectImage} {
 		before, _, _ := strings.Cut(string(inspect), "{id}")
@@ -217,7 +224,11 @@ func routeOf(path string) (r Route, id string) {
 			}
 		}
 	}
-	return Route(path), ""
+	switch r := Route(path); r {
+	case Ping, Version, ListContainers, ListImages, ListNetworks, Events:
+		return r, ""
+	}
+	return "", ""
 }
 
 // less compares API versions: 1.9 is before 1.41.
