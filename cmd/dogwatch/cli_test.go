@@ -86,7 +86,7 @@ func build(dir string) error {
 //
 //	exits CODE ARG...   run dogwatch and want this exit code
 //	homelab             start the engine and the registries of the demo and configure them
-//	upgrade NAME        install the newer version of a container of the homelab
+//	upgrade NAME TAG    install another version of a container of the homelab
 //	break [hang]        make the engine of the homelab fail, or not answer
 //	asked               wait until the broken engine was asked
 //	receiver            start an HTTP server; what it receives is added to the file received
@@ -190,7 +190,7 @@ func upgrade(ts *testscript.TestScript, _ bool, args []string) {
 	lab := ts.Value("scene").(*scene).lab
 	for _, a := range lab.apps {
 		if a.name == args[0] {
-			ref, err := lab.pull(a, a.upgrade)
+			ref, err := lab.pull(a, args[1])
 			ts.Check(err)
 			_, err = lab.engine.Recreate(a.name, ref)
 			ts.Check(err)

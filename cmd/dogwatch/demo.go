@@ -19,8 +19,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// demoStep is how often something happens in the simulated homelab.
-const demoStep = 12 * time.Second
+const (
+	// demoStep is how often a new image appears in the simulated homelab.
+	demoStep = 12 * time.Second
+	// defaultPort is where commands look for a Dogwatch that serves.
+	defaultPort = 3000
+)
 
 func newDemo(g *global) *cobra.Command {
 	var port int
@@ -32,7 +36,12 @@ func newDemo(g *global) *cobra.Command {
 containers, and the registries of their images, where new versions appear now and
 then. It needs no engine and no network, and leaves nothing behind. Of the
 configuration only the variables of the address count: DOGWATCH_SERVER_HOST and
-DOGWATCH_SERVER_PORT; with --plugins, those of the types of your plugins, too.`,
+DOGWATCH_SERVER_PORT; with --plugins, those of the types of your plugins, too.
+
+The containers can be updated and rolled back, on the page and with the commands: try
+dogwatch update proxy, and dogwatch rollback proxy. The new version of broker fails its
+health check, so that the old container comes back; shop is updated by itself. Each start
+begins anew.`,
 		Example: `  # on port 3000
   dogwatch demo
 
@@ -56,7 +65,7 @@ DOGWATCH_SERVER_PORT; with --plugins, those of the types of your plugins, too.`,
 			return g.demo(cmd.Context(), flags)
 		},
 	}
-	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on; by default the next one where 3000 is taken")
+	cmd.Flags().IntVarP(&port, "port", "p", defaultPort, "port to listen on; by default the next one where 3000 is taken")
 	cmd.Flags().StringVar(&plugins, "plugins", "", "`folder` with executables of plugins to use, too")
 	_ = cmd.MarkFlagDirname("plugins")
 	return cmd
@@ -121,7 +130,7 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	if g.logLevel != "" {
 		flags["log.level"] = g.logLevel
 	}
-	environ := slices.Concat(lab.environment(), demoPolicies(), []string{"DOGWATCH_CHECK_BUDGETS=docker.io=5000/h", "DOGWATCH_SCAN_COMMAND=trivy"}, addressOf(os.Environ()))
+	environ := slices.Concat(lab.environment(), demoPolicies(), demoSettings(), addressOf(os.Environ()))
 	if flags["plugins.dir"] != nil {
 		environ = append(environ, thirdParty(os.Environ())...)
 	}
@@ -149,7 +158,6 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 
 // welcome says what there is to see.
 func (g *global) welcome(lab *homelab, at net.Addr) {
-	address := reachable(at)
 	fmt.Fprintf(g.stdout, `Demo: %d simulated containers and %d simulated registries; nothing leaves this machine.
 
   http://%[3]s/
@@ -157,6 +165,20 @@ func (g *global) welcome(lab *homelab, at net.Addr) {
   curl -X POST http://%[3]s/api/containers/watch
   curl -N -H 'Accept: text/event-stream' http://%[3]s/api/events
 
+The containers can be updated, there and here. The new version of broker does not work:
+
+  %[4]sdogwatch update proxy
+  %[4]sdogwatch rollback proxy
+  %[4]sdogwatch update broker
+
 New versions appear while it runs. Ctrl-C stops it.
-`, len(lab.apps), len(lab.sites), address)
+`, len(lab.apps), len(lab.sites), reachable(at), portSetting(at))
+}
+
+// portSetting is what stands before a command that is to find a server at an address; "" for the default port.
+func portSetting(at net.Addr) string {
+	if tcp, is := at.(*net.TCPAddr); is && tcp.Port != defaultPort {
+		return fmt.Sprintf("DOGWATCH_SERVER_PORT=%d ", tcp.Port)
+	}
+	return ""
 }

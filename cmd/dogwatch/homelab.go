@@ -2,14 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/go-connections/nat"
+
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 )
@@ -54,9 +60,9 @@ type app struct {
 	rebuilt bool
 	// next are tags that appear while the demo runs; "=" stands for a rebuild of the running tag.
 	next string
-	// upgrade is a tag to which a user updates the container while the demo runs.
-	upgrade string
-	labels  map[string]string
+	// broken is a tag that fails its health check with the data of the one before.
+	broken string
+	labels map[string]string
 	// id is that of its container.
 	id string
 }
@@ -70,7 +76,11 @@ func (a app) repository() string {
 }
 
 var demoApps = []app{
-	{name: "proxy", site: hubSite, repo: "nginx", running: "1.25.3-alpine", tags: "1.24.0-alpine 1.25.3-alpine 1.25.5-alpine 1.27.2-alpine 1.27.2 1.27.2-perl latest", next: "1.27.3-alpine 1.28.0-alpine", upgrade: "1.27.2-alpine"},
+	{
+		name: "proxy", site: hubSite, repo: "nginx", running: "1.25.3-alpine",
+		tags: "1.24.0-alpine 1.25.3-alpine 1.25.5-alpine 1.27.2-alpine 1.27.2 1.27.2-perl latest",
+		next: "1.27.3-alpine 1.28.0-alpine",
+	},
 	{name: "database", site: hubSite, repo: "postgres", running: "15.6-bookworm", tags: "15.6-bookworm 15.8-bookworm 16.4-bookworm 17.0-alpine 17.0-bookworm 17beta3-bookworm", labels: map[string]string{"dogwatch.tag.include": `^15\.`, "dogwatch.link.template": "https://www.postgresql.org/docs/release/${major}.${minor}/"}, next: "15.9-bookworm"},
 	{name: "cache", site: hubSite, repo: "redis", running: "7.4.1", tags: "7.2.4 7.2.6 7.4.0 7.4.1 8.0-M02 7.4-alpine", next: "7.4.2 8.0.0"},
 	{name: "metrics", site: quaySite, repo: "prometheus/prometheus", running: "v2.51.0", tags: "v2.50.0 v2.51.0 v2.55.1 v3.0.0-rc.1", next: "v3.0.0"},
@@ -78,17 +88,32 @@ var demoApps = []app{
 	{name: "dashboards", site: hubSite, repo: "grafana/grafana", running: "10.4.2", tags: "10.4.2 10.4.10 11.2.2 11.3.0 11.3.0-ubuntu main", labels: map[string]string{"dogwatch.link.template": "https://github.com/grafana/grafana/releases/tag/v${major}.${minor}.${patch}"}, next: "11.3.1"},
 	{name: "home-assistant", site: ghcrSite, repo: "home-assistant/home-assistant", running: "2024.9.3", tags: "2024.8.3 2024.9.1 2024.9.3 2024.10.0b2 2024.10.4 stable dev", next: "2024.11.0"},
 	{name: "zigbee", site: ghcrSite, repo: "koenkk/zigbee2mqtt", running: "1.40.2", tags: "1.39.1 1.40.1 1.40.2 latest latest-dev"},
-	{name: "broker", site: hubSite, repo: "eclipse-mosquitto", running: "2.0.18", tags: "2.0.18 2.0.20 2.0.20-openssl"},
+	{
+		name: "broker", site: hubSite, repo: "eclipse-mosquitto", running: "2.0.18",
+		tags: "2.0.18 2.0.20 2.0.20-openssl", broken: "2.0.20",
+	},
 	{name: "movies", site: ghcrSite, repo: "linuxserver/radarr", running: "5.11.0.9244-ls240", tags: "5.11.0.9244-ls239 5.11.0.9244-ls240 5.14.0.9383-ls245 latest nightly", next: "5.14.0.9383-ls246"},
-	{name: "music", site: hubSite, repo: "deluan/navidrome", running: "latest", tags: "0.53.3 latest", rebuilt: true, upgrade: "latest"},
-	{name: "photos", site: ghcrSite, repo: "immich-app/immich-server", running: "v1.117.0", tags: "v1.116.2 v1.117.0 v1.118.2 v1.119.1 release", next: "v1.120.0", upgrade: "v1.119.1"},
+	{name: "music", site: hubSite, repo: "deluan/navidrome", running: "latest", tags: "0.53.3 latest", rebuilt: true},
+	{
+		name: "photos", site: ghcrSite, repo: "immich-app/immich-server", running: "v1.117.0",
+		tags: "v1.116.2 v1.117.0 v1.118.2 v1.119.1 release", next: "v1.120.0",
+	},
 	{name: "documents", site: ghcrSite, repo: "paperless-ngx/paperless-ngx", running: "2.12.1", tags: "2.11.6 2.12.1", next: "2.13.0"},
 	{name: "passwords", site: hubSite, repo: "vaultwarden/server", running: "1.32.3-alpine", tags: "1.31.0-alpine 1.32.3-alpine 1.32.3 testing"},
 	{name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52", tags: "v0.107.52 v0.107.53 v0.108.0-b.59 edge", labels: map[string]string{"diun.exclude_tags": `\.53$;beta`, "diun.max_tags": "10"}},
 	{name: "files", site: hubSite, repo: "nextcloud", running: "28-apache", tags: "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine", labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"}},
 	{name: "watchdog", site: quaySite, repo: "uptime/monitor", running: "stable", tags: "stable 1.23.15", next: "="},
-	{name: "shop", site: homeSite, repo: "shop/frontend", running: "3.1.0", tags: "3.0.9 3.1.0 3.2.0", next: "3.2.1", upgrade: "3.2.0"},
-	{name: "shop-worker", site: homeSite, repo: "shop/worker", running: "edge", tags: "edge", rebuilt: true, labels: map[string]string{"dogwatch.watch.digest": "true"}},
+	{
+		name: "shop", site: homeSite, repo: "shop/frontend", running: "3.1.0", tags: "3.0.9 3.1.0 3.2.0", next: "3.2.1",
+		labels: map[string]string{"com.docker.compose.project": "shop", "com.docker.compose.service": "frontend"},
+	},
+	{
+		name: "shop-worker", site: homeSite, repo: "shop/worker", running: "edge", tags: "edge", rebuilt: true,
+		labels: map[string]string{
+			"com.docker.compose.project": "shop", "com.docker.compose.service": "worker",
+			"com.docker.compose.depends_on": "frontend:service_started:true", "dogwatch.watch.digest": "true",
+		},
+	},
 	{name: "archive", site: atticSite, repo: "old/archive", running: "1.0.0", tags: "1.0.0 1.1.0"},
 	{name: "wiki", site: hubSite, repo: "requarks/wiki", running: "2.5.304", tags: "2.5.304 2.5.305", labels: map[string]string{"dogwatch.tag.include": `^(2\.\d+`}},
 }
@@ -99,6 +124,7 @@ var demoRules = map[string]map[string]string{
 	"home-assistant": {"dogwatch.policy": "careful"},
 	"metrics":        {"dogwatch.update.threshold": "minor"},
 	"movies":         {"dogwatch.update.minage": "6w"},
+	"shop":           {"dogwatch.update": "auto"},
 }
 
 // demoPolicies are the policies that those labels name.
@@ -109,10 +135,20 @@ func demoPolicies() []string {
 	}
 }
 
+// demoSettings are what else the demo sets: its containers may be updated.
+func demoSettings() []string {
+	return []string{
+		"DOGWATCH_WATCHER_DOCKER_HOMELAB_UPDATE=true",
+		"DOGWATCH_CHECK_BUDGETS=docker.io=5000/h",
+		"DOGWATCH_SCAN_COMMAND=trivy",
+	}
+}
+
 // openHomelab starts the engine and the registries on free ports of this machine. rules are
 // further labels of containers.
 func openHomelab(rules map[string]map[string]string) (*homelab, error) {
-	lab := &homelab{engine: enginesim.New(enginesim.Config{}), sites: map[string]*site{}, apps: slices.Clone(demoApps)}
+	lab := &homelab{sites: map[string]*site{}, apps: slices.Clone(demoApps)}
+	lab.engine = enginesim.New(enginesim.Config{Writable: true, Pull: lab.pulled, PullTime: pullTime})
 	for name, options := range map[string]registrysim.Options{
 		hubSite:   {Auth: registrysim.Token, ETags: true, Latency: 30 * time.Millisecond},
 		ghcrSite:  {Auth: registrysim.Token, Scopes: registrysim.EveryTarget, PageSize: 100, Latency: 45 * time.Millisecond},
@@ -120,7 +156,7 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 		homeSite:  {Auth: registrysim.Basic, Users: map[string]string{homeUser: homePassword}, Latency: 5 * time.Millisecond},
 		atticSite: {},
 	} {
-		options.Created, options.Config = lab.releases(name, time.Now()), imageOf
+		options.Created, options.Config, options.Size = lab.releases(name, time.Now()), imageOf, sizeOf
 		s := &site{Registry: registrysim.New(options)}
 		var err error
 		if s.at, err = s.Start(); err != nil {
@@ -178,13 +214,31 @@ func imageOf(repo string, revision int) map[string]any {
 	case "uptime/monitor":
 		config["Labels"] = map[string]string{versionLabel: version}
 	case "shop/worker": // which also says what it may say, and what it may not
-		config["Labels"] = map[string]string{versionLabel: version, "dogwatch.probe.http": ":8080/health", "dogwatch.update": "auto"}
+		config["Labels"] = map[string]string{versionLabel: version, "dogwatch.display.icon": "mdi:cart", "dogwatch.update": "auto"}
 	}
 	if revision%3 == 0 {
 		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}
 	}
+	if !strings.HasPrefix(repo, "prometheus/") { // which have none
+		config["Healthcheck"] = map[string]any{
+			"Test": []string{"CMD", "/usr/bin/" + name, "status"}, "Interval": checkTime, "Retries": 3,
+		}
+	}
 	return config
 }
+
+// sizeOf is how large what is new in an image is, in bytes: 6 to 60 MB.
+func sizeOf(repo string, revision int) int64 {
+	return int64(6+len(repo)*(7+revision%5)%55) * 1_000_037
+}
+
+// What takes its time in the homelab is slow enough to be seen.
+const (
+	pullTime  = 4 * time.Second
+	stopTime  = time.Second
+	startTime = 400 * time.Millisecond
+	checkTime = 2 * time.Second // between two health checks
+)
 
 func (l *homelab) close() error {
 	var errs []error
@@ -205,17 +259,31 @@ func (l *homelab) install(a *app, rules map[string]string) error {
 	if err != nil {
 		return err
 	}
-	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
+	labels := map[string]string{}
 	maps.Copy(labels, a.labels)
 	maps.Copy(labels, rules)
 	a.labels = labels
-	if a.id, err = l.engine.Create(enginesim.Container{Name: a.name, Image: ref, Labels: labels}); err != nil {
+	if a.id, err = l.engine.Create(l.containerOf(*a, ref)); err != nil {
 		return err
 	}
 	if a.rebuilt {
 		s.Push(a.repository(), a.running)
 	}
 	return nil
+}
+
+// containerOf is what the homelab's owner has set of a container.
+func (l *homelab) containerOf(a app, ref string) enginesim.Container {
+	port := 18080 + slices.IndexFunc(l.apps, func(other app) bool { return other.name == a.name })
+	return enginesim.Container{
+		Name: a.name, Image: ref, Labels: a.labels, Config: &container.Config{Env: []string{"TZ=Europe/Berlin"}},
+		Host: &container.HostConfig{
+			NetworkMode:   "homelab_default",
+			RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
+			Binds:         []string{"homelab_" + a.name + ":/data"},
+			PortBindings:  nat.PortMap{"8080/tcp": {{HostPort: strconv.Itoa(port)}}},
+		},
+	}
 }
 
 // pull gives the engine the image behind a tag and returns its reference.
@@ -225,13 +293,58 @@ func (l *homelab) pull(a app, tag string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("the demo has no image %s:%s", a.repository(), tag)
 	}
-	ours := image.Platforms[0]
 	ref := s.prefix + a.repo + ":" + tag
-	l.engine.AddImage(enginesim.Image{
-		ID: ours.Config, Tags: []string{ref}, Digests: []string{s.prefix + a.repo + "@" + image.Digest},
-		OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: ours.Created, Labels: ours.Labels,
-	})
+	ours, err := l.engineImage(a, image)
+	if err != nil {
+		return "", err
+	}
+	ours.Tags = []string{ref}
+	l.engine.AddImage(ours)
 	return ref, nil
+}
+
+// pulled is what the engine pulls, by the reference of a repository and the digest of an image.
+func (l *homelab) pulled(repository, digest string) (enginesim.Image, bool) {
+	want, err := reference.Parse(repository)
+	if err != nil {
+		return enginesim.Image{}, false
+	}
+	for _, a := range l.apps {
+		s := l.sites[a.site]
+		if ref, err := reference.Parse(s.prefix + a.repo); err != nil || ref.Name() != want.Name() {
+			continue
+		}
+		if image, known := s.Pinned(a.repository(), digest); known {
+			ours, err := l.engineImage(a, image)
+			return ours, err == nil
+		}
+	}
+	return enginesim.Image{}, false
+}
+
+// engineImage is an image of a registry as the engine has it.
+func (l *homelab) engineImage(a app, image registrysim.Image) (enginesim.Image, error) {
+	s, ours := l.sites[a.site], image.Platforms[0]
+	out := enginesim.Image{
+		ID: ours.Config, Digests: []string{s.prefix + a.repo + "@" + image.Digest}, Size: ours.Size,
+		OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: ours.Created, Labels: ours.Labels,
+		Program: enginesim.Program{
+			Log: []string{a.name + " is starting", "listening on :8080"}, StartTime: startTime, StopTime: stopTime,
+		},
+	}
+	text, err := json.Marshal(ours.Settings)
+	if err == nil {
+		err = json.Unmarshal(text, &out.Config)
+	}
+	if broken, known := s.Image(a.repository(), a.broken); known && broken.Digest == image.Digest {
+		out.Program.Log = []string{
+			a.name + " is starting", "reading /data/" + a.name + ".db",
+			"error: /data/" + a.name + ".db has format 5, and this version reads 6 and later: migrate it first",
+			"not listening",
+		}
+		out.Program.Failure = "connect to 127.0.0.1:8080: connection refused"
+	}
+	return out, err
 }
 
 // environment is the configuration that makes Dogwatch watch the homelab.
@@ -251,8 +364,7 @@ func (l *homelab) environment() []string {
 	}
 }
 
-// live lets something happen at every step until ctx ends: a new version
-// appears, a tag is rebuilt, or a user updates a container.
+// live lets a new image appear at every step until ctx ends: a new version, or a tag that is rebuilt.
 func (l *homelab) live(ctx context.Context, step time.Duration) {
 	tick := time.NewTicker(step)
 	defer tick.Stop()
@@ -266,30 +378,18 @@ func (l *homelab) live(ctx context.Context, step time.Duration) {
 	}
 }
 
-// step makes the change of one round: every third is an update that a user
-// installs, the others are new images.
 func (l *homelab) step(round int) {
-	var pushes, upgrades []*app
+	var pushes []*app
 	for i := range l.apps {
-		a := &l.apps[i]
-		if a.next != "" {
+		if a := &l.apps[i]; a.next != "" {
 			pushes = append(pushes, a)
 		}
-		if a.upgrade != "" {
-			upgrades = append(upgrades, a)
-		}
 	}
-	switch {
-	case len(upgrades) > 0 && (round%3 == 2 || len(pushes) == 0):
-		a := upgrades[round%len(upgrades)]
-		if ref, err := l.pull(*a, a.upgrade); err == nil {
-			_, _ = l.engine.Recreate(a.name, ref) // without it the demo is only duller
-		}
-		a.upgrade = ""
-	case len(pushes) > 0:
-		a := pushes[round%len(pushes)]
-		tag, rest, _ := strings.Cut(a.next, " ")
-		l.sites[a.site].Push(a.repository(), strings.Replace(tag, "=", a.running, 1))
-		a.next = rest
+	if len(pushes) == 0 {
+		return
 	}
+	a := pushes[round%len(pushes)]
+	tag, rest, _ := strings.Cut(a.next, " ")
+	l.sites[a.site].Push(a.repository(), strings.Replace(tag, "=", a.running, 1))
+	a.next = rest
 }

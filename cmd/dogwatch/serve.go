@@ -57,7 +57,7 @@ on port 3000.`,
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "stop when anything in the configuration is wrong, even a misspelt option")
-	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
+	cmd.Flags().IntVarP(&port, "port", "p", defaultPort, "port to listen on")
 	return cmd
 }
 

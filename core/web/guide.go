@@ -73,8 +73,13 @@ func (s situation) guide() *guide {
 func demoGuide() *guide {
 	return &guide{
 		Title: "This is a demo",
-		Said:  "The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look.",
+		Said:  "The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed.",
 		Steps: []guideStep{
+			{
+				Text: "Open a container, press Update, and read the plan; a rollback is there afterwards. " +
+					"One update does not work, so that the old container comes back:",
+				Path: "/containers", Label: "Containers",
+			},
 			{Text: "To watch your own containers, run this:", Lines: composeLines},
 			{Text: "Nothing needs to be installed to look once:", Lines: "dogwatch check\n"},
 		},
