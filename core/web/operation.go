@@ -34,6 +34,8 @@ type operationView struct {
 	Warnings    []watcher.Reason
 	Kept        []string
 	Evidence    *watcher.Evidence
+	// Left is how the Evidence says that the new container was.
+	Left string
 	// Notice is about what the user just did.
 	Notice string
 	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
@@ -68,6 +70,9 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	}
 	if op.Outcome != nil {
 		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
+		if left := v.Evidence; left != nil {
+			v.Left = operation.LeftText(left.Status, left.ExitCode)
+		}
 		if op.Outcome.Downtime > 0 {
 			v.Downtime = tookWord(op.Outcome.Downtime)
 		}

@@ -90,6 +90,11 @@ func TestOperationPage(t *testing.T) {
 			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), failing("the new web ended with code 1")), allowed,
 			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
+		"evidence of what ran": {
+			updateOf("web", operation.RolledBack, failing("it became unhealthy"),
+				outcome(watcher.Outcome{Evidence: &watcher.Evidence{Container: "web", Status: "running, unhealthy"}})), allowed,
+			[]string{"web was running, unhealthy.", "It wrote nothing"}, []string{"exit code"},
+		},
 		"evidence": {
 			updateOf("web", operation.RolledBack, failing("it ended with code 3"),
 				outcome(watcher.Outcome{Evidence: &watcher.Evidence{
