@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/go-connections/nat"
-
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
@@ -275,15 +272,11 @@ func (l *homelab) install(a *app, rules map[string]string) error {
 // containerOf is what the homelab's owner has set of a container.
 func (l *homelab) containerOf(a app, ref string) enginesim.Container {
 	port := 18080 + slices.IndexFunc(l.apps, func(other app) bool { return other.name == a.name })
-	return enginesim.Container{
-		Name: a.name, Image: ref, Labels: a.labels, Config: &container.Config{Env: []string{"TZ=Europe/Berlin"}},
-		Host: &container.HostConfig{
-			NetworkMode:   "homelab_default",
-			RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
-			Binds:         []string{"homelab_" + a.name + ":/data"},
-			PortBindings:  nat.PortMap{"8080/tcp": {{HostPort: strconv.Itoa(port)}}},
-		},
+	set := enginesim.Service{
+		Env: []string{"TZ=Europe/Berlin"}, Network: "homelab_default", Volumes: []string{"homelab_" + a.name + ":/data"},
+		Ports: map[string]string{"8080/tcp": strconv.Itoa(port)},
 	}
+	return set.Run(enginesim.Container{Name: a.name, Image: ref, Labels: a.labels})
 }
 
 // pull gives the engine the image behind a tag and returns its reference.

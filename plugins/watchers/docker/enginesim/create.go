@@ -14,6 +14,28 @@ import (
 	"github.com/docker/go-connections/nat"
 )
 
+// Service is what the owner of a container commonly sets.
+type Service struct {
+	Env     []string          // "TZ=Europe/Berlin"
+	Network string            // its only one
+	Volumes []string          // "data:/data"
+	Ports   map[string]string // those of the machine, by "8080/tcp"
+}
+
+// Run returns a container that is so set, and starts again unless it was stopped.
+func (s Service) Run(c Container) Container {
+	ports := nat.PortMap{}
+	for inside, outside := range s.Ports {
+		ports[nat.Port(inside)] = []nat.PortBinding{{HostPort: outside}}
+	}
+	c.Config = &container.Config{Env: s.Env}
+	c.Host = &container.HostConfig{
+		NetworkMode: container.NetworkMode(s.Network), Binds: s.Volumes, PortBindings: ports,
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
+	}
+	return c
+}
+
 // merge gives a container what its creator did not say and the image does (merge in
 // daemon/commit.go of https://github.com/moby/moby).
 func (c *Container) merge(image *Image) {
