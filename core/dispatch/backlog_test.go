@@ -144,6 +144,7 @@ func TestOlderInstallationKnowsWhatWaits(t *testing.T) {
 		if _, err := b.store.Plan(context.Background(), Reader, 1, nil); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the dispatcher reads its triggers at its start
 		b.triggers = []Trigger{phone}
 		all, stored := ten()
 		b.list(stored...)
