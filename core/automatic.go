@@ -19,8 +19,8 @@ const redecidePause = 10 * time.Second
 // updateAutomatically begins the updates that are decided to be carried out. Rules, choices
 // and windows may be others than when the program stopped, so all is decided again first.
 func (a *App) updateAutomatically(ctx context.Context) error {
-	// Whether a watcher may update is known once it is configured.
-	if a.components.Await(ctx, kind.Watcher) != nil {
+	// Whether a watcher may update is known once it is configured; without its registry no image is found.
+	if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
 		return nil
 	}
 	for {
