@@ -157,7 +157,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Listed: func(ctx context.Context, watcher, id string) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
-		Vulnerabilities: a.vulnerabilities, Major: a.rules().Advice, Labels: wiring.Labels(settings),
+		Vulnerabilities: a.vulnerabilities, Pinned: a.checker.Pinned, Major: a.rules().Advice, Labels: wiring.Labels(settings),
 		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	if err := a.makeScans(ctx, updates); err != nil {

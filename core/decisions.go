@@ -26,6 +26,7 @@ func (a *App) subjects() wiring.Subjects {
 
 // updateFacts returns what a decision about the update of a container depends on besides rules and choices.
 func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
+	f.Pins = true
 	if a.scans != nil {
 		f.Compared = func(to policy.Candidate) (vulnerability.Summary, bool) { return a.scans.Compared(&c, to) }
 		f.HoldAdded, _ = vulnerability.ParseSeverity(a.opt.Config.Scan.Hold)

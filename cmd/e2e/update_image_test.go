@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // TestImageSaysNothingOfUpdates: an image has labels by which it would be updated at once and have a
@@ -63,4 +66,76 @@ func TestImageSaysNothingOfUpdates(t *testing.T) {
 		t.Errorf("the compose file is\n%s%v", got, err)
 	}
 	d.stop()
+}
+
+// TestMovedTagHasNoAge: a publisher moves the tag of a version to another image when its age has almost passed. What
+// a rule carries out is the image that has the age; the other one waits for its own.
+func TestMovedTagHasNoAge(t *testing.T) {
+	t.Parallel()
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	p := &product{engine: engine, repo: registry + "/team/web"}
+	p.old = engine.Image(t, p.repo+":1.0.0")
+	engine.Push(t, p.repo+":1.0.0")
+	engine.Run(t, "web", p.repo+":1.0.0", map[string]string{"dogwatch.watch": "true"})
+	in := install(t,
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHATSTART=false", "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true",
+		"DOGWATCH_POLICY_UPDATE=auto", "DOGWATCH_POLICY_MINAGE=7d",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
+	d := in.start()
+	d.watch()
+	publish := func(version, build string) (image string) {
+		t.Helper()
+		p.push(t, version, "LABEL build="+build)
+		d.watch()
+		if c := known(d, "web"); c.Decision == nil || c.Decision.State != sdk.StateHeld || c.Result.Tag != version {
+			t.Fatalf("%s of %s is %s", build, version, show(c.Decision))
+		}
+		return p.new
+	}
+	updated := func(operations int, image string) {
+		t.Helper()
+		d.stop()
+		in.daysLater(t, 7)
+		d = in.start()
+		s := &automatics{engine: engine, p: p, d: d}
+		if op := d.ended(s.began(t, "web", operations)); op.State != operation.Succeeded {
+			t.Fatalf("the update: %s", says(op))
+		}
+		only(t, engine, "web", image)
+	}
+	first := publish("1.2.0", "first")
+	p.push(t, "1.2.0", "LABEL build=second") // after the last check
+	updated(0, first)
+	publish("1.3.0", "third")
+	d.stop()
+	in.daysLater(t, 6)
+	d = in.start()
+	fourth := publish("1.3.0", "fourth")
+	text := known(d, "web").Decision.Reasons[0].Text
+	if !strings.Contains(text, "1.3.0 was moved to another image") {
+		t.Errorf("a version that was moved is held since %s", text)
+	}
+	updated(1, fourth)
+	d.stop()
+}
+
+// daysLater has what is stored of candidates be some days older. Dogwatch must not run.
+func (i *installation) daysLater(t *testing.T, days int) {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(i.store, "dogwatch.db"), store.Options{})
+	must(t, err)
+	defer s.Close()
+	found, err := s.Candidates(t.Context())
+	must(t, err)
+	change := event.Change{Candidates: map[string][]byte{}}
+	for subject, f := range found {
+		for n := range f.Candidates {
+			f.Candidates[n].FirstSeen = f.Candidates[n].FirstSeen.AddDate(0, 0, -days)
+		}
+		change.Candidates[subject], err = f.Encode()
+		must(t, err)
+	}
+	must(t, s.Commit(t.Context(), change))
 }

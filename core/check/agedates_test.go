@@ -54,8 +54,9 @@ func TestAgesComeFromTheRegistry(t *testing.T) {
 		if len(got) != 5 { // the tags, and two for each date
 			t.Errorf("requests %q", got)
 		}
+		time.Sleep(time.Hour)
 		d.run()
-		if got := d.hub.requests(); len(got) != 1 {
+		if got := d.hub.requests(); !slices.Equal(got, []string{"resolve team/app:1.2.0", "tags team/app"}) {
 			t.Errorf("requests of the next check: %q", got)
 		}
 		time.Sleep(4 * day)
@@ -79,7 +80,7 @@ func TestAgesNeedRequestsToSpare(t *testing.T) {
 		d.rules.MinAge = setting(7 * day)
 		d.made("1.4.0", 30*day)
 		d.run()
-		if got := d.hub.requests(); len(got) != 1 {
+		if got := d.hub.requests(); !slices.Equal(got, []string{"resolve team/app:1.4.0", "tags team/app"}) {
 			t.Errorf("requests to a host with little to spare: %q", got)
 		}
 		c := d.get("id-web")
@@ -124,6 +125,12 @@ func TestAgeOfWhatAppears(t *testing.T) {
 			d.made("1.1.0", 400*day)
 			c.Labels = map[string]string{"dogwatch.tag.include": `^1\.`}
 		}, "offered 1.1.0"},
+		{"labels of the operator that the image has by now, too", old, func(d *ruled, c *sdk.Container) {
+			c.Labels = map[string]string{"dogwatch.tag.include": `^1\.`}
+			d.run()
+			d.made("1.1.0", 400*day)
+			c.ImageLabels = []string{"dogwatch.tag.include"}
+		}, "held 1.1.0 age.min"},
 		{"another family of tags", "team/app:1.0.0-alpine", func(d *ruled, c *sdk.Container) {
 			d.made("1.1.0", 400*day)
 			c.Image.Tag.Value = "1.0.0"
@@ -157,7 +164,7 @@ func TestAgeOfWhatAppears(t *testing.T) {
 					t.Errorf("%s, want %s", state, test.want)
 				}
 				if got := strings.Join(d.hub.requests(), "\n"); test.want == "held 1.1.0 age.min" &&
-					strings.Contains(got, "resolve") {
+					strings.Contains(got, "manifest") {
 					t.Errorf("requests for a date that does not count:\n%s", got)
 				}
 				time.Sleep(7 * day)
@@ -167,6 +174,153 @@ func TestAgeOfWhatAppears(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAgeOfMovedTags: whoever publishes a version can move its tag to another image once its age has passed. The age
+// is that of the image behind the tag, which begins anew, and what is carried out is the image that has the age.
+func TestAgeOfMovedTags(t *testing.T) {
+	const day = 24 * time.Hour
+	type step struct {
+		after  time.Duration
+		tag    string // is moved to letter
+		letter string
+		want   string
+		pinned string // of what is offered or held
+	}
+	const waits, offered = "held 1.2.0 age.min", "offered 1.2.0"
+	for _, test := range []struct {
+		name   string
+		before bool // whether 1.2.0 was there before the first check, and 90 days old
+		rule   time.Duration
+		steps  []step
+	}{
+		{"it is not moved", false, 0, []step{{0, "", "", waits, "a"}, {6 * day, "", "", waits, "a"}, {day, "", "", offered, "a"}}},
+		{"as it waits", false, 0, []step{{0, "", "", waits, "a"}, {6 * day, "1.2.0", "b", waits, "b"}, {day, "", "", waits, "b"},
+			{6 * day, "", "", offered, "b"}}},
+		{"when its age has passed", false, 0, []step{{0, "", "", waits, "a"}, {7 * day, "1.2.0", "b", waits, "b"},
+			{7 * day, "", "", offered, "b"}}},
+		{"after it was offered", false, 0, []step{{0, "", "", waits, "a"}, {7 * day, "", "", offered, "a"},
+			{day, "1.2.0", "b", waits, "b"}, {6 * day, "1.2.0", "a", waits, "a"}, {7 * day, "", "", offered, "a"}}},
+		{"one that was there before", true, 0, []step{{0, "", "", offered, "a"}, {day, "1.2.0", "b", waits, "b"},
+			{7 * day, "", "", offered, "b"}}},
+		{"before a rule asks for an age", false, 3 * day, []step{{0, "", "", offered, ""}, {day, "1.2.0", "b", offered, ""},
+			{2 * day, "", "", waits, "b"}, {7 * day, "", "", offered, "b"}}},
+		{"to a version that is older", false, 0, []step{{0, "", "", waits, "a"}, {7 * day, "", "", offered, "a"},
+			{day, "1.1.5", "c", offered, "a"}, {8 * day, "1.2.0", "b", "offered 1.1.5", "c"}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := openRules(t, "team/app:1.0.0", "1.0.0")
+				defer d.store.Close()
+				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				time.Sleep(1000 * day)
+				d.facts.Pins = true
+				move := func(tag, letter string) {
+					if !slices.Contains(d.hub.tags["team/app"], tag) {
+						d.publish(tag)
+					}
+					d.hub.digests["team/app:"+tag] = digest(letter)
+					m := registry.Manifest{Digest: digest(letter), Created: sdk.TimeOf(time.Now().Add(-90 * day))}
+					d.hub.manifests[digest(letter)] = m
+				}
+				if test.before {
+					move("1.2.0", "a")
+				} else {
+					d.run()
+					move("1.2.0", "a")
+				}
+				began, moved := time.Now(), false
+				for i, s := range test.steps {
+					time.Sleep(s.after)
+					if s.tag != "" {
+						move(s.tag, s.letter)
+					}
+					if time.Since(began) >= test.rule {
+						d.rules.MinAge = setting(7 * day)
+					}
+					d.run()
+					c := d.get("id-web")
+					pinned, err := d.Pinned(t.Context(), &c)
+					want := ""
+					if s.pinned != "" {
+						want = digest(s.pinned)
+					}
+					if state := d.state(); state != s.want || pinned != want || err != nil {
+						t.Fatalf("step %d: %s of %s (%v), want %s of %s", i, state, pinned, err, s.want, want)
+					}
+					moved = s.want == waits && (moved || s.letter != "")
+					if s.want == waits && strings.Contains(c.Decision.Reasons[0].Text, "moved to another") != moved {
+						t.Errorf("step %d: %+v", i, c.Decision.Reasons)
+					}
+				}
+				d.rules.MinAge = setting[time.Duration](0)
+				d.redecide()
+				c := d.get("id-web")
+				if pinned, err := d.Pinned(t.Context(), &c); pinned != "" || err != nil {
+					t.Errorf("without a rule: %s (%v)", pinned, err)
+				}
+			})
+		})
+	}
+}
+
+// TestAgeBehindASkippedVersion: what comes behind a version that is skipped has the age of the image that was read.
+func TestAgeBehindASkippedVersion(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		name  string
+		moved bool
+		want  string
+	}{{"the same image", false, sdk.StateOffered}, {"another image", true, sdk.StateHeld}} {
+		t.Run(test.name, func(t *testing.T) {
+			r := openReading(t, func(_ *fixture, o *Options) {
+				o.Facts = func(sdk.Container) policy.Facts { return policy.Facts{Pins: true} }
+			})
+			r.rules.MinAge = setting(7 * day)
+			r.at = r.at.Add(-30 * day)
+			r.publish("", "1.0.0", "1.0.1", "1.2.0")
+			r.at = r.at.Add(30 * day)
+			if tag, _ := r.offered(); tag != "1.2.0" || r.get("id-web").Decision.State != sdk.StateOffered {
+				t.Fatalf("%s is found", tag)
+			}
+			if test.moved {
+				r.publish("", "1.0.1")
+			}
+			r.rules.Skip.Value = exactly("1.2.0")
+			r.at = r.at.Add(time.Hour)
+			tag, requests := r.offered()
+			if got := r.get("id-web").Decision; tag != "1.0.1" || got.State != test.want ||
+				!slices.Equal(requests, []string{"resolve team/app:1.0.1"}) {
+				t.Errorf("%s is %+v after %q", tag, got, requests)
+			}
+		})
+	}
+}
+
+// exactly is a pattern of one text.
+type exactly string
+
+func (e exactly) Match(text string) bool { return text == string(e) }
+func (e exactly) String() string         { return string(e) }
+
+// TestMovedTagIsReadAgain: a version that is moved to what is no image is offered no longer.
+func TestMovedTagIsReadAgain(t *testing.T) {
+	r := openReading(t)
+	r.rules.MinAge = setting(24 * time.Hour)
+	r.publish("", "1.0.0")
+	r.offered()
+	r.publish("", "1.1.0")
+	if tag, _ := r.offered(); tag != "1.1.0" {
+		t.Fatalf("%q is found", tag)
+	}
+	r.publish(chart, "1.1.0")
+	for range 2 {
+		r.at = r.at.Add(time.Hour)
+		r.offered()
+	}
+	if tag, _ := r.offered(); tag != "" {
+		t.Errorf("%s is found, which is a chart by now", tag)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -74,8 +75,10 @@ func (c *Checker) commit(ctx context.Context, change event.Change) error {
 // a new digest behind the running tag last. What was known before keeps the dates it has.
 func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) policy.Found {
 	r, minAge, now := s.response, s.rules.MinAge.Value, sdk.TimeOf(now).Time
-	found := policy.Found{Tag: img.Tag.Value, Basis: s.policy.basis(img)}
-	appeared := before.Basis == found.Basis
+	found := policy.Found{Tag: img.Tag.Value, Basis: basis(img, s.policy.tagLabels)}
+	// An image that has the very labels of the operator, as of an update, looks for nothing else.
+	appeared := before.Basis == found.Basis ||
+		before.Basis == basis(img, slices.Concat(s.policy.tagLabels, s.policy.imageTagLabels))
 	known := map[string]policy.Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {
@@ -87,12 +90,16 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 		c := policy.Candidate{Tag: of.Tag, Kind: sdk.KindTag, Diff: of.Diff, FirstSeen: now, Appeared: appeared}
 		if k, is := known[c.Tag]; is {
 			c.FirstSeen, c.Created, c.Appeared = k.FirstSeen, k.Created, k.Appeared
+			c.Pinned, c.Moved = k.Pinned, k.Moved
 			if before.Tag == img.Tag.Value {
 				c.OfferedAt = k.OfferedAt
 			}
 		}
 		if made := r.created[c.Tag]; !made.IsZero() {
 			c.Created = made.Time
+		}
+		if p, is := r.pins[c.Tag]; is {
+			c = p.of(c)
 		}
 		levels[levelOf(c.Diff)] = append(levels[levelOf(c.Diff)], c)
 	}
@@ -110,51 +117,73 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 	}
 	if d := r.digest; d != nil && !d.same {
 		found.From = cmp.Or(img.Digest.Repo, img.ID)
-		c := rebuild(img, found.From, d, before, now)
+		c, earlier := rebuild(img, found.From, d, before, now)
 		if c.FirstSeen.Equal(now) {
 			c.Appeared = appeared
 		}
 		found.Candidates = append(found.Candidates, c)
+		if minAge > 0 {
+			found.Candidates = append(found.Candidates, retain(append([]policy.Candidate{c}, earlier...), minAge, now)[1:]...)
+		}
 	}
 	return found
 }
 
 var versionInTag = lazyregexp.New(`[0-9]+(\.[0-9]+)*`)
 
-// basis identifies what is looked for on behalf of an image: its repository, the family of its tag, and what the
-// operator's labels say of tags. The labels of the image are left out, which whoever publishes it can change.
-func (p *labelPolicy) basis(img sdk.Image) string {
+// basis identifies what is looked for on behalf of an image: its repository, the family of its tag, and what
+// labels about tags say, which are to be the operator's: whoever publishes an image can change its own.
+func basis(img sdk.Image, tagLabels []Rule) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, img.Registry.Host, img.Name, versionInTag().ReplaceAllString(img.Tag.Value, "0"))
-	for _, r := range p.operators {
+	byName := func(a, b Rule) int { return strings.Compare(a.Name, b.Name) }
+	for _, r := range slices.SortedFunc(slices.Values(tagLabels), byName) {
 		fmt.Fprintf(sum, "%s %q\n", r.Name, r.Value)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// rebuild returns the candidate of a new digest behind the running tag. As long as the same
-// image runs, its age is that of the first such digest: a tag that is rebuilt
-// every day would never be old enough.
-func rebuild(img sdk.Image, from string, d *digestResponse, before policy.Found, now time.Time) policy.Candidate {
-	tag := img.Tag.Value
-	c := policy.Candidate{Tag: tag, Digest: d.remote, Version: d.version, Kind: sdk.KindDigest, Diff: rebuiltDiff(img.Version, d.version), FirstSeen: now}
+// rebuild returns the candidate of a new digest behind the running tag, and those of earlier ones that were not taken
+// since the one that runs, the newest first. Each has an age of its own. An earlier one that is behind the tag
+// again is the new one, and what was there in between is none any more.
+func rebuild(
+	img sdk.Image, from string, d *digestResponse, before policy.Found, now time.Time,
+) (c policy.Candidate, earlier []policy.Candidate) {
+	c = policy.Candidate{
+		Tag: img.Tag.Value, Digest: d.remote, Version: d.version, Kind: sdk.KindDigest,
+		Diff: rebuiltDiff(img.Version, d.version), FirstSeen: now,
+	}
 	if believable(d.created, now) {
 		c.Created = d.created.Time
 	}
-	i := slices.IndexFunc(before.Candidates, func(k policy.Candidate) bool { return k.Kind == sdk.KindDigest && k.Tag == tag })
-	if i < 0 {
-		return c
-	}
-	if first := before.Candidates[i]; before.From == from || first.Digest == d.remote {
-		c.FirstSeen, c.Appeared = first.FirstSeen, first.Appeared
-		if !first.Created.IsZero() || first.Digest != d.remote {
-			c.Created = first.Created
-		}
-		if before.From == from && first.Digest == d.remote {
-			c.OfferedAt = first.OfferedAt
+	for _, k := range before.Candidates {
+		if k.Kind == sdk.KindDigest && k.Tag == c.Tag {
+			earlier = append(earlier, k)
 		}
 	}
-	return c
+	if before.From != from {
+		earlier = newerThan(idsOf(img), earlier, c.Digest)
+	}
+	if i := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return k.Digest == c.Digest }); i >= 0 {
+		k := earlier[i]
+		c.FirstSeen, c.Appeared, c.OfferedAt = k.FirstSeen, k.Appeared, k.OfferedAt
+		c.Created = cmp.Or(k.Created, c.Created)
+		earlier = earlier[i+1:]
+	}
+	return c, earlier
+}
+
+// newerThan returns those candidates that are newer than an image with some ids, which was one of them; if it was
+// not, only the one with a digest is known to be newer. None of them was offered to who runs that image.
+func newerThan(ids []string, earlier []policy.Candidate, digest string) (newer []policy.Candidate) {
+	runs := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return slices.Contains(ids, k.Digest) })
+	for i, k := range earlier {
+		if i < runs || runs < 0 && k.Digest == digest {
+			k.OfferedAt = time.Time{}
+			newer = append(newer, k)
+		}
+	}
+	return newer
 }
 
 // levelOf returns the index of a step: what is less than a minor one shares the last.

@@ -71,6 +71,7 @@ type kindReader struct {
 	known map[string]tagKind
 	read  bool // known has changed
 	left  int  // how many may be read
+	began time.Time
 
 	dropped map[string]tag.Dropped
 	order   []string       // of those that are dropped
@@ -84,7 +85,7 @@ func (f *fetcher) readCandidates(ctx context.Context, s *target, tags []string) 
 		return
 	}
 	img := *s.image()
-	r := kindReader{fetcher: f, target: s, tags: tags, known: f.kinds(ctx, img), dropped: map[string]tag.Dropped{}}
+	r := kindReader{fetcher: f, target: s, tags: tags, known: f.kinds(ctx, img), dropped: map[string]tag.Dropped{}, began: f.opt.Now()}
 	if f.opt.ReadCandidates && f.dater.Load() != nil {
 		r.left = maxDatesPerCheck
 	}
@@ -93,6 +94,7 @@ func (f *fetcher) readCandidates(ctx context.Context, s *target, tags []string) 
 		r.dates(ctx)
 		r.withoutDropped()
 		r.judgeTarget(ctx)
+		r.pinTargets(ctx)
 		r.judgeVerdicts(ctx)
 	}
 	s.response.skipped = r.skipped()

@@ -38,7 +38,9 @@ type response struct {
 	skipped []sdk.Skipped
 	// created is when the images of candidates were made, by tag, where that was fetched.
 	created map[string]sdk.Time
-	err     error
+	// pins are which images are behind the tags of candidates, by tag, where that was looked at.
+	pins map[string]pin
+	err  error
 }
 
 // digestResponse compares the running image with what is behind its tag.

@@ -67,8 +67,8 @@ type labelPolicy struct {
 	isImageLink bool
 
 	sources []Rule
-	// operators are those about tags that no image says.
-	operators []Rule
+	// tagLabels are those about tags that the operator sets, and imageTagLabels those that the image has.
+	tagLabels, imageTagLabels []Rule
 	// fatal keeps the container from being checked; wrong is only shown.
 	fatal []string
 	wrong []string
@@ -206,8 +206,11 @@ func (p *labelPolicy) text(given label.Reading, name string) string {
 	if found {
 		is := Rule{Name: name, Value: rule.Value, Source: rule.Source()}
 		p.sources = append(p.sources, is)
-		if !rule.FromImage && (name == label.WatchDigest || strings.HasPrefix(name, "tag.")) {
-			p.operators = append(p.operators, is)
+		switch isAboutTags := name == label.WatchDigest || strings.HasPrefix(name, "tag."); {
+		case isAboutTags && rule.FromImage:
+			p.imageTagLabels = append(p.imageTagLabels, is)
+		case isAboutTags:
+			p.tagLabels = append(p.tagLabels, is)
 		}
 	}
 	return rule.Value

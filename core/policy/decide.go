@@ -117,10 +117,25 @@ func (c *circumstances) target() (int, []Reason) {
 		func(e exclusion) bool { return !e.threshold },
 	} {
 		if i := slices.IndexFunc(excluded, fits); i >= 0 {
+			if excluded[i].any && !excluded[i].endless {
+				i = c.firstToEnd(i, excluded)
+			}
 			return i, c.excludes(i, nil, true)
 		}
 	}
 	return 0, c.excludes(0, nil, true)
+}
+
+// firstToEnd returns which of the images behind one tag stops waiting first, of which the one at i is the newest:
+// behind a tag that is rebuilt every day the newest never would.
+func (c *circumstances) firstToEnd(i int, excluded []exclusion) int {
+	for next := i + 1; next < len(excluded); next++ {
+		if c.update.Candidates[next].Kind == sdk.KindDigest && c.update.Candidates[i].Kind == sdk.KindDigest &&
+			!excluded[next].endless {
+			i = next
+		}
+	}
+	return i
 }
 
 // approval returns the latest approval and its candidate; -1 when there is none, or when a

@@ -208,6 +208,10 @@ func TestDecide(t *testing.T) {
 	stopped := Facts{MayUpdate: true, Stopped: func() Stop { return Stop{Name: "auth", At: noon.Add(-time.Hour)} }}
 	before, since := minor, minor
 	before.OfferedAt, since.OfferedAt = noon.Add(-2*time.Hour), noon.Add(-time.Minute)
+	pins, pinned := Facts{MayUpdate: true, Pins: true}, version("8.2.0", sdk.DiffMinor, 9)
+	pinned.Pinned = "sha256:a"
+	skipped := []Candidate{rebuild("sha256:b", 1, 1), rebuild("sha256:a", 2, 2)}
+	skipped[0].Diff, skipped[1].Diff = sdk.DiffMinor, sdk.DiffPatch
 	young := []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
 	unknownAge := []Candidate{{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, FirstSeen: noon.Add(-2 * day)}}
 	for _, c := range []struct {
@@ -266,11 +270,15 @@ func TestDecide(t *testing.T) {
 		{"age: counted from the first sight", unknownAge, minAge(7), may, nil, "held 8.2.3 age.min(5) next 5"},
 		{"age: not known at all", []Candidate{{Tag: "1", Kind: sdk.KindTag}}, minAge(7), may, nil, "held 1 age.min(7) next 7"},
 		{"age: made in the future", []Candidate{version("8.2.3", sdk.DiffMinor, -3)}, minAge(7), may, nil, "held 8.2.3 age.min(10) next 10"},
-		{"age: rebuilt daily, first rebuild long ago", []Candidate{rebuild("sha256:b", 0.5, 8)}, minAge(7), may, nil, "offered sha256:b"},
-		{"age: rebuilt daily, first rebuild of late", []Candidate{rebuild("sha256:b", 0.5, 3)}, minAge(7), may, nil, "held sha256:b age.min(4) next 4"},
+		{"age: rebuilt daily, an earlier one old enough", []Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 8, 8)}, minAge(7), may, nil, "offered sha256:a next 6.5"},
+		{"age: rebuilt daily, all of late", []Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 3, 3)}, minAge(7), may, nil, "held sha256:a age.min(4) next 4"},
 		{"age: rebuilt long ago, found now", []Candidate{rebuild("sha256:b", 30, 0)}, minAge(7), may, nil, "offered sha256:b"},
+		{"age: of an image that is not pinned", []Candidate{older}, minAge(7), pins, nil, "held 8.2.0 age.min"},
+		{"age: of one that is", []Candidate{pinned}, minAge(7), pins, nil, "offered 8.2.0"},
+		{"no age of an image that is not pinned", []Candidate{older}, Rules{}, pins, nil, "offered 8.2.0"},
 		{"age and threshold", []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}, both, may, nil, "held 8.2.3 age.min(6) next 2"},
 
+		{"skip: an image behind a tag, and what it replaced", skipped, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
 		{"skip: a pattern", all, skip("9."), may, nil, "offered 8.2.1"},
 		{"skip: a pattern for all", []Candidate{minor, older}, skip("8."), may, nil, "held 8.2.1 skip.rule"},
 		{"skip: a pattern for a digest", []Candidate{rebuild("sha256:bad", 1, 1)}, skip("sha256:bad"), may, nil, "held sha256:bad skip.rule"},

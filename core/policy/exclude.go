@@ -53,13 +53,15 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 	}
 	if age := c.rules.MinAge; age.Value > 0 {
 		began, did := c.began(candidate)
-		if at := began.Add(age.Value); at.After(c.now) {
+		at := began.Add(age.Value)
+		unpinned := c.facts.Pins && candidate.Kind == sdk.KindTag && candidate.Pinned == "" && !at.After(c.now)
+		if unpinned || at.After(c.now) {
 			c.changes(at)
 			if c.isUrgent(candidate) {
 				return reasons
 			}
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
-			if c.facts.AgeUnread && !candidate.Appeared && candidate.Created.IsZero() {
+			if unpinned || c.facts.AgeUnread && !candidate.Appeared && candidate.Created.IsZero() {
 				did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 			} else if did != firstSeenNow && sentences {
 				did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
@@ -98,6 +100,8 @@ func (c *circumstances) began(candidate *Candidate) (at time.Time, did string) {
 	switch {
 	case at.IsZero():
 		return c.now, firstSeenNow
+	case candidate.Moved:
+		return at, "was moved to another image"
 	case seen:
 		return at, "was first seen"
 	}
@@ -115,10 +119,14 @@ func (c *circumstances) chosen(choice Choice) int {
 }
 
 // covers reports whether a choice against one version counts for a candidate: it is that
-// one, or an older one of the same step.
+// one, or an older one of the same step or behind the same tag.
 func (c *circumstances) covers(choice, i int) bool {
 	at := c.about[choice]
-	return at >= 0 && at <= i && c.update.Candidates[at].Diff == c.update.Candidates[i].Diff && c.update.Candidates[at].Kind == c.update.Candidates[i].Kind
+	if at < 0 || at > i {
+		return false
+	}
+	against, candidate := &c.update.Candidates[at], &c.update.Candidates[i]
+	return against.Kind == candidate.Kind && (against.Diff == candidate.Diff || candidate.Kind == sdk.KindDigest)
 }
 
 // snoozes returns the choices that hold every update of the container.

@@ -99,18 +99,21 @@ type Candidate struct {
 	// Tag is the tag to run; with Kind sdk.KindDigest it is the running one.
 	Tag    string `json:"tag"`
 	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
-	Kind   string `json:"kind"`             // sdk.KindTag or sdk.KindDigest
-	Diff   string `json:"diff,omitempty"`   // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
+	// Pinned is the digest behind Tag whose age counts, with sdk.KindTag; "" as long as no rule asks for an age.
+	Pinned string `json:"pinned,omitempty"`
+	Kind   string `json:"kind"`           // sdk.KindTag or sdk.KindDigest
+	Diff   string `json:"diff,omitempty"` // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
 	// Version is that of the image, with sdk.KindDigest; "" when it is not known.
 	Version string `json:"version,omitempty"`
 	// Created is when the image was made, as its registry says; zero when not known.
 	Created time.Time `json:"created,omitzero"`
-	// FirstSeen is when a check found it first. For a tag that is rebuilt again and
-	// again it is the first image since the one that runs.
+	// FirstSeen is when a check found it first: the tag, and once that was moved what is behind it.
 	FirstSeen time.Time `json:"firstSeen,omitzero"`
 	// Appeared is whether an earlier check had looked for such versions and not found it. Its age counts from
 	// FirstSeen then, as Created is what whoever published it says.
 	Appeared bool `json:"appeared,omitempty"`
+	// Moved is whether Tag led to another image before FirstSeen. It has Appeared then.
+	Moved bool `json:"moved,omitempty"`
 	// OfferedAt is when it was offered first; zero if it never was. See Found.Offer.
 	OfferedAt time.Time `json:"offeredAt,omitzero"`
 }
@@ -118,8 +121,7 @@ type Candidate struct {
 // Began returns from when the age of a candidate counts, and whether that is when it was first seen
 // rather than when its image was made; zero when neither is known.
 func (c Candidate) Began() (at time.Time, seen bool) {
-	rebuilt := c.Kind == sdk.KindDigest && !c.FirstSeen.IsZero() && c.FirstSeen.Before(c.Created)
-	if c.Appeared || rebuilt || c.Created.IsZero() {
+	if c.Appeared || c.Created.IsZero() {
 		return c.FirstSeen, true
 	}
 	return c.Created, false
@@ -139,6 +141,8 @@ type Facts struct {
 	Rebuild bool
 	// AgeUnread is whether no check has read when versions were made, since no rule asked for an age.
 	AgeUnread bool
+	// Pins is whether checks pin the images whose ages count. One that is not pinned yet has no age then.
+	Pins bool
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string

@@ -94,9 +94,6 @@ func (c *container) check(now time.Time) {
 	known := map[string]Candidate{}
 	for _, k := range c.update.Candidates {
 		known[k.Tag+k.Digest] = k
-		if k.Kind == sdk.KindDigest {
-			known["first"] = k
-		}
 	}
 	var found []Candidate
 	for _, p := range c.history {
@@ -115,11 +112,6 @@ func (c *container) check(now time.Time) {
 		}
 		if before, is := known[k.Tag+k.Digest]; is {
 			k = before
-		} else if first, is := known["first"]; is && c.rebuilt {
-			k.FirstSeen, k.Created = first.FirstSeen, first.Created
-		}
-		if c.rebuilt {
-			found = nil // only the newest image of a tag is there
 		}
 		found = append(found, k)
 	}

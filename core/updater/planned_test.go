@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -124,5 +126,37 @@ func TestStartWithAResolvedDigest(t *testing.T) {
 	op, err := f.Start(t.Context(), req)
 	if want := (watcher.TargetImage{Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:scanned"}); err != nil || op.Image != want {
 		t.Errorf("%+v, %v", op.Image, err)
+	}
+}
+
+// TestPlanLeadsToThePinnedImage: the image whose age a rule asks for is what is planned, whatever the tag holds by
+// now, unless another one is asked for whose plan was shown.
+func TestPlanLeadsToThePinnedImage(t *testing.T) {
+	f := fresh(t)
+	pinned, failure := "sha256:aged", error(nil)
+	f.opt.Pinned = func(context.Context, *sdk.Container) (string, error) { return pinned, failure }
+	req := Request{Container: container("web"), Kind: operation.Update}
+	planned := func() string {
+		t.Helper()
+		p, err := f.Plan(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.To.Digest
+	}
+	if got := planned(); got != "sha256:aged" || f.resolved.Load() != 0 {
+		t.Errorf("planned %s, the tag was resolved %d times", got, f.resolved.Load())
+	}
+	pinned = ""
+	if got := planned(); got != "sha256:new" {
+		t.Errorf("without an age: %s", got)
+	}
+	pinned, req.Digest = "sha256:other", "sha256:aged"
+	if op, err := f.Start(t.Context(), req); err != nil || op.Image.Digest != "sha256:aged" {
+		t.Errorf("what was planned before: %s, %v", op.Image.Digest, err)
+	}
+	req, failure = Request{Container: container("db"), Kind: operation.Update}, errors.New("the store is closed")
+	if _, err := f.Start(t.Context(), req); !errors.Is(err, failure) {
+		t.Errorf("%v, want %v", err, failure)
 	}
 }
