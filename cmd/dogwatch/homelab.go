@@ -211,7 +211,9 @@ func imageOf(repo string, revision int) map[string]any {
 	case "uptime/monitor":
 		config["Labels"] = map[string]string{versionLabel: version}
 	case "shop/worker": // which also says what it may say, and what it may not
-		config["Labels"] = map[string]string{versionLabel: version, "dogwatch.display.icon": "mdi:cart", "dogwatch.update": "auto"}
+		config["Labels"] = map[string]string{
+			versionLabel: version, "dogwatch.display.icon": "mdi:cart", "dogwatch.update": "auto",
+		}
 	}
 	if revision%3 == 0 {
 		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}

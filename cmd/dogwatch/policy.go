@@ -192,6 +192,7 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 // by its last decision.
 func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts {
 	f := policy.Facts{
+		Pins:    true,
 		Remedy:  "set its option update to true",
 		Stopped: func() policy.Stop { return stop },
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/wireplugin"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 const (
@@ -90,7 +91,7 @@ func (d *daemon) peak() (stop func() float64) {
 // takes: that is said in a sentence, nothing is stored, and the memory of the host stays below its bound.
 func TestAnswersOfPluginsAreBounded(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("this system does not tell the memory of a process")
+		plugintest.Skip(t, "proc", err)
 	}
 	const refused = "watcher.wire.main: what the plugin answered to Watcher.List is refused: "
 	for how, says := range map[string]string{

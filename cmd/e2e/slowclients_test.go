@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // What 1,000 slow clients of a kind may cost.
@@ -31,7 +32,7 @@ const (
 // grows nor keeps others waiting.
 func TestSlowClientsAreBounded(t *testing.T) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
-		t.Skip("this system does not tell how much memory processes have")
+		plugintest.Skip(t, "proc", err)
 	}
 	f := newFleet(t, 100, registrysim.Options{})
 	d := install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_MOCK_MAIN=true", "GOMAXPROCS=2")...).start()

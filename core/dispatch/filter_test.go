@@ -45,7 +45,8 @@ func TestAcceptsThresholds(t *testing.T) {
 func TestAcceptsRebuilds(t *testing.T) {
 	steps := append(steps, sdk.UpdateKind{Kind: "digest", SemverDiff: "minor"})
 	for threshold, want := range map[string]string{
-		"all": "✔✔✔✔✔✘✔✔", "minor": "✘✔✔✔✔✘✔✔", "patch-no-digest": "✘✘✔✔✔✘✔✘", "digest": "✘✘✘✘✘✘✘✔",
+		"all": "✔✔✔✔✔✘✔✔", "minor": "✘✔✔✔✔✘✔✔",
+		"patch-no-digest": "✘✘✔✔✔✘✔✘", "digest": "✘✘✘✘✘✘✘✔",
 	} {
 		trigger := Trigger{ID: "smtp.main", Threshold: threshold, IncludeByDefault: true,
 			OnDigest: func(c sdk.Container) bool { return c.Name != "quiet" }}

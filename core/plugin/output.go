@@ -16,20 +16,20 @@ type output struct {
 	rest []byte
 }
 
-func (p *output) Write(text []byte) (int, error) {
-	p.rest = append(p.rest, text...)
+func (o *output) Write(text []byte) (int, error) {
+	o.rest = append(o.rest, text...)
 	for {
-		end := bytes.IndexByte(p.rest[:min(len(p.rest), maxPrinted)], '\n')
+		end := bytes.IndexByte(o.rest[:min(len(o.rest), maxPrinted)], '\n')
 		next := end + 1
 		if end < 0 {
-			if len(p.rest) < maxPrinted {
+			if len(o.rest) < maxPrinted {
 				return len(text), nil
 			}
 			end, next = maxPrinted, maxPrinted
 		}
-		if line := bytes.TrimRight(p.rest[:end], "\r"); len(line) > 0 {
-			p.log.emit(hclog.Info, string(bytes.ToValidUTF8(line, []byte("\uFFFD"))), nil)
+		if line := bytes.TrimRight(o.rest[:end], "\r"); len(line) > 0 {
+			o.log.emit(hclog.Info, string(bytes.ToValidUTF8(line, []byte("\uFFFD"))), nil)
 		}
-		p.rest = append(p.rest[:0], p.rest[next:]...)
+		o.rest = append(o.rest[:0], o.rest[next:]...)
 	}
 }

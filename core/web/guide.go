@@ -73,7 +73,8 @@ func (s situation) guide() *guide {
 func demoGuide() *guide {
 	return &guide{
 		Title: "This is a demo",
-		Said:  "The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed.",
+		Said: "The engine and the registries are simulated, and nothing leaves this machine. " +
+			"New versions appear while you look, and can be installed.",
 		Steps: []guideStep{
 			{
 				Text: "Open a container, press Update, and read the plan; a rollback is there afterwards. " +

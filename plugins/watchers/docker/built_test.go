@@ -70,7 +70,8 @@ func TestEngineSaysWhatWasBuilt(t *testing.T) {
 	for _, version := range []string{"1.52", "1.53"} {
 		e := enginesim.New(enginesim.Config{APIVersion: version})
 		for name, from := range map[string]enginesim.Image{
-			"built": {Builds: []string{"mv1aald"}}, "pushed": {Builds: []string{"mv1aald"}, Pulls: []string{"docker.io/team/pushed"}},
+			"built":  {Builds: []string{"mv1aald"}},
+			"pushed": {Builds: []string{"mv1aald"}, Pulls: []string{"docker.io/team/pushed"}},
 			"pulled": {Pulls: []string{"docker.io/library/pulled"}},
 		} {
 			from.Tags, from.Digests = []string{name + ":1"}, []string{name + "@sha256:" + hexA}
