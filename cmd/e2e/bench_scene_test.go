@@ -16,7 +16,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -30,6 +29,13 @@ type scene struct {
 	// mixed makes every other container run a tag that is watched by digest.
 	mixed   bool
 	latency time.Duration
+}
+
+func (s scene) String() string {
+	if s.mixed {
+		return fmt.Sprintf("%d-mixed", s.containers)
+	}
+	return fmt.Sprintf("%d-versions", s.containers)
 }
 
 // fleet builds the scene.
@@ -113,7 +119,7 @@ func (d *daemon) checked(since time.Time) event.Event {
 func (d *daemon) check() event.Event {
 	d.t.Helper()
 	began := time.Now()
-	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	d.watch()
 	return d.checked(began)
 }
 

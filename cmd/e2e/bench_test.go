@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -13,23 +12,21 @@ import (
 // listReads is how often the list of containers is read to know its 99th percentile.
 const listReads = 1000
 
+// benchLatency is how long a simulated registry takes for an answer.
+const benchLatency = 30 * time.Millisecond
+
 // BenchmarkProgram runs the built program in front of simulated engines and
 // registries, 30 ms away, from its start to its second check. Each iteration
 // is a new installation; the figures are medians over all iterations, and
 // docs/performance.md says what they mean.
 func BenchmarkProgram(b *testing.B) {
-	const latency = 30 * time.Millisecond
 	for _, s := range []scene{
-		{containers: 200, latency: latency},
-		{containers: 200, latency: latency, mixed: true},
-		{containers: 1000, latency: latency},
-		{containers: 1000, latency: latency, mixed: true},
+		{containers: 200, latency: benchLatency},
+		{containers: 200, latency: benchLatency, mixed: true},
+		{containers: 1000, latency: benchLatency},
+		{containers: 1000, latency: benchLatency, mixed: true},
 	} {
-		kind := "versions"
-		if s.mixed {
-			kind = "mixed"
-		}
-		b.Run(fmt.Sprintf("%d-%s", s.containers, kind), func(b *testing.B) {
+		b.Run(s.String(), func(b *testing.B) {
 			if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
 				b.Skip("this system does not tell how much memory processes have")
 			}
@@ -63,10 +60,13 @@ func measure(b *testing.B, s scene, m medians) {
 		b.Fatalf("the first check: %+v", *end.Check)
 	}
 	first, memory := f.counts(), d.memory()
+	used := d.cpuAtRest()
+	m.add("cpu-ms/check-first", milliseconds(used))
 
 	m.add("ms/check-next", took(b, d.check().Check.Took))
 	next := f.counts()
 	memory = max(memory, d.memory())
+	m.add("cpu-ms/check-next", milliseconds(d.cpuAtRest()-used))
 	m.add("requests/first", float64(first.Total))
 	m.add("requests/next", float64(next.Total))
 	m.add("manifestGETs", float64(first.Manifests+next.Manifests))

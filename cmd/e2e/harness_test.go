@@ -118,6 +118,8 @@ type installation struct {
 	store string
 	env   []string
 	user  uint32 // who runs it; 0 for who runs the tests
+	// program is what runs; empty for that of this checkout.
+	program string
 }
 
 func install(t testing.TB, env ...string) *installation {
@@ -145,8 +147,12 @@ type daemon struct {
 // start runs dogwatch serve until it listens.
 func (i *installation) start() *daemon {
 	i.t.Helper()
-	path, err := built()
-	must(i.t, err)
+	path := i.program
+	if path == "" {
+		var err error
+		path, err = built()
+		must(i.t, err)
+	}
 	d := &daemon{t: i.t, cmd: exec.Command(path, "serve"), done: make(chan struct{}), addresses: make(chan string, 16)}
 	d.cmd.Env, d.cmd.Dir, d.cmd.SysProcAttr = i.env, i.store, as(i.user)
 	stderr, err := d.cmd.StderrPipe()
