@@ -48,6 +48,9 @@ func (f family) of(labels map[string]string) iter.Seq[string] {
 // owns reports whether a label belongs to the family; the name of the tool
 // alone is one, too.
 func (f family) owns(name string) bool {
+	if !strings.HasPrefix(name, strings.TrimSuffix(f.prefix, ".")) {
+		return false
+	}
 	rest, ours := strings.CutPrefix(name+".", f.prefix)
 	return ours && (rest == "" && f.prefix == watchtowerPrefix || rest != "" && !strings.HasPrefix(rest, "."))
 }

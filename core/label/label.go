@@ -129,17 +129,12 @@ func (r *Reading) Unclear() (label, text string, is bool) {
 // read returns what labels of one side ask for.
 func read(labels map[string]string, foreign, fromImage bool) Reading {
 	r := Reading{}
-	for _, name := range of(Prefix) {
-		for _, prefix := range []string{Prefix, WUDPrefix} {
-			if v := labels[prefix+name]; strings.TrimSpace(v) != "" && slices.Contains(of(prefix), name) {
-				r.rules = append(r.rules, Rule{Name: name, Value: v, Label: prefix + name})
-				break
-			}
-		}
+	if hasOurs(labels) {
+		r.readOurs(labels)
+		r.readDelay(labels)
+		r.readOnDigest(labels)
+		r.Unknown, r.Notes = unknown(labels, fromImage)
 	}
-	r.readDelay(labels)
-	r.readOnDigest(labels)
-	r.Unknown, r.Notes = unknown(labels, fromImage)
 	if foreign {
 		r.readForeign(labels, fromImage)
 	}
@@ -147,6 +142,29 @@ func read(labels map[string]string, foreign, fromImage bool) Reading {
 		r.rules[i].FromImage = fromImage
 	}
 	return r
+}
+
+// hasOurs reports whether there is any label of ours or of What's Up Docker; most containers have none.
+func hasOurs(labels map[string]string) bool {
+	for name := range labels {
+		if strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, WUDPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// readOurs adds the labels of the table.
+func (r *Reading) readOurs(labels map[string]string) {
+	for i := range table {
+		e := &table[i]
+		for _, prefix := range [...]string{Prefix, WUDPrefix} {
+			if v := labels[prefix+e.name]; (prefix == Prefix || e.wud) && strings.TrimSpace(v) != "" {
+				r.rules = append(r.rules, Rule{Name: e.name, Value: v, Label: prefix + e.name})
+				break
+			}
+		}
+	}
 }
 
 // readDelay adds the minimum age of What's Up Docker, unless a label of ours sets one.

@@ -2,7 +2,6 @@ package label
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,16 +24,24 @@ func onDigestFor(of string) string { return "trigger." + of + ".ondigest" }
 
 // readOnDigest adds the labels about rebuilds that name a trigger or a type of triggers.
 func (r *Reading) readOnDigest(labels map[string]string) {
-	for _, prefix := range []string{Prefix, WUDPrefix} {
-		for _, full := range slices.Sorted(maps.Keys(labels)) {
+	var about []string
+	for full, value := range labels {
+		for _, prefix := range [...]string{Prefix, WUDPrefix} {
 			name, ours := strings.CutPrefix(full, prefix)
-			of, is := onDigestOf(name)
-			if !ours || !is || strings.TrimSpace(labels[full]) == "" {
+			if !ours || strings.TrimSpace(value) == "" {
 				continue
 			}
-			if _, set := r.Get(onDigestFor(of)); !set {
-				r.rules = append(r.rules, Rule{Name: onDigestFor(of), Value: labels[full], Label: full})
+			if _, is := onDigestOf(name); is {
+				about = append(about, full)
 			}
+		}
+	}
+	slices.Sort(about) // ours first
+	for _, full := range about {
+		_, name, _ := strings.Cut(full, ".")
+		of, _ := onDigestOf(name)
+		if _, set := r.Get(onDigestFor(of)); !set {
+			r.rules = append(r.rules, Rule{Name: onDigestFor(of), Value: labels[full], Label: full})
 		}
 	}
 }
