@@ -4,7 +4,6 @@ package registry
 import (
 	"context"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,13 +124,22 @@ type Host struct {
 // Serves reports whether the pattern stands for a host, given with its port if it
 // has one. Upper case does not matter.
 func (h Host) Serves(host string) bool {
-	pattern, labels := strings.Split(strings.ToLower(h.Pattern), "."), strings.Split(strings.ToLower(host), ".")
-	if pattern[0] == "*" && len(labels) > len(pattern) {
-		labels = labels[len(labels)-len(pattern):]
+	pattern, host := strings.ToLower(h.Pattern), strings.ToLower(host)
+	if pattern == "*" || strings.HasPrefix(pattern, "*.") { // which stands for one label or more
+		for range strings.Count(host, ".") - strings.Count(pattern, ".") {
+			_, host, _ = strings.Cut(host, ".")
+		}
 	}
-	return slices.EqualFunc(pattern, labels, func(want, label string) bool {
-		return want == label || want == "*" && label != ""
-	})
+	for more := true; more; {
+		var want, label string
+		var longer bool
+		want, pattern, more = strings.Cut(pattern, ".")
+		label, host, longer = strings.Cut(host, ".")
+		if more != longer || want != label && (want != "*" || label == "") {
+			return false
+		}
+	}
+	return true
 }
 
 // Repository names a repository of a host.
