@@ -23,9 +23,10 @@ func (s *Store) Snapshot() Snapshot { return *s.snap.Load() }
 // Containers returns copies of all containers in the order of Snapshot.All; they
 // are the caller's to change.
 func (s *Store) Containers(context.Context) ([]sdk.Container, error) {
-	var out []sdk.Container
-	for _, r := range s.Snapshot().All() {
-		out = append(out, clone(r.Container))
+	all := s.Snapshot().All()
+	out := make([]sdk.Container, len(all))
+	for i, r := range all {
+		out[i] = clone(r.Container)
 	}
 	return out, nil
 }
@@ -266,7 +267,7 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil // without the buffer's spare room, as it may be kept
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil // written at once, so that the buffer has no spare room
 }
 
 // clone returns a copy that shares nothing that can change.
