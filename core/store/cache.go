@@ -25,8 +25,12 @@ type CacheEntry struct {
 
 // cache is the part of the registry cache that is kept in memory.
 type cache struct {
-	limit   int64
-	writers sync.Pool // of *flate.Writer, which are large
+	limit int64
+	// room is how many bytes may be written, at least, before the limit is reached. The holder of the writer has it.
+	room int64
+
+	deflating sync.Mutex
+	deflater  sync.Pool // of one *flate.Writer, which is large, until the garbage collector takes it
 
 	mu   sync.Mutex
 	used map[string]time.Time // reads not yet written to the file
@@ -37,7 +41,7 @@ type cache struct {
 func (s *Store) CacheGet(ctx context.Context, key string) (CacheEntry, bool, error) {
 	e := CacheEntry{Key: key}
 	var body []byte
-	err := s.reader.QueryRowContext(ctx, "SELECT validator, body FROM registry_cache WHERE key = ?", key).Scan(&e.Validator, &body)
+	err := s.cached.QueryRowContext(ctx, key).Scan(&e.Validator, &body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return CacheEntry{}, false, nil
 	}
@@ -75,20 +79,28 @@ func (s *Store) CachePut(ctx context.Context, entries ...CacheEntry) error {
 		}
 	}
 	used := s.cache.take()
-	err := s.write(ctx, "write the registry cache", func(t tx) error {
-		if err := t.touch(used); err != nil {
+	var room int64
+	err := s.write(ctx, "write the registry cache", func(t tx) (err error) {
+		if err = t.touch(used); err != nil {
 			return err
 		}
 		now := millis(s.now())
-		if err := each(t, `INSERT INTO registry_cache (key, validator, used_at, size, body) VALUES (?, ?, ?, ?, ?)
+		if err = each(t, `INSERT INTO registry_cache (key, validator, used_at, size, body) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET validator = excluded.validator, used_at = excluded.used_at,
 				size = excluded.size, body = excluded.body`, rows, func(r stored) []any {
 			return []any{r.Key, r.Validator, now, len(r.body), r.body}
 		}); err != nil {
 			return err
 		}
-		return t.shrink(s.cache.limit)
-	}, nil)
+		room = s.cache.room
+		for _, r := range rows {
+			room -= int64(len(r.body)) // as if no row was replaced
+		}
+		if room < 0 {
+			room, err = t.shrink(s.cache.limit)
+		}
+		return err
+	}, func() { s.cache.room = room })
 	if err != nil {
 		s.cache.restore(used)
 	}
@@ -140,17 +152,21 @@ func (t tx) touch(used map[string]time.Time) error {
 	})
 }
 
-// shrink drops the least recently used entries beyond limit bytes.
-func (t tx) shrink(limit int64) error {
+// shrink drops the least recently used entries beyond limit bytes, and returns how many bytes there is room for then.
+func (t tx) shrink(limit int64) (room int64, err error) {
+	const total = "SELECT coalesce(sum(size), 0) FROM registry_cache"
 	var size int64
-	if err := t.row("SELECT coalesce(sum(size), 0) FROM registry_cache").Scan(&size); err != nil || size <= limit {
-		return err
+	if err = t.row(total).Scan(&size); err != nil || size <= limit {
+		return limit - size, err
 	}
-	_, err := t.exec(`DELETE FROM registry_cache WHERE rowid IN (
+	if _, err = t.exec(`DELETE FROM registry_cache WHERE rowid IN (
 		SELECT rowid FROM (
 			SELECT rowid, sum(size) OVER (ORDER BY used_at DESC, size, rowid ROWS UNBOUNDED PRECEDING) AS upto FROM registry_cache
-		) WHERE upto > ?)`, limit)
-	return err
+		) WHERE upto > ?)`, limit); err != nil {
+		return 0, err
+	}
+	err = t.row(total).Scan(&size)
+	return limit - size, err
 }
 
 // Stored bodies begin with how they are stored: 0 as they are, 1 deflated.
@@ -159,10 +175,18 @@ const (
 	deflated = 1
 )
 
+// shortBody is what is not worth deflating, in bytes.
+const shortBody = 256
+
 func (c *cache) deflate(body []byte) ([]byte, error) {
+	if len(body) <= shortBody {
+		return append([]byte{plain}, body...), nil
+	}
+	c.deflating.Lock()
+	defer c.deflating.Unlock()
 	var b bytes.Buffer
 	b.WriteByte(deflated)
-	w, ok := c.writers.Get().(*flate.Writer)
+	w, ok := c.deflater.Get().(*flate.Writer)
 	if ok {
 		w.Reset(&b)
 	} else {
@@ -171,7 +195,7 @@ func (c *cache) deflate(body []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	defer c.writers.Put(w)
+	defer c.deflater.Put(w)
 	if _, err := w.Write(body); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -86,6 +87,31 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	must(t, s.CachePut(ctx, CacheEntry{Key: "huge", Body: noise(5000)}))
 	if has(t, s, "huge") || !has(t, s, "0") {
 		t.Error("one entry pushed out the others")
+	}
+}
+
+// TestCacheStaysWithinItsBound puts and replaces entries of all sizes, after a restart, too: no more is stored
+// than the bound, nor is anything dropped long before it is reached.
+func TestCacheStaysWithinItsBound(t *testing.T) {
+	const bound = 20_000
+	limited := func(o *Options) { o.CacheBytes = bound }
+	path := filepath.Join(t.TempDir(), "store.db")
+	most := 0
+	for range 2 {
+		s := open(t, path, limited)
+		for i := range 200 {
+			must(t, s.CachePut(t.Context(), CacheEntry{Key: fmt.Sprint(i % 60), Body: noise(1 + i*37%2000)}))
+			var size int
+			must(t, s.reader.QueryRowContext(t.Context(), "SELECT coalesce(sum(size), 0) FROM registry_cache").Scan(&size))
+			if size > bound {
+				t.Fatalf("%d bytes after %d entries, want %d at most", size, i+1, bound)
+			}
+			most = max(most, size)
+		}
+		must(t, s.Close())
+	}
+	if most < bound-2000 {
+		t.Errorf("never more than %d bytes of %d", most, bound)
 	}
 }
 

@@ -47,6 +47,8 @@ type Store struct {
 	path   string
 	writer *sql.DB // one connection: its holder is the only writer
 	reader *sql.DB
+	// cached reads an entry of the registry cache, prepared once: a check reads one for each repository.
+	cached *sql.Stmt
 	bus    *event.Bus
 	now    func() time.Time
 	log    hclog.Logger
@@ -121,6 +123,10 @@ func (s *Store) open(ctx context.Context, migrations []string) error {
 		return err
 	}
 	s.reader, err = connect(s.path, 2, pragmas("busy_timeout(5000)", "query_only(1)", "cache_size(-250)", "temp_store(memory)"))
+	if err != nil {
+		return s.wrap("open", err)
+	}
+	s.cached, err = s.reader.PrepareContext(ctx, "SELECT validator, body FROM registry_cache WHERE key = ?")
 	if err != nil {
 		return s.wrap("open", err)
 	}
