@@ -14,9 +14,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// pageBytes is how much one message of a list holds, well below the 4 MiB that
-// a gRPC client accepts by default.
-const pageBytes = 1 << 20
+// pageBytes is how much one message of a list holds: for a message of more than 32 KiB,
+// gRPC takes a buffer of 1 MiB on both sides (google.golang.org/grpc/mem, DefaultBufferPool).
+const pageBytes = 28 << 10
 
 func (s *Server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, w watcher.Watcher) error {
