@@ -111,7 +111,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 	}}
 	for path, want := range map[string][]string{
 		"/containers": {"1 unknown · 1 container up to date", `<span class="kind">unknown</span>`,
-			`<span title="` + why + `">`, "state=unknown"},
+			`<span class="reason" title="` + why + `">`, "state=unknown"},
 		"/containers?state=unknown": {`data-key="local/shop"`},
 		"/containers?state=current": {`data-key="local/current"`},
 		"/containers?q=no+digest":   {`data-key="local/shop"`},
@@ -213,7 +213,7 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 	words := "until " + exactly(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
 		"/containers": {"1 update · 2 postponed checks · 1 container up to date",
-			`<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
+			`<span class="kind">postponed</span>`, `<span class="reason" title="postponed ` + words + `">`, "state=postponed"},
 		"/containers?state=postponed":   {"current", "fresh"},
 		"/containers?q=limits+requests": {"current", "old", "fresh"},
 		"/containers/local/current": {`<span class="kind">postponed</span>`,

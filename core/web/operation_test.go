@@ -102,7 +102,7 @@ func TestOperationPage(t *testing.T) {
 					Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
 				}})), allowed,
 			[]string{"web was exited, exit code 3.", "The engine says: out of memory",
-				"exit code 7: <code>not today</code>", "line 1\ncannot bind</pre>"},
+				"exit code 7: <code>not today</code>", "<pre>line 1\ncannot bind</pre>"},
 			[]string{"It wrote nothing"},
 		},
 		"interrupted": {

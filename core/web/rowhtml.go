@@ -54,9 +54,9 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case r.brief(u.Now()) != "":
 		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
-		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
+		b.raw(`<span class="reason" title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
 	case r.Unknown != "":
-		b.raw(`<span title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
+		b.raw(`<span class="reason" title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(u.ago(r.Released)))
 	case !r.Seen.IsZero():

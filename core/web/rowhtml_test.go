@@ -1,8 +1,11 @@
 package web
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -33,5 +36,30 @@ func TestRowCutsLongVersionsInTheMiddle(t *testing.T) {
 	want := `<span class="tag"><span class="cut" title="5.14.0-nightly.20241121.amd64"><span>5.14.0-nightly.202411</span><span>21.amd64</span></span></span>`
 	if !strings.Contains(body, want) || strings.Count(body, `class="cut"`) != 1 {
 		t.Errorf("the page has not %s:\n%s", want, body)
+	}
+}
+
+// TestRowGivesSentencesALineOfTheirOwn: beside the versions a sentence would leave a phone no room for the name.
+func TestRowGivesSentencesALineOfTheirOwn(t *testing.T) {
+	u, _ := withStore(t,
+		a("built", func(c *sdk.Container) {
+			c.Check.State, c.Check.Reason = sdk.CheckUnknown, "built here, so no registry has a newer one"
+		}),
+		a("waits", func(c *sdk.Container) { c.Check.PostponedUntil = sdk.TimeOf(noon.Add(time.Hour)) }),
+		a("fails", func(c *sdk.Container) {
+			c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "the registry does not answer"}
+		}))
+	body := request(u, "GET", "/containers", nil).Body.String()
+	css := request(u, "GET", strings.TrimPrefix(u.assetPath("app.css"), "/base"), nil).Body.String()
+	_, css, _ = strings.Cut(css, "max-width: 959px")
+	wide := regexp.MustCompile(`\.row:has\(([^)]*)\)[^}]*age age`).FindStringSubmatch(css)
+	said := regexp.MustCompile(`<span class="age"><[a-z]+(?: class="([a-z]+)")?`).FindAllStringSubmatch(body, -1)
+	if len(said) != 3 || wide == nil {
+		t.Fatalf("%d rows say something, %q:\n%s", len(said), wide, body)
+	}
+	for _, m := range said {
+		if m[1] == "" || !slices.Contains(strings.Split(wide[1], ", "), "."+m[1]) {
+			t.Errorf("%s is beside the versions", m[0])
+		}
 	}
 }
