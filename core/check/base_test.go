@@ -1,6 +1,8 @@
 package check
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -211,5 +213,43 @@ func TestBaseThatChangesIsCheckedAnew(t *testing.T) {
 	w.run()
 	if got := w.get("id-web"); got.UpdateAvailable || got.Base.Tag.Value != "23-alpine" {
 		t.Errorf("%+v, update %t", got.Base, got.UpdateAvailable)
+	}
+}
+
+// TestExplainWhatWasBuiltHere names no registry, since none is asked, and says what can be watched.
+func TestExplainWhatWasBuiltHere(t *testing.T) {
+	w := open(t)
+	w.engine.has(madeHere("web", "shop-web:latest"))
+	w.run()
+	e := w.Explain(t.Context(), w.get("id-web"))
+	equal(t, "the summary", e.Summary, []string{
+		"The image was built on the machine of its engine, so no registry is asked about it.",
+		"What it is built on is watched instead if the label dogwatch.base names that.",
+	})
+	if e.Registry != "" {
+		t.Errorf("it is said to be asked of %s", e.Registry)
+	}
+}
+
+// TestLogOfACheckAddsUp: each container is counted once, also one of which nothing was compared.
+func TestLogOfACheckAddsUp(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.engine.has(madeHere("built", "shop-web:latest"), container("new", "nginx:1.25.0"), container("web", "nginx:1.26.0"),
+		container("wrong", "nginx:1.25.0", "dogwatch.tag.include=["), container("nowhere", "unserved.example/x:1.0.0"))
+	w.run()
+	counted := regexp.MustCompile(`check finished: .*`).FindString(w.log.String())
+	sum, all := 0, -1
+	for _, m := range regexp.MustCompile(`(\w+)=(\d+)\b`).FindAllStringSubmatch(counted, -1) {
+		n, _ := strconv.Atoi(m[2])
+		switch m[1] {
+		case "containers":
+			all = n
+		case "updates", "failed", "postponed", "unchecked", "unknown", "current":
+			sum += n
+		}
+	}
+	if all != 5 || sum != all || !strings.Contains(counted, " unknown=1 ") {
+		t.Errorf("the counts add up to %d of %d: %s", sum, all, counted)
 	}
 }

@@ -313,7 +313,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Chec
 	p.logOutages()
 	n := p.counts
 	log.Info("check finished", "containers", n.All, "updates", n.Updates, "failed", n.Failed, "postponed", n.Postponed,
-		"unchecked", n.Unchecked, "current", n.Current, "stale", n.Stale, "took", report.Took)
+		"unchecked", n.Unchecked, "unknown", n.Unknown, "current", n.Current, "stale", n.Stale, "took", report.Took)
 	return report, nil
 }
 

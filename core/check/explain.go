@@ -157,6 +157,9 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
 	}
+	if after.Watched().Built {
+		e.Registry = "" // which is not asked
+	}
 	for _, ignored := range s.rules.Ignored {
 		e.Warnings = append(e.Warnings, ignored.Text)
 	}
@@ -179,6 +182,14 @@ func named(img sdk.Image) string {
 	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
 }
 
+// allTags is how many tags a version is compared with.
+func allTags(n int) string {
+	if n == 1 {
+		return "the only tag"
+	}
+	return fmt.Sprintf("the %d tags", n)
+}
+
 // summary renders the decision in a few sentences.
 func summary(c sdk.Container, s *target) []string {
 	if c.Check.Postponed() {
@@ -199,7 +210,7 @@ func summary(c sdk.Container, s *target) []string {
 	case untagged(img):
 		add("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
-		add("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.response.tags, img.Name)
+		add("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.response.tags), img.Name)
 		if img.Tag.Floating {
 			add("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
 		}
@@ -235,8 +246,10 @@ func summary(c sdk.Container, s *target) []string {
 		if running, offered := tally.Versions(&c); running != "" {
 			add("By their labels, or tags with the same digest, %s runs and %s is offered.", running, offered)
 		}
+	case img.Built && c.Check.State == sdk.CheckUnknown:
+		add("What it is built on is watched instead if the label %s%s names that.", label.Prefix, label.Base)
 	case c.Check.State == sdk.CheckUnknown:
-		add("Nothing could be compared, so whether there is anything newer is not known: %s.", c.Check.Reason)
+		add("Nothing could be compared: %s.", c.Check.Reason)
 	default:
 		add("So nothing newer is known.")
 	}

@@ -146,7 +146,7 @@ func TestExplainImage(t *testing.T) {
 			"Newer and allowed by the rules: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
 		"nginx": {"latest is not a version, so no other tag can be newer.",
 			"Its digest can only be compared with that of a running image.",
-			"Nothing could be compared, so whether there is anything newer is not known: neither a digest nor the id " +
+			"Nothing could be compared: neither a digest nor the id " +
 				"of a running image is known, so there is nothing to compare."},
 		"nginx@" + digest("1"): {"The image is pinned to a digest without a tag, so nothing can be newer.", "So nothing newer is known."},
 		"NGINX":                {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
@@ -223,4 +223,14 @@ func TestExplainSaysBaseIsDropped(t *testing.T) {
 		"Nothing newer is published on its base alpine3.21, so another base is offered.",
 		"So memcached:1.6.33-alpine3.21 can be updated to 1.6.34-alpine3.22 (patch).",
 	})
+}
+
+func TestExplainCountsTags(t *testing.T) {
+	for tags, want := range map[string]string{"1.25.0": "with the only tag of ", "1.25.0 1.26.0": "with the 2 tags of "} {
+		w := open(t)
+		w.hub.tags["library/nginx"] = strings.Fields(tags)
+		w.engine.has(container("web", "nginx:1.25.0"))
+		w.run()
+		contains(t, tags, w.Explain(t.Context(), w.get("id-web")).Summary[0], want)
+	}
 }

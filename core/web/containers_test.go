@@ -116,7 +116,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 		"/containers?state=current": {`data-key="local/current"`},
 		"/containers?q=no+digest":   {`data-key="local/shop"`},
 		"/containers/local/shop": {`<span class="kind">unknown</span>`,
-			"Whether there is anything newer is not known: " + why + ".",
+			"Nothing could be compared: " + why + ".",
 			"Whether there is anything newer is not known any more.<"},
 		"/":        {"1 unknown · 1 container up to date"},
 		"/history": {"not known whether there is anything newer: " + why},
