@@ -114,7 +114,7 @@ func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, er
 		query := request.URL.Query()
 		query.Set("filters", wanted)
 		if !since.IsZero() {
-			query.Set("since", fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond()))
+			query.Set("since", unix(since))
 		}
 		request.URL.RawQuery = query.Encode()
 		request.Header.Set("User-Agent", e.userAgent)
@@ -134,6 +134,9 @@ func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, er
 	}
 	return stream{body, func() { cancel(nil) }}, nil
 }
+
+// unix is an instant as engines take it: in seconds, with nanoseconds behind the point.
+func unix(t time.Time) string { return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond()) }
 
 // stream frees its context when it is closed.
 type stream struct {

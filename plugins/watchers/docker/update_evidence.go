@@ -3,6 +3,7 @@ package docker
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/client"
 	"github.com/docker/docker/pkg/stdcopy"
 
@@ -56,6 +58,12 @@ func (r *replacement) evidence(ctx context.Context, failed watcher.Step, cause e
 	e := &watcher.Evidence{
 		Container: name, Status: string(c.State.Status), ExitCode: c.State.ExitCode, Error: hide(c.State.Error),
 	}
+	if restarted(c) {
+		e.Status += ", restarted"
+		if code, known := r.engine.lastExit(ctx, c); known {
+			e.Status, e.ExitCode = string(container.StateRestarting), code
+		}
+	}
 	if c.State.OOMKilled {
 		e.Error = strings.TrimSpace("it was killed since it had no memory left. " + e.Error)
 	}
@@ -93,6 +101,50 @@ func (r *replacement) newOf(ctx context.Context, name string) string {
 		return ""
 	}
 	return found[0].ID
+}
+
+// restarted reports whether a container runs after it had ended and was restarted: its state tells nothing of that.
+func restarted(c container.InspectResponse) bool {
+	return c.RestartCount > 0 && c.State.Running && !c.State.Restarting
+}
+
+// lastExit is the exit code with which a container ended before its last start, as the events that the engine
+// remembers say; known is false where they do not.
+func (e *engine) lastExit(ctx context.Context, c container.InspectResponse) (code int, known bool) {
+	created, err := time.Parse(time.RFC3339Nano, c.Created)
+	started, other := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	wanted, third := filters.ToJSON(filters.NewArgs(filters.Arg("container", c.ID), filters.Arg("event", "die")))
+	if errors.Join(err, other, third) != nil {
+		return 0, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
+	defer cancel()
+	read := func(ctx context.Context, api *client.Client) (string, error) {
+		response, err := e.send(ctx, api, change{
+			method: http.MethodGet, path: "/events", // which end at once, since what is asked for is over
+			query: query("since", unix(created), "until", unix(started), "filters", wanted),
+		})
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		last := ""
+		for all := json.NewDecoder(response.Body); ; {
+			var event struct {
+				Actor struct{ Attributes map[string]string }
+			}
+			if err := all.Decode(&event); err != nil {
+				return last, nil
+			}
+			last = event.Actor.Attributes["exitCode"]
+		}
+	}
+	last, err := request(ctx, e, readEvents, read)
+	if err != nil {
+		return 0, false
+	}
+	code, err = strconv.Atoi(last)
+	return code, err == nil
 }
 
 // lastLines returns the end of what a container wrote, the standard error too.

@@ -21,23 +21,34 @@ func TestUpdateKeepsTheEvidenceOfAFailure(t *testing.T) {
 		tty     bool
 		status  []string
 		code    int
+		again   bool   // whether the engine restarts it
 		says    string // in the error, the log or the output of a check
 	}{
-		"ends": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, false, []string{"exited"}, 3,
+		"ends": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, false, []string{"exited"}, 3, false,
 			"cannot log in with ***"},
-		"ends-tty": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, true, []string{"exited"}, 3, "cannot log in with ***"},
+		"ends-tty": {[]string{`CMD ["crash", "DB_PASSWORD"]`}, true, []string{"exited"}, 3, false,
+			"cannot log in with ***"},
+		"restarts": {[]string{`CMD ["falter"]`}, false, []string{"restarting"}, 3, true, "cannot begin"},
 		"unhealthy": {[]string{`HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`},
-			false, []string{"running, unhealthy"}, 0, "not today"},
-		"cannot-run": {[]string{`ENTRYPOINT ["/missing"]`}, false, []string{"created", "exited"}, 127, "/missing"},
-		"log-silent": {[]string{`CMD ["get", "127.0.0.1:1"]`}, false, []string{"exited"}, 1, "connection refused"},
+			false, []string{"running, unhealthy"}, 0, false, "not today"},
+		"cannot-run": {[]string{`ENTRYPOINT ["/missing"]`}, false, []string{"created", "exited"}, 127, false, "/missing"},
+		"log-silent": {[]string{`CMD ["get", "127.0.0.1:1"]`}, false, []string{"exited"}, 1, false,
+			"connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.new = l.Image(t, "app:bad-"+name, c.changes...)
 			config := container.Config{Env: []string{"DB_PASSWORD=" + secret}, Tty: c.tty}
-			id := l.make(t, "web", "app:1", shape{Config: config}, true)
+			host := container.HostConfig{}
+			if c.again {
+				host.RestartPolicy.Name = container.RestartPolicyAlways
+			}
+			id := l.make(t, "web", "app:1", shape{Config: config, Host: host}, true)
 			defer l.Remove(t, "web")
 			req := l.request(id)
 			req.Rules.Health.Window = 5 * time.Second
+			if c.again {
+				req.Rules.Health.Interval = 2 * time.Second // so that it runs again when it is looked at
+			}
 			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)},
 				&journal{})
 			check(t, err)
@@ -52,6 +63,10 @@ func TestUpdateKeepsTheEvidenceOfAFailure(t *testing.T) {
 			text := e.Error + e.Log
 			for _, h := range e.Health {
 				text += h.Output
+			}
+			if c.again && out.Reason.Text != "it ended with code 3 and was restarted: see its log" &&
+				out.Reason.Text != "it ended with code 3 and is restarted: see its log" {
+				t.Errorf("the reason is %q", out.Reason.Text)
 			}
 			if e.Container != "web" || !known || e.ExitCode != c.code || !strings.Contains(text, c.says) {
 				t.Errorf("the evidence is %+v", e)

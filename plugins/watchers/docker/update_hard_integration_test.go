@@ -56,7 +56,8 @@ func (l *lab) wait(t *testing.T, name string, wanted func(container.InspectRespo
 func (l *lab) testRestartLoop(t *testing.T) {
 	ends := []string{"get", "127.0.0.1:1"} // nothing listens there
 	always := container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}
-	loops := func(c container.InspectResponse) bool { return c.State.Restarting }
+	// Engines wait twice as long before each restart: it does not run while the update is planned.
+	loops := func(c container.InspectResponse) bool { return c.State.Restarting && c.RestartCount >= 5 }
 	l.Image(t, "app:loops", `CMD ["get", "127.0.0.1:1"]`)
 	bad := l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`)
 	for name, test := range map[string]struct {

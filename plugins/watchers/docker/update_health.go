@@ -77,6 +77,11 @@ func (r *replacement) works(ctx context.Context, name string, gate watcher.Healt
 		if r.loops(name) {
 			return true, exited, nil
 		}
+		if restarted(c) {
+			if code, known := r.engine.lastExit(ctx, c); known {
+				err = &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", code)}
+			}
+		}
 		return false, "", err
 	}
 	if err := published(r.old[name].InspectResponse, c); err != nil {
@@ -131,7 +136,9 @@ func alive(c container.InspectResponse) error {
 	switch {
 	case c.State == nil:
 		return nil
-	case c.RestartCount > 0 || c.State.Restarting:
+	case c.State.Restarting:
+		return &coded{exited, fmt.Sprintf("it ended with code %d and is restarted: see its log", c.State.ExitCode)}
+	case c.RestartCount > 0:
 		return &coded{exited, "it ended and was restarted: see its log"}
 	case !c.State.Running:
 		return &coded{exited, strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}

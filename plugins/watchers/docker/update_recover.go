@@ -167,11 +167,23 @@ func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
 	return r.updated(ctx)
 }
 
+// why says what failed. That it was waited for says nothing of a new container that does not work.
+func (r *replacement) why(failed watcher.Step, cause error) string {
+	doing := failed.Text
+	if failed.Code == watcher.StepHealth {
+		doing = failed.Container
+		if doing == r.op.Plan.Name {
+			doing = "" // an update says whose it is
+		}
+	}
+	return strings.TrimPrefix(doing+": ", ": ") + cause.Error()
+}
+
 // back returns to the old containers, the updated one first since the others depend on it.
 func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error) (watcher.Outcome, error) {
 	out := watcher.Outcome{
 		State: watcher.RolledBack, ContainerID: r.op.Plan.ContainerID, Warnings: r.warnings,
-		Reason: watcher.Reason{Code: reasonCode(failed, cause), Text: strings.TrimPrefix(failed.Text+": ", ": ") + cause.Error()},
+		Reason: watcher.Reason{Code: reasonCode(failed, cause), Text: r.why(failed, cause)},
 	}
 	if failed.Code == watcher.ReasonInterrupted {
 		out.Reason.Code = failed.Code

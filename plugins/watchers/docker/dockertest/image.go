@@ -69,6 +69,14 @@ func main() {
 		}
 		fmt.Fprintln(os.Stderr, "\x1b[31mcannot log in with", os.Getenv(args[1]), "\x1b[0m")
 		os.Exit(3)
+	case "falter": // ends with code 3 after half a second when it is started for the first time
+		if _, err := os.Stat("/faltered"); err != nil {
+			os.WriteFile("/faltered", nil, 0o600)
+			fmt.Println("cannot begin")
+			time.Sleep(500 * time.Millisecond)
+			os.Exit(3)
+		}
+		wait(0)
 	case "health": // PATTERN: h for healthy, u for unhealthy
 		calls, _ := os.ReadFile("/calls")
 		os.WriteFile("/calls", append(calls, 'x'), 0o600)
