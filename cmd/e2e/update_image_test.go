@@ -81,10 +81,25 @@ func TestMovedTagHasNoAge(t *testing.T) {
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false",
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHATSTART=false", "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true",
-		"DOGWATCH_POLICY_UPDATE=auto", "DOGWATCH_POLICY_MINAGE=7d",
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 	d := in.start()
 	d.watch()
+	p.push(t, "1.1.0")
+	d.watch()
+	d.stop()
+	in.daysLater(t, 30)
+	in.env = append(in.env, "DOGWATCH_POLICY_UPDATE=auto", "DOGWATCH_POLICY_MINAGE=7d")
+	d = in.start()
+	const unread = "1.1.0 has an age not read yet, and must be 7d old"
+	eventually(t, unread, func() bool {
+		c := known(d, "web").Decision
+		return c != nil && c.State == sdk.StateHeld && c.Reasons[0].Text == unread
+	})
+	d.watch()
+	s := &automatics{engine: engine, p: p, d: d}
+	if op := d.ended(s.began(t, "web", 0)); op.State != operation.Succeeded {
+		t.Fatalf("what did not move since it was found: %s", says(op))
+	}
 	publish := func(version, build string) (image string) {
 		t.Helper()
 		p.push(t, version, "LABEL build="+build)
@@ -99,15 +114,18 @@ func TestMovedTagHasNoAge(t *testing.T) {
 		d.stop()
 		in.daysLater(t, 7)
 		d = in.start()
-		s := &automatics{engine: engine, p: p, d: d}
+		s.d = d
 		if op := d.ended(s.began(t, "web", operations)); op.State != operation.Succeeded {
 			t.Fatalf("the update: %s", says(op))
+		}
+		if d.logged("an automatic update cannot begin") {
+			t.Error("it was to begin before there was a registry")
 		}
 		only(t, engine, "web", image)
 	}
 	first := publish("1.2.0", "first")
 	p.push(t, "1.2.0", "LABEL build=second") // after the last check
-	updated(0, first)
+	updated(1, first)
 	publish("1.3.0", "third")
 	d.stop()
 	in.daysLater(t, 6)
@@ -117,7 +135,7 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	if !strings.Contains(text, "1.3.0 was moved to another image") {
 		t.Errorf("a version that was moved is held since %s", text)
 	}
-	updated(1, fourth)
+	updated(2, fourth)
 	d.stop()
 }
 
