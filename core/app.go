@@ -75,7 +75,7 @@ type App struct {
 	wudNames   bool // what is published keeps the names of What's Up Docker
 	log        hclog.Logger
 	bus        event.Bus
-	lock       *store.Lock
+	opened     []func() // what releases what New opened, in its order
 	store      *store.Store
 	plugins    *plugin.Host
 	installer  *installer
@@ -107,79 +107,173 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	a := &App{opt: opt, log: opt.Log.Named("app"), pageViews: make(chan struct{}, 1), restarts: make(chan *config.Config, 1)}
-	settings := opt.Config
-	var err error
-	path := settings.StoreFile()
-	if a.lock, err = store.Acquire(path); err != nil {
-		return nil, err
+	a := &App{
+		opt:       opt,
+		log:       opt.Log.Named("app"),
+		pageViews: make(chan struct{}, 1),
+		restarts:  make(chan *config.Config, 1),
 	}
-	if a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: opt.Now, Log: opt.Log}); err != nil {
-		a.lock.Release()
-		return nil, err
+	for _, build := range []func(context.Context) error{
+		a.openStore, a.makeComponents, a.makeChecks, a.makeUpdates, a.makeLinks, a.makeNotifications,
+	} {
+		if err := build(ctx); err != nil {
+			a.Close()
+			return nil, err
+		}
 	}
-	if a.wudNames, err = a.keepsWUDNames(ctx); err != nil {
-		a.store.Close()
-		a.lock.Release()
-		return nil, err
-	}
-	a.auth = auth.New(auth.Options{Config: settings, Store: a.store, Secrets: opt.Redactor.Add, Log: opt.Log, Now: opt.Now})
-	a.report(a.auth.Problems())
-	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
-	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
-		a.store.Close()
-		a.lock.Release()
-		return nil, err
-	}
-	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins}
-	a.components = component.New(component.Options{
-		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: settings.Server.MaskAll,
-		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
-	})
-	a.reloader = reload.New(settings, a.reloadOptions())
-	a.report(a.rules().Problems(opt.Now()))
-	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
-	a.checker = check.New(check.Options{
-		Choices:    a.choices.Of,
-		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests,
-		Labels: wiring.Labels(settings), Triggers: a.components.TriggerIDs, WatchFloating: settings.Check.Floating,
-		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
-		Progressed: func() { a.bus.Touch(event.CheckProgressed) }, ReadCandidates: true,
-	})
-	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
-	a.decisions = decision.New(decision.Options{
-		Redecide: a.checker.Redecide, Next: wiring.Containers{Store: a.store}.NextDecision, Bus: &a.bus, Log: opt.Log, Now: opt.Now,
-	})
-	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}, Requests: a.checker}
-	a.updater = updater.New(updater.Options{
-		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Listed: func(ctx context.Context, watcher, id string) error {
-			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
-		},
-		Vulnerabilities: a.vulnerabilities, Pinned: a.checker.Pinned, Major: a.rules().Advice, Labels: wiring.Labels(settings),
-		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
-	})
-	if err := a.makeScans(ctx, updates); err != nil {
-		a.Close()
-		return nil, err
-	}
-	if err := a.makeLinks(ctx); err != nil {
-		a.Close()
-		return nil, err
-	}
-	a.notes = a.releaseNotes()
-	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers:   wiring.Triggers{Components: a.components, Labels: wiring.Labels(settings)},
-		Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store,
-		CheckedAtStart: a.checkedAtStart, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
-		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), Notes: a.noteExcerpts(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
-	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.makeWebhooks()
 	a.service = service.New(a.serviceOptions())
 	a.importWUD(ctx)
 	return a, nil
+}
+
+// Close releases what New opened, the last first. It waits for every process to end.
+func (a *App) Close() {
+	for _, release := range slices.Backward(a.opened) {
+		release()
+	}
+}
+
+func (a *App) openStore(ctx context.Context) error {
+	path := a.opt.Config.StoreFile()
+	lock, err := store.Acquire(path)
+	if err != nil {
+		return err
+	}
+	a.opened = append(a.opened, lock.Release)
+	a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: a.opt.Now, Log: a.opt.Log})
+	if err != nil {
+		return err
+	}
+	a.opened = append(a.opened, func() {
+		if err := a.store.Close(); err != nil {
+			a.log.Error("close the store", "error", err)
+		}
+	})
+	a.wudNames, err = a.keepsWUDNames(ctx)
+	return err
+}
+
+func (a *App) makeComponents(context.Context) (err error) {
+	opt, settings := a.opt, a.opt.Config
+	a.auth = auth.New(auth.Options{
+		Config:  settings,
+		Store:   a.store,
+		Secrets: opt.Redactor.Add,
+		Log:     opt.Log,
+		Now:     opt.Now,
+	})
+	a.report(a.auth.Problems())
+	a.metrics = metrics.New(opt.Version, metrics.Options{
+		Enabled: settings.Prometheus.Enabled,
+		WUD:     settings.Prometheus.WUD,
+	})
+	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
+		return err
+	}
+	a.opened = append(a.opened, a.saveRequests, a.plugins.Close)
+	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins}
+	a.components = component.New(component.Options{
+		Plugins:         a.plugins,
+		Log:             opt.Log,
+		Secrets:         opt.Redactor.Add,
+		ValidateWatcher: wiring.ValidateWatcher,
+		ValidateTrigger: wiring.ValidateTrigger,
+		MaskAll:         settings.Server.MaskAll,
+		Changed:         func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
+	})
+	a.reloader = reload.New(settings, a.reloadOptions())
+	a.report(a.rules().Problems(opt.Now()))
+	return nil
+}
+
+func (a *App) makeChecks(ctx context.Context) error {
+	opt, settings := a.opt, a.opt.Config
+	registries := wiring.Registries{Components: a.components}
+	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
+	a.checker = check.New(check.Options{
+		Registries:      registries,
+		Reports:         registries.Limits,
+		Store:           a.store,
+		Cache:           wiring.Cache{Store: a.store, Log: a.log},
+		Limits:          check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+		Budget:          wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
+		SaveRequests:    a.store.SaveRequests,
+		Labels:          wiring.Labels(settings),
+		Triggers:        a.components.TriggerIDs,
+		WatchFloating:   settings.Check.Floating,
+		ReadCandidates:  true,
+		Order:           a.components.WatcherNames,
+		Reached:         a.reached,
+		AlreadyNotified: a.store.AlreadyNotified,
+		Candidates:      a.store.Candidates,
+		Rules:           a.rules().Rules,
+		Facts:           a.updateFacts,
+		Choices:         a.choices.Of,
+		Progressed:      func() { a.bus.Touch(event.CheckProgressed) },
+		Log:             opt.Log,
+		Now:             opt.Now,
+	})
+	a.dater = check.NewDater(a.checker, registries.Limits)
+	a.decisions = decision.New(decision.Options{
+		Redecide: a.checker.Redecide,
+		Next:     wiring.Containers{Store: a.store}.NextDecision,
+		Bus:      &a.bus,
+		Log:      opt.Log,
+		Now:      opt.Now,
+	})
+	return nil
+}
+
+func (a *App) makeUpdates(ctx context.Context) error {
+	images := wiring.Updates{
+		Components: a.components,
+		Cache:      wiring.Cache{Store: a.store, Log: a.log},
+		Requests:   a.checker,
+	}
+	a.updater = updater.New(updater.Options{
+		Watchers:   images,
+		Registries: images,
+		Containers: wiring.Containers{Store: a.store},
+		Store:      a.store,
+		Bus:        &a.bus,
+		Listed: func(ctx context.Context, watcher, id string) error {
+			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
+		},
+		Vulnerabilities: a.vulnerabilities,
+		Pinned:          a.checker.Pinned,
+		Major:           a.rules().Advice,
+		Labels:          wiring.Labels(a.opt.Config),
+		Redact:          a.opt.Redactor.String,
+		Log:             a.opt.Log,
+		Now:             a.opt.Now,
+	})
+	return a.makeScans(ctx, images)
+}
+
+func (a *App) makeNotifications(context.Context) error {
+	stored := wiring.Containers{Store: a.store}
+	a.notes = a.releaseNotes()
+	a.dispatcher = dispatch.New(dispatch.Options{
+		Triggers:       wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config)},
+		Containers:     stored,
+		Stored:         stored.Shared,
+		Store:          a.store,
+		CheckedAtStart: a.checkedAtStart,
+		Bus:            &a.bus,
+		Updates:        wiring.Operations{Runner: a.updater, Store: a.store},
+		Grants:         wiring.Grants{Components: a.components},
+		Links:          a.messageLinks(),
+		Notes:          a.noteExcerpts(),
+		NotStarted:     plugin.NotStarted,
+		Exited:         plugin.Exited,
+		Progressed:     a.deliveryProgressed,
+		Redact:         a.opt.Redactor.String,
+		Log:            a.opt.Log,
+		Now:            a.opt.Now,
+	})
+	return nil
 }
 
 // report logs what is wrong with the ways to log in.
@@ -203,16 +297,6 @@ func (a *App) pluginOptions() plugin.Options {
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings, a.wudNames),
 	}
-}
-
-// Close releases what New opened. It waits for every process to end.
-func (a *App) Close() {
-	a.plugins.Close()
-	a.saveRequests()
-	if err := a.store.Close(); err != nil {
-		a.log.Error("close the store", "error", err)
-	}
-	a.lock.Release()
 }
 
 // checkedAtStart returns the watchers that are checked when Dogwatch starts to serve.
@@ -256,46 +340,58 @@ func (a *App) Run(ctx context.Context) error {
 		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
 	}
 	a.load(ctx)
-	g.Go(func() error {
-		if err := a.discover(ctx); err != nil || ctx.Err() != nil {
-			return err
-		}
-		a.plugins.Follow(ctx, func() { a.reloader.Again(ctx) })
-		return nil
-	})
-	g.Go(func() error { return a.scheduler.Run(ctx) })
-	g.Go(func() error {
-		// A trigger that is not there yet would miss what is planned; one that hangs holds up no other.
-		if a.components.AwaitListed(ctx) != nil {
-			return nil
-		}
-		return a.dispatcher.Run(ctx)
-	})
-	g.Go(func() error {
-		// What was interrupted needs its watcher, and the registry of its image.
-		if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
-			return nil
-		}
-		return a.updater.Run(ctx)
-	})
-	g.Go(func() error {
-		// Without its configured registry an image would be looked up elsewhere.
-		if a.components.Await(ctx, kind.Registry) != nil {
-			return nil
-		}
-		return a.dater.Run(ctx)
-	})
-	g.Go(func() error { return a.receiveWebhooks(ctx) })
-	g.Go(func() error { return a.scanImages(ctx) })
-	g.Go(func() error { return a.decide(ctx) })
-	g.Go(func() error { return a.updateAutomatically(ctx) })
-	g.Go(func() error { return a.streams.Run(ctx, wiring.Subscribers(a.components)) })
-	g.Go(func() error { return a.count(ctx) })
-	g.Go(func() error { return a.housekeep(ctx) })
-	g.Go(func() error { return a.lookForPlugins(ctx) })
-	g.Go(func() error { return a.reloadOnRequest(ctx) })
-	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, debug.FreeOSMemory) })
+	for _, run := range a.parts() {
+		g.Go(func() error { return run(ctx) })
+	}
 	return g.Wait()
+}
+
+// parts are what runs until the end of the program, each in a goroutine of its own.
+func (a *App) parts() []func(ctx context.Context) error {
+	return []func(ctx context.Context) error{
+		a.followPlugins, a.scheduler.Run, a.dispatch, a.update, a.findDates, a.receiveWebhooks, a.scanImages, a.decide,
+		a.updateAutomatically, a.stream, a.count, a.housekeep, a.lookForPlugins, a.reloadOnRequest, a.releaseMemory,
+	}
+}
+
+func (a *App) followPlugins(ctx context.Context) error {
+	if err := a.discover(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	a.plugins.Follow(ctx, func() { a.reloader.Again(ctx) })
+	return nil
+}
+
+func (a *App) dispatch(ctx context.Context) error {
+	// A trigger that is not there yet would miss what is planned; one that hangs holds up no other.
+	if a.components.AwaitListed(ctx) != nil {
+		return nil
+	}
+	return a.dispatcher.Run(ctx)
+}
+
+func (a *App) update(ctx context.Context) error {
+	// What was interrupted needs its watcher, and the registry of its image.
+	if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
+		return nil
+	}
+	return a.updater.Run(ctx)
+}
+
+func (a *App) findDates(ctx context.Context) error {
+	// Without its configured registry an image would be looked up elsewhere.
+	if a.components.Await(ctx, kind.Registry) != nil {
+		return nil
+	}
+	return a.dater.Run(ctx)
+}
+
+func (a *App) stream(ctx context.Context) error {
+	return a.streams.Run(ctx, wiring.Subscribers(a.components))
+}
+
+func (a *App) releaseMemory(ctx context.Context) error {
+	return releaseWhenIdle(ctx, &a.bus, a.pageViews, debug.FreeOSMemory)
 }
 
 // load makes the components, and has the checker go on from where the event log ends.

@@ -231,10 +231,7 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		} else if predecessor {
 			continue
 		}
-		verdict := Verdict{Ready: true}
-		if r.opt.Scanned != nil && begin.approved.IsZero() { // a user who approves has looked
-			verdict = r.opt.Scanned(c)
-		}
+		verdict := r.verdict(c, begin)
 		if !verdict.Ready {
 			if verdict.Again.IsZero() {
 				return false, again, nil
@@ -253,6 +250,15 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		}
 	}
 	return false, again, nil
+}
+
+// verdict returns whether an update may begin as far as the vulnerabilities of its image are concerned. A user who
+// approves has looked.
+func (r *Runner) verdict(c *sdk.Container, p purpose) Verdict {
+	if r.opt.Scanned == nil || !p.approved.IsZero() {
+		return Verdict{Ready: true}
+	}
+	return r.opt.Scanned(c)
 }
 
 // isPredecessor reports whether a container is the old one of an operation: it is listed

@@ -292,15 +292,30 @@ func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
 	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: followsAll, Content: v})
 }
 
+// saidOf returns which containers the overview names for what became of their updates, and which of those, or by
+// their row, for an update that did not work.
+func (u *UI) saidOf(ended []operation.Operation, all []row) (said, failed map[string]bool) {
+	said, failed = map[string]bool{}, map[string]bool{}
+	for _, op := range ended {
+		if key := op.Watcher + "/" + op.Name; !op.Ended.Before(u.Now().Add(-shownEnds)) {
+			said[key] = true
+			failed[key] = failed[key] || op.State != operation.Succeeded
+		}
+	}
+	for _, r := range all {
+		failed[r.Key] = failed[r.Key] || r.CameBack()
+	}
+	return said, failed
+}
+
 func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, error) {
 	var all []row
 	var t tally.Counts
 	records := u.Service.Containers().All()
 	u.want(records)
 	for _, rec := range records {
-		r := u.rows().of(rec)
 		t.Add(&rec.Container)
-		all = append(all, r)
+		all = append(all, u.rows().of(rec))
 	}
 	watchers := u.Service.Components(actor, kind.Watcher)
 	down := componentsOf(watchers)
@@ -324,16 +339,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	u.follow(ctx, actor, all)
 	open := u.underWay(ctx)
 	v.Operations = operationsOf(open, ended, u.Now())
-	said, shown := map[string]bool{}, map[string]bool{}
-	for _, op := range ended {
-		if key := op.Watcher + "/" + op.Name; !op.Ended.Before(u.Now().Add(-shownEnds)) {
-			said[key] = true
-			shown[key] = shown[key] || op.State != operation.Succeeded
-		}
-	}
-	for _, r := range all {
-		shown[r.Key] = shown[r.Key] || r.CameBack()
-	}
+	said, shown := u.saidOf(ended, all)
 	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
 	v.Operations = v.Operations[:len(open):len(open)]
 	idle := slices.DeleteFunc(slices.Clone(all), func(r row) bool { // what is being updated needs no user
@@ -343,11 +349,10 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	// What cannot be watched comes first: nothing else is known to be right then.
 	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle), unsentOf(failed, pending, u.Service.Components(actor, kind.Trigger), shown))
 	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
-	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
-		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)
-	}
 	plugins := u.Service.Plugins()
-	v.Broken, v.Outdated = append(v.Broken, pluginsOf(plugins)...), outdatedOf(plugins)
+	v.Broken = slices.Concat(componentsOf(u.Service.Components(actor, kind.Registry)),
+		componentsOf(u.Service.Components(actor, kind.Trigger)), pluginsOf(plugins))
+	v.Outdated = outdatedOf(plugins)
 	var names []string
 	for _, c := range watchers {
 		names = append(names, c.Name)

@@ -116,6 +116,32 @@ func (u *UI) actor(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }
 func (u *UI) router() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", u.overview)
+	u.containerRoutes(mux)
+	u.operationRoutes(mux)
+	for _, k := range kind.Kinds() {
+		u.componentRoutes(mux, k)
+	}
+	u.pluginRoutes(mux)
+	u.historyRoutes(mux)
+	u.settingsRoutes(mux)
+	mux.HandleFunc("GET /policies", u.showPolicies)
+	mux.HandleFunc("GET /start", u.showStart)
+
+	mux.HandleFunc("GET /decide/{token}", u.showDecision)
+	mux.HandleFunc("POST /decide/{token}", u.decide)
+	mux.HandleFunc("GET /login", u.showLogin)
+	mux.HandleFunc("POST /login", u.login)
+	mux.HandleFunc("POST /logout", u.logout)
+	mux.HandleFunc("GET /work", u.showTasks)
+	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissTask)
+	mux.HandleFunc("POST /theme", u.chooseTheme)
+	mux.HandleFunc("GET /static/{file}", u.asset)
+	mux.HandleFunc("GET /favicon.ico", u.favicon)
+	mux.HandleFunc("/", u.notFound)
+	return mux
+}
+
+func (u *UI) containerRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /containers", u.containers)
 	mux.HandleFunc("GET /containers/rows", u.containerRows)
 	mux.HandleFunc("POST /containers/act", u.act)
@@ -132,28 +158,35 @@ func (u *UI) router() http.Handler {
 	}
 	mux.HandleFunc("GET /choose", u.showChooser)
 	mux.HandleFunc("POST /choose", u.choose)
+}
+
+func (u *UI) operationRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /update", u.showSelection)
 	mux.HandleFunc("POST /update", u.startSelection)
 	mux.HandleFunc("GET /operations", u.showOperations)
 	mux.HandleFunc("GET /operations/{id}", u.showOperation)
 	mux.HandleFunc("POST /operations/{id}/cancel", u.cancelOperation)
+}
 
-	for _, k := range kind.Kinds() {
-		u.componentRoutes(mux, k)
-	}
+func (u *UI) pluginRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /plugins", u.showPlugins)
 	mux.HandleFunc("GET /plugins/types/{kind}/{type}", u.showType)
 	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
 	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
 	mux.HandleFunc("POST /plugins/{name}/grant", u.grantPlugin)
+}
+
+func (u *UI) historyRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /history", u.showHistory)
 	mux.HandleFunc("GET /history.csv", u.historyCSV)
 	mux.HandleFunc("GET /deliveries", u.showDeliveries)
 	mux.HandleFunc("GET /deliveries.csv", u.deliveriesCSV)
 	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
+}
+
+func (u *UI) settingsRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /settings", u.showSettings)
 	mux.HandleFunc("GET /settings/api", u.showAPI)
-	mux.HandleFunc("GET /policies", u.showPolicies)
 	mux.HandleFunc("GET /settings/reload", u.showReload)
 	mux.HandleFunc("POST /settings/reload", u.reload)
 	mux.HandleFunc("GET /settings/webhooks", u.showWebhooks)
@@ -163,20 +196,6 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("POST /settings/sessions/{id}/end", u.endSession)
 	mux.HandleFunc("POST /settings/links/revoke", u.revokeLinks)
 	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
-	mux.HandleFunc("GET /start", u.showStart)
-
-	mux.HandleFunc("GET /decide/{token}", u.showDecision)
-	mux.HandleFunc("POST /decide/{token}", u.decide)
-	mux.HandleFunc("GET /login", u.showLogin)
-	mux.HandleFunc("POST /login", u.login)
-	mux.HandleFunc("POST /logout", u.logout)
-	mux.HandleFunc("GET /work", u.showTasks)
-	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissTask)
-	mux.HandleFunc("POST /theme", u.chooseTheme)
-	mux.HandleFunc("GET /static/{file}", u.asset)
-	mux.HandleFunc("GET /favicon.ico", u.favicon)
-	mux.HandleFunc("/", u.notFound)
-	return mux
 }
 
 // maxForm is the largest form, in bytes.

@@ -2,7 +2,9 @@ package shoutrrr
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
@@ -57,72 +59,47 @@ type service struct {
 // long is the limit where none is stated: more than a rendered message ever has.
 const long = 64 << 10
 
-// schemes are those of serviceOf, in alphabetical order.
-func schemes() []string {
-	return []string{
-		"bark", "discord", "generic", "googlechat", "gotify", "hangouts", "ifttt", "join", "lark", "matrix", "mattermost", "notifiarr", "ntfy",
-		"opsgenie", "pagerduty", "pushbullet", "pushover", "rocketchat", "signal", "slack", "teams", "telegram", "twilio", "wecom", "zulip",
-	}
+// schemes are those of services, in alphabetical order.
+func schemes() []string { return slices.Sorted(maps.Keys(services())) }
+
+func serviceOf(scheme string) (service, bool) {
+	s, known := services()[scheme]
+	return s, known
 }
 
-// serviceOf returns the service of a scheme. The library knows more: those that
+// services returns the services by their schemes. The library knows more: those that
 // do not speak HTTP pay no heed to deadlines, and have triggers of their own.
-func serviceOf(scheme string) (service, bool) {
-	s, known := service{titled: true, limit: long}, true
-	switch scheme {
-	case "bark":
-		s.make, s.limit, s.shared = func() sender { return &bark.Service{} }, 3000, 1 // 4 KB with all that surrounds it
-	case "discord":
-		s.make, s.limit = func() sender { return cancellable{&discord.Service{}} }, 6000
-	case "generic":
-		s.make = func() sender { return &generic.Service{} }
-	case "googlechat", "hangouts":
-		s.make, s.titled, s.limit = func() sender { return &googlechat.Service{} }, false, 4096
-	case "gotify":
-		s.make = func() sender { return &gotify.Service{} }
-	case "ifttt":
-		s.make, s.titled = func() sender { return &ifttt.Service{} }, false
-	case "join":
-		s.make, s.limit, s.shared = func() sender { return &join.Service{} }, 2000, 1 // all of it is in the query
-	case "lark":
-		s.make, s.limit = func() sender { return &lark.Service{} }, 4096
-	case "matrix":
-		s.make, s.limit = func() sender { return &matrix.Service{} }, 16<<10 // an event has 64 KB, and the text in two forms
-	case "mattermost":
-		s.make, s.limit, s.shared = func() sender { return &mattermost.Service{} }, 4000, 1
-	case "notifiarr":
-		s.make, s.limit = func() sender { return &notifiarr.Service{} }, 1000
-	case "ntfy":
-		s.make, s.limit = func() sender { return &ntfy.Service{} }, 4095
-	case "opsgenie":
-		s.make, s.limit = func() sender { return &opsgenie.Service{} }, 15000
-	case "pagerduty":
-		s.make, s.titled, s.limit = func() sender { return &pagerduty.Service{} }, false, 1024
-		s.address = "events.pagerduty.com:443"
-	case "pushbullet":
-		s.make = func() sender { return &pushbullet.Service{} }
-	case "pushover":
-		s.make, s.limit = func() sender { return &pushover.Service{} }, 1024
-	case "rocketchat":
-		s.make, s.titled, s.limit = func() sender { return &rocketchat.Service{} }, false, 5000
-	case "signal":
-		s.make, s.titled, s.limit = func() sender { return &signal.Service{} }, false, 2000
-	case "slack":
-		s.make, s.limit = func() sender { return &slack.Service{} }, 8000
-	case "teams":
-		s.make, s.limit = func() sender { return &teams.Service{} }, 20000
-	case "telegram":
-		s.make, s.limit, s.shared = func() sender { return &telegram.Service{} }, 4000, 1
-	case "twilio":
-		s.make, s.limit, s.shared = func() sender { return &twilio.Service{} }, 1590, 1
-	case "wecom":
-		s.make, s.titled, s.limit = func() sender { return &wecom.Service{} }, false, 2048
-	case "zulip":
-		s.make, s.limit, s.shared = func() sender { return &zulip.Service{} }, 9900, 1
-	default:
-		known = false
+func services() map[string]service {
+	return map[string]service{
+		// bark takes 4 KB with all that surrounds it.
+		"bark":       {make: func() sender { return &bark.Service{} }, titled: true, limit: 3000, shared: 1},
+		"discord":    {make: func() sender { return cancellable{&discord.Service{}} }, titled: true, limit: 6000},
+		"generic":    {make: func() sender { return &generic.Service{} }, titled: true, limit: long},
+		"googlechat": {make: func() sender { return &googlechat.Service{} }, limit: 4096},
+		"hangouts":   {make: func() sender { return &googlechat.Service{} }, limit: 4096},
+		"gotify":     {make: func() sender { return &gotify.Service{} }, titled: true, limit: long},
+		"ifttt":      {make: func() sender { return &ifttt.Service{} }, limit: long},
+		// All of a message for join is in the query.
+		"join": {make: func() sender { return &join.Service{} }, titled: true, limit: 2000, shared: 1},
+		"lark": {make: func() sender { return &lark.Service{} }, titled: true, limit: 4096},
+		// An event of matrix has 64 KB, and the text in two forms.
+		"matrix":     {make: func() sender { return &matrix.Service{} }, titled: true, limit: 16 << 10},
+		"mattermost": {make: func() sender { return &mattermost.Service{} }, titled: true, limit: 4000, shared: 1},
+		"notifiarr":  {make: func() sender { return &notifiarr.Service{} }, titled: true, limit: 1000},
+		"ntfy":       {make: func() sender { return &ntfy.Service{} }, titled: true, limit: 4095},
+		"opsgenie":   {make: func() sender { return &opsgenie.Service{} }, titled: true, limit: 15000},
+		"pagerduty":  {make: func() sender { return &pagerduty.Service{} }, limit: 1024, address: "events.pagerduty.com:443"},
+		"pushbullet": {make: func() sender { return &pushbullet.Service{} }, titled: true, limit: long},
+		"pushover":   {make: func() sender { return &pushover.Service{} }, titled: true, limit: 1024},
+		"rocketchat": {make: func() sender { return &rocketchat.Service{} }, limit: 5000},
+		"signal":     {make: func() sender { return &signal.Service{} }, limit: 2000},
+		"slack":      {make: func() sender { return &slack.Service{} }, titled: true, limit: 8000},
+		"teams":      {make: func() sender { return &teams.Service{} }, titled: true, limit: 20000},
+		"telegram":   {make: func() sender { return &telegram.Service{} }, titled: true, limit: 4000, shared: 1},
+		"twilio":     {make: func() sender { return &twilio.Service{} }, titled: true, limit: 1590, shared: 1},
+		"wecom":      {make: func() sender { return &wecom.Service{} }, limit: 2048},
+		"zulip":      {make: func() sender { return &zulip.Service{} }, titled: true, limit: 9900, shared: 1},
 	}
-	return s, known
 }
 
 // unknown explains a scheme that is not supported here.

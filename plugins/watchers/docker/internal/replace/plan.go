@@ -116,18 +116,24 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 			l.add(watcher.StepRestart, d.Name(), "restart "+d.Name()+", as compose does after "+name)
 		}
 	}
+	remove(&l, name, recreated, req.Rules)
+	return l
+}
+
+// remove adds the steps that remove what was replaced.
+func remove(l *list, name string, recreated []Container, rules watcher.UpdateRules) {
 	for i := len(recreated) - 1; i >= 0; i-- {
 		l.add(watcher.StepRemove, recreated[i].Name(), "remove the old "+recreated[i].Name()+", not its volumes")
 	}
-	if req.Rules.Keep > 0 {
-		l.add(watcher.StepRemove, name, fmt.Sprintf("keep the old %s stopped, and remove all but %d of them", name, req.Rules.Keep))
+	if rules.Keep > 0 {
+		l.add(watcher.StepRemove, name,
+			fmt.Sprintf("keep the old %s stopped, and remove all but %d of them", name, rules.Keep))
 	} else {
 		l.add(watcher.StepRemove, name, "remove the old "+name+", not its volumes")
 	}
-	if req.Rules.Prune {
+	if rules.Prune {
 		l.add(watcher.StepPrune, "", "remove the old image if no container uses it")
 	}
-	return l
 }
 
 func create(l *list, c Container, engine Engine) {
