@@ -175,7 +175,7 @@ func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
 	}, now)
 	for i, want := range []string{
 		"Whether there is anything newer is not known", "Whether there is anything newer is not known any more",
-		"Nothing could be compared: its registry gives no digests",
+		"Whether there is anything newer is not known: its registry gives no digests",
 		"Whether there is anything newer is not known any more: its registry gives no digests",
 	} {
 		if all[i].Words != want {

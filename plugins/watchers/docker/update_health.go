@@ -79,7 +79,7 @@ func (r *replacement) works(ctx context.Context, name string, gate watcher.Healt
 		}
 		if restarted(c) {
 			if code, known := r.engine.lastExit(ctx, c); known {
-				err = &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", code)}
+				err = endedAgain(code)
 			}
 		}
 		return false, "", err
@@ -137,13 +137,18 @@ func alive(c container.InspectResponse) error {
 	case c.State == nil:
 		return nil
 	case c.State.Restarting:
-		return &coded{exited, fmt.Sprintf("it ended with code %d and is restarted: see its log", c.State.ExitCode)}
+		return endedAgain(c.State.ExitCode)
 	case c.RestartCount > 0:
 		return &coded{exited, "it ended and was restarted: see its log"}
 	case !c.State.Running:
 		return &coded{exited, strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
 	}
 	return nil
+}
+
+// endedAgain is the error of a container that the engine restarts, with the code with which it ended last.
+func endedAgain(code int) error {
+	return &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", code)}
 }
 
 // The codes of new containers that do not work.
