@@ -91,7 +91,7 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 	var found []sdk.Container
 	if f.all {
 		for _, c := range u.containers {
-			if c.UpdateAvailable && c.Base == nil && (f.step == "" || isStep(&c, f.step)) {
+			if c.UpdateAvailable && c.Base == nil && (f.step == "" || isStep(&c, f.step) || mayStep(&c, f.step)) {
 				found = append(found, c)
 			}
 		}
@@ -113,6 +113,15 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 // every new image of the same tag, whatever its version.
 func isStep(c *sdk.Container, step string) bool {
 	return tally.Kind(c) == step || (step == tally.Word(sdk.KindDigest) || step == sdk.KindDigest) && tally.Rebuilt(c)
+}
+
+// mayStep reports whether an update by hand may be of a smaller step than what is offered, which waits for an approval.
+func mayStep(c *sdk.Container, step string) bool {
+	if !tally.Approval(c) || c.Result == nil || c.Result.Levels == nil {
+		return false
+	}
+	l := c.Result.Levels
+	return step == sdk.DiffMinor && l.Minor != nil || step == sdk.DiffPatch && l.Patch != nil
 }
 
 // change is the body of requests to plan, update and roll back.

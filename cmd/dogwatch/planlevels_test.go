@@ -60,3 +60,39 @@ func TestKindOfPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateOfASmallerStep: what waits for an approval goes to a smaller step without a version, which --kind finds. A
+// flag that asks for what is offered names it.
+func TestUpdateOfASmallerStep(t *testing.T) {
+	db := sdk.Container{ID: "id-db", Name: "db", Watcher: "local", UpdateAvailable: true,
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "16.4", RemoteValue: "17.2", SemverDiff: sdk.DiffMajor},
+		Result:     &sdk.Result{Tag: "17.2", Levels: &sdk.Levels{Minor: &sdk.Release{Tag: "16.6"}}},
+		Decision:   &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: sdk.ReasonApproval}}}}
+	free := db
+	free.ID, free.Name, free.Decision = "id-free", "free", nil
+	u := &updating{containers: []sdk.Container{db, free}}
+	for about, c := range map[string]struct {
+		flags    updateFlags
+		selected string
+		version  string // that is asked for of db
+	}{
+		"--all":              {updateFlags{all: true}, "db free", ""},
+		"--all --kind minor": {updateFlags{all: true, step: sdk.DiffMinor}, "db", ""},
+		"--all --kind patch": {updateFlags{all: true, step: sdk.DiffPatch}, "", ""},
+		"--all --kind major": {updateFlags{all: true, step: sdk.DiffMajor}, "db free", "17.2"},
+		"--major":            {updateFlags{all: true, major: true}, "db free", "17.2"},
+		"--version":          {updateFlags{all: true, major: true, version: "16.6"}, "db free", "16.6"},
+	} {
+		selected, err := u.selected(c.flags, nil)
+		var names []string
+		for _, s := range selected {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); err != nil || got != c.selected {
+			t.Errorf("%s selects %q, %v, want %q", about, got, err, c.selected)
+		}
+		if got := c.flags.change(&db).Version; got != c.version {
+			t.Errorf("%s asks for %q, want %q", about, got, c.version)
+		}
+	}
+}

@@ -51,11 +51,14 @@ If one fails, or the new container does not become healthy, the old one is back.
 operation goes on when this command is interrupted. The watcher must be allowed to update:
 watcher.TYPE.NAME.update.
 
-A major update is asked about once more; with --yes it needs --major, and --all leaves
-it out without. --all takes what others depend on first; if that fails, what depends on it
-is not begun. It leaves out what did not work before, or was rolled back, and what
-depends on that, until there is something newer; --retry tries again. --version chooses
-among the versions that a plan lists.
+Where a major update waits for an approval, as that of a database does, the newest smaller
+version is taken unless --major or --version asks for it. Any other major update is asked
+about once more; with --yes it needs --major, and --all leaves it out without. --version
+chooses among the versions that a plan lists.
+
+--all takes what others depend on first; if that fails, what depends on it is not begun.
+It leaves out what did not work before, or was rolled back, and what depends on that,
+until there is something newer; --retry tries again.
 
 Exit code 0: all updated, or nothing to do with --all. 1: something was rolled back, or
 failed. 2: wrong command line. 3: something is blocked or refused, or has no update.`,
@@ -95,7 +98,7 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 
 func (f *updateFlags) versionFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.version, "version", "",
-		"the `version` to update to, one that the plan lists, if not the one that is offered")
+		"the `version` to update to, one that the plan lists, if not the one that it leads to")
 }
 
 func (f *updateFlags) composeFlag(cmd *cobra.Command) {
@@ -123,9 +126,15 @@ func (f *updateFlags) check(args []string) error {
 	return nil
 }
 
-// change is the body of a request that follows from the flags.
-func (f *updateFlags) change() change {
-	return change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose, Version: f.version}
+// change is the body of a request that follows from the flags. Without a version, it leads to a smaller one than is
+// offered where that waits for an approval; a flag that asks for what is offered names it.
+func (f *updateFlags) change(c *sdk.Container) change {
+	wish := change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose, Version: f.version}
+	offered := f.major || f.step != "" && isStep(c, f.step)
+	if wish.Version == "" && offered && c.UpdateKind.Kind == sdk.KindTag {
+		wish.Version = c.UpdateKind.RemoteValue
+	}
+	return wish
 }
 
 // update plans, asks and carries out, and chooses the exit code.
@@ -150,7 +159,7 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 		}
 		return errors.Join(err, exit(r.code()))
 	}
-	if len(selected) == 0 && !f.json {
+	if len(r.results) == 0 && !f.json {
 		fmt.Fprintln(g.stdout, "nothing to update")
 	}
 	if len(ready) > 0 {

@@ -134,7 +134,7 @@ func (r *round) begin(ctx context.Context, w *operationWait, o *ordered, res *re
 			return false
 		}
 	}
-	wish := r.flags.change()
+	wish := r.flags.change(&p.container)
 	wish.Digest, wish.State = p.plan.To.Digest, p.plan.State
 	// An interrupt is not to leave open whether it was begun.
 	path := containerPath(p.container, string(r.flags.kind))

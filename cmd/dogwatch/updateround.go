@@ -90,8 +90,11 @@ func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []
 	r.plans = []api.Plan{}
 	for _, c := range selected {
 		res := &result{container: c}
-		r.results = append(r.results, res)
 		p, err := r.planOf(ctx, c)
+		if err == nil && r.flags.step != "" && !isStep(&c, r.flags.step) && p.Kind != r.flags.step {
+			continue // the smaller version that it goes to is of another step
+		}
+		r.results = append(r.results, res)
 		if err != nil {
 			r.fail(res, err)
 			continue
@@ -125,7 +128,7 @@ func (r *round) show(c sdk.Container, p api.Plan, brief bool) (err error) {
 }
 
 func (r *round) planOf(ctx context.Context, c sdk.Container) (p api.Plan, err error) {
-	wish := r.flags.change()
+	wish := r.flags.change(&c)
 	wish.Kind = r.flags.kind
 	return p, r.post(ctx, containerPath(c, "plan"), wish, &p)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // TestDatabaseIsNotCarriedToAnotherMajorVersion, although everything is automatic: the minor version is carried out
-// by itself, and the major one is offered, with what it takes. By hand the minor one can be chosen, and the major one
-// is asked about once more.
+// by itself, and the major one is offered, with what it takes. By hand the minor one is planned as well, and the major
+// one, which is beside it, is asked about once more.
 func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
@@ -55,24 +55,24 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 	}
 
 	plan := d.plan("hand")
-	want := []api.PlanLevel{{Version: "16.6", Kind: sdk.DiffMinor}, {Version: "17.2", Kind: sdk.DiffMajor,
-		Chosen: true}}
-	warned := slices.ContainsFunc(plan.Warnings, func(r api.Reason) bool {
-		return r.Code == "major" && strings.Contains(r.Text, "See https://www.postgresql.org/")
-	})
-	if !slices.Equal(plan.Levels, want) || plan.Kind != sdk.DiffMajor || !plan.Major || !warned {
+	want := []api.PlanLevel{{Version: "16.6", Kind: sdk.DiffMinor, Chosen: true}, {Version: "17.2", Kind: sdk.DiffMajor}}
+	if !slices.Equal(plan.Levels, want) || plan.Kind != sdk.DiffMinor || plan.Major {
 		t.Errorf("the plan has %+v, %s, %t, warnings %+v", plan.Levels, plan.Kind, plan.Major, plan.Warnings)
 	}
 	at, err := url.Parse(d.url)
 	must(t, err)
 	cli := *in
 	cli.env = append(slices.Clone(cli.env), "DOGWATCH_SERVER_PORT="+at.Port())
-	out, problems, code := cli.run("update", "hand", "--yes")
+	out, problems, code := cli.run("update", "hand", "--plan", "--version", "17.2")
+	if code != 0 || !strings.Contains(out, "(major)") || !strings.Contains(out, "See https://www.postgresql.org/") {
+		t.Errorf("the plan of the major version: exit code %d: %s%s", code, out, problems)
+	}
+	out, problems, code = cli.run("update", "hand", "--yes", "--version", "17.2")
 	if code != 3 || !strings.Contains(problems, "add --major, or choose --version 16.6") ||
 		len(d.operations("hand")) > 0 {
 		t.Errorf("unasked: exit code %d: %s%s", code, out, problems)
 	}
-	out, problems, code = cli.run("update", "hand", "--yes", "--version", "16.6")
+	out, problems, code = cli.run("update", "--all", "--kind", "minor", "--yes")
 	if code != 0 || !strings.Contains(out, "update of local/hand: succeeded") {
 		t.Errorf("the minor version: exit code %d: %s%s", code, out, problems)
 	}

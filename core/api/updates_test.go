@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
+	updates "github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -27,6 +28,10 @@ type fakeUpdates struct {
 	started []updater.Request
 	filter  operation.Filter
 	running bool // whether the operation is under way
+}
+
+func (f *fakeUpdates) Tried(context.Context, updates.Key) (operation.Trial, bool, error) {
+	return operation.Trial{}, false, nil
 }
 
 func (f *fakeUpdates) Plan(_ context.Context, req updater.Request) (watcher.Plan, error) {

@@ -38,7 +38,7 @@ func (s *Service) Plan(ctx context.Context, actor auth.Actor, change Change) (wa
 	if err := allow(actor, auth.Read, "see plans"); err != nil {
 		return watcher.Plan{}, err
 	}
-	req, err := s.changeRequest(actor, change)
+	req, err := s.changeRequest(ctx, actor, change)
 	if err != nil {
 		return watcher.Plan{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Service) StartOperation(ctx context.Context, actor auth.Actor, change C
 	if err := allow(actor, auth.Write, "update containers"); err != nil {
 		return operation.Operation{}, err
 	}
-	req, err := s.changeRequest(actor, change)
+	req, err := s.changeRequest(ctx, actor, change)
 	if err != nil {
 		return operation.Operation{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) StartOperation(ctx context.Context, actor auth.Actor, change C
 	return s.redactOperation(op), nil
 }
 
-func (s *Service) changeRequest(actor auth.Actor, change Change) (updater.Request, error) {
+func (s *Service) changeRequest(ctx context.Context, actor auth.Actor, change Change) (updater.Request, error) {
 	rec, err := s.Container(change.Container)
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func (s *Service) changeRequest(actor auth.Actor, change Change) (updater.Reques
 	}
 	c := rec.Container
 	if change.Kind == operation.Update {
-		if c, err = toVersion(c, change.Version); err != nil {
+		if c, err = s.changed(ctx, c, change.Version); err != nil {
 			return updater.Request{}, err
 		}
 	}

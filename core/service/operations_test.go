@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -24,6 +25,11 @@ type fakeUpdater struct {
 	failure error
 	started []updater.Request
 	done    int
+	tried   string // the version that was tried in vain
+}
+
+func (f *fakeUpdater) Tried(_ context.Context, key update.Key) (operation.Trial, bool, error) {
+	return operation.Trial{}, f.tried != "" && key.ToTag == f.tried, nil
 }
 
 func (f *fakeUpdater) Plan(context.Context, updater.Request) (watcher.Plan, error) {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
@@ -58,14 +59,11 @@ func (s *Service) PlanDetails(ctx context.Context, actor auth.Actor, change Chan
 	if err != nil || change.Kind != operation.Update || !rec.Container.UpdateAvailable {
 		return PlanDetails{}, err
 	}
-	c, err := toVersion(rec.Container, change.Version)
+	c, err := s.changed(ctx, rec.Container, change.Version)
 	if err != nil {
 		return PlanDetails{}, err
 	}
-	var rules policy.Rules
-	if s.opt.Rules != nil {
-		rules = s.opt.Rules(c)
-	}
+	rules := s.rulesOf(c)
 	o := PlanDetails{Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules)}
 	if s.HasNotes() {
 		o.Warnings = s.releaseWarnings(ctx, c)
@@ -140,12 +138,48 @@ func levelsOf(l *sdk.Levels) (all []level) {
 	return all
 }
 
-// toVersion returns a container as it is when one of the versions that its update is shown with is its update; ""
-// for the one of its result. The error is an *sdk.InvalidError.
-func toVersion(c sdk.Container, version string) (sdk.Container, error) {
+// changed returns a container as it is when the version that a change asks for is its update; "" for that of ByHand.
+// The error is an *sdk.InvalidError.
+func (s *Service) changed(ctx context.Context, c sdk.Container, version string) (sdk.Container, error) {
 	if version == "" {
-		return c, nil
+		return s.ByHand(ctx, c), nil
 	}
+	return toVersion(c, version)
+}
+
+// ByHand returns a container as it is when what a user updates it to is its update: a version is named for anything
+// else. Where that of its result waits for an approval since it is a major update, it is the newest smaller one that
+// nobody skipped, and that did not fail or was rolled back before, if any.
+func (s *Service) ByHand(ctx context.Context, c sdk.Container) sdk.Container {
+	rules := s.rulesOf(c)
+	if c.Result == nil || c.Result.Levels == nil || s.opt.Updater == nil || !tally.Approval(&c) || !rules.IsMajorUpdate(&c) {
+		return c
+	}
+	for _, l := range slices.Backward(levelsOf(c.Result.Levels)) {
+		smaller, err := toVersion(c, l.release.Tag)
+		if err != nil {
+			continue
+		}
+		if rules.IsMajorUpdate(&smaller) || s.skipped(&c, l.release.Tag, rules) != "" {
+			continue
+		}
+		if _, tried, err := s.opt.Updater.Tried(ctx, update.KeyOf(&smaller)); !tried && err == nil {
+			return smaller
+		}
+	}
+	return c
+}
+
+func (s *Service) rulesOf(c sdk.Container) policy.Rules {
+	if s.opt.Rules == nil {
+		return policy.Rules{}
+	}
+	return s.opt.Rules(c)
+}
+
+// toVersion returns a container as it is when one of the versions that its update is shown with is its update. The
+// error is an *sdk.InvalidError.
+func toVersion(c sdk.Container, version string) (sdk.Container, error) {
 	key, err := keyOf(&c, version)
 	if err != nil || key == update.KeyOf(&c) {
 		return c, err

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/preset"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -128,5 +129,56 @@ func TestUpdateToALevel(t *testing.T) {
 	}
 	if rec, _ := s.Container("c1"); rec.Container.Result.Tag != "17.2" {
 		t.Errorf("the stored container was changed: %+v", rec.Container.Result)
+	}
+}
+
+// TestUpdateByHandLeavesWhatWaitsForApproval: without a version, a user gets the largest smaller step of a major update
+// that waits for an approval, unless somebody skipped it.
+func TestUpdateByHandLeavesWhatWaitsForApproval(t *testing.T) {
+	waits := &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: sdk.ReasonApproval}}}
+	for about, c := range map[string]struct {
+		decision  *sdk.Decision
+		patch     string
+		skipped   skippedBy
+		failed    string // before
+		version   string
+		line      int // how many numbers of a version name a release line
+		leadsTo   string
+		leadsKind string
+	}{
+		"waits":               {waits, "16.4.1", nil, "", "", 0, "16.6", sdk.DiffMinor},
+		"does not wait":       {nil, "", nil, "", "", 0, "17.2", sdk.DiffMajor},
+		"named":               {waits, "", nil, "", "17.2", 0, "17.2", sdk.DiffMajor},
+		"skipped":             {waits, "16.4.1", skippedBy{"16.6": "ana"}, "", "", 0, "16.4.1", sdk.DiffPatch},
+		"all skipped":         {waits, "", skippedBy{"16.6": "ana"}, "", "", 0, "17.2", sdk.DiffMajor},
+		"failed before":       {waits, "", nil, "16.6", "", 0, "17.2", sdk.DiffMajor},
+		"a minor is no minor": {waits, "16.4.1", nil, "", "", 2, "16.4.1", sdk.DiffPatch},
+	} {
+		f := &fakeUpdater{tried: c.failed}
+		s, stored := newService(t, func(o *Options) {
+			o.Updater, o.Operations = f, f
+			if c.skipped != nil {
+				o.Choices = c.skipped
+			}
+			o.Rules = func(sdk.Container) policy.Rules {
+				return policy.Rules{Preset: &preset.Preset{Line: max(c.line, 1)}}
+			}
+		})
+		db := database()
+		db.Decision = c.decision
+		if c.patch != "" {
+			db.Result.Levels.Patch = &sdk.Release{Tag: c.patch}
+		}
+		if err := stored.Commit(t.Context(), event.Change{Put: []sdk.Container{db}}); err != nil {
+			t.Fatal(err)
+		}
+		change := Change{Container: "c1", Kind: operation.Update, Version: c.version}
+		if _, err := s.StartOperation(t.Context(), writer, change); err != nil {
+			t.Fatal(err)
+		}
+		details, err := s.PlanDetails(t.Context(), reader, change)
+		if got := f.started[0].Container; err != nil || got.Result.Tag != c.leadsTo || details.Kind != c.leadsKind {
+			t.Errorf("%s: it leads to %s, %s, %v", about, got.Result.Tag, details.Kind, err)
+		}
 	}
 }

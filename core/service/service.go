@@ -31,6 +31,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -132,6 +133,8 @@ type Updater interface {
 	ImageDiff(ctx context.Context, c sdk.Container) (updater.ImageDiff, error)
 	Progress(id string) (watcher.StepProgress, bool)
 	UnderWay() []updater.Progress
+	// Tried returns an update that is not to be carried out again without a user; see updater.Runner.Tried.
+	Tried(ctx context.Context, key update.Key) (operation.Trial, bool, error)
 }
 
 // Operations reads operations, the newest first.

@@ -350,6 +350,8 @@ func (f *fakeOperations) PreviousImage(context.Context, sdk.Container) (string, 
 	return f.previous, f.reading
 }
 
+func (f *fakeOperations) ByHand(_ context.Context, c sdk.Container) sdk.Container { return c }
+
 func (f *fakeOperations) PlanDetails(context.Context, auth.Actor, service.Change) (service.PlanDetails, error) {
 	return f.details, nil
 }

@@ -114,7 +114,8 @@ func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) p
 		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
 	}
 	l.From, l.To = versionsOf(plan.From, plan.To)
-	l.Kind = tally.Kind(c)
+	planned := u.Service.ByHand(ctx, *c)
+	l.Kind = tally.Kind(&planned)
 	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {

@@ -93,6 +93,7 @@ type OperationService interface {
 	ImageDiff(ctx context.Context, actor auth.Actor, id string) (updater.ImageDiff, error)
 	Plan(ctx context.Context, actor auth.Actor, change service.Change) (watcher.Plan, error)
 	PlanDetails(ctx context.Context, actor auth.Actor, change service.Change) (service.PlanDetails, error)
+	ByHand(ctx context.Context, c sdk.Container) sdk.Container
 	StartOperation(ctx context.Context, actor auth.Actor, change service.Change) (operation.Operation, error)
 	CancelOperation(ctx context.Context, actor auth.Actor, id string) error
 	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
