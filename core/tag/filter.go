@@ -46,7 +46,7 @@ func (f *filter) hint() string {
 		return ""
 	}
 	if slip := slip(f.text); slip != "" {
-		return fmt.Sprintf("tag %s pattern %.300q may match nothing: %s", f.rule, f.text, slip)
+		return fmt.Sprintf("tag %s pattern %s may match nothing: %s", f.rule, quoted(f.text), slip)
 	}
 	return ""
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	gosyntax "regexp/syntax"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dlclark/regexp2/v2/syntax"
@@ -32,7 +34,17 @@ type RuleError struct {
 }
 
 func (e *RuleError) Error() string {
-	return fmt.Sprintf("tag %s pattern %.300q: %v", e.Rule, e.Pattern, e.Err)
+	return fmt.Sprintf("tag %s pattern %s: %v", e.Rule, quoted(e.Pattern), e.Err)
+}
+
+// quoted puts an expression into quotation marks, at most 300 characters of it. Its backslashes are not doubled: it is
+// shown to who wrote it.
+func quoted(expression string) string {
+	hidden := func(r rune) bool { return !strconv.IsPrint(r) }
+	if !utf8.ValidString(expression) || strings.ContainsFunc(expression, hidden) {
+		return fmt.Sprintf("%.300q", expression)
+	}
+	return fmt.Sprintf(`"%.300s"`, expression)
 }
 
 func (e *RuleError) Unwrap() error { return e.Err }
