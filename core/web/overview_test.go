@@ -107,6 +107,27 @@ func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
 	}
 }
 
+// TestContainerPageLeadsToWhatHappened: what did not work is one press away from where it is said.
+func TestContainerPageLeadsToWhatHappened(t *testing.T) {
+	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it did not work"})
+	for name, test := range map[string]struct {
+		cache sdk.Container
+		want  int
+	}{
+		"it did not work": {a("cache", newer("1.1.0", "minor"), cameBack), 1},
+		"it is offered":   {a("cache", newer("1.2.0", "minor")), 0},
+	} {
+		u, _ := withStore(t, test.cache)
+		failed := updateOf("cache", operation.RolledBack, failing("never healthy"))
+		fakes(u).fakeOperations.operations = []operation.Operation{updateOf("cache", operation.Succeeded), failed, failed}
+		body := request(u, "GET", "/containers/local/cache", nil).Body.String()
+		link := `href="/base` + operationPath(failed.ID) + `">See what happened</a>`
+		if got := strings.Count(body, link); got != test.want {
+			t.Errorf("%s: %d links, want %d", name, got, test.want)
+		}
+	}
+}
+
 // TestOverviewSaysOnceThatAnUpdateDidNotWork: as the operation of its container; once that is
 // long ago as a rolled back update while that is offered, and else as the delivery that began it.
 func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
