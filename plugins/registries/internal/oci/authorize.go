@@ -57,9 +57,11 @@ func (a *attempt) bearer(ctx context.Context, h *host, c challenge, user sdk.Cre
 		return authorization{}, a.untrustedRealm(realm)
 	}
 	want := tokenRequest{scope: h.scope(a.prefix + a.repo.Name), demanded: a.demandedScope, narrow: a.narrow, anyScope: anonymous && sharedTokens[c.service], maxScopes: scopesOf(c.service)}
-	for _, name := range a.repo.ScopeHints {
-		if name != a.repo.Name && isRepository(name) {
-			want.scopeHints = append(want.scopeHints, h.scope(a.prefix+name))
+	want.scopeHints = func(yield func(string) bool) {
+		for _, name := range a.repo.ScopeHints {
+			if name != a.repo.Name && isRepository(name) && !yield(h.scope(a.prefix+name)) {
+				return
+			}
 		}
 	}
 	i := a.shared.issuer(c, user)

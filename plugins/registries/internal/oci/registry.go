@@ -215,15 +215,12 @@ type request struct {
 	validator string
 }
 
-func (r *Registry) address(req request) (*url.URL, error) {
-	u, err := r.base(req.repo.Host)
-	if err != nil {
-		return nil, err
-	}
+// address returns where to send the request, to the API at base.
+func (req request) address(base *url.URL) (*url.URL, error) {
 	if !isRepository(req.repo.Name) {
 		return nil, sdk.Invalid("name", "%.80q is not the name of a repository", req.repo.Name)
 	}
-	u = u.JoinPath(req.repo.Name, req.path)
+	u := base.JoinPath(req.repo.Name, req.path)
 	u.RawQuery = req.query
 	return u, nil
 }

@@ -50,11 +50,11 @@ type attempt struct {
 // whose status is 2xx or 304; it is called again when a retry follows its error.
 // The error of another status is a *statusError.
 func (r *Registry) do(ctx context.Context, req request, read func(*http.Response) error) error {
-	address, err := r.address(req)
+	base, err := r.base(req.repo.Host)
 	if err != nil {
 		return err
 	}
-	base, err := r.base(req.repo.Host)
+	address, err := req.address(base)
 	if err != nil {
 		return err
 	}

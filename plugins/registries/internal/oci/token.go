@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -102,8 +103,9 @@ type tokenRequest struct {
 	scope string
 	// demanded is the scope to request in place of scope, where the registry wants another text.
 	demanded string
-	// scopeHints are scopes to request at the same time, if that saves a request.
-	scopeHints []string
+	// scopeHints are scopes to request at the same time, if that saves a request. They are made
+	// when a token has to be fetched; nil for none.
+	scopeHints iter.Seq[string]
 	// maxScopes is how many scopes one token may be requested for.
 	maxScopes int
 	// anyScope means that a token of this service serves every repository.
@@ -191,8 +193,11 @@ func (i *issuer) addHints(r tokenRequest, t *token, scopes []string, now time.Ti
 	if i.maxScopes > 0 {
 		most = min(most, i.maxScopes)
 	}
+	if r.scopeHints == nil {
+		return scopes
+	}
 	length := scopeLength(scopes[0])
-	for _, scope := range r.scopeHints {
+	for scope := range r.scopeHints {
 		if len(scopes) >= most {
 			break
 		}
