@@ -100,7 +100,7 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 		case harmless(s): // a file that could not be edited is as it was
 			return unchanged(op, reasonCode(s, err), err.Error()), nil
 		default:
-			return r.back(ctx, s, err)
+			return r.rollBack(ctx, s, err)
 		}
 	}
 	if op.Request.Rules.DryRun {

@@ -123,9 +123,9 @@ func (r *replacement) slot(ctx context.Context, labels map[string]string) ([]con
 	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelNumber] != labels[labelNumber] }), err
 }
 
-// backByCommand returns to the old image. The old container is used if compose left
+// rollBackByCommand returns to the old image. The old container is used if compose left
 // it; otherwise compose makes it anew from the old file and the old image.
-func (r *replacement) backByCommand(ctx context.Context, out watcher.Outcome) (watcher.Outcome, error) {
+func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome) (watcher.Outcome, error) {
 	if err := r.unedit(ctx, &out); err != nil {
 		return watcher.Outcome{}, err
 	}

@@ -372,7 +372,7 @@ func (r *replacement) withoutHelper(ctx context.Context, self string, s watcher.
 		if r.target, err = target(r.op.Plan.From.Reference, r.op.Request.Image); err != nil {
 			return out, err
 		}
-		out, err = r.back(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, cause)
+		out, err = r.rollBack(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, cause)
 	}
 	if err != nil {
 		return watcher.Outcome{}, err

@@ -15,6 +15,45 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+// resume takes the steps that are left. It returns to the old containers if a new one
+// does not run any more, unless some of several may be removed already.
+func (r *replacement) resume(ctx context.Context) (watcher.Outcome, error) {
+	all := inOrder(r.op.Plan)
+	removing := len(all) > 1 && slices.ContainsFunc(r.op.Steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepRemove })
+	for _, c := range all {
+		err := r.stillRuns(ctx, c.Name)
+		var said *coded
+		switch {
+		case err == nil:
+		case !errors.As(err, &said):
+			return watcher.Outcome{}, err
+		case removing && said.code == exited:
+			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + c.Name + " again"}, err)
+		default:
+			return r.rollBack(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, err)
+		}
+	}
+	r.ensureEdited()
+	done := map[string]bool{}
+	for _, s := range r.op.Steps {
+		done[s.ID] = s.Ended && s.Error == ""
+	}
+	for _, s := range r.op.Plan.Steps {
+		if !trailing(s) || done[s.ID] {
+			continue
+		}
+		err := r.step(ctx, s)
+		var gone *journalError
+		switch {
+		case ctx.Err() != nil, errors.As(err, &gone), errors.Is(err, watcher.ErrStop):
+			return watcher.Outcome{}, err
+		case err != nil && !hasStatus(err, http.StatusNotFound):
+			r.warn(s, err)
+		}
+	}
+	return r.updated(ctx)
+}
+
 // inOrder returns the containers that an operation replaces, the updated one first
 // and each after those that it depends on.
 func inOrder(p watcher.Plan) []watcher.Dependent {
@@ -65,7 +104,7 @@ func (r *replacement) stays(ctx context.Context, name string) error {
 // error says why one that did not run does not stay up.
 func (r *replacement) keepUp(ctx context.Context, c container.InspectResponse, status replace.Status) error {
 	name, before := strings.TrimPrefix(c.Name, "/"), replace.Container{InspectResponse: c}.Status()
-	if err := r.resume(ctx, c, status); err != nil {
+	if err := r.startAgain(ctx, c, status); err != nil {
 		if isResponse(err) {
 			return &coded{exited, "the new " + name + " does not start any more: " + err.Error()}
 		}
