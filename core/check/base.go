@@ -20,12 +20,12 @@ const (
 const scratch = "scratch"
 
 // guessesBase reports whether a base is only what the image says of itself.
-func (p *labelPolicy) guessesBase() bool { return p.base.Value == "" || p.base.FromImage }
+func (p *containerLabels) guessesBase() bool { return p.base.Value == "" || p.base.FromImage }
 
 // baseOf returns the image that is watched in the place of a container's: the one that the operator
 // names, or the one that an image built here names. Of others an image may say nothing about that: it
 // would hide its own updates. It is nil when there is none.
-func (p *labelPolicy) baseOf(c *sdk.Container) *sdk.Image {
+func (p *containerLabels) baseOf(c *sdk.Container) *sdk.Image {
 	rule, text := p.base, p.base.Value
 	switch {
 	case text != "" && rule.FromImage && !c.Image.Built:
@@ -33,7 +33,7 @@ func (p *labelPolicy) baseOf(c *sdk.Container) *sdk.Image {
 		return nil
 	case text != "" && rule.IsFalse():
 		return nil
-	case text == "" && c.Image.Built && p.labels.Image != label.ImageNone:
+	case text == "" && c.Image.Built && p.options.Image != label.ImageNone:
 		text = c.Labels[baseNameLabel]
 	}
 	if text == "" || text == scratch {

@@ -100,7 +100,7 @@ func BenchmarkPolicy(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range list {
-			policyOf(label.Set{Operator: list[i].Labels}, true, label.Options{})
+			readLabels(label.Set{Operator: list[i].Labels}, true, label.Options{})
 		}
 	}
 }

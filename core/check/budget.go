@@ -38,7 +38,7 @@ func questionsOf(targets []*target) map[string]int {
 		}
 	}
 	for _, s := range targets {
-		if len(s.policy.fatal) > 0 {
+		if len(s.labels.fatal) > 0 {
 			continue
 		}
 		img := *s.image()

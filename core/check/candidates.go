@@ -75,10 +75,10 @@ func (c *Checker) commit(ctx context.Context, change event.Change) error {
 // a new digest behind the running tag last. What was known before keeps the dates it has.
 func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) policy.Found {
 	r, minAge, now := s.response, s.rules.MinAge.Value, sdk.TimeOf(now).Time
-	found := policy.Found{Tag: img.Tag.Value, Basis: basis(img, s.policy.tagLabels)}
+	found := policy.Found{Tag: img.Tag.Value, Basis: basis(img, s.labels.tagLabels)}
 	// An image that has the very labels of the operator, as of an update, looks for nothing else.
 	appeared := before.Basis == found.Basis ||
-		before.Basis == basis(img, slices.Concat(s.policy.tagLabels, s.policy.imageTagLabels))
+		before.Basis == basis(img, slices.Concat(s.labels.tagLabels, s.labels.imageTagLabels))
 	known := map[string]policy.Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {

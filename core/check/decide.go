@@ -50,7 +50,7 @@ func (c *Checker) rules(of sdk.Container) policy.Rules {
 
 // decided returns a checked container with its decision, and with its links, and what
 // withDecision returns. before is the container as it was: an update that was offered stays so since then.
-func (c *Checker) decided(before, after sdk.Container, p labelPolicy, found policy.Found, now time.Time) (sdk.Container, policy.Found, bool) {
+func (c *Checker) decided(before, after sdk.Container, p containerLabels, found policy.Found, now time.Time) (sdk.Container, policy.Found, bool) {
 	after, found, again := withDecision(before, after, found, c.decide(&after, found, now), now)
 	if err := link(&after, p); err != nil {
 		complain(&after, err.Error())

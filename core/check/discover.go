@@ -18,7 +18,7 @@ import (
 // target is a container on its way through a check.
 type target struct {
 	container sdk.Container
-	policy    labelPolicy
+	labels    containerLabels
 	match     Match
 	explained bool // whether every tag gets a verdict
 	// known is what the last check found, and rules those by which its update is decided.
@@ -65,7 +65,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
-		p := c.policy(found, w.WatchByDefault)
+		p := c.labelsOf(found, w.WatchByDefault)
 		if !p.watch || w.Exclude != nil && w.Exclude.Match(found.Name) {
 			continue
 		}
@@ -155,11 +155,11 @@ func inherit(s *target, before *sdk.Container) {
 		return
 	}
 	a.Tag.Floating = b.Tag.Floating // as the registry said
-	a.Digest.Watch = s.policy.watchesDigest(*a)
+	a.Digest.Watch = s.labels.watchesDigest(*a)
 	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
-	if new(labelPolicy).rulesOf(label.Read(label.Of(*before), s.policy.labels)) != s.policy.rules {
+	if new(containerLabels).rulesOf(label.Read(label.Of(*before), s.labels.options)) != s.labels.rules {
 		return
 	}
 	value := a.Digest.Value
@@ -182,22 +182,22 @@ func carry(to, from *sdk.Container) {
 }
 
 // target completes a listed container: its image's name, its registry and its policy.
-func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
-	s := &target{policy: p}
-	s.policy.floating = c.opt.WatchFloating
+func (c *Checker) target(found sdk.Container, p containerLabels) *target {
+	s := &target{labels: p}
+	s.labels.floating = c.opt.WatchFloating
 	unnamed := normalise(&found.Image)
 	switch {
 	case found.Error != nil: // from the watcher, which knows best
-		s.policy.fatal = append(s.policy.fatal, found.Error.Message)
+		s.labels.fatal = append(s.labels.fatal, found.Error.Message)
 	case unnamed != nil:
-		s.policy.fatal = append(s.policy.fatal, unnamed.Error())
+		s.labels.fatal = append(s.labels.fatal, unnamed.Error())
 	}
 	found.Error = nil
 	if unnamed == nil {
 		c.serve(s, &found)
 	}
 	found.Image.Version = runningVersion(&found)
-	s.policy.apply(&found)
+	s.labels.apply(&found)
 	found.Stack = visible.Line(cmp.Or(found.Stack, label.StackOf(found).Name))
 	if found.Check.State == "" {
 		found.Check.State = sdk.CheckNever
@@ -217,16 +217,16 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 		served = true
 	}
 	img := &found.Image
-	if base := s.policy.baseOf(found); base != nil {
+	if base := s.labels.baseOf(found); base != nil {
 		match, has := c.registryOf(base)
-		if has || !s.policy.guessesBase() {
+		if has || !s.labels.guessesBase() {
 			found.Base, img = base, base
 			s.match, served = match, has
 		}
 	}
 	if !served {
 		problem := fmt.Sprintf("no registry serves %s: configure one with that host", img.Registry.Host)
-		s.policy.fatal = append(s.policy.fatal, problem)
+		s.labels.fatal = append(s.labels.fatal, problem)
 	}
 }
 

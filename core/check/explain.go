@@ -57,7 +57,7 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	s := c.target(container, c.policy(container, true))
+	s := c.target(container, c.labelsOf(container, true))
 	c.commitLock.Lock()
 	if known, err := c.known(ctx); err == nil { // else everything is seen for the first time
 		s.known = known[event.Subject(s.container)]
@@ -87,7 +87,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	for _, text := range references {
 		s, err := c.imageTarget(text)
 		if err != nil {
-			s = &target{container: sdk.Container{Name: text}, policy: labelPolicy{fatal: []string{err.Error()}}}
+			s = &target{container: sdk.Container{Name: text}, labels: containerLabels{fatal: []string{err.Error()}}}
 		}
 		targets = append(targets, s)
 	}
@@ -112,7 +112,7 @@ func incomparable(img sdk.Image) error {
 // Describe returns a listed container with what its labels and the name of its
 // image say of it, such as its display name and its registry.
 func (c *Checker) Describe(listed sdk.Container) sdk.Container {
-	return c.target(listed, policyOf(label.Of(listed), true, c.opt.Labels)).container
+	return c.target(listed, readLabels(label.Of(listed), true, c.opt.Labels)).container
 }
 
 func (c *Checker) imageTarget(text string) (*target, error) {
@@ -125,19 +125,19 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	s := c.target(sdk.Container{Name: text, Image: img}, policyOf(label.Set{}, true, label.Options{}))
+	s := c.target(sdk.Container{Name: text, Image: img}, readLabels(label.Set{}, true, label.Options{}))
 	s.rules.Preset = c.rules(s.container).Preset
 	return s, nil
 }
 
 // judged returns the container of a target as a check would store it.
 func (c *Checker) judged(s *target, now time.Time) sdk.Container {
-	after := withResponse(s.container, s.policy, s.response, sdk.TimeOf(now))
+	after := withResponse(s.container, s.labels, s.response, sdk.TimeOf(now))
 	if s.response.err != nil {
 		return after
 	}
 	found := s.candidates(*after.Watched(), s.known, now)
-	after, _, _ = c.decided(s.container, after, s.policy, found, now)
+	after, _, _ = c.decided(s.container, after, s.labels, found, now)
 	return after
 }
 
@@ -152,8 +152,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules:    slices.Concat(s.policy.sources, rulesOfUpdates(s.rules), s.policy.byDefault(*after.Watched())),
-		Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
+		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.rules), s.labels.byDefault(*after.Watched())),
+		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
 	}

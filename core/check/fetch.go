@@ -129,8 +129,8 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 	found := map[string]*group{}
 	hosts = map[string][]*group{}
 	for _, s := range targets {
-		if len(s.policy.fatal) > 0 {
-			s.response.err = errors.New(strings.Join(s.policy.fatal, "; "))
+		if len(s.labels.fatal) > 0 {
+			s.response.err = errors.New(strings.Join(s.labels.fatal, "; "))
 		}
 		if s.response.err != nil || !wantsTags(s) && !wantsDigest(s) {
 			rest = append(rest, s)
@@ -228,7 +228,7 @@ func (s *target) choose(ctx context.Context, tags []string) {
 		s.response.selection, err = selector.Select(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
 	}
 	if err != nil {
-		s.response.err = s.policy.blame(err)
+		s.response.err = s.labels.blame(err)
 	}
 }
 
@@ -237,7 +237,7 @@ func (s *target) choose(ctx context.Context, tags []string) {
 func (s *target) float(tags []string) {
 	img := s.image()
 	img.Tag.Floating = tag.Floats(img.Tag.Value, tags)
-	img.Digest.Watch = s.policy.watchesDigest(*img)
+	img.Digest.Watch = s.labels.watchesDigest(*img)
 }
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.

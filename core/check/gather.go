@@ -126,12 +126,12 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (ev
 		if have.Result != nil && s.container.Result != nil {
 			carry(&s.container, have) // which may have got its date or another decision meanwhile
 		}
-		before, after := s.container, withResponse(s.container, s.policy, s.response, at)
+		before, after := s.container, withResponse(s.container, s.labels, s.response, at)
 		again := false
 		if s.response.err == nil {
 			name := event.Subject(after)
 			found := s.candidates(*after.Watched(), p.found[name], at.Time)
-			after, found, again = p.decided(before, after, s.policy, found, at.Time)
+			after, found, again = p.decided(before, after, s.labels, found, at.Time)
 			if err := p.remember(&change, name, found); err != nil {
 				return change, err
 			}

@@ -52,7 +52,7 @@ func TestRebuiltTagHasItsStep(t *testing.T) {
 	for _, test := range []struct{ running, offered, want string }{{"1.27.2", "1.28.0", sdk.DiffMinor}, {"", "1.28.0", ""}, {"1.27.2", "", ""}} {
 		c := sdk.Container{Image: sdk.Image{ID: "sha256:a", Tag: sdk.Tag{Value: "latest"}, Version: test.running, Digest: sdk.Digest{Watch: true, Repo: "sha256:old"}}}
 		r := response{digest: &digestResponse{remote: "sha256:new", version: test.offered}}
-		after := withResponse(c, labelPolicy{}, r, sdk.Time{})
+		after := withResponse(c, containerLabels{}, r, sdk.Time{})
 		s := target{response: r}
 		found := s.candidates(after.Image, policy.Found{}, time.Time{})
 		offer(&after, found.Candidates[0], found.From)

@@ -24,8 +24,8 @@ type effects struct {
 	Base        string
 }
 
-func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
-	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
+func effectsOf(c sdk.Container, how string) (effects, containerLabels) {
+	p := readLabels(label.Of(c), true, label.Options{Foreign: true, Image: how})
 	return effects{p.watch, p.digest, p.rules, p.implausible, []string{p.linkTemplate, p.displayName, p.displayIcon,
 		p.triggerInclude, p.triggerExclude, fmt.Sprint(len(p.onDigest))}, p.base.Value}, p
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // linkValue returns the container of link templates.
-func linkValue(c *sdk.Container, p labelPolicy) (any, error) {
+func linkValue(c *sdk.Container, p containerLabels) (any, error) {
 	if p.isImageLink {
 		return template.Value(imageOnly{c.Image})
 	}
@@ -23,7 +23,7 @@ func linkValue(c *sdk.Container, p labelPolicy) (any, error) {
 
 // link renders the links of the running tag, of the result and of the newest
 // version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
-func link(c *sdk.Container, p labelPolicy) error {
+func link(c *sdk.Container, p containerLabels) error {
 	c.Link = ""
 	if p.link == nil {
 		return nil
@@ -87,7 +87,7 @@ func icon(text string) (string, error) {
 }
 
 // icon reads the label of the icon.
-func (p *labelPolicy) icon(given label.Reading) (name string) {
+func (p *containerLabels) icon(given label.Reading) (name string) {
 	name, err := icon(p.text(given, label.DisplayIcon))
 	if err != nil {
 		p.notes = append(p.notes, fmt.Sprintf("label %s: %v", p.source(label.DisplayIcon), err))

@@ -58,7 +58,7 @@ func TestDisplayLabelsAreReadable(t *testing.T) {
 		"mdi:\u202edocker": "mdi:docker",
 	} {
 		found := container("web", "nginx:1.0")
-		p := policyOf(label.Set{Operator: map[string]string{"dogwatch.display.icon": text, "dogwatch.display.name": "we\u202eb\n1"}}, true, label.Options{})
+		p := readLabels(label.Set{Operator: map[string]string{"dogwatch.display.icon": text, "dogwatch.display.name": "we\u202eb\n1"}}, true, label.Options{})
 		p.apply(&found)
 		if found.DisplayIcon != want || found.DisplayName != "web 1" {
 			t.Errorf("%s: %q, %q", text, found.DisplayIcon, found.DisplayName)

@@ -61,7 +61,7 @@ func TestExplainIsCancelled(t *testing.T) {
 func TestCheckCompilesPatternsOnce(t *testing.T) {
 	w := open(t)
 	c := sdk.Container{Labels: map[string]string{"dogwatch.tag.include": `^1\.`}}
-	if a, b := w.policy(c, true), w.policy(c, true); a.selector != b.selector {
+	if a, b := w.labelsOf(c, true), w.labelsOf(c, true); a.selector != b.selector {
 		t.Error("compiled twice")
 	}
 }

@@ -28,7 +28,7 @@ const (
 // the usual numbers before it: the base of a version that runs may be built again and again while
 // the next one was built once. A candidate without a date is plausible.
 func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) string {
-	if !r.opt.ReadCandidates || r.policy.implausible || kind.Made.IsZero() {
+	if !r.opt.ReadCandidates || r.labels.implausible || kind.Made.IsZero() {
 		return ""
 	}
 	limit, leaps := longBefore, slices.Contains(r.leaps, name)

@@ -15,13 +15,13 @@ import (
 func (s *target) selector() *tag.Selector {
 	known := s.rules.Preset
 	if known == nil || known.Steps != preset.One && len(known.Stops) == 0 {
-		return s.policy.selector
+		return s.labels.selector
 	}
 	path := tag.Path{Stops: known.Stops, Source: known.Source()}
 	if known.Steps == preset.One {
 		path.Line = known.Line
 	}
-	return s.policy.selector.Along(path)
+	return s.labels.selector.Along(path)
 }
 
 // presetSentences say what is known of an image and what that changes: the versions that are left out, and what a

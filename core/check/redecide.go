@@ -39,7 +39,7 @@ func (c *Checker) redecide(ctx context.Context) error {
 			continue // which the next check decides
 		}
 		after, found, again := withDecision(before, before, found, c.decide(&before, found, now), now)
-		_ = link(&after, c.policy(after, true)) // what is wrong with it is in the error of the container since its check
+		_ = link(&after, c.labelsOf(after, true)) // what is wrong with it is in the error of the container since its check
 		if !update.Changed(&before, &after, 0) {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // withResponse returns the container as it is after a check, with the newest version as its
 // update and without links; see decided. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
-func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.Container {
+func withResponse(c sdk.Container, p containerLabels, r response, at sdk.Time) sdk.Container {
 	var pause *postponedError
 	if errors.As(r.err, &pause) {
 		return postpone(c, p, pause)
@@ -67,7 +67,7 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 
 // postpone returns the container as it was: a registry that asks for a pause
 // says nothing about it. What was never checked has only its labels to complain of.
-func postpone(c sdk.Container, p labelPolicy, pause *postponedError) sdk.Container {
+func postpone(c sdk.Container, p containerLabels, pause *postponedError) sdk.Container {
 	if c.Check.State == sdk.CheckNever {
 		c.Error = nil
 		complain(&c, p.wrong...)

@@ -16,9 +16,9 @@ func remove(ids ...string) event.Change { return event.Change{Remove: ids} }
 var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
 // running is a container as discovery leaves it, with the policy of its labels.
-func running(image string, labels ...string) (sdk.Container, labelPolicy) {
+func running(image string, labels ...string) (sdk.Container, containerLabels) {
 	c := container("web", image, labels...)
-	p := policyOf(label.Set{Operator: c.Labels}, true, label.Options{})
+	p := readLabels(label.Set{Operator: c.Labels}, true, label.Options{})
 	if err := normalise(&c.Image); err != nil {
 		panic(err)
 	}
@@ -28,7 +28,7 @@ func running(image string, labels ...string) (sdk.Container, labelPolicy) {
 }
 
 // linked is withResponse with the links of what it found.
-func linked(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.Container {
+func linked(c sdk.Container, p containerLabels, r response, at sdk.Time) sdk.Container {
 	c = withResponse(c, p, r, at)
 	if err := link(&c, p); err != nil {
 		complain(&c, err.Error())

@@ -33,7 +33,7 @@ func TestLabelsOfUnknownTriggersAreLogged(t *testing.T) {
 func TestLabelsOnDigest(t *testing.T) {
 	c := container("web", "nginx:1.25.0")
 	c.Labels = map[string]string{"wud.trigger.smtp.main.ondigest": "false", "dogwatch.trigger.ondigest": "perhaps"}
-	p := policyOf(label.Of(c), true, label.Options{})
+	p := readLabels(label.Of(c), true, label.Options{})
 	want := Rule{Name: "trigger.smtp.main.ondigest", Value: "false", Source: "label wud.trigger.smtp.main.ondigest"}
 	if !slices.Contains(p.sources, want) {
 		t.Errorf("%+v", p.sources)

@@ -43,7 +43,7 @@ func (s *target) refused(err error) {
 	img := *s.image()
 	missing := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
 	switch {
-	case missing && s.container.Base != nil && s.policy.guessesBase():
+	case missing && s.container.Base != nil && s.labels.guessesBase():
 		s.response.uncompared = "built here, and what its label says of its base image cannot be looked up: " +
 			err.Error()
 		return

@@ -37,7 +37,7 @@ func shapesOf[Container any]() map[string]*template.Shape {
 	return shapes
 }
 
-// Rule is one thing a policy says and where it comes from.
+// Rule is one thing that a label asks for, and where it comes from.
 type Rule struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
@@ -47,8 +47,8 @@ type Rule struct {
 // IsDefault reports whether no label sets the rule.
 func (r Rule) IsDefault() bool { return r.Source == defaultSource }
 
-// labelPolicy is what a container's labels ask for, compiled.
-type labelPolicy struct {
+// containerLabels is what a container's labels ask for, compiled.
+type containerLabels struct {
 	watch bool
 	// digest is whether a new digest counts; nil leaves it to the kind of tag.
 	digest *bool
@@ -76,8 +76,8 @@ type labelPolicy struct {
 	warnings []string
 	// notes are for explanations: what labels of other tools do not do here.
 	notes []string
-	// labels are which labels count.
-	labels label.Options
+	// options are which labels count.
+	options label.Options
 	// base is the label that names the image that the container's is built on; see baseOf.
 	base label.Rule
 }
@@ -85,25 +85,25 @@ type labelPolicy struct {
 // compiler makes a selector of the rules of a container.
 type compiler func(tag.Rules) (*tag.Selector, error)
 
-// policyOf reads the labels of a container. A wrong label is reported in the policy and
+// readLabels reads the labels of a container. A wrong label is reported in what it returns and
 // never hides the container.
-func policyOf(set label.Set, watchByDefault bool, labels label.Options) labelPolicy {
-	return readPolicy(set, watchByDefault, labels, tag.Compile)
+func readLabels(set label.Set, watchByDefault bool, labels label.Options) containerLabels {
+	return compileLabels(set, watchByDefault, labels, tag.Compile)
 }
 
-// policy is policyOf with the options of the checker, which remembers what it has compiled.
-func (c *Checker) policy(container sdk.Container, watchByDefault bool) labelPolicy {
+// labelsOf is readLabels with the options of the checker, which remembers what it has compiled.
+func (c *Checker) labelsOf(container sdk.Container, watchByDefault bool) containerLabels {
 	set := label.Of(container)
-	p := readPolicy(set, watchByDefault, c.opt.Labels, c.selectors.Compile)
+	p := compileLabels(set, watchByDefault, c.opt.Labels, c.selectors.Compile)
 	if c.opt.Triggers != nil && (p.triggerInclude+p.triggerExclude != "" || len(p.onDigest) > 0) {
 		p.warnings = append(p.warnings, label.UnknownTriggers(label.Read(set, c.opt.Labels), c.opt.Triggers())...)
 	}
 	return p
 }
 
-func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compile compiler) labelPolicy {
+func compileLabels(set label.Set, watchByDefault bool, labels label.Options, compile compiler) containerLabels {
 	given := label.Read(set, labels)
-	p := labelPolicy{labels: labels, notes: given.Notes}
+	p := containerLabels{options: labels, notes: given.Notes}
 	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
 	p.digest = p.flag(given, label.WatchDigest)
 	p.rules = p.rulesOf(given)
@@ -144,7 +144,7 @@ func watched(label *bool, byDefault, unreadable bool) bool {
 }
 
 // rulesOf reads the labels that decide which tags count.
-func (p *labelPolicy) rulesOf(given label.Reading) tag.Rules {
+func (p *containerLabels) rulesOf(given label.Reading) tag.Rules {
 	prerelease := p.flag(given, label.TagPrerelease)
 	return tag.Rules{
 		Include:    p.text(given, label.TagInclude),
@@ -154,7 +154,7 @@ func (p *labelPolicy) rulesOf(given label.Reading) tag.Rules {
 	}
 }
 
-func (p *labelPolicy) compile(compile compiler) {
+func (p *containerLabels) compile(compile compiler) {
 	var err error
 	if p.selector, err = compile(p.rules); err != nil {
 		p.fatal = append(p.fatal, p.blame(err).Error())
@@ -182,7 +182,7 @@ func (p *labelPolicy) compile(compile compiler) {
 }
 
 // blame names the label behind an error of the tag rules.
-func (p *labelPolicy) blame(err error) error {
+func (p *containerLabels) blame(err error) error {
 	var rule *tag.RuleError
 	if !errors.As(err, &rule) {
 		return err
@@ -191,7 +191,7 @@ func (p *labelPolicy) blame(err error) error {
 }
 
 // source returns the full name of the label that a value came from.
-func (p *labelPolicy) source(name string) string {
+func (p *containerLabels) source(name string) string {
 	for _, r := range p.sources {
 		if r.Name == name {
 			return strings.TrimPrefix(r.Source, "label ")
@@ -201,7 +201,7 @@ func (p *labelPolicy) source(name string) string {
 }
 
 // text returns the value of a label, named without prefix; "" when it is absent.
-func (p *labelPolicy) text(given label.Reading, name string) string {
+func (p *containerLabels) text(given label.Reading, name string) string {
 	rule, found := given.Get(name)
 	if found {
 		is := Rule{Name: name, Value: rule.Value, Source: rule.Source()}
@@ -217,7 +217,7 @@ func (p *labelPolicy) text(given label.Reading, name string) string {
 }
 
 // flag returns the value of a label that is true or false; nil when it is absent or wrong.
-func (p *labelPolicy) flag(given label.Reading, name string) *bool {
+func (p *containerLabels) flag(given label.Reading, name string) *bool {
 	text := p.text(given, name)
 	if text == "" {
 		return nil
@@ -233,7 +233,7 @@ func (p *labelPolicy) flag(given label.Reading, name string) *bool {
 
 // spacedLabels finds lists of triggers that begin or end with white space,
 // which as in WUD is part of the id or of the threshold there.
-func spacedLabels(p *labelPolicy) []string {
+func spacedLabels(p *containerLabels) []string {
 	var found []string
 	for _, r := range p.sources {
 		if (r.Name == label.TriggerInclude || r.Name == label.TriggerExclude) && strings.TrimSpace(r.Value) != r.Value {
@@ -247,7 +247,7 @@ func spacedLabels(p *labelPolicy) []string {
 const defaultSource = "default"
 
 // byDefault are the rules of an image that no label sets, for explanations.
-func (p *labelPolicy) byDefault(img sdk.Image) []Rule {
+func (p *containerLabels) byDefault(img sdk.Image) []Rule {
 	var rules []Rule
 	add := func(name, value string) {
 		if !slices.ContainsFunc(p.sources, func(r Rule) bool { return r.Name == name }) {
@@ -270,7 +270,7 @@ func (p *labelPolicy) byDefault(img sdk.Image) []Rule {
 
 // watchesDigest is whether a new digest behind the running tag counts as an
 // update. What has no tag has none that could move.
-func (p *labelPolicy) watchesDigest(img sdk.Image) bool {
+func (p *containerLabels) watchesDigest(img sdk.Image) bool {
 	switch {
 	case untagged(img):
 		return false
@@ -281,7 +281,7 @@ func (p *labelPolicy) watchesDigest(img sdk.Image) bool {
 }
 
 // apply writes what the labels say into the container.
-func (p *labelPolicy) apply(c *sdk.Container) {
+func (p *containerLabels) apply(c *sdk.Container) {
 	c.IncludeTags, c.ExcludeTags, c.TransformTags = p.rules.Include, p.rules.Exclude, p.rules.Transform
 	c.LinkTemplate = p.linkTemplate
 	c.TriggerInclude, c.TriggerExclude = p.triggerInclude, p.triggerExclude
@@ -301,6 +301,6 @@ func (p *labelPolicy) apply(c *sdk.Container) {
 // Lint reads the labels of a container as a check does. wrong are mistakes that change how
 // the container is checked, odd are labels without effect; each names its label.
 func Lint(c sdk.Container, labels label.Options) (wrong, odd []string) {
-	p := policyOf(label.Of(c), true, labels)
+	p := readLabels(label.Of(c), true, labels)
 	return append(p.fatal, p.wrong...), append(p.warnings, p.notes...)
 }
