@@ -1,11 +1,3 @@
-// Package docker watches the containers of a Docker Engine, or of anything that
-// speaks its API, such as Podman.
-//
-// Without the option update it only ever reads (GET and HEAD), so it works behind a read-only socket proxy
-// that allows containers, images, events and ping. One listing costs two requests:
-// the containers and the images; what cannot change about an image is requested once.
-//
-// Protocol facts are from https://docs.docker.com/reference/api/engine/.
 package docker
 
 import (
