@@ -248,6 +248,8 @@ func TestRegistryForPrefersTheMostSpecificPattern(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "zmirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
 		section(kind.Registry, "hub", "wide", map[string]string{"hosts": "*.example.org"}),
+		section(kind.Registry, "hub", "second", map[string]string{"hosts": "both.example.com"}),
+		section(kind.Registry, "hub", "first", map[string]string{"hosts": "both.example.com"}),
 		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org,*loose.org"}),
 		section(kind.Registry, "hub", "any", map[string]string{"hosts": "*.repo.*.example.net"}),
 		section(kind.Registry, "hub", "region", map[string]string{"hosts": "*.repo.a-very-long-region.example.net"}),
@@ -258,6 +260,7 @@ func TestRegistryForPrefersTheMostSpecificPattern(t *testing.T) {
 		"a.example.org":      "hub.wide https://a.example.org/v2",
 		"a.eu.example.org":   "hub.narrow https://a.eu.example.org/v2", // the longest suffix
 		"ONE.us.example.org": "hub.narrow https://ONE.us.example.org/v2",
+		"both.example.com":   "hub.first https://both.example.com/v2", // by the order of names, not of the configuration
 		"example.org":        "generic.public https://example.org/v2",
 		"localhost:5000":     "generic.public http://localhost:5000/v2",
 		"127.0.0.2":          "generic.public http://127.0.0.2/v2",

@@ -84,10 +84,13 @@ type based interface{ base() *Component }
 
 // sorted returns a copy of all, by type and name.
 func sorted[T based](all []T) []T {
-	return slices.SortedFunc(slices.Values(all), func(a, b T) int {
-		x, y := a.base(), b.base()
-		return cmp.Or(strings.Compare(x.Type, y.Type), strings.Compare(x.Name, y.Name))
-	})
+	return slices.SortedFunc(slices.Values(all), order[T])
+}
+
+// order compares two components by type and name.
+func order[T based](a, b T) int {
+	x, y := a.base(), b.base()
+	return cmp.Or(strings.Compare(x.Type, y.Type), strings.Compare(x.Name, y.Name))
 }
 
 // withID returns the one of all that has the id "type.name".
@@ -102,18 +105,21 @@ func withID[T based](all []T, id string) (found T, known bool) {
 // RegistryFor returns the registry that serves a host, and the base URL of the
 // host's API. The most specific pattern wins: the exact host, then what begins
 // with a name, then the longest suffix, then "*"; among equals a configured
-// component beats a default one.
+// component beats a default one, and the first by type and name all others.
 func (m *Manager) RegistryFor(host string) (*Registry, string, bool) {
+	m.mu.Lock()
+	all := m.registries
+	m.mu.Unlock()
 	var best *Registry
 	var url string
 	var rank int
-	for _, c := range m.Registries() {
+	for _, c := range all {
 		for _, h := range c.Hosts() {
 			r := reference.Specificity(h, host)
 			if r > 0 && !c.Default {
 				r++
 			}
-			if r > rank {
+			if r > rank || r == rank && r > 0 && order(c, best) < 0 {
 				best, rank, url = c, r, h.URL
 			}
 		}
