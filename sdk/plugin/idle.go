@@ -72,7 +72,13 @@ func (i *idleTimer) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	return next(ctx, req)
 }
 
+// stream tells calls that end by themselves, such as Tags, which have a deadline, from those that stay open.
 func (i *idleTimer) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	if _, bounded := ss.Context().Deadline(); bounded {
+		i.begin()
+		defer i.end()
+		return next(srv, ss)
+	}
 	defer i.touch()
 	return next(srv, idleStream{ss, i})
 }

@@ -36,7 +36,7 @@ func TestIdleTimerReleasesMemoryAfterLastCall(t *testing.T) {
 		for range 5 {
 			call(protocol.MethodPrefix + "Component/Configure")
 			sleep(idleAfter/2, 1) // busy
-			err := r.stream(nil, nil, nil, func(any, grpc.ServerStream) error { return nil })
+			err := r.stream(nil, silentStream{ctx: t.Context()}, nil, func(any, grpc.ServerStream) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,10 +64,22 @@ func TestIdleTimerKeepsMemoryDuringCalls(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		go call(time.Minute)
-		go call(time.Second) // ends while the other one is under way
+		list := func(took time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if err := r.stream(nil, silentStream{ctx: ctx}, nil, func(_ any, ss grpc.ServerStream) error {
+				err := ss.RecvMsg(nil)
+				time.Sleep(took)
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+		go call(20 * time.Second)
+		go list(time.Minute)
+		go call(time.Second) // ends while the others are under way
 		time.Sleep(30 * time.Second)
-		if err := r.stream(nil, nil, nil, func(any, grpc.ServerStream) error { return nil }); err != nil {
+		if err := r.stream(nil, silentStream{ctx: t.Context()}, nil, func(any, grpc.ServerStream) error { return nil }); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(29 * time.Second)
@@ -82,16 +94,20 @@ func TestIdleTimerKeepsMemoryDuringCalls(t *testing.T) {
 }
 
 // silentStream is a call whose messages are empty.
-type silentStream struct{ grpc.ServerStream }
+type silentStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
 
-func (silentStream) RecvMsg(any) error { return nil }
+func (s silentStream) Context() context.Context { return s.ctx }
+func (silentStream) RecvMsg(any) error          { return nil }
 
 func TestIdleTimerReleasesMemoryDuringOpenStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var released atomic.Int32
 		r := newIdleTimer(func() { released.Add(1) })
 		defer r.stop()
-		err := r.stream(nil, silentStream{}, nil, func(_ any, ss grpc.ServerStream) error {
+		err := r.stream(nil, silentStream{ctx: t.Context()}, nil, func(_ any, ss grpc.ServerStream) error {
 			for i := range int32(3) {
 				if err := ss.RecvMsg(nil); err != nil {
 					return err
