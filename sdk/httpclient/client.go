@@ -26,6 +26,10 @@ import (
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
 
+// maxIdlePerHost is how many connections to a host stay open for the next requests: as
+// many as checks make requests to a host at once.
+const maxIdlePerHost = 8
+
 // Client makes requests. It is safe for concurrent use.
 type Client struct {
 	http    *http.Client
@@ -68,7 +72,7 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 	}
 	transport.OnProxyConnectResponse = proxyError
 	transport.MaxConnsPerHost = 16
-	transport.MaxIdleConnsPerHost = 4
+	transport.MaxIdleConnsPerHost = maxIdlePerHost
 	transport.MaxIdleConns = 32
 	transport.IdleConnTimeout = 30 * time.Second
 	transport.MaxResponseHeaderBytes = 256 << 10
