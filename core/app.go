@@ -391,7 +391,8 @@ func (a *App) stream(ctx context.Context) error {
 }
 
 func (a *App) releaseMemory(ctx context.Context) error {
-	return releaseWhenIdle(ctx, &a.bus, a.pageViews, debug.FreeOSMemory)
+	checking := func() bool { return len(a.checker.Progress()) > 0 }
+	return releaseWhenIdle(ctx, &a.bus, a.pageViews, checking, debug.FreeOSMemory)
 }
 
 // load makes the components, and has the checker go on from where the event log ends.

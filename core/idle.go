@@ -16,8 +16,9 @@ const (
 
 // releaseWhenIdle calls release at once, for what only setting up needed, and
 // then whenever Dogwatch becomes idle, until ctx ends: a check or a page needs
-// several times the memory that Dogwatch needs until the next one.
-func releaseWhenIdle(ctx context.Context, bus *event.Bus, pageViews <-chan struct{}, release func()) error {
+// several times the memory that Dogwatch needs until the next one. While checking
+// reports that a check is under way, which may wait for its registries, it is not idle.
+func releaseWhenIdle(ctx context.Context, bus *event.Bus, pageViews <-chan struct{}, checking func() bool, release func()) error {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	release()
@@ -32,6 +33,10 @@ func releaseWhenIdle(ctx context.Context, bus *event.Bus, pageViews <-chan struc
 		case <-pageViews:
 			timer.Reset(idleAfterPageView)
 		case <-timer.C:
+			if checking() {
+				timer.Reset(idleAfterEvent)
+				continue
+			}
 			release()
 		}
 	}

@@ -15,9 +15,10 @@ func TestReleaseWhenIdle(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var bus event.Bus
 		var released atomic.Int32
+		var checking atomic.Bool
 		ended, pageViews := make(chan error), make(chan struct{})
 		go func() {
-			ended <- releaseWhenIdle(ctx, &bus, pageViews, func() { released.Add(1) })
+			ended <- releaseWhenIdle(ctx, &bus, pageViews, checking.Load, func() { released.Add(1) })
 		}()
 		pass := func(d time.Duration, want int32) {
 			t.Helper()
@@ -38,6 +39,12 @@ func TestReleaseWhenIdle(t *testing.T) {
 		pageViews <- struct{}{}
 		pass(idleAfterPageView-time.Millisecond, 3)
 		pass(time.Millisecond, 4)
+		checking.Store(true)
+		bus.Wake() // the check begins, and waits for a registry
+		pass(time.Minute, 4)
+		checking.Store(false)
+		bus.Wake()
+		pass(idleAfterEvent, 5)
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
