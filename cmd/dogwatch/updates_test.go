@@ -126,7 +126,7 @@ func (s *updatesServer) planOf(name string, acknowledged []string) api.Plan {
 // planOfVersion is planOf, to a version that a user chose.
 func (s *updatesServer) planOfVersion(name string, body change) api.Plan {
 	p := s.planOf(name, body.Acknowledge)
-	if body.Version != "" {
+	if body.Version != "" && body.Version != "2.0" { // which is offered
 		p.Kind, p.Major, p.To.Reference = sdk.DiffMinor, false, "docker.io/library/"+name+":"+body.Version
 		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor, Chosen: true},
 			{Version: "2.0", Kind: sdk.DiffMajor, SkippedBy: "ana"}}

@@ -152,7 +152,8 @@ func (s *Service) changed(ctx context.Context, c sdk.Container, version string) 
 // nobody skipped, and that did not fail or was rolled back before, if any.
 func (s *Service) ByHand(ctx context.Context, c sdk.Container) sdk.Container {
 	rules := s.rulesOf(c)
-	if c.Result == nil || c.Result.Levels == nil || s.opt.Updater == nil || !tally.Approval(&c) || !rules.IsMajorUpdate(&c) {
+	if c.Result == nil || c.Result.Levels == nil || s.opt.Updater == nil || !tally.Approval(&c) ||
+		!rules.IsMajorUpdate(&c) {
 		return c
 	}
 	for _, l := range slices.Backward(levelsOf(c.Result.Levels)) {
