@@ -26,12 +26,18 @@ type State struct {
 // returns when what is newer for a container was made.
 func States(events []event.Event, now *sdk.Container, at time.Time, released func(*sdk.Container) time.Time) []State {
 	var states []State
+	image := "" // of the last state
 	add := func(c *sdk.Container, at time.Time) {
 		s := stateOf(c)
 		if s.At = at; s.Newer != "" {
 			s.Released = released(c)
 		}
-		if last := len(states) - 1; last < 0 || states[last].Running != s.Running || states[last].Newer != s.Newer || states[last].Kind != s.Kind {
+		last := len(states) - 1
+		if last >= 0 && c.Image.ID != "" && c.Image.ID == image && states[last].Running == c.Image.Tag.Value {
+			states[last].Running = s.Running // whose digest was not known yet
+		}
+		image = c.Image.ID
+		if last < 0 || states[last].Running != s.Running || states[last].Newer != s.Newer || states[last].Kind != s.Kind {
 			states = append(states, s)
 		} else if !s.Released.IsZero() {
 			states[last].Released = s.Released

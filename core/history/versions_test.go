@@ -38,6 +38,10 @@ func TestVersions(t *testing.T) {
 	rebuilt := &sdk.Container{Image: sdk.Image{Tag: sdk.Tag{Value: "latest"}, Digest: sdk.Digest{Watch: true, Value: "sha256:a"}}, UpdateAvailable: true,
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:a", RemoteValue: "sha256:b"}}
 	pulled := &sdk.Container{Image: sdk.Image{Tag: sdk.Tag{Value: "latest"}, Digest: sdk.Digest{Watch: true, Value: "sha256:b"}}}
+	loaded := &sdk.Container{Image: sdk.Image{ID: "sha256:c", Tag: sdk.Tag{Value: "latest"},
+		Digest: sdk.Digest{Watch: true}}}
+	compared := &sdk.Container{Image: sdk.Image{ID: "sha256:c", Tag: sdk.Tag{Value: "latest"},
+		Digest: sdk.Digest{Watch: true, Value: "sha256:c"}}}
 	for _, c := range []struct {
 		name   string
 		events []event.Event
@@ -56,6 +60,8 @@ func TestVersions(t *testing.T) {
 			running("1.0", "1.1"), []Version{{Name: "1.0", From: ago(3)}, {Name: "1.1", Kind: sdk.DiffMinor, Found: ago(3), From: ago(2), Until: ago(1)}}},
 		{"rebuilt", []event.Event{was(2, event.UpdateFound, rebuilt), was(1, event.ContainerReplaced, pulled)}, pulled,
 			[]Version{{Name: "sha256:a", From: ago(2), Until: ago(1)}, {Name: "sha256:b", Kind: sdk.KindDigest, Found: ago(2), From: ago(1)}}},
+		{"what it is compared by becomes known", []event.Event{was(2, event.ContainerAdded, loaded)}, compared,
+			[]Version{{Name: "sha256:c", From: ago(2)}}},
 		{"removed, and made anew", []event.Event{was(2, event.ContainerRemoved, running("0.9", "")), was(1, event.ContainerAdded, running("1.0", ""))}, running("1.0", ""), []Version{{Name: "1.0", From: ago(1)}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
