@@ -44,12 +44,17 @@ func (r *round) fail(res *result, err error) {
 	if errors.As(err, &refused) && slices.Contains(refusals, refused.Code) {
 		res.code = exitBlocked
 	}
-	if res.left = r.flags.all && refused != nil && slices.Contains(leavesOut, refused.Code); res.left {
-		if slices.ContainsFunc(r.results, func(other *result) bool { return other != res && other.left && other.refusal == res.refusal }) {
-			return // said already
-		}
+	res.left = r.flags.all && refused != nil && slices.Contains(leavesOut, refused.Code)
+	said := slices.ContainsFunc(r.results, func(other *result) bool {
+		return other != res && other.refusal == res.refusal
+	})
+	switch {
+	case said && res.left:
+	case said: // with what to do
+		complain(r.stderr, res.container.Name+": "+err.Error())
+	default:
+		complain(r.stderr, fmt.Errorf("%s: %w", res.container.Name, err))
 	}
-	complain(r.stderr, fmt.Errorf("%s: %w", res.container.Name, err))
 }
 
 // refusals are the codes of responses that say that an update is not to be: it is not
