@@ -56,7 +56,7 @@ func (f *fakeUpdates) Cancel(_ context.Context, id, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id != "op1" {
-		return fmt.Errorf("operation %s: %w", id, updater.ErrNotFound)
+		return fmt.Errorf("operation %s: %w", id, operation.ErrNotFound)
 	}
 	return f.failure
 }

@@ -4,12 +4,16 @@
 package operation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
+
+// ErrNotFound: there is no such operation.
+var ErrNotFound = errors.New("there is no such operation")
 
 // Kind is what an operation does.
 type Kind string

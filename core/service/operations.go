@@ -123,7 +123,7 @@ func (s *Service) Operation(ctx context.Context, id string) (operation.Operation
 	}
 	op, err := s.opt.Operations.Operation(ctx, id)
 	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, updater.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, operation.ErrNotFound):
 		return operation.Operation{}, missing
 	case err != nil:
 		return operation.Operation{}, err
@@ -143,7 +143,7 @@ func (s *Service) changeError(err error) error {
 		return &updater.ConflictError{Operation: s.redactOperation(conflict.Operation)}
 	case errors.Is(err, updater.ErrForbidden):
 		return sdk.WithKind(ErrForbidden, s.safe(err))
-	case errors.Is(err, updater.ErrNotFound):
+	case errors.Is(err, operation.ErrNotFound):
 		return sdk.WithKind(ErrNotFound, s.safe(err))
 	}
 	return s.safe(err)

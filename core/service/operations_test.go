@@ -158,7 +158,7 @@ func TestOperationErrorsKeepTheirKind(t *testing.T) {
 		{&updater.BlockedError{Plan: secretOperation().Plan}, updater.ErrBlocked},
 		{&updater.ConflictError{Operation: secretOperation()}, updater.ErrConflict},
 		{fmt.Errorf("%w: %s", updater.ErrForbidden, secret), ErrForbidden},
-		{fmt.Errorf("%w: %s", updater.ErrNotFound, secret), ErrNotFound},
+		{fmt.Errorf("%w: %s", operation.ErrNotFound, secret), ErrNotFound},
 		{fmt.Errorf("%w: %s", updater.ErrNoUpdate, secret), updater.ErrNoUpdate},
 	} {
 		f.failure = test.err

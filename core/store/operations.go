@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -82,12 +83,20 @@ func (s *Store) PutStep(ctx context.Context, id string, number int, step operati
 func (t tx) inState(id string, want operation.State) error {
 	var state operation.State
 	if err := t.row("SELECT state FROM operations WHERE id = ?", id).Scan(&state); err != nil {
-		return found(err, "operation %s", id)
+		return foundOperation(err, id)
 	}
 	if state != want {
 		return fmt.Errorf("operation %s is %s, not %s: %w", id, state, want, ErrConflict)
 	}
 	return nil
+}
+
+// foundOperation turns "no rows" into ErrNotFound, which is an operation.ErrNotFound as well.
+func foundOperation(err error, id string) error {
+	if err = found(err, "operation %s", id); errors.Is(err, ErrNotFound) {
+		return sdk.WithKind(operation.ErrNotFound, err)
+	}
+	return err
 }
 
 // encodeOperation leaves out the steps, which have rows of their own.
@@ -115,7 +124,7 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 // Operation returns one operation with its steps, or ErrNotFound.
 func (s *Store) Operation(ctx context.Context, id string) (operation.Operation, error) {
 	op, err := scanOperation(s.reader.QueryRowContext(ctx, "SELECT "+operationColumns+" FROM operations WHERE id = ?", id).Scan)
-	return op, s.wrap("read an operation", found(err, "operation %s", id))
+	return op, s.wrap("read an operation", foundOperation(err, id))
 }
 
 // OpenOperations returns those that have not ended, in the order in which they were queued.

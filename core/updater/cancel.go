@@ -15,7 +15,7 @@ import (
 // step and return to the old container. It does not wait for that; the wish is stored.
 // One whose watcher fails to recover it, or says nothing about that any more, is given
 // up: the container is left as it is.
-// It returns ErrNotFound or ErrEnded when there is nothing to cancel.
+// It returns operation.ErrNotFound or ErrEnded when there is nothing to cancel.
 func (r *Runner) Cancel(ctx context.Context, id, actor string) error {
 	wish := &operation.Cancel{By: actor, At: r.opt.Now()}
 	for { // an operation may begin in between

@@ -9,7 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
-	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update"
 )
 
@@ -117,10 +116,10 @@ func (r *Runner) Tried(ctx context.Context, key update.Key) (operation.Trial, bo
 	return operation.Trial{}, false, err
 }
 
-// notFound gives the store's error about an unknown operation the kind of this package.
+// notFound leaves of the store's error about an unknown operation what concerns a client.
 func notFound(id string, err error) error {
-	if err != nil && errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("operation %s: %w", id, ErrNotFound)
+	if err != nil && errors.Is(err, operation.ErrNotFound) {
+		return fmt.Errorf("operation %s: %w", id, operation.ErrNotFound)
 	}
 	return err
 }

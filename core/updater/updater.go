@@ -45,8 +45,6 @@ var (
 	ErrChanged = errors.New("it has changed since it was planned")
 	// ErrUnplanned: the digest of the request is neither of a plan that was shown nor what the tag is now.
 	ErrUnplanned = errors.New("no plan has this digest, or it is too long ago")
-	// ErrNotFound: there is no such operation.
-	ErrNotFound = errors.New("there is no such operation")
 	// ErrEnded: the operation has ended already.
 	ErrEnded = errors.New("the operation has ended")
 	// ErrStopping: Dogwatch is stopping and begins nothing any more.
@@ -264,7 +262,7 @@ func New(opt Options) *Runner {
 }
 
 // Allowed returns nil when the containers of a watcher may be updated, and else an
-// ErrForbidden, ErrUnsupported or ErrNotFound that says what to do.
+// ErrForbidden, ErrUnsupported or sdk.ErrNotFound that says what to do.
 func (r *Runner) Allowed(watcherName string) error {
 	_, err := r.watcher(watcherName)
 	return err

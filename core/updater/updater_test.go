@@ -284,7 +284,7 @@ func TestCancel(t *testing.T) {
 	if err := f.Cancel(t.Context(), queued.ID, "ben"); !errors.Is(err, ErrEnded) {
 		t.Errorf("again: %v", err)
 	}
-	if err := f.Cancel(t.Context(), "none", "ben"); !errors.Is(err, ErrNotFound) {
+	if err := f.Cancel(t.Context(), "none", "ben"); !errors.Is(err, operation.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 	began, goOn := make(chan struct{}), make(chan struct{})
