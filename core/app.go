@@ -19,7 +19,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/decision"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -39,6 +38,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
+	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )

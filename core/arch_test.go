@@ -28,8 +28,8 @@ var layers = [][]string{
 	{"core/policy"},
 	{"core/artifact", "core/history", "core/label/labeltest", "core/notes", "core/tally/tallytest", "core/update",
 		"core/webhook"},
-	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
-	{"core/budget", "core/chart", "core/preset", "core/regexcost", "core/policy/window", "core/vulnerability"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/auth/oidctest"},
+	{"core/chart", "core/preset", "core/policy/window", "core/vulnerability"},
 }
 
 // owners are the packages that may import a heavy dependency; no other may.

@@ -46,8 +46,8 @@
 //	choice
 //	policy
 //	artifact history label/labeltest notes tally/tallytest update webhook
-//	config logging event delivery operation label tag tally template contained detach auth/oidctest
-//	budget chart preset regexcost policy/window vulnerability
+//	config logging event delivery operation label tag tally template auth/oidctest
+//	chart preset policy/window vulnerability
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.

@@ -17,9 +17,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/doctor"
 	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 

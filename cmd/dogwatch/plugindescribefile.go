@@ -12,11 +12,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/internal/contained"
 )
 
 // approved is a plugin.TrustStore for a file that the user has just agreed to start.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
 // What a registry's hosts allow is a field of the registry, and absent where nothing is known.

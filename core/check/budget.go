@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

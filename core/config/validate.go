@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )

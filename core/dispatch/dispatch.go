@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/internal/detach"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

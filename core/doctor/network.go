@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
-	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/internal/budget"
+	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"

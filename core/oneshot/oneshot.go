@@ -16,11 +16,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/lookup"
@@ -29,6 +27,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/internal/budget"
+	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/policy/window"
-	"github.com/dogwatch/dogwatch/core/regexcost"
 	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/regexcost"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 

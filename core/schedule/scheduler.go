@@ -10,12 +10,12 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/internal/budget"
+	"github.com/dogwatch/dogwatch/internal/detach"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )

@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -33,6 +32,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -16,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )

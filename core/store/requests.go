@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
 // SaveRequests replaces what is kept of the requests to hosts.

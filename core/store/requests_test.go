@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
 // TestRequestsAreReplaced: what is kept has no more hosts than were saved last, for readers too.

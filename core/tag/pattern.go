@@ -13,7 +13,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dlclark/regexp2/v2/syntax"
 
-	"github.com/dogwatch/dogwatch/core/regexcost"
+	"github.com/dogwatch/dogwatch/internal/regexcost"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
-	"github.com/dogwatch/dogwatch/core/regexcost"
+	"github.com/dogwatch/dogwatch/internal/regexcost"
 )
 
 const (

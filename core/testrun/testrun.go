@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/internal/detach"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"

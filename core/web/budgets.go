@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
 // budgetRow is what is known of the requests to a host, in words.

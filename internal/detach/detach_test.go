@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/detach"
+	"github.com/dogwatch/dogwatch/internal/detach"
 )
 
 var errWork = errors.New("work failed")
