@@ -45,8 +45,8 @@
 //	link
 //	choice
 //	policy
-//	artifact history label/labeltest notes tally/tallytest update webhook
-//	config logging event delivery operation label tag tally template auth/oidctest
+//	artifact model/history label/labeltest notes model/tally/tallytest model/update webhook
+//	config logging model/event delivery operation label tag model/tally template auth/oidctest
 //	chart preset policy/window vulnerability
 //
 // check and dispatch declare the few methods they need of others as

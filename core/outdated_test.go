@@ -17,8 +17,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // plainLogins are those of registries without any.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/automatic"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/scan"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/vulnerability"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"

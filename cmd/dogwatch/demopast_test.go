@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/history"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	updatekey "github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/store"
-	updatekey "github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dogwatch/dogwatch/core/tally/tallytest"
+	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -25,7 +25,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // TestDocumentedNginxConfigurations runs the configurations of the documentation in front of the built

@@ -12,7 +12,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"

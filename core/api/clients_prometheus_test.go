@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/metrics"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

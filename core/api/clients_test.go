@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // tailMax bounds the messages that are kept until every stream has them, in bytes.

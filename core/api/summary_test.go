@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/core/service"
-	"github.com/dogwatch/dogwatch/core/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // unknownUser is the subject of events about users that do not exist. What was

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // outageAfter is how long an engine must have been away before there is an event about it:

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // outages is a fixture whose engine fails and whose clock the test sets.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/update"
 )
 
 // Redecide decides all known updates again, with the candidates of their last check and

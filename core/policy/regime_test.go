@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/model/update"
 )
 
 // regime is the rules of some containers.

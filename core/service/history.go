@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // Visible reports whether an identity sees events of a type: a token does not see

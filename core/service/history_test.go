@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 func TestHistoryHidesLoginsFromTokens(t *testing.T) {

@@ -3,7 +3,7 @@ package service
 import (
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

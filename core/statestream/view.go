@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )

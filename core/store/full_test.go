@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // limitPages lets the file grow by at most spare pages; 0 lifts the limit.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // History returns the events that f selects, newest first. It reads the log

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 func TestHistoryFiltersEvents(t *testing.T) {

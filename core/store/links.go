@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/choice"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // usedLinksKept is for how long the use of a link is remembered after it has expired. It

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 func TestOutagesFromEvents(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 const (

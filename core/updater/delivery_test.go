@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/operation"
-	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/chart"
-	"github.com/dogwatch/dogwatch/core/history"
-	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/history"
+	"github.com/dogwatch/dogwatch/core/model/history"
 )
 
 func (f fakeHistory) UpdateHistory(context.Context) ([]history.Day, error) { return f.days, f.err }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // table writes CSV (RFC 4180) whose cells no spreadsheet takes for a formula.

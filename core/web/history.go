@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // historyPageSize is how many rows a page of history has, csvRows at most a download.

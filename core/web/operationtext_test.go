@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // TestPullIsNoUpdateInTheLog: what only pulled an image does not read as an update.

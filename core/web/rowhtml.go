@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather

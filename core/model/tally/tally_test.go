@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/tally"
-	"github.com/dogwatch/dogwatch/core/tally/tallytest"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

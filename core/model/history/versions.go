@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
