@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"core/policy"},
 	{"core/artifact", "core/model/history", "core/label/labeltest", "core/notes", "core/model/tally/tallytest", "core/model/update",
 		"core/webhook"},
-	{"core/config", "core/logging", "core/model/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/model/tally", "core/template", "core/auth/oidctest"},
+	{"core/config", "core/logging", "core/model/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/model/tally", "core/model/sample", "core/template", "core/auth/oidctest"},
 	{"core/chart", "core/preset", "core/policy/window", "core/vulnerability"},
 }
 

@@ -46,7 +46,7 @@
 //	choice
 //	policy
 //	artifact model/history label/labeltest notes model/tally/tallytest model/update webhook
-//	config logging model/event delivery operation label tag model/tally template auth/oidctest
+//	config logging model/event delivery operation label tag model/tally model/sample template auth/oidctest
 //	chart preset policy/window vulnerability
 //
 // check and dispatch declare the few methods they need of others as

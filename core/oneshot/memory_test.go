@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -27,18 +26,5 @@ func TestMemoryStore(t *testing.T) {
 	found, err := m.Containers(t.Context())
 	if err != nil || len(found) != 3 || found[0].ID != "a" || found[2].ID != "c" {
 		t.Errorf("%+v %v", found, err)
-	}
-}
-
-// TestSample: both containers of the sample differ in what identifies them.
-func TestSample(t *testing.T) {
-	sample := testrun.Sample()
-	if len(sample) != 2 || sample[0].ID == sample[1].ID || sample[0].Name == sample[1].Name {
-		t.Errorf("%+v", sample)
-	}
-	for _, c := range sample {
-		if !c.UpdateAvailable || c.Result == nil || c.Result.Tag != c.UpdateKind.RemoteValue || len(c.ID) != 64 {
-			t.Errorf("%+v", c)
-		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/model/sample"
 	"github.com/dogwatch/dogwatch/internal/detach"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -165,7 +165,7 @@ func (t *Runner) Preview(ctx context.Context, c *component.Trigger) (Result, err
 
 // send sends the sample to r, in the place of a trigger. A call goes on when ctx ends.
 func (t *Runner) send(ctx context.Context, tested dispatch.Trigger, r *recorder) (Result, error) {
-	containers := Sample()
+	containers := sample.Containers()
 	if !tested.Batch {
 		containers = containers[:1]
 	}
@@ -268,26 +268,4 @@ func resolve(ctx context.Context, r *component.Registry, ref reference.Reference
 // names reports whether a registry names a host as one that it serves.
 func names(r *component.Registry, host string) bool {
 	return slices.ContainsFunc(r.Hosts(), func(h registry.Host) bool { return strings.EqualFold(h.Pattern, host) })
-}
-
-// Sample returns two containers with updates, as templates and tests of triggers see them.
-func Sample() []sdk.Container {
-	at := sdk.TimeOf(time.Date(2024, 5, 14, 9, 30, 0, 0, time.UTC))
-	sample := func(id, name, repository, from, to, diff, link string) sdk.Container {
-		return sdk.Container{
-			ID: strings.Repeat(id, 64), Name: name, DisplayName: name, DisplayIcon: "mdi:docker", Status: "running", Watcher: "local",
-			Image: sdk.Image{
-				ID:       "sha256:" + strings.Repeat(id, 64),
-				Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
-				Name:     repository, Tag: sdk.Tag{Value: from, Semver: true}, Architecture: "amd64", OS: "linux", Created: at,
-			},
-			Labels: map[string]string{}, Result: &sdk.Result{Tag: to, Link: link},
-			Check: sdk.CheckState{State: sdk.CheckOK, At: at}, UpdateAvailable: true,
-			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: from, RemoteValue: to, SemverDiff: diff},
-		}
-	}
-	return []sdk.Container{
-		sample("a", "test-web", "library/nginx", "1.25.5", "1.27.0", sdk.DiffMinor, "https://nginx.org/en/CHANGES"),
-		sample("b", "test-db", "library/postgres", "15.6", "16.3", sdk.DiffMajor, "https://www.postgresql.org/docs/release/16.3/"),
-	}
 }

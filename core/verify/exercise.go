@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/sample"
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -151,7 +151,7 @@ func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 	id := s.name + ".verify"
 	switch s.typ.Kind {
 	case kind.Trigger:
-		req := trigger.Request{Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: testrun.Sample(), Test: true}
+		req := trigger.Request{Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: sample.Containers(), Test: true}
 		err = s.process.Client.Trigger(id).Run(ctx, req.WithReport(func(p trigger.Progress) { s.said.say(p.Phase + " " + p.Message) }))
 	case kind.Watcher:
 		_, err = s.process.Client.Watcher(id).List(ctx)
