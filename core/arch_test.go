@@ -26,9 +26,9 @@ var layers = [][]string{
 	{"core/link"},
 	{"core/choice"},
 	{"core/policy"},
-	{"core/artifact", "core/model/history", "core/label/labeltest", "core/notes", "core/model/tally/tallytest", "core/model/update",
+	{"core/artifact", "core/model/history", "core/config/label/labeltest", "core/notes", "core/model/tally/tallytest", "core/model/update",
 		"core/webhook"},
-	{"core/config", "core/logging", "core/model/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/model/tally", "core/model/sample", "core/template", "core/auth/oidctest"},
+	{"core/config", "core/config/logging", "core/model/event", "core/delivery", "core/operation", "core/config/label", "core/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
 	{"core/chart", "core/preset", "core/policy/window", "core/vulnerability"},
 }
 
@@ -48,7 +48,7 @@ var owners = map[string][]string{
 	"github.com/eclipse/paho.mqtt.golang": {"plugins/triggers/mqtt"},
 	"github.com/wneessen/go-mail":         {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":      {"core/schedule"},
-	"github.com/dlclark/regexp2":          {"core/tag", "core/model/tally", "core/template"},
+	"github.com/dlclark/regexp2":          {"core/tag", "core/model/tally", "core/config/template"},
 	"go.yaml.in/yaml/v3": {"core/config", "core/preset", "core/web", "internal/gallery",
 		"plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/auth"},

@@ -45,8 +45,8 @@
 //	link
 //	choice
 //	policy
-//	artifact model/history label/labeltest notes model/tally/tallytest model/update webhook
-//	config logging model/event delivery operation label tag model/tally model/sample template auth/oidctest
+//	artifact model/history config/label/labeltest notes model/tally/tallytest model/update webhook
+//	config config/logging model/event delivery operation config/label tag model/tally model/sample config/template auth/oidctest
 //	chart preset policy/window vulnerability
 //
 // check and dispatch declare the few methods they need of others as

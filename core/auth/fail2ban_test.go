@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/config/logging"
 )
 
 // fail2banHost is what <ADDR> of fail2ban stands for, roughly.

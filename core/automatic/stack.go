@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

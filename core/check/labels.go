@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/config/template"
 	"github.com/dogwatch/dogwatch/core/tag"
-	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 )
 
 // TestLabelsOfUnknownTriggersAreLogged: once, with what was probably meant; none where the triggers are not known.

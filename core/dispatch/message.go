@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config/template"
 	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"

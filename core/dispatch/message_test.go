@@ -187,7 +187,7 @@ func TestBatchNestsLists(t *testing.T) {
 }
 
 func TestRenderTemplatesFromTheWild(t *testing.T) {
-	encoded, err := os.ReadFile("../template/testdata/templates.json")
+	encoded, err := os.ReadFile("../config/template/testdata/templates.json")
 	if err != nil {
 		t.Fatal(err)
 	}

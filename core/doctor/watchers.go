@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )

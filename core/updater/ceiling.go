@@ -1,7 +1,7 @@
 package updater
 
 import (
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/label"
-	"github.com/dogwatch/dogwatch/core/label/labeltest"
+	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/config/label/labeltest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 )
 
 // noActing says why what serves updating has no equivalent.

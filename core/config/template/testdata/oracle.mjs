@@ -1,6 +1,6 @@
 // Writes oracle.json: what JavaScript itself makes of every expression in expressions.txt and every
 // template in literals.json. The tests need only the result. Run it again after changing either:
-//   cd core/template/testdata && TZ=UTC node oracle.mjs
+//   cd core/config/template/testdata && TZ=UTC node oracle.mjs
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const variables = JSON.parse(readFileSync('variables.json', 'utf8'));

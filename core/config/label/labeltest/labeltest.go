@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/config/label"
 )
 
 // Case is a label of the documentation.
@@ -131,7 +131,7 @@ func codes(text string) (all []string) {
 func read(t testing.TB, name string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../../docs", name))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../../../docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
