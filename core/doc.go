@@ -40,14 +40,14 @@
 //	testrun
 //	install installation reload schedule
 //	automatic
-//	auth check decision dispatch scan statestream updater component
-//	plugin preview store wudstore metrics config/migrate lookup
+//	auth check decide/decision dispatch decide/scan statestream updater component
+//	plugin decide/preview store wudstore metrics config/migrate lookup
 //	link
-//	choice
-//	policy
-//	artifact model/history config/label/labeltest notes model/tally/tallytest model/update webhook
-//	config config/logging model/event delivery operation config/label tag model/tally model/sample config/template auth/oidctest
-//	chart preset policy/window vulnerability
+//	decide/choice
+//	decide/policy
+//	artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update webhook
+//	config config/logging model/event delivery operation config/label decide/tag model/tally model/sample config/template auth/oidctest
+//	chart decide/preset decide/policy/window decide/vulnerability
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 )
 
 // TestNotesWarningsAreText: what a release warns of is shown without the markup of its Markdown.

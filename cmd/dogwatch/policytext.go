@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 )
 
 // writePreview writes what becomes of updates; was is what becomes of them without the

@@ -17,13 +17,13 @@ import (
 // notesOfAPage is how many releases a page has with their text.
 const notesOfAPage = 10
 
-// TestHostileNotesInABrowser shows every hostile text of core/notes as release notes: no
+// TestHostileNotesInABrowser shows every hostile text of core/decide/notes as release notes: no
 // script of theirs runs, nothing is loaded from elsewhere, the content security policy has
 // nothing to forbid, no element leaves its place, and no page scrolls sideways.
 func TestHostileNotesInABrowser(t *testing.T) {
 	t.Parallel()
 	requireBrowser(t)
-	file, err := os.ReadFile("../../core/notes/testdata/hostile.json")
+	file, err := os.ReadFile("../../core/decide/notes/testdata/hostile.json")
 	must(t, err)
 	var hostile []string
 	must(t, json.Unmarshal(file, &hostile))

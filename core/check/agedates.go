@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

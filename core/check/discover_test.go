@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

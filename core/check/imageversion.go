@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )

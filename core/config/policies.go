@@ -12,7 +12,7 @@ import (
 const policiesSection = "policies"
 
 // Policy is rules about which updates are offered, and when. They are texts here, and
-// read by core/policy; "" is a rule that is not set.
+// read by core/decide/policy; "" is a rule that is not set.
 type Policy struct {
 	Update    string `option:"update" help:"What becomes of an update that nothing holds: notify (triggers run), approve (triggers that update wait for the approval of a user), auto (it is carried out, where the watcher may update); notify when not set"`
 	Major     string `option:"major" help:"What becomes of a major update, where that lets less happen than update: notify, approve, auto (as any other update); as known of its image (presets) when not set"`

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	choices "github.com/dogwatch/dogwatch/core/choice"
+	choices "github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -3,7 +3,7 @@ package service
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 )
 
 // Policies returns what the updates of containers are decided with; see wiring.Subjects.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 )
 
 // Candidates returns the versions that the last checks found, by subject. What this

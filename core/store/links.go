@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/choice"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
 

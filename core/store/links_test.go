@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/choice"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 )
 
 func TestLinkKeyIsMadeOnce(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -57,7 +57,7 @@ type withNotes struct {
 func (s withNotes) Notes(context.Context, sdk.Container) notes.Notes { return s.notes }
 
 // BenchmarkContainerWithNotes is the page of a container without script, with the
-// notes of 50 releases in it; core/notes measures how long the cache takes for those.
+// notes of 50 releases in it; core/decide/notes measures how long the cache takes for those.
 func BenchmarkContainerWithNotes(b *testing.B) {
 	u, _ := withStore(b, fleet(500)...)
 	n := notes.Notes{Repository: "https://github.com/a/b"}

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
-	policypreview "github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 

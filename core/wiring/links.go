@@ -3,8 +3,8 @@ package wiring
 import (
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/choice"
-	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

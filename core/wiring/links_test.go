@@ -3,7 +3,7 @@ package wiring
 import (
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

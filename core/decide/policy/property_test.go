@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/preset"
-	"github.com/dogwatch/dogwatch/core/vulnerability"
+	"github.com/dogwatch/dogwatch/core/decide/preset"
+	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/policy/window"
+	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 )
 
 // RuleZone is the time zone of windows and freezes that name none, as policy.zone.

@@ -8,8 +8,8 @@ import (
 	"time"
 	_ "time/tzdata" // machines need not have it
 
-	"github.com/dogwatch/dogwatch/core/policy"
-	"github.com/dogwatch/dogwatch/core/policy/window"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 )
 
 var (

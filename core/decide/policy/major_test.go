@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/preset"
+	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

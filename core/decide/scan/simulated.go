@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/vulnerability"
+	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 )
 
 // Simulated is a scanner that makes up findings, where the engine and the registries are
