@@ -35,17 +35,17 @@
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
 //	core
-//	api doctor oneshot verify web
+//	api doctor oneshot plugin/verify web
 //	service wiring
 //	testrun
-//	install installation reload schedule
+//	plugin/install installation plugin/reload schedule
 //	automatic
-//	auth check decide/decision dispatch decide/scan statestream updater component
+//	auth check decide/decision dispatch decide/scan statestream updater plugin/component
 //	plugin decide/preview store wudstore metrics config/migrate lookup
 //	link
 //	decide/choice
 //	decide/policy
-//	artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update webhook
+//	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update webhook
 //	config config/logging model/event delivery operation config/label decide/tag model/tally model/sample config/template auth/oidctest
 //	chart decide/preset decide/policy/window decide/vulnerability
 //

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // plainLogins are those of registries without any.

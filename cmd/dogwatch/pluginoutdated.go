@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 func newPluginOutdated(g *global) *cobra.Command {

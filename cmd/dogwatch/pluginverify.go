@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/core/verify"
+	"github.com/dogwatch/dogwatch/core/plugin/verify"
 )
 
 func newPluginVerify(g *global) *cobra.Command {

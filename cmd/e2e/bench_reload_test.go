@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/reload"
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
 )
 
 // BenchmarkReload measures how long a Dogwatch with 40 components takes to read a file

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 )
 
 // plainLogins are those of a registry without any.

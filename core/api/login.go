@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
 )
 
 // methodView is a login method in the form of a component.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/reload"
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
 )
 
 func (h *handler) previewReload(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // ErrNotServing means that no Dogwatch serves with this configuration.

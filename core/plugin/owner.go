@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 

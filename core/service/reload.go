@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/reload"
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
 )
 
 // Reloader reloads the configuration; see reload.Reloader.

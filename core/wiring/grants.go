@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 )
 
 // Grants returns the capabilities that users granted to what is installed in a folder,

@@ -10,8 +10,8 @@ import (
 
 	"aead.dev/minisign"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // undated signs a release as minisign does by itself: nothing but its content.

@@ -11,7 +11,7 @@ import (
 
 	"aead.dev/minisign"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 )
 
 // TestCompareVersions: the order of Semantic Versioning 2.0.0, section 11.4.4, and around it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // TestInstallWritesThroughNoLink plants links where a command writes, to files and folders elsewhere.

@@ -15,8 +15,8 @@ import (
 
 	"aead.dev/minisign"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // childFolder has the test binary install and go back in that folder until it is killed.

@@ -17,8 +17,8 @@ import (
 	"aead.dev/minisign"
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // plain is the login of a registry without one.

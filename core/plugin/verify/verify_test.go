@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/core/verify"
+	"github.com/dogwatch/dogwatch/core/plugin/verify"
 	"github.com/dogwatch/dogwatch/internal/wireplugin"
 )
 

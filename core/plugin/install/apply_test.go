@@ -9,8 +9,8 @@ import (
 
 	"aead.dev/minisign"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // anyType lets plugins hold what they want.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 )
 
 // Wanted is a plugin that has to be there.

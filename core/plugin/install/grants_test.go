@@ -10,8 +10,8 @@ import (
 	"aead.dev/minisign"
 	"crypto/rand"
 
-	"github.com/dogwatch/dogwatch/core/artifact"
-	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
 // requesting installs a plugin that asks for capabilities and is granted some of them.
