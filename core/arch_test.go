@@ -19,15 +19,15 @@ var layers = [][]string{
 	{"core/api", "core/doctor", "core/oneshot", "core/plugin/verify", "core/web"},
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
-	{"core/plugin/install", "core/installation", "core/plugin/reload", "core/schedule"},
+	{"core/plugin/install", "core/installation", "core/plugin/reload", "core/watch/schedule"},
 	{"core/automatic"},
-	{"core/auth", "core/check", "core/decide/decision", "core/dispatch", "core/decide/scan", "core/statestream", "core/updater", "core/plugin/component"},
+	{"core/auth", "core/watch/check", "core/decide/decision", "core/dispatch", "core/decide/scan", "core/statestream", "core/updater", "core/plugin/component"},
 	{"core/plugin", "core/decide/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},
 	{"core/decide/choice"},
 	{"core/decide/policy"},
 	{"core/plugin/artifact", "core/model/history", "core/config/label/labeltest", "core/decide/notes", "core/model/tally/tallytest", "core/model/update",
-		"core/webhook"},
+		"core/watch/webhook"},
 	{"core/config", "core/config/logging", "core/model/event", "core/delivery", "core/operation", "core/config/label", "core/decide/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
 	{"core/chart", "core/decide/preset", "core/decide/policy/window", "core/decide/vulnerability"},
 }
@@ -47,7 +47,7 @@ var owners = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2":        {"plugins/registries/ecr"},
 	"github.com/eclipse/paho.mqtt.golang": {"plugins/triggers/mqtt"},
 	"github.com/wneessen/go-mail":         {"plugins/triggers/smtp"},
-	"github.com/netresearch/go-cron":      {"core/schedule"},
+	"github.com/netresearch/go-cron":      {"core/watch/schedule"},
 	"github.com/dlclark/regexp2":          {"core/decide/tag", "core/model/tally", "core/config/template"},
 	"go.yaml.in/yaml/v3": {"core/config", "core/decide/preset", "core/web", "internal/gallery",
 		"plugins/watchers/docker/internal/compose"},
@@ -176,7 +176,7 @@ func TestHeavyDependenciesHaveOneOwner(t *testing.T) {
 // TestDecisionsHaveNoStore keeps check and dispatch free of what implements their interfaces.
 func TestDecisionsHaveNoStore(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "core/check" && p.ImportPath != "core/dispatch" {
+		if p.ImportPath != "core/watch/check" && p.ImportPath != "core/dispatch" {
 			continue
 		}
 		for _, forbidden := range []string{"core/store", "core/plugin"} {

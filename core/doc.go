@@ -38,14 +38,14 @@
 //	api doctor oneshot plugin/verify web
 //	service wiring
 //	testrun
-//	plugin/install installation plugin/reload schedule
+//	plugin/install installation plugin/reload watch/schedule
 //	automatic
-//	auth check decide/decision dispatch decide/scan statestream updater plugin/component
+//	auth watch/check decide/decision dispatch decide/scan statestream updater plugin/component
 //	plugin decide/preview store wudstore metrics config/migrate lookup
 //	link
 //	decide/choice
 //	decide/policy
-//	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update webhook
+//	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update watch/webhook
 //	config config/logging model/event delivery operation config/label decide/tag model/tally model/sample config/template auth/oidctest
 //	chart decide/preset decide/policy/window decide/vulnerability
 //

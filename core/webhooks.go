@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/service"
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )

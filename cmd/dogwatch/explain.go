@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/oneshot"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
 // shownTags is how many tags explain lists unless all are wanted.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk"
 )

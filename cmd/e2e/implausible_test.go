@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk"
 )

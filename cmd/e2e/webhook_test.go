@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"
 )

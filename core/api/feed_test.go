@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
 // countingLog counts the queries of a log, which may fail.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/operation"
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 

@@ -156,7 +156,7 @@ func TestOtherLanguages(t *testing.T) {
 		"Failed calls have it, too":                      elsewhere("../../sdk/plugin/requests_test.go", "TestRegistryReportsRequests"),
 		"Budgets are kept by it":                         elsewhere("../../internal/budget/report_test.go", "TestDoneCountsWhatWasMade"),
 		"`Limit.pulls` says that":                        elsewhere("../../internal/budget/report_test.go", "TestPullsAreNoRequests"),
-		"A registry of such a host may have the":         elsewhere("../check/describe_test.go", "TestDescribedDigest"),
+		"A registry of such a host may have the":         elsewhere("../watch/check/describe_test.go", "TestDescribedDigest"),
 		"Dogwatch blanks the secrets":                    elsewhere("startfailure_test.go", "TestStartFailureBlanksSecrets"),
 		"When Dogwatch is killed":                        elsewhere("orphan_test.go", "TestKilledHostLeavesNoOrphansAndItsRunDirIsRemoved"),
 		"Elsewhere a plugin has to look":                 elsewhere("../../sdk/plugin/orphan_test.go", "TestOrphanedNoticesNewParent"),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 // Webhooks receives what registries and CI send; see webhook.Receiver.

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 // Store implements webhook.Store.

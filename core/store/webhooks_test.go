@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 // TestPushedIsKeptOnce: repositories are kept until they are removed, each once, and over a restart.

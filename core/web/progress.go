@@ -3,7 +3,7 @@ package web
 import (
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
 // going is how far the check of a watcher is; its zero value when that is not known yet.

@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 // webhooksPage shows the webhooks and what they received.

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 func (fakeSettings) Webhooks() []webhook.Status {

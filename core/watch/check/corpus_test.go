@@ -15,7 +15,7 @@ import (
 // version, or an error that names the label and what is wrong with it. The
 // container is checked in any case.
 func TestCorpusLinks(t *testing.T) {
-	data, err := os.ReadFile("../config/template/testdata/links.json")
+	data, err := os.ReadFile("../../config/template/testdata/links.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type labelCorpus struct {
 
 func labelCorpusOf(t *testing.T) labelCorpus {
 	t.Helper()
-	data, err := os.ReadFile("../config/testdata/corpus/labels.json")
+	data, err := os.ReadFile("../../config/testdata/corpus/labels.json")
 	if err != nil {
 		t.Fatal(err)
 	}
