@@ -20,15 +20,15 @@ var layers = [][]string{
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
 	{"core/plugin/install", "core/installation", "core/plugin/reload", "core/watch/schedule"},
-	{"core/automatic"},
-	{"core/auth", "core/watch/check", "core/decide/decision", "core/dispatch", "core/decide/scan", "core/statestream", "core/updater", "core/plugin/component"},
+	{"core/update/automatic"},
+	{"core/auth", "core/watch/check", "core/decide/decision", "core/dispatch", "core/decide/scan", "core/statestream", "core/update/updater", "core/plugin/component"},
 	{"core/plugin", "core/decide/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},
 	{"core/decide/choice"},
 	{"core/decide/policy"},
 	{"core/plugin/artifact", "core/model/history", "core/config/label/labeltest", "core/decide/notes", "core/model/tally/tallytest", "core/model/update",
 		"core/watch/webhook"},
-	{"core/config", "core/config/logging", "core/model/event", "core/delivery", "core/operation", "core/config/label", "core/decide/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
+	{"core/config", "core/config/logging", "core/model/event", "core/delivery", "core/update/operation", "core/config/label", "core/decide/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
 	{"core/chart", "core/decide/preset", "core/decide/policy/window", "core/decide/vulnerability"},
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

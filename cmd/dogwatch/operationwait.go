@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -24,7 +24,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 

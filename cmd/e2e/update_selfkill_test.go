@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 )
 
 // TestKillDuringSelfUpdate kills the helper, Dogwatch or the engine at every step of

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"

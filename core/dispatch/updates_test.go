@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
 // ImageDiff says what the update of a container would change in its image. The error is

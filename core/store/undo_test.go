@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

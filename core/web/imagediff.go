@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 )
 
