@@ -18,17 +18,17 @@ var layers = [][]string{
 	{"core"},
 	{"core/api", "core/doctor", "core/oneshot", "core/plugin/verify", "core/web"},
 	{"core/service", "core/wiring"},
-	{"core/testrun"},
+	{"core/notify/testrun"},
 	{"core/plugin/install", "core/installation", "core/plugin/reload", "core/watch/schedule"},
 	{"core/update/automatic"},
-	{"core/auth", "core/watch/check", "core/decide/decision", "core/dispatch", "core/decide/scan", "core/statestream", "core/update/updater", "core/plugin/component"},
+	{"core/auth", "core/watch/check", "core/decide/decision", "core/notify/dispatch", "core/decide/scan", "core/notify/statestream", "core/update/updater", "core/plugin/component"},
 	{"core/plugin", "core/decide/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
-	{"core/link"},
+	{"core/notify/link"},
 	{"core/decide/choice"},
 	{"core/decide/policy"},
 	{"core/plugin/artifact", "core/model/history", "core/config/label/labeltest", "core/decide/notes", "core/model/tally/tallytest", "core/model/update",
 		"core/watch/webhook"},
-	{"core/config", "core/config/logging", "core/model/event", "core/delivery", "core/update/operation", "core/config/label", "core/decide/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
+	{"core/config", "core/config/logging", "core/model/event", "core/notify/delivery", "core/update/operation", "core/config/label", "core/decide/tag", "core/model/tally", "core/model/sample", "core/config/template", "core/auth/oidctest"},
 	{"core/chart", "core/decide/preset", "core/decide/policy/window", "core/decide/vulnerability"},
 }
 
@@ -176,7 +176,7 @@ func TestHeavyDependenciesHaveOneOwner(t *testing.T) {
 // TestDecisionsHaveNoStore keeps check and dispatch free of what implements their interfaces.
 func TestDecisionsHaveNoStore(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.ImportPath != "core/watch/check" && p.ImportPath != "core/dispatch" {
+		if p.ImportPath != "core/watch/check" && p.ImportPath != "core/notify/dispatch" {
 			continue
 		}
 		for _, forbidden := range []string{"core/store", "core/plugin"} {

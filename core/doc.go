@@ -37,16 +37,16 @@
 //	core
 //	api doctor oneshot plugin/verify web
 //	service wiring
-//	testrun
+//	notify/testrun
 //	plugin/install installation plugin/reload watch/schedule
 //	update/automatic
-//	auth watch/check decide/decision dispatch decide/scan statestream update/updater plugin/component
+//	auth watch/check decide/decision notify/dispatch decide/scan notify/statestream update/updater plugin/component
 //	plugin decide/preview store wudstore metrics config/migrate lookup
-//	link
+//	notify/link
 //	decide/choice
 //	decide/policy
 //	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update watch/webhook
-//	config config/logging model/event delivery update/operation config/label decide/tag model/tally model/sample config/template auth/oidctest
+//	config config/logging model/event notify/delivery update/operation config/label decide/tag model/tally model/sample config/template auth/oidctest
 //	chart decide/preset decide/policy/window decide/vulnerability
 //
 // check and dispatch declare the few methods they need of others as

@@ -3,8 +3,8 @@ package core
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/link"
+	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/web"
 	"github.com/dogwatch/dogwatch/core/wiring"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/tag"
-	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"

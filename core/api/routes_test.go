@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // everyRoute has a request for each operation of the document, and the status it gets.

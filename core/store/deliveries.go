@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // DeliveryFilter selects deliveries; zero fields select all.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // limitPages lets the file grow by at most spare pages; 0 lifts the limit.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 func TestPlanSummaryOnlyGoesForward(t *testing.T) {

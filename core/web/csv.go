@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // table writes CSV (RFC 4180) whose cells no spreadsheet takes for a formula.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // deliveryStates are the choices of the filter, in the order of what needs a person.

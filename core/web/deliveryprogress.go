@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 )
 
 // stepText is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)".

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
 // historyPageSize is how many rows a page of history has, csvRows at most a download.

@@ -21,7 +21,7 @@ import (
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
 
-// Use is that of the signed link of a message with which a user decided; see core/link.
+// Use is that of the signed link of a message with which a user decided; see core/notify/link.
 type Use struct {
 	Nonce []byte
 	// Trigger is whose message it was in, Action what was decided with it.
