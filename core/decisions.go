@@ -3,10 +3,10 @@ package core
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/update/automatic"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/wiring"

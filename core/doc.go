@@ -35,19 +35,19 @@
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
 //	core
-//	api doctor oneshot plugin/verify web
-//	service wiring
+//	serve/api doctor oneshot plugin/verify serve/web
+//	serve/service wiring
 //	notify/testrun
 //	plugin/install installation plugin/reload watch/schedule
 //	update/automatic
-//	auth watch/check decide/decision notify/dispatch decide/scan notify/statestream update/updater plugin/component
-//	plugin decide/preview store wudstore metrics config/migrate lookup
+//	serve/auth watch/check decide/decision notify/dispatch decide/scan notify/statestream update/updater plugin/component
+//	plugin decide/preview store wudstore serve/metrics config/migrate lookup
 //	notify/link
 //	decide/choice
 //	decide/policy
 //	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update watch/webhook
-//	config config/logging model/event notify/delivery update/operation config/label decide/tag model/tally model/sample config/template auth/oidctest
-//	chart decide/preset decide/policy/window decide/vulnerability
+//	config config/logging model/event notify/delivery update/operation config/label decide/tag model/tally model/sample config/template serve/auth/oidctest
+//	serve/chart decide/preset decide/policy/window decide/vulnerability
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/link"
-	"github.com/dogwatch/dogwatch/core/service"
-	"github.com/dogwatch/dogwatch/core/web"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web"
 	"github.com/dogwatch/dogwatch/core/wiring"
 )
 

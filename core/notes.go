@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
-	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/update/automatic"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"

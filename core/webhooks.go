@@ -3,7 +3,7 @@ package core
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"

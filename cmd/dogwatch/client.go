@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 )
 
 // maxResponse bounds what is read of the body of a response, in bytes.

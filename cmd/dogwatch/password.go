@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 )
 
 // maxPasswordLine bounds what is read of a password.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

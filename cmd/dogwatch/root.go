@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 

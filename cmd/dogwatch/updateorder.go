@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )

@@ -16,8 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"

@@ -38,7 +38,7 @@ func TestWidgetExamples(t *testing.T) {
 			Schemas map[string]struct{ Properties map[string]any }
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read("core/api/openapi.yaml")), &document); err != nil {
+	if err := yaml.Unmarshal([]byte(read("core/serve/api/openapi.yaml")), &document); err != nil {
 		t.Fatal(err)
 	}
 	fields := document.Components.Schemas["Summary"].Properties
@@ -81,7 +81,7 @@ func TestWidgetExamples(t *testing.T) {
 			t.Errorf("%s is no address", m[0])
 		}
 	}
-	exposed := read("core/metrics/testdata/exposition.txt")
+	exposed := read("core/serve/metrics/testdata/exposition.txt")
 	for _, name := range regexp.MustCompile(`dogwatch_(containers|checks|deliveries)\w*`).FindAllString(page, -1) {
 		if !strings.Contains(exposed, "# TYPE "+name+" ") {
 			t.Errorf("there is no metric %s", name)

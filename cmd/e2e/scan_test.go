@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 

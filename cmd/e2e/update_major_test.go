@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -11,8 +11,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -22,8 +22,8 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"

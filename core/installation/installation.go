@@ -12,11 +12,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/automatic"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -16,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"

@@ -1,0 +1,43 @@
+package service
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// secret is what must not be seen.
+const secret = "s3cret"
+
+// The actors by what they may do.
+var (
+	unknown  = auth.Actor{}
+	reader   = auth.Actor{Identity: auth.Identity{User: "ci", Method: "token", Scope: auth.Read}}
+	writer   = auth.Actor{Identity: auth.Identity{User: "ci", Method: "token", Scope: auth.Write}}
+	loggedIn = auth.Actor{Identity: auth.Identity{User: "ana", Method: "basic.ana", Scope: auth.Manage}}
+)
+
+// newService returns a service with a store, and with what change sets.
+func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	opt := Options{
+		Config: func() *config.Config { return &config.Config{} }, Store: s, Auth: auth.New(auth.Options{Config: &config.Config{}, Store: s, Log: hclog.NewNullLogger()}),
+		Redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, Log: hclog.NewNullLogger(), Now: time.Now,
+	}
+	if change != nil {
+		change(&opt)
+	}
+	return New(opt), s
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/internal/budget"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestBudgetsInWords(t *testing.T) {
+	allowed := budget.Allowance{Requests: 100, Per: 6 * time.Hour}
+	hub := configured(kind.Registry, "hub", "public", component.Ready)
+	for _, c := range []struct {
+		name     string
+		forecast budget.Forecast
+		row      string
+		overview string
+	}{
+		{"none set", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7}, Next: 9}, "7 requests in the last hour; the next checks make about 9; no budget is set", ""},
+		{"enough", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7, Allowance: allowed}, Next: 9}, "7 of 100 requests in 6h used; the next checks make about 9", ""},
+		{"too little", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 92, Allowance: allowed}, Next: 12}, "92 of 100 requests in 6h used; the next checks make about 12, of which 4 are left for later ones",
+			"docker.io: 92 of 100 requests in 6h used; the next checks make about 12, of which 4 are left for later ones."},
+		{"reported", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 50, Reported: budget.Report{Allowance: budget.Allowance{Requests: 60, Per: time.Minute}, Remaining: 10}, Since: 7}, Next: 12},
+			"50 requests in the last hour; the host reports 3 of 60 requests in 1m left; the next checks make about 12, of which 9 are left for later ones",
+			"docker.io: 50 requests in the last hour; the host reports 3 of 60 requests in 1m left; the next checks make about 12, of which 9 are left for later ones."},
+		{"pulls", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7, Reported: budget.Report{Allowance: budget.Allowance{Requests: 100}, Pulls: true}}, Next: 12}, "7 requests in the last hour; the next checks make about 12; no budget is set", ""},
+		{"estimated", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 1, Estimated: true}, Next: 1}, "about 1 request in the last hour (one for each question, as the plugin does not count them); the next checks make about 1; no budget is set", ""},
+		{"full", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 100, Allowance: allowed, FullUntil: noon.Add(time.Hour)}, Next: 12}, "100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones",
+			"docker.io: 100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hub.Budgets = []budget.Forecast{c.forecast}
+			row := newBudgetRow(c.forecast, noon)
+			if row.String() != c.row || !strings.HasPrefix(c.row, row.Brief()) || row.Full != !c.forecast.FullUntil.IsZero() {
+				t.Errorf("got %+v", row)
+			}
+			u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{hub}} })
+			_, body := get(t, u, "/registries/hub/public")
+			contains(t, body, "What checks request", c.row, "does not count as a pull")
+			_, body = get(t, u, "/registries")
+			contains(t, body, "docker.io: "+row.Brief())
+			if c.overview != "" {
+				_, body = get(t, u, "/")
+				contains(t, body, c.overview)
+			}
+		})
+	}
+}

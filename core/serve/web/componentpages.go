@@ -1,0 +1,167 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+const (
+	// maxTestTime is how long a page waits for the test of a component.
+	maxTestTime = 45 * time.Second
+	// recentDeliveries is how many of a trigger its page lists.
+	recentDeliveries = 5
+	// recentChecks is how many beginnings and ends of checks are read to find the last of each watcher.
+	recentChecks = 200
+)
+
+// componentRoutes adds the pages of one kind.
+func (u *UI) componentRoutes(mux *http.ServeMux, k kind.Kind) {
+	mux.HandleFunc("GET "+kindPath(k), func(w http.ResponseWriter, r *http.Request) { u.showKind(w, r, k) })
+	mux.HandleFunc("GET "+kindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) { u.showComponent(w, r, k) })
+	mux.HandleFunc("POST "+kindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) { u.testComponent(w, r, k) })
+}
+
+func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	actor := u.actor(r)
+	var checks []event.Event
+	if k == kind.Watcher {
+		var err error
+		if checks, err = u.recentChecks(r.Context(), actor); err != nil {
+			u.internalError(w, r, "read the last checks", err)
+			return
+		}
+	}
+	p := newKindPage(k, u.Service.ComponentsWithSettings(actor, k), lastChecks(checks))
+	p.Empty = u.emptyOf(r.Context(), actor, len(p.Rows))
+	if k == kind.Trigger && p.Empty != nil {
+		p.First = triggerGuide()
+		p.First.Whole = true
+		if g := p.Empty.Guide; g != nil && g.Title == p.First.Title {
+			p.Empty.Guide = nil // it is the same
+		}
+	}
+	p.checking(runningChecks(checks, u.started), u.Service.Progress())
+	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
+}
+
+// follows are the families of events that the pages of a kind follow. What
+// registries allow changes with checks.
+func follows(k kind.Kind) string {
+	switch k {
+	case kind.Watcher:
+		return followsWatchers
+	case kind.Registry:
+		return followsRegistries
+	}
+	return followsTriggers
+}
+
+// recentChecks returns the latest beginnings and ends of checks, newest first.
+func (u *UI) recentChecks(ctx context.Context, actor auth.Actor) ([]event.Event, error) {
+	return u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
+}
+
+func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event.Event, error) {
+	found, err := u.recentChecks(ctx, actor)
+	return lastChecks(found), err
+}
+
+// component finds the component that a path names. When there is none, it renders an error and returns false.
+func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
+	c, known := u.Service.Component(r.Context(), u.actor(r), k, r.PathValue("type"), r.PathValue("name"))
+	if !known {
+		u.renderError(w, r, http.StatusNotFound, problem{
+			Title:  "There is no such " + string(k),
+			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") + " is configured. It may have been renamed or removed since this page was made.",
+			Back:   "To the " + kindPath(k)[1:], BackTo: kindPath(k),
+		})
+	}
+	return c, known
+}
+
+func (u *UI) showComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	c, known := u.component(w, r, k)
+	if !known {
+		return
+	}
+	var last testResult
+	if r.URL.Query().Has("tested") {
+		last = u.testResults.of(c.Key(), u.Now())
+	}
+	u.renderComponent(w, r, c, last)
+}
+
+// testComponent runs a test of a component and renders the result, or redirects to
+// the page that shows it.
+func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	if !u.form(w, r) {
+		return
+	}
+	c, known := u.component(w, r, k)
+	if !known {
+		return
+	}
+	image := ""
+	if k == kind.Registry {
+		image = r.PostFormValue("image")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), maxTestTime)
+	defer cancel()
+	result, err := u.Service.Test(ctx, u.actor(r), k, c.Type, c.Name, image)
+	if errors.Is(err, service.ErrNotFound) { // removed in between
+		u.component(w, r, k)
+		return
+	}
+	view := newTestView(c, result, err)
+	if partial(r) {
+		u.fragment(w, r, "component", "test-result", componentPage{Test: view})
+		return
+	}
+	u.testResults.keep(c.Key(), testResult{at: u.Now(), image: image, view: view})
+	http.Redirect(w, r, u.path(componentPath(c)+"?tested#test-result"), http.StatusSeeOther)
+}
+
+// renderComponent renders the page of a component, with its last test result if there is one.
+func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.Component, last testResult) {
+	p := newComponentPage(c, u.Now())
+	p.Image, p.Test = last.image, last.view
+	var err error
+	switch c.Kind {
+	case kind.Watcher:
+		var checks []event.Event
+		checks, err = u.recentChecks(r.Context(), u.actor(r))
+		if e, checked := lastChecks(checks)[c.Name]; checked {
+			p.checked(e)
+		}
+		p.Running, p.Going = runningChecks(checks, u.started)[c.Name], goingOf(c.Name, u.Service.Progress())
+	case kind.Trigger:
+		p.Preview = u.preview(r.Context(), c)
+		var recent []delivery.Delivery
+		recent, err = u.Service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
+		p.Deliveries = deliveryRows(recent)
+		addSteps(p.Deliveries, u.Service.DeliveryProgress())
+	}
+	if err != nil {
+		u.internalError(w, r, "read what became of "+c.ID, err)
+		return
+	}
+	u.live(w, r, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
+}
+
+func (u *UI) preview(ctx context.Context, c service.Component) *preview {
+	message, err := u.Service.Preview(ctx, c.Type, c.Name)
+	p := &preview{Title: message.Title, Body: message.Body}
+	if err != nil {
+		p.Error = err.Error()
+	}
+	return p
+}

@@ -1,0 +1,329 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// kindPage is the list of the components of one kind.
+type kindPage struct {
+	Kind  kind.Kind
+	Title string
+	// Is says what components of this kind are for.
+	Is string
+	// Summary counts them: "3 watchers, 1 failed".
+	Summary string
+	Rows    []componentRow
+	// Empty is what an empty list says, and First how to make the first of them.
+	Empty *emptyView
+	First *guide
+}
+
+// componentRow is a component in a list.
+type componentRow struct {
+	service.Component
+	Path  string
+	State stateWord
+	// Facts are the few settings that tell one from the other.
+	Facts []string
+	Last  *lastCheck
+	// Running is true while a watcher is being checked, and Going how far that is.
+	Running bool
+	Going   going
+}
+
+// stateWord is a state in a word, and the class of its colour.
+type stateWord struct{ Word, Class string }
+
+// lastCheck is how the last check of a watcher ended.
+type lastCheck struct {
+	At     time.Time
+	Said   string
+	Failed bool
+}
+
+// titles are the headings of the kinds, and the paths of their lists in lower case.
+var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Registries", kind.Trigger: "Triggers"}
+
+// kindPath is where the list of a kind is, below the base path.
+func kindPath(k kind.Kind) string { return "/" + strings.ToLower(titles[k]) }
+
+func componentPath(c service.Component) string { return kindPath(c.Kind) + "/" + c.Type + "/" + c.Name }
+
+func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
+	p := kindPage{Kind: k, Title: titles[k]}
+	failed := 0
+	for _, c := range all {
+		row := componentRow{Component: c, Path: componentPath(c), State: componentState(c.State), Facts: facts(c)}
+		if e, checked := last[c.Name]; checked && k == kind.Watcher {
+			row.Last = checkOf(e)
+			row.State = row.Last.stateOf(row.State)
+		}
+		if row.State.Class == "failed" {
+			failed++
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Summary = plural(len(all), string(k))
+	if failed > 0 {
+		p.Summary += fmt.Sprintf(", %d failed", failed)
+	}
+	switch k {
+	case kind.Watcher:
+		p.Is = "A watcher finds the containers of an engine and says when they are checked."
+	case kind.Registry:
+		p.Is = "A registry answers which tags and digests an image has. The public ones need no configuration."
+	case kind.Trigger:
+		p.Is = "A trigger tells you of an update, or does something about it."
+	}
+	return p
+}
+
+// checking marks the watchers that are being checked, by name.
+func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {
+	for i := range p.Rows {
+		p.Rows[i].Running, p.Rows[i].Going = running[p.Rows[i].Name], goingOf(p.Rows[i].Name, progress)
+	}
+}
+
+func componentState(state component.State) stateWord {
+	switch state {
+	case component.Ready:
+		return stateWord{"Ready", "ok"}
+	case component.Failed:
+		return stateWord{"Failed", "failed"}
+	}
+	return stateWord{"Starting", "muted"}
+}
+
+// facts are what distinguishes a component from others of its kind at a glance.
+func facts(c service.Component) (all []string) {
+	switch c.Kind {
+	case kind.Watcher:
+		if cron := valueOf(c, "cron"); cron != "" {
+			all = append(all, "checks at "+cron)
+		}
+		if c.Updates {
+			all = append(all, "may update containers")
+		}
+	case kind.Registry:
+		const shown = 3
+		all = append(all, strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", "))
+		if more := len(c.Hosts) - shown; more > 0 {
+			all = append(all, fmt.Sprintf("and %d more", more))
+		}
+		for _, f := range c.Budgets {
+			all = append(all, f.Host+": "+f.Brief())
+		}
+	case kind.Trigger:
+		if mode := valueOf(c, "mode"); mode == "batch" {
+			all = append(all, "one message per check")
+		} else {
+			all = append(all, "one message per container")
+		}
+		all = append(all, takes(valueOf(c, "threshold"), valueOf(c, "ondigest") == "false"))
+		if valueOf(c, "auto") == "false" {
+			all = append(all, "only when asked")
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// takes says which updates a trigger is for; "" when it is for all.
+func takes(threshold string, noRebuilds bool) string {
+	if noRebuilds {
+		threshold = policy.WithoutRebuilds(threshold)
+	}
+	step, without := strings.CutSuffix(threshold, "-no-digest")
+	words := []string{"up to " + step}
+	if only, is := strings.CutSuffix(step, "-only"); is {
+		words = []string{only + " only"}
+	}
+	switch step {
+	case "", "all":
+		return ""
+	case "versions":
+		words = []string{"no rebuilds"}
+	case "digest":
+		words = []string{"rebuilds only"}
+	}
+	if without {
+		words = append(words, "no rebuilds")
+	}
+	return strings.Join(words, ", ")
+}
+
+// valueOf returns the value of an option as it is written; "" when there is no such option.
+func valueOf(c service.Component, name string) string {
+	for _, s := range c.Settings {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// checkOf says in words how a check ended.
+func checkOf(e event.Event) *lastCheck {
+	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
+	last.Said, _ = describe(e)
+	return last
+}
+
+// stateOf is the state of a watcher: one that is ready has not reached its
+// engine when its last check failed.
+func (l *lastCheck) stateOf(s stateWord) stateWord {
+	if l.Failed && s.Class == "ok" {
+		return stateWord{"Check failed", "failed"}
+	}
+	return s
+}
+
+// componentPage is one component.
+type componentPage struct {
+	service.Component
+	Title    string
+	Path     string
+	State    stateWord
+	Given    []service.Setting
+	Defaults []service.Setting
+	YAML     string
+	Env      string
+	Limits   []limitRow
+	Budgets  []budgetRow
+	Last     *lastCheck
+	// Running is true while a watcher is being checked, and Going how far that is.
+	Running bool
+	Going   going
+	// Preview is what a trigger would say.
+	Preview    *preview
+	Deliveries []deliveryRow
+	// HistoryQuery selects its events on the page of the history.
+	HistoryQuery string
+	// Mode is how a trigger puts containers together: simple or batch.
+	Mode string
+	// Image is what a registry was tested with last, Test what came of a test.
+	Image string
+	Test  *testView
+}
+
+type preview struct{ Title, Body, Error string }
+
+// testView is a test run in words.
+type testView struct {
+	service.TestResult
+	OK bool
+	// Verdict is one sentence.
+	Verdict string
+}
+
+func newComponentPage(c service.Component, now time.Time) componentPage {
+	p := componentPage{Component: c, Title: c.ID, Path: componentPath(c), State: componentState(c.State)}
+	for _, s := range c.Settings {
+		if s.Given() {
+			p.Given = append(p.Given, s)
+		} else {
+			p.Defaults = append(p.Defaults, s)
+		}
+	}
+	p.YAML, p.Env = paste(c)
+	p.Mode = valueOf(c, "mode")
+	switch c.Kind {
+	case kind.Watcher:
+		p.HistoryQuery = "?" + url.Values{"watcher": {c.Name}}.Encode()
+	case kind.Trigger:
+		p.HistoryQuery = "?" + url.Values{"trigger": {c.ID}}.Encode()
+	}
+	for _, l := range c.Limits {
+		p.Limits = append(p.Limits, newLimitRow(l, now))
+	}
+	for _, f := range c.Budgets {
+		p.Budgets = append(p.Budgets, newBudgetRow(f, now))
+	}
+	return p
+}
+
+// checked takes in how the last check of a watcher ended.
+func (p *componentPage) checked(e event.Event) {
+	p.Last = checkOf(e)
+	p.State = p.Last.stateOf(p.State)
+}
+
+func newTestView(c service.Component, result service.TestResult, err error) *testView {
+	v := &testView{TestResult: result, OK: err == nil}
+	took := result.Took.Round(time.Millisecond).String()
+	switch {
+	case !v.OK:
+		v.Verdict = "It does not work: " + err.Error()
+	case c.Kind == kind.Trigger && result.Response == "":
+		v.Verdict = "The service took the message below (" + took + ")."
+	default:
+		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
+	}
+	return v
+}
+
+// limitRow is a limit in words.
+type limitRow struct {
+	registry.Limit
+	Said string
+	// Paused is true while no request may be sent to the host.
+	Paused bool
+	// Low is true when less than LowMark, a fifth, is left.
+	Low     bool
+	LowMark int64
+}
+
+func newLimitRow(l registry.Limit, now time.Time) limitRow {
+	row := limitRow{Limit: l, Paused: l.PausedUntil.After(now)}
+	switch {
+	case l.Limit > 0:
+		row.LowMark = l.Limit / 5
+		row.Low = l.Remaining < row.LowMark
+		of := "requests"
+		if l.Pulls {
+			of = "pulls"
+		}
+		row.Said = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
+		if l.Window > 0 {
+			row.Said += " per " + span(l.Window)
+		}
+	default:
+		row.Said = "does not say what it allows"
+	}
+	return row
+}
+
+// lastChecks keeps the newest end of a check of all, by watcher.
+func lastChecks(newestFirst []event.Event) map[string]event.Event {
+	last := map[string]event.Event{}
+	for _, e := range newestFirst {
+		if _, known := last[e.Subject]; !known && e.Check != nil && !e.Check.Single && e.Type != event.CheckStarted {
+			last[e.Subject] = e
+		}
+	}
+	return last
+}
+
+// runningChecks returns which watchers are being checked as a whole: those whose
+// newest event is a beginning. One from before this process started never ended.
+func runningChecks(newestFirst []event.Event, started time.Time) map[string]bool {
+	running := map[string]bool{}
+	for _, e := range newestFirst {
+		if _, known := running[e.Subject]; !known && e.Check != nil && !e.Check.Single {
+			running[e.Subject] = e.Type == event.CheckStarted && e.At.After(started)
+		}
+	}
+	return running
+}

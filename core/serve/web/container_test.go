@@ -1,0 +1,200 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+func TestContainerPage(t *testing.T) {
+	c := a("web", newer("1.1.0", "minor"), labelled("password", "s3cret"), labelled(evil, evil))
+	c.Result.Link, c.DisplayName = "javascript:alert(1)", evil
+	u, _ := withStore(t, c)
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{
+		{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}},
+		{At: noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
+	}}
+	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
+	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).", "from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known.", "<!doctype html>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for _, unwanted := range []string{"s3cret", "javascript:", "<script>alert", "<img", "Release notes"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("the page has %q:\n%s", unwanted, page)
+		}
+	}
+	if n := strings.Count(page, "It has a newer version"); n != 1 {
+		t.Errorf("%d lines of history, want 1", n)
+	}
+	sheet := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true").Body.String()
+	if strings.Contains(sheet, "<html") || !strings.Contains(sheet, `hx-get="/base/containers/local/web/why"`) {
+		t.Errorf("the sheet is %s", sheet)
+	}
+	if w := request(u, "GET", "/containers/id-web", nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+		t.Errorf("an id leads to %d %s", w.Code, w.Header().Get("Location"))
+	}
+	for _, path := range []string{"/containers/local/gone", "/containers/gone", "/nowhere"} {
+		if w := request(u, "GET", path, nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "<nav") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// TestPagesShowBaseImages as what is to be rebuilt, and never as what can be updated here.
+func TestPagesShowBaseImages(t *testing.T) {
+	base := func(c *sdk.Container) {
+		c.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node",
+			Tag: sdk.Tag{Value: "22-alpine"}}
+		why := sdk.Reason{Code: "rebuild", Text: "the base of its image is newer: rebuild it"}
+		c.Decision = &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{why}}
+	}
+	c := a("web", newer("24-alpine", "major"), base)
+	u, _ := withStore(t, c)
+	found := event.Event{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}}
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{found}}
+	for path, want := range map[string][]string{
+		"/containers": {"base node:", "24-alpine", "rebuild it"},
+		"/containers/local/web": {"base node:22-alpine", "24-alpine",
+			"Its base image node:22-alpine is watched, and a newer one is there: rebuild it."},
+		"/history": {"base image node:22-alpine → 24-alpine; rebuild"},
+	} {
+		page := request(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, page)
+			}
+		}
+		for _, text := range []string{"data-update", "docker pull"} {
+			if strings.Contains(page, text) {
+				t.Errorf("%s has %q:\n%s", path, text, page)
+			}
+		}
+	}
+}
+
+// TestBaseImagesCannotBeApproved: there is no button, and one for a selection in which something else can be.
+func TestBaseImagesCannotBeApproved(t *testing.T) {
+	base := func(c *sdk.Container) { c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}} }
+	u, _ := withStore(t, a("web", newer("24-alpine", "major"), base), a("db", newer("9.0.0", "major")))
+	fakes(u).permission = service.Permission{Allowed: true}
+	for path, want := range map[string]bool{
+		"/containers/local/web": false, "/choose?c=local/web": false,
+		"/containers/local/db": true, "/choose?c=local/web&c=local/db": true,
+	} {
+		_, body := get(t, u, path)
+		if has := strings.Contains(body, `value="approve"`); has != want {
+			t.Errorf("%s: there is a button: %t", path, has)
+		}
+		contains(t, body, `value="skip"`)
+		if !want {
+			contains(t, body, "There is nothing to approve: what is newer is a base image; rebuild the image.")
+		}
+	}
+}
+
+// TestContainerPageNamesLabelsOfImages beside their values, while it is known which they are.
+func TestContainerPageNamesLabelsOfImages(t *testing.T) {
+	const marked = `<dt>theirs</dt><dd><code>1</code> <span class="second">from the image</span></dd>`
+	for image, want := range map[string]bool{"theirs": true, "": false, "*": false} {
+		u, _ := withStore(t, a("web", labelled("ours", "1"), labelled("theirs", "1"), func(c *sdk.Container) {
+			if image != "" {
+				c.ImageLabels = []string{image}
+			}
+		}))
+		page := request(u, "GET", "/containers/local/web", nil).Body.String()
+		if strings.Contains(page, marked) != want || strings.Count(page, "from the image") > 1 || !strings.Contains(page, "<dt>ours</dt><dd><code>1</code></dd>") {
+			t.Errorf("%q:\n%s", image, page)
+		}
+	}
+}
+
+func TestPullCommand(t *testing.T) {
+	for want, c := range map[string]sdk.Container{
+		"docker pull x:1.0.0":               a("x"),
+		"docker pull x:2":                   a("x", newer("2", "major")),
+		"docker pull ghcr.io/o/x:1.0.0":     a("x", func(c *sdk.Container) { c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x" }),
+		"docker pull x@sha256:0123456789ab": a("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
+		"":                                  a("x", func(c *sdk.Container) { c.Image.Name = "" }),
+	} {
+		if got := pullOf(&c); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestOldIDLeadsToContainer: what was recreated keeps its page, also after compose recreated it.
+func TestOldIDLeadsToContainer(t *testing.T) {
+	u, _ := withStore(t, a("web"))
+	f := fakes(u)
+	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.ContainerID = "id-planned" }, outcome(watcher.Outcome{ContainerID: "id-made"}))}
+	f.events = []event.Event{{ID: 1, Type: event.ContainerReplaced, Payload: event.Payload{Container: &sdk.Container{ID: "id-composed", Watcher: "local", Name: "web"}}}}
+	for _, id := range []string{"id-web", "id-planned", "id-made", "id-composed"} {
+		if w := request(u, "GET", "/containers/"+id, nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+			t.Errorf("%s: %d to %q", id, w.Code, w.Header().Get("Location"))
+		}
+	}
+	if w := request(u, "GET", "/containers/id-none", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "This container is gone") {
+		t.Errorf("an unknown id: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestContainerHistoryNamesDecisions(t *testing.T) {
+	c := &sdk.Container{Watcher: "local", Name: "web", Status: "running", Result: &sdk.Result{Tag: "2.0.0"},
+		Decision: &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "skipped", Text: "it was skipped by ann"}}}}
+	all := happened([]event.Event{
+		{Type: event.ChoiceMade, Payload: event.Payload{Choice: &event.Choice{Action: "skip", Version: "2.0.0", Actor: "ann"}}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: c, Aspect: event.Decided}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
+	}, c)
+	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann", "It changed; it is running"} {
+		if all[i].Words != want {
+			t.Errorf("got %q, want %q", all[i].Words, want)
+		}
+	}
+}
+
+// TestPageSaysOnceWhyNothingWasCompared: the reason stands above, and in the history only where it was another one.
+func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
+	unknown := func(reason string) *sdk.Container {
+		return &sdk.Container{Watcher: "local", Name: "web", Check: sdk.CheckState{State: sdk.CheckUnknown, Reason: reason}}
+	}
+	now, before := unknown("its image was loaded from a file"), unknown("its registry gives no digests")
+	all := happened([]event.Event{
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: now}},
+		{Type: event.UpdateCleared, Payload: event.Payload{Container: now}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: before}},
+		{Type: event.UpdateCleared, Payload: event.Payload{Container: before}},
+	}, now)
+	for i, want := range []string{
+		"Whether there is anything newer is not known", "Whether there is anything newer is not known any more",
+		"Whether there is anything newer is not known: its registry gives no digests",
+		"Whether there is anything newer is not known any more: its registry gives no digests",
+	} {
+		if all[i].Words != want {
+			t.Errorf("got %q, want %q", all[i].Words, want)
+		}
+	}
+}
+
+// The page says which newer versions are not offered, also where nothing else is newer.
+func TestPageSaysWhatIsSkipped(t *testing.T) {
+	skips := func(c *sdk.Container) {
+		c.Skipped = []sdk.Skipped{{Tag: "1.8.1259", Text: "1.8.1259 was built <b>13 months</b> before what runs"}}
+	}
+	u, _ := withStore(t, a("web", newer("1.3.2", "minor"), skips), a("stays", skips), a("plain"))
+	for name, want := range map[string]bool{"web": true, "stays": true, "plain": false} {
+		page := request(u, "GET", "/containers/local/"+name, nil).Body.String()
+		said := strings.Contains(page, "Skipped: 1.8.1259 was built &lt;b&gt;13 months&lt;/b&gt; before what runs.")
+		if said != want {
+			t.Errorf("%s: the page says what is skipped: %t", name, said)
+		}
+	}
+}

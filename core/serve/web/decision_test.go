@@ -1,0 +1,213 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// decidedAs gives the update of a container a decision.
+func decidedAs(state string, reasons ...sdk.Reason) func(*sdk.Container) {
+	return func(c *sdk.Container) { c.Decision = &sdk.Decision{State: state, Reasons: reasons} }
+}
+
+// house has an update of every state.
+func house() []sdk.Container {
+	young := sdk.Reason{Code: policy.ReasonMinAge, Text: "it is 1 day old, and s3cret must be 7", Source: "policies.careful.minage", Until: sdk.TimeOf(noon.Add(6 * 24 * time.Hour))}
+	return []sdk.Container{
+		a("young", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, young)),
+		a("younger", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, sdk.Reason{Code: policy.ReasonMinAge, Text: "it is new", Until: sdk.TimeOf(noon.Add(7 * 24 * time.Hour))})),
+		a("skipped", newer("2.0.0", "major"), decidedAs(sdk.StateHeld, sdk.Reason{Code: policy.ReasonSkipped, Text: "ana skipped it", Source: "user ana"})),
+		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"})),
+		a("auto", newer("1.0.1", "patch"), decidedAs(sdk.StateAutomatic)),
+		a("open", newer("8.2.1", "minor"), decidedAs(sdk.StateOffered), func(c *sdk.Container) {
+			c.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "8.2.1"}, Major: &sdk.Release{Tag: "9.0.0"}}
+		}),
+		a("fine"),
+	}
+}
+
+func TestListShowsDecisions(t *testing.T) {
+	u, _ := withStore(t, house()...)
+	rowOf := func(query, name string) string {
+		body := request(u, "GET", "/containers?group=none"+query, nil).Body.String()
+		_, row, _ := strings.Cut(body, `data-key="local/`+name+`"`)
+		row, _, _ = strings.Cut(row, "</li>")
+		return row
+	}
+	for name, want := range map[string][]string{
+		"young":   {"held: too young, ends in 6 d", `title="It is 1 day old, and *** must be 7 (policies.careful.minage), until `},
+		"skipped": {"held: skipped<"},
+		"waits":   {"to approve"},
+		"auto":    {"updated by rule"},
+		"open":    {"8.2.1", ", or 9.0.0"},
+	} {
+		for _, text := range want {
+			if row := rowOf("", name); !strings.Contains(row, text) {
+				t.Errorf("%s lacks %q: %s", name, text, row)
+			}
+		}
+	}
+	for state, want := range map[string]string{"held": "skipped young younger", "approval": "waits", "automatic": "auto", "current": "fine", "updates": "auto open skipped waits young younger"} {
+		var shown []string
+		for _, c := range house() {
+			if rowOf("&state="+state, c.Name) != "" {
+				shown = append(shown, c.Name)
+			}
+		}
+		slices.Sort(shown)
+		if got := strings.Join(shown, " "); got != want {
+			t.Errorf("the filter %s leaves %q, want %q", state, got, want)
+		}
+	}
+	body, at := request(u, "GET", "/containers?group=none", nil).Body.String(), 0
+	for _, name := range []string{"waits", "open", "auto", "skipped", "young", "younger", "fine"} {
+		next := strings.Index(body, `data-key="local/`+name+`"`)
+		if next < at {
+			t.Errorf("%s comes too early", name)
+		}
+		at = next
+	}
+}
+
+// TestOverviewSeparatesDecisions has what is held or automatic apart from what a user must decide.
+func TestOverviewSeparatesDecisions(t *testing.T) {
+	u, _ := withStore(t, house()...)
+	body := request(u, "GET", "/", nil).Body.String()
+	needs, rest, _ := strings.Cut(body, "Held or automatic")
+	_, needs, _ = strings.Cut(needs, "Needs you")
+	for _, want := range []string{">1 update to approve<", "/containers?state=approval", ">1 minor update<"} {
+		if !strings.Contains(needs, want) {
+			t.Errorf("what needs the user lacks %q:\n%s", want, needs)
+		}
+	}
+	if strings.Index(needs, "to approve") > strings.Index(needs, "minor update") {
+		t.Error("an approval comes after an update that is only offered")
+	}
+	for _, name := range []string{">young<", ">skipped<", ">auto<"} {
+		if strings.Contains(needs, name) {
+			t.Errorf("%s needs the user:\n%s", name, needs)
+		}
+	}
+	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<", ">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
+		if !strings.Contains(rest, want) {
+			t.Errorf("the rest lacks %q:\n%s", want, rest)
+		}
+	}
+	if !strings.Contains(body, "3 updates · 3 held") {
+		t.Errorf("the summary is another:\n%s", body)
+	}
+}
+
+func TestContainerPageShowsItsDecision(t *testing.T) {
+	u, _ := withStore(t, house()...)
+	for name, want := range map[string][]string{
+		"young": {`<span class="kind muted">held</span>`, "<li>It is 1 day old, and *** must be 7 (policies.careful.minage), until ", "in 6 d"},
+		"waits": {">to approve<", "<li>It waits for the approval of a user</li>"},
+		"auto":  {`<span class="kind ok">automatic</span>`},
+		"open":  {"or 9.0.0"},
+	} {
+		body := request(u, "GET", "/containers/local/"+name, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q:\n%s", name, text, body)
+			}
+		}
+	}
+}
+
+// TestRollbackOfAUserIsHeld: what a user rolled back did work, so it is an open update that is held.
+func TestRollbackOfAUserIsHeld(t *testing.T) {
+	undone := sdk.Reason{Code: policy.ReasonUndone, Text: "it was rolled back by you, and waits", Source: "ana"}
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, undone)))
+	for path, want := range map[string]string{
+		"/": ">1 update, rolled back by you<", "/containers": "held: rolled back by you",
+		"/containers?state=held": "held: rolled back by you",
+		"/containers/local/web":  "It was rolled back by you, and waits (ana)",
+	} {
+		body := request(u, "GET", path, nil).Body.String()
+		contains(t, body, want)
+		if strings.Contains(body, "did not work") && path != "/containers" && path != "/containers?state=held" {
+			t.Errorf("%s says that it did not work: %s", path, body)
+		}
+	}
+}
+
+// TestStoppedStackIsHeld: what waits behind a failed update says so.
+func TestStoppedStackIsHeld(t *testing.T) {
+	stopped := sdk.Reason{Code: policy.ReasonStack, Text: "stack stopped by auth (failed 14:02)"}
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, stopped)))
+	for path, want := range map[string]string{
+		"/":                     ">1 update, stack stopped by auth (failed 14:02)<",
+		"/containers":           "held: stack stopped by auth (failed 14:02)",
+		"/containers/local/web": "Stack stopped by auth (failed 14:02)",
+	} {
+		contains(t, request(u, "GET", path, nil).Body.String(), want)
+	}
+}
+
+// TestOverviewSaysWhatComes has what failed first, and says when held updates are carried out.
+func TestOverviewSaysWhatComes(t *testing.T) {
+	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}
+	shut := func(d time.Duration) sdk.Reason {
+		return sdk.Reason{Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window", Until: sdk.TimeOf(noon.Add(d))}
+	}
+	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"}
+	all := []sdk.Container{
+		a("approved", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
+		a("shut", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),
+		a("told", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(120*time.Hour))),
+		a("back", newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})),
+		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), a("open", newer("1.0.1", "patch")), a("broken", failed("503")),
+	}
+	u, _ := withStore(t, all...)
+	f := fakes(u)
+	f.subjects = []policypreview.Subject{
+		{Running: "1.0.0", Update: policy.Update{Subject: "local/shut"}, Rules: policy.Rules{Mode: policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}}},
+		{Running: "1.0.0", Update: policy.Update{Subject: "local/told"}},
+	}
+	order := func(body string, want ...string) {
+		t.Helper()
+		at := 0
+		for _, text := range want {
+			next := strings.Index(body, text)
+			if next < at {
+				t.Errorf("%q is missing, or comes too early, in\n%s", text, body)
+			}
+			at = next
+		}
+	}
+	body := request(u, "GET", "/", nil).Body.String()
+	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic", ">3 updates, window closed, the next one in 3 d<")
+	if strings.Contains(body, "carried out") {
+		t.Errorf("what the watcher may not update is carried out: %s", body)
+	}
+
+	f.permission = service.Permission{Allowed: true}
+	body = request(u, "GET", "/", nil).Body.String()
+	order(body, ">1 update, window closed, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<", ">approved<", ">shut<")
+	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
+	order(body, "It was approved by ana", "Then it is carried out.")
+	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body, "Then it is carried out") {
+		t.Error("what is only offered is carried out")
+	}
+
+	f.operations = []operation.Operation{updateOf("back", operation.RolledBack, failing("never healthy"))}
+	body = request(u, "GET", "/", nil).Body.String()
+	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") || strings.Contains(body, "<h2>Updates</h2>") {
+		t.Errorf("it says twice what did not work: %s", body)
+	}
+
+	f.operations = []operation.Operation{updateOf("open", operation.Running)}
+	body = request(u, "GET", "/", nil).Body.String()
+	if order(body, "Needs you", ">1 update to approve<"); strings.Contains(body, ">1 patch<") {
+		t.Errorf("what is being updated needs a user: %s", body)
+	}
+}

@@ -1,0 +1,225 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// guide says what to do next, to a user who has not got everything running yet.
+type guide struct {
+	Title string
+	Said  string
+	// Reason is the error that stands in the way, if one does.
+	Reason string
+	Steps  []guideStep
+	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
+	Whole bool
+}
+
+// guideStep is one thing to do: words, and lines to paste.
+type guideStep struct {
+	Text  string
+	Lines string
+	// Path and Label lead to a page.
+	Path, Label string
+}
+
+// situation is what a guide depends on.
+type situation struct {
+	Watchers []service.Component
+	// Checked are the names of the watchers of which a check has ended.
+	Checked    map[string]bool
+	Containers int
+	Triggers   int
+	Demo       bool
+}
+
+// newGuide returns what to do next, or nil when nothing is missing.
+func newGuide(s situation) *guide {
+	g := s.guide()
+	if g != nil {
+		g.Whole = s.Containers == 0
+	}
+	return g
+}
+
+func (s situation) guide() *guide {
+	failed := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State == component.Failed })
+	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State != component.Failed && !s.Checked[c.Name] })
+	switch {
+	case s.Demo:
+		return demoGuide()
+	case s.Containers == 0 && len(s.Watchers) == 0:
+		return engineGuide("No watcher is configured.", "")
+	case s.Containers == 0 && failed >= 0:
+		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
+	case s.Containers == 0 && unchecked >= 0:
+		return &guide{Title: "Looking for containers", Said: "The first check is under way. It takes a few seconds; this page is complete when you load it again."}
+	case s.Containers == 0:
+		return emptyGuide()
+	case s.Triggers == 0:
+		return triggerGuide()
+	}
+	return nil
+}
+
+func demoGuide() *guide {
+	return &guide{
+		Title: "This is a demo",
+		Said: "The engine and the registries are simulated, and nothing leaves this machine. " +
+			"New versions appear while you look, and can be installed.",
+		Steps: []guideStep{
+			{
+				Text: "Open a container, press Update, and read the plan; a rollback is there afterwards. " +
+					"One update does not work, so that the old container comes back:",
+				Path: "/containers", Label: "Containers",
+			},
+			{Text: "To watch your own containers, run this:", Lines: composeLines},
+			{Text: "Nothing needs to be installed to look once:", Lines: "dogwatch check\n"},
+		},
+	}
+}
+
+// composeLines start Dogwatch beside an engine: the least that works.
+const composeLines = `services:
+  dogwatch:
+    image: dogwatch:latest
+    restart: unless-stopped
+    ports: ["3000:3000"]
+    volumes:
+      - store:/store
+      - /var/run/docker.sock:/var/run/docker.sock:ro
+volumes:
+  store:
+`
+
+const proxyLines = `services:
+  dogwatch:
+    environment:
+      DOGWATCH_WATCHER_LOCAL_HOST: engine
+    networks: [default, engine]
+  engine:
+    image: tecnativa/docker-socket-proxy:0.3.0
+    environment: { CONTAINERS: 1, IMAGES: 1, EVENTS: 1, PING: 1, VERSION: 0 }
+    volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]
+    networks: [engine]
+networks:
+  engine: { internal: true }
+`
+
+const groupLines = `services:
+  dogwatch:
+    group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
+`
+
+func engineGuide(said, reason string) *guide {
+	return &guide{
+		Title: "No engine yet", Said: said, Reason: reason,
+		Steps: []guideStep{
+			{Text: "In a container, Dogwatch needs the socket of the engine. Add it to the compose file:", Lines: composeLines},
+			{Text: "If the socket is there but access is denied, give the user of Dogwatch its group:", Lines: groupLines},
+			{Text: "Better, put a proxy in front of the socket that can only read:", Lines: proxyLines},
+			{Text: "What the engine answers shows here:", Path: "/watchers", Label: "Watchers"},
+			{Text: "Or look around with a simulated engine first:", Lines: "dogwatch demo\n"},
+		},
+	}
+}
+
+func emptyGuide() *guide {
+	return &guide{
+		Title: "No containers", Said: "The engine answers, and has no running container that is to be watched.",
+		Steps: []guideStep{
+			{Text: "Any container that runs is found within seconds. For example:", Lines: "docker run -d --name web nginx:1.25\n"},
+			{Text: "If only labelled containers are watched (watchbydefault is false), add the label to those you mean:", Lines: "labels:\n  dogwatch.watch: \"true\"\n"},
+			{Text: "To watch stopped containers, too:", Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
+			{Text: "How the watchers are set up, and what their last check said:", Path: "/watchers", Label: "Watchers"},
+		},
+	}
+}
+
+// firstTrigger is the shortest trigger that works.
+func firstTrigger() snippet {
+	return snippet{
+		YAML: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
+		Env:  "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
+	}
+}
+
+func triggerGuide() *guide {
+	first := firstTrigger()
+	return &guide{
+		Title: "Nothing tells you yet", Said: "Updates show on these pages only, for no trigger is configured.",
+		Steps: []guideStep{
+			{Text: "The shortest one publishes to ntfy. In the environment of Dogwatch:", Lines: first.Env},
+			{Text: "Or in its configuration file:", Lines: first.YAML},
+			{Text: "After a restart it is listed here, with a button to test it:", Path: "/triggers", Label: "Triggers"},
+		},
+	}
+}
+
+// guide returns what the user should do next, or nil.
+func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
+	last, err := u.lastChecks(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	s := situation{
+		Watchers: u.Service.Components(actor, kind.Watcher), Checked: map[string]bool{}, Containers: len(u.Service.Containers().All()),
+		Triggers: len(u.Service.Components(actor, kind.Trigger)), Demo: u.Service.About().Demo,
+	}
+	for name, e := range last {
+		s.Checked[name] = true
+		for i, c := range s.Watchers {
+			// A watcher is ready once it is configured; only a check reaches its engine.
+			if c.Name == name && e.Check.Error != "" && c.State == component.Ready {
+				s.Watchers[i].State, s.Watchers[i].Error = component.Failed, e.Check.Error
+			}
+		}
+	}
+	return newGuide(s), nil
+}
+
+// emptyView is what a page says where its list is empty: what the overview says, and what to do next.
+type emptyView struct {
+	Sentence string
+	Guide    *guide
+}
+
+// emptyOf returns what a page says that has the given number of rows; nil where it has some.
+func (u *UI) emptyOf(ctx context.Context, actor auth.Actor, rows int) *emptyView {
+	if rows > 0 {
+		return nil
+	}
+	g, err := u.guide(ctx, actor)
+	if err != nil {
+		u.Log.Warn("read what is missing", "error", err) // pages show all else
+	}
+	return &emptyView{Sentence: headline(u.count(), u.Service.Components(actor, kind.Watcher)), Guide: g}
+}
+
+// headline says in one line how the containers are, and whether there may be others that nobody can see.
+func headline(t tally.Counts, watchers []service.Component) string {
+	if down := len(componentsOf(watchers)); down > 0 {
+		return sentence(t, plural(down, "failed watcher"))
+	}
+	return sentence(t)
+}
+
+// startPage is the guide as a page.
+type startPage struct{ Guide *guide }
+
+func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
+	g, err := u.guide(r.Context(), u.actor(r))
+	if err != nil {
+		u.internalError(w, r, "read the last checks", err)
+		return
+	}
+	u.live(w, r, "start", page{Title: "Getting started", Nav: "overview", Live: followsAll, Content: startPage{g}})
+}

@@ -1,0 +1,188 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/hashicorp/go-hclog"
+)
+
+// noon is when the tests of pages take place.
+var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+
+// evil is what plugins, labels and users could write to have a browser run it.
+const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>'` + "`{{.}}"
+
+// a returns a container that runs 1.0.0.
+func a(name string, change ...func(*sdk.Container)) sdk.Container {
+	c := sdk.Container{
+		ID: "id-" + name, Name: name, Watcher: "local", Status: "running", Labels: map[string]string{},
+		Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/" + name, Tag: sdk.Tag{Value: "1.0.0", Semver: true}},
+		Check: sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(noon)},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+// newer gives a container an update.
+func newer(tag, diff string) func(*sdk.Container) {
+	return func(c *sdk.Container) {
+		c.Result, c.UpdateAvailable = &sdk.Result{Tag: tag}, true
+		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: tag, SemverDiff: diff}
+	}
+}
+
+func failed(why string) func(*sdk.Container) {
+	return func(c *sdk.Container) {
+		c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: why}
+	}
+}
+
+func labelled(name, value string) func(*sdk.Container) {
+	return func(c *sdk.Container) { c.Labels[name] = value }
+}
+
+func in(stack string) func(*sdk.Container) { return func(c *sdk.Container) { c.Stack = stack } }
+
+// stored opens a store with containers.
+func stored(t testing.TB, containers ...sdk.Container) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{Bus: &event.Bus{}, Now: func() time.Time { return noon }, Log: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.Commit(context.Background(), event.Change{Put: containers}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// withStore returns a UI of containers that are stored, and the names of those that it checks.
+func withStore(t testing.TB, containers ...sdk.Container) (*UI, chan string) {
+	t.Helper()
+	checked := make(chan string, 100)
+	fake := newFakeService()
+	fake.fakeContainers = fakeContainers{snapshot: stored(t, containers...).Snapshot, checked: checked}
+	u := newUI(t, Options{BasePath: "/base/", Version: "1.2.3", Service: fake, Logins: fakeLogins{}})
+	if err := u.load(); err != nil {
+		t.Fatal(err)
+	}
+	return u, checked
+}
+
+// newUI returns a UI of noon.
+func newUI(t testing.TB, opt Options) *UI {
+	t.Helper()
+	opt.Log, opt.Now = hclog.NewNullLogger(), func() time.Time { return noon }
+	u := New(opt)
+	t.Cleanup(u.Close)
+	return u
+}
+
+// request requests a page, without an actor.
+func request(u *UI, method, path string, form url.Values, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	u.ServeHTTP(w, r)
+	return w
+}
+
+// withFakes returns a UI of constant data, which change replaces; nil changes nothing.
+func withFakes(t *testing.T, change func(*fakeService)) *UI {
+	t.Helper()
+	document, err := os.ReadFile("../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := newFakeService()
+	if change != nil {
+		change(fake)
+	}
+	return newUI(t, Options{BasePath: "/base", Version: "1.2.3", Service: fake, Logins: fakeLogins{}, OpenAPI: document})
+}
+
+// get returns the status and the body of a page, as an operator sees it.
+func get(t *testing.T, u *UI, path string) (int, string) {
+	t.Helper()
+	return respond(t, u, asOperator(httptest.NewRequest(http.MethodGet, path, nil)))
+}
+
+// asOperator returns a request of a logged-in user.
+func asOperator(r *http.Request) *http.Request {
+	return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ana", Method: "basic.main", Scope: auth.Manage}))
+}
+
+// post submits a form as an operator.
+func post(t *testing.T, u *UI, path string, form url.Values) (*http.Response, string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	u.ServeHTTP(w, asOperator(r))
+	return w.Result(), w.Body.String()
+}
+
+// tested runs a test of a component and returns the page to which that leads.
+func tested(t *testing.T, u *UI, path string, form url.Values) string {
+	t.Helper()
+	resp, _ := post(t, u, path+"/test", form)
+	to := resp.Header.Get("Location")
+	if resp.StatusCode != http.StatusSeeOther || to != "/base"+path+"?tested#test-result" {
+		t.Fatalf("a test of %s responds %d, leads to %q", path, resp.StatusCode, to)
+	}
+	_, body := get(t, u, path+"?tested")
+	return body
+}
+
+// respond returns the status and the body of a response.
+func respond(t *testing.T, u *UI, r *http.Request) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	u.ServeHTTP(w, r)
+	body, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Code, string(body)
+}
+
+// contains reports what a body lacks.
+func contains(t *testing.T, body string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(body, w) {
+			t.Errorf("there is no %q in\n%s", w, body)
+		}
+	}
+}
+
+// mustBeInert reports markup that came from evil text.
+func mustBeInert(t *testing.T, body string) {
+	t.Helper()
+	for _, bad := range []string{"<script>alert", "<img src=x", "onerror=alert(2)>'", "javascript:"} {
+		if strings.Contains(body, bad) {
+			t.Errorf("%q is in the page:\n%s", bad, body)
+		}
+	}
+}

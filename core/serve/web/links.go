@@ -1,0 +1,43 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// linksView is the part of the settings that revokes the links of messages.
+type linksView struct {
+	// Triggers are the ids of those that may have sent links.
+	Triggers []string
+}
+
+// linksFor returns the part about links; nil where messages have none.
+func (u *UI) linksFor(r *http.Request) *linksView {
+	if !u.Service.HasLinks() {
+		return nil
+	}
+	v := &linksView{}
+	for _, c := range u.Service.Components(u.actor(r), kind.Trigger) {
+		v.Triggers = append(v.Triggers, c.ID)
+	}
+	return v
+}
+
+// revokeLinks makes the links useless that were sent so far.
+func (u *UI) revokeLinks(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	err := u.Service.RevokeLinks(r.Context(), u.actor(r), r.PostFormValue("trigger"))
+	switch {
+	case errors.Is(err, service.ErrForbidden):
+		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+	case err != nil:
+		u.internalError(w, r, "revoke the links", err)
+	default:
+		u.renderError(w, r, http.StatusOK, problem{Title: "The links are revoked", Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.", Back: "To the settings", BackTo: "/settings"})
+	}
+}

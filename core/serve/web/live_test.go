@@ -1,0 +1,180 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+var (
+	partIDs  = regexp.MustCompile(`<[a-z0-9]+ [^>]*\bdata-part\b[^>]*>`)
+	idOf     = regexp.MustCompile(`\bid="([^"]+)"`)
+	bodyOf   = regexp.MustCompile(`<body data-live="([^"]*)" data-last="(\d+)">`)
+	anyIDs   = regexp.MustCompile(`\bid="([^"]+)"`)
+	families = []string{"container", "update", "choice", "operation", "check", "trigger", "plugin", "component", "delivery", "scan", "auth", "setting"}
+)
+
+// partsOf are the parts of a page that its script keeps up to date.
+func partsOf(t *testing.T, path, html string) (ids []string) {
+	t.Helper()
+	for _, tag := range partIDs.FindAllString(html, -1) {
+		id := idOf.FindStringSubmatch(tag)
+		if id == nil {
+			t.Errorf("%s has a part without an id: %s", path, tag)
+			continue
+		}
+		ids = append(ids, id[1])
+	}
+	return ids
+}
+
+// TestLivePagesServeTheirParts: every page that shows what changes says what it follows, and
+// serves its script the same parts, without the frame.
+func TestLivePagesServeTheirParts(t *testing.T) {
+	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
+	fakes(u).fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Registry, "hub", "public", component.Ready), smtp()}}
+	fakes(u).fakeHistory = fakeHistory{
+		events:     []event.Event{{ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}}}},
+		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
+	}
+	for path, want := range map[string]string{
+		"/": "overview", "/containers/local/web": "runs change decide versions brings scan operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
+		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
+	} {
+		page := request(u, "GET", path, nil).Body.String()
+		if got := strings.Join(partsOf(t, path, page), " "); got != want {
+			t.Errorf("%s has the parts %q, want %q", path, got, want)
+		}
+		body := bodyOf.FindStringSubmatch(page)
+		if body == nil || body[1] == "" {
+			t.Errorf("%s follows nothing", path)
+			continue
+		}
+		for _, family := range strings.Fields(body[1]) {
+			if !slices.Contains(families, family) {
+				t.Errorf("%s follows %q", path, family)
+			}
+		}
+		ids := map[string]bool{}
+		for _, id := range anyIDs.FindAllStringSubmatch(page, -1) {
+			if ids[id[1]] {
+				t.Errorf("%s has %s twice", path, id[1])
+			}
+			ids[id[1]] = true
+		}
+		part := request(u, "GET", path, nil, "HX-Request", "true").Body.String()
+		if got := strings.Join(partsOf(t, path, part), " "); got != want || strings.Contains(part, "<html") {
+			t.Errorf("%s serves its script %q: %s", path, got, part)
+		}
+	}
+	if list := request(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
+		t.Error("the list follows nothing")
+	}
+}
+
+// TestPagesCarryTheirLastEvent: the stream of a page begins where its content ends.
+func TestPagesCarryTheirLastEvent(t *testing.T) {
+	u := withFakes(t, nil)
+	_, body := get(t, u, "/history")
+	contains(t, body, `data-last="7"`)
+	r := httptest.NewRequest(http.MethodGet, "/history", nil)
+	r.Header.Set("HX-Request", "true")
+	_, body = respond(t, u, r)
+	if strings.Contains(body, "data-last") {
+		t.Error("a part says when it was made")
+	}
+}
+
+// TestPagesDoNotPoll: they receive what changes.
+func TestPagesDoNotPoll(t *testing.T) {
+	u, _ := withStore(t)
+	script := string(u.assets.byName[u.assets.names["app.js"]].body)
+	if strings.Contains(script, "setInterval") {
+		t.Error("app.js polls")
+	}
+	files, err := templateFiles.ReadDir("templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := templateFiles.ReadFile("templates/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if regexp.MustCompile(`hx-trigger="[^"]*\b(every|poll)\b`).Match(text) {
+			t.Errorf("%s polls", f.Name())
+		}
+	}
+	// The script knows every family, and every type in it, that streams send.
+	for _, e := range everyEvent() {
+		family, rest, _ := strings.Cut(string(e.Type), ".")
+		if !regexp.MustCompile(family + `: \[[^\]]*'` + regexp.QuoteMeta(rest) + `'`).MatchString(script) {
+			t.Errorf("app.js does not listen to %s", e.Type)
+		}
+	}
+	if !regexp.MustCompile(`check: \[[^\]]*'progress'`).MatchString(script) {
+		t.Errorf("app.js does not listen to %s", event.CheckProgressed)
+	}
+	if !regexp.MustCompile(`delivery: \[[^\]]*'progress'`).MatchString(script) {
+		t.Errorf("app.js does not listen to %s", event.DeliveryProgressed)
+	}
+	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged, event.WorkChanged} {
+		if family, _, _ := strings.Cut(string(typ), "."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
+			t.Errorf("app.js does not listen to %s", typ)
+		}
+	}
+}
+
+func TestWatcherPagesShowRunningChecks(t *testing.T) {
+	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
+		return event.Event{At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}}}
+	}
+	events := []event.Event{
+		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false), at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
+		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false), at(-1, event.CheckStarted, "killed", false),
+	}
+	running := runningChecks(events, noon)
+	for name, want := range map[string]bool{"single": false, "busy": true, "idle": false, "killed": false, "unknown": false} {
+		if running[name] != want {
+			t.Errorf("%s is running: %t", name, running[name])
+		}
+	}
+	if last := lastChecks(events); last["busy"].Type != event.CheckFailed || last["killed"].ID != 0 || len(last) != 3 {
+		t.Errorf("the last ends are %v", last)
+	}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeHistory = fakeHistory{events: events}
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "busy", component.Ready), configured(kind.Watcher, "docker", "idle", component.Ready)}}
+	})
+	u.started = noon
+	_, body := get(t, u, "/watchers")
+	if n := strings.Count(body, "<progress"); n != 1 {
+		t.Errorf("%d watchers are being checked, want 1", n)
+	}
+	if strings.Contains(body, " of 0") {
+		t.Error("the progress of a check is shown before it is known")
+	}
+	fakes(u).progress = []check.Progress{{Watcher: "busy", Checked: 5, Total: 6}}
+	for _, page := range []string{"/watchers", "/watchers/docker/busy"} {
+		_, body = get(t, u, page)
+		contains(t, body, "eing checked now, 5 of 6 ", `<progress value="5" max="6" aria-label="Checking busy">`)
+	}
+	_, body = get(t, u, "/watchers/docker/busy")
+	contains(t, body, "being checked now", `aria-label="Checking busy"`)
+	_, body = get(t, u, "/watchers/docker/idle")
+	if strings.Contains(body, "<progress") {
+		t.Error("a watcher at rest is being checked")
+	}
+}

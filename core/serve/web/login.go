@@ -1,0 +1,159 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/internal/weblink"
+)
+
+// Logins lets users in and out.
+type Logins interface {
+	// Open reports whether no client needs to log in.
+	Open() bool
+	Strategies() []auth.Strategy
+	// Login begins a session; keep is whether it outlives the browser's being closed.
+	// The errors to tell apart are auth.ErrBadCredentials and *auth.ThrottledError.
+	Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (auth.Identity, error)
+	// Logout ends a session and returns where to log out of the provider; "" for nowhere.
+	Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error)
+	// ActorOf returns the actor of a request that was admitted.
+	ActorOf(r *http.Request) auth.Actor
+}
+
+// loginPage has the user log in.
+type loginPage struct {
+	Theme string
+	// Wrong says why a client was not let in, Said that all is well.
+	Wrong, Said string
+	// Elsewhere is where to log out of the provider. The page goes there at once: a
+	// redirect would be the response to a form, which may not lead to other sites.
+	Elsewhere string
+	User      string
+	// Keep is whether the session is to outlive the browser's being closed.
+	Keep bool
+	// Next is where to go afterwards.
+	Next string
+	// Password is whether there are users with a password.
+	Password  bool
+	Providers []loginProvider
+}
+
+type loginProvider struct{ Name, Path string }
+
+func newLoginPage(strategies []auth.Strategy, next string) loginPage {
+	p := loginPage{Next: next, Keep: true}
+	for _, s := range strategies {
+		switch s.Type {
+		case "basic":
+			p.Password = true
+		case "oidc":
+			to := auth.ProviderURL(s.Name)
+			if next != "" {
+				to += "?" + url.Values{"next": {next}}.Encode()
+			}
+			p.Providers = append(p.Providers, loginProvider{Name: s.Name, Path: to})
+		}
+	}
+	return p
+}
+
+// straight returns where the login page sends users at once; "" for nowhere.
+func straight(strategies []auth.Strategy, p loginPage) string {
+	for _, s := range strategies {
+		if s.Type == "oidc" && s.Redirect && len(p.Providers) == 1 {
+			return p.Providers[0].Path
+		}
+	}
+	return ""
+}
+
+// needless reports whether there is nothing to log in to.
+func (u *UI) needless(p loginPage) bool {
+	return u.Logins.Open() && !p.Password && len(p.Providers) == 0
+}
+
+func (u *UI) showLogin(w http.ResponseWriter, r *http.Request) {
+	next := auth.LocalPath(r.URL.Query().Get("next"))
+	strategies := u.Logins.Strategies()
+	p := newLoginPage(strategies, next)
+	if u.needless(p) {
+		http.Redirect(w, r, u.path(cmp.Or(next, "/")), http.StatusSeeOther)
+		return
+	}
+	if to := straight(strategies, p); to != "" && !r.URL.Query().Has("stay") {
+		http.Redirect(w, r, u.path(to), http.StatusSeeOther)
+		return
+	}
+	u.renderLogin(w, r, http.StatusOK, p)
+}
+
+func (u *UI) renderLogin(w http.ResponseWriter, r *http.Request, status int, p loginPage) {
+	p.Theme = theme(r)
+	u.render(w, r, status, "login", "login.html", p)
+}
+
+func (u *UI) login(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	user, next := r.PostFormValue("user"), auth.LocalPath(r.PostFormValue("next"))
+	p := newLoginPage(u.Logins.Strategies(), next)
+	p.Keep = r.PostFormValue("keep") != ""
+	_, err := u.Logins.Login(w, r, user, r.PostFormValue("password"), p.Keep)
+	if err == nil || u.needless(p) {
+		http.Redirect(w, r, u.path(cmp.Or(next, "/")), http.StatusSeeOther)
+		return
+	}
+	p.User = user
+	var tooMany *auth.ThrottledError
+	switch {
+	case errors.As(err, &tooMany):
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
+		p.Wrong = capital(err.Error())
+		u.renderLogin(w, r, http.StatusTooManyRequests, p)
+	case errors.Is(err, auth.ErrBadCredentials):
+		p.Wrong = "The user or the password is wrong"
+		u.renderLogin(w, r, http.StatusUnauthorized, p)
+	default:
+		u.internalError(w, r, "log somebody in", err)
+	}
+}
+
+func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
+	elsewhere, err := u.Logins.Logout(w, r)
+	if err != nil {
+		u.internalError(w, r, "log somebody out", err)
+		return
+	}
+	p := newLoginPage(u.Logins.Strategies(), "")
+	p.Said, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
+	u.renderLogin(w, r, http.StatusOK, p)
+}
+
+// Refuse renders the login page, which says why a client was not let in.
+func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	u.protect(w.Header())
+	if !u.loaded(w) {
+		return
+	}
+	p := newLoginPage(u.Logins.Strategies(), "")
+	p.Wrong = capital(why)
+	u.renderLogin(w, r, status, p)
+}
+
+// capital begins a message as a sentence does.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// logView is the part of the settings page about the log.
+type logView struct {
+	Choices []levelChoice
+	// Started is the level of the configuration, to which the next start returns;
+	// "" when it is the one that counts now.
+	Started string
+	// Levels are those of single parts, as they were written.
+	Levels string
+}
+
+type levelChoice struct {
+	Name, About string
+	Current     bool
+}
+
+// logOf shows what is logged at the level now; settings are what was configured.
+func logOf(now string, settings []service.Setting) logView {
+	v := logView{Choices: []levelChoice{
+		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"}, {Name: "info", About: "also what happens"},
+		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
+	}}
+	for i, c := range v.Choices {
+		v.Choices[i].Current = c.Name == now
+	}
+	for _, s := range settings {
+		switch value := strings.ToLower(s.Value); s.Name {
+		case "log.level":
+			known := slices.ContainsFunc(v.Choices, func(c levelChoice) bool { return c.Name == value })
+			if known && value != now {
+				v.Started = value
+			}
+		case "log.levels":
+			v.Levels = s.Value
+		}
+	}
+	return v
+}
+
+// setLogLevel changes the level of the log.
+func (u *UI) setLogLevel(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	err := u.Service.SetLogLevel(r.Context(), u.actor(r), r.PostFormValue("level"))
+	var invalid *sdk.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.", Back: "To the settings", BackTo: "/settings#log",
+		})
+	case err != nil:
+		u.internalError(w, r, "change the level of the log", err)
+	default:
+		http.Redirect(w, r, u.path("/settings#log"), http.StatusSeeOther)
+	}
+}

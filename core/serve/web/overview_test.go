@@ -1,0 +1,159 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestOverviewSentences(t *testing.T) {
+	var many []sdk.Container
+	for i := range namesShown + 2 {
+		many = append(many, a(fmt.Sprintf("m%d", i), newer("1.1.0", "minor")))
+	}
+	u, _ := withStore(t, append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")), a("sorry", failed("refused s3cret")))...)
+	body := request(u, "GET", "/", nil).Body.String()
+	for _, want := range []string{
+		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
+		`<a href="/base/containers/local/sad">sad</a>, <a href="/base/containers/local/sorry">sorry</a>: refused ***`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the overview lacks %q:\n%s", want, body)
+		}
+	}
+	empty, _ := withStore(t)
+	said := func(path string) string {
+		_, guide, _ := strings.Cut(request(empty, "GET", path, nil).Body.String(), `<section class="guide card"`)
+		guide, _, _ = strings.Cut(guide, "</section>")
+		return guide
+	}
+	if list, overview := said("/containers"), said("/"); list == "" || list != overview {
+		t.Errorf("an empty list says %q, and the overview %q", list, overview)
+	}
+}
+
+// TestPagesShowProgressOfChecks on the pages that are looked at during a check.
+func TestPagesShowProgressOfChecks(t *testing.T) {
+	u, _ := withStore(t, a("web"))
+	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {Watcher: "other", Checked: 0, Total: 4}}
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
+	for path, want := range map[string]string{"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<"} {
+		if body := request(u, "GET", path, nil).Body.String(); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q:\n%s", path, want, body)
+		}
+	}
+}
+
+func TestWatchersOfLastCheckAndProgress(t *testing.T) {
+	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+	events := []event.Event{
+		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
+		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
+		{At: at(7), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "idle"}}},
+		{At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}}},
+		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
+	}
+	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5), []check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
+	want := []watcherLine{
+		{Name: "busy", Running: true, Going: going{"busy", 2, 3}, Last: at(6), Words: "no socket", Bad: true, Next: at(20)},
+		{Name: "idle", Going: going{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Going: going{Name: "killed"}, Words: "not checked yet", Next: at(20)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	c := configured(kind.Trigger, "ntfy", "phone", component.Ready)
+	for text, want := range map[string]string{
+		"trigger.ntfy.phone.topic: is required": "topic: is required",
+		"trigger.ntfy.phone2.topic: is gone":    "trigger.ntfy.phone2.topic: is gone",
+		"the plugin is down":                    "the plugin is down",
+	} {
+		if got := withoutKey(text, c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestOverviewSaysWhatWasNotDelivered: of triggers that update, only what no other sentence is about.
+func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
+	triggers := []service.Component{{View: component.View{ID: "docker.local"}, Acts: true}, {View: component.View{ID: "ntfy.phone"}}}
+	failed := []delivery.Delivery{
+		{Trigger: "docker.local", Subject: "local/app", Error: "app is back"},
+		{Trigger: "docker.local", Subject: "local/db", Error: "db is not in a compose file"},
+		{Trigger: "docker.local", Subject: "local/web", Error: "seen by its user", Manual: true},
+		{Trigger: "ntfy.phone", Subject: "local/app", Error: "refused"},
+	}
+	var got []string
+	for _, l := range unsentOf(failed, []delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}}, triggers, map[string]bool{"local/app": true}) {
+		got = append(got, l.Word+": "+l.Text)
+	}
+	if want := []string{"failed: docker.local: db is not in a compose file", "not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestContainerPageLeadsToWhatHappened: what did not work is one press away from where it is said.
+func TestContainerPageLeadsToWhatHappened(t *testing.T) {
+	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it did not work"})
+	for name, test := range map[string]struct {
+		cache sdk.Container
+		want  int
+	}{
+		"it did not work": {a("cache", newer("1.1.0", "minor"), cameBack), 1},
+		"it is offered":   {a("cache", newer("1.2.0", "minor")), 0},
+	} {
+		u, _ := withStore(t, test.cache)
+		failed := updateOf("cache", operation.RolledBack, failing("never healthy"))
+		fakes(u).fakeOperations.operations = []operation.Operation{updateOf("cache", operation.Succeeded), failed, failed}
+		body := request(u, "GET", "/containers/local/cache", nil).Body.String()
+		link := `href="/base` + operationPath(failed.ID) + `">See what happened</a>`
+		if got := strings.Count(body, link); got != test.want {
+			t.Errorf("%s: %d links, want %d", name, got, test.want)
+		}
+	}
+}
+
+// TestOverviewSaysOnceThatAnUpdateDidNotWork: as the operation of its container; once that is
+// long ago as a rolled back update while that is offered, and else as the delivery that began it.
+func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
+	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})
+	sentences := []string{"cache: 1.1.0 did not work", "1 update rolled back", "docker.local: cache is back"}
+	for name, test := range map[string]struct {
+		cache sdk.Container
+		age   time.Duration
+		want  string
+	}{
+		"just now":               {a("cache", newer("1.1.0", "minor"), cameBack), time.Minute, sentences[0]},
+		"long ago":               {a("cache", newer("1.1.0", "minor"), cameBack), shownEnds + time.Minute, sentences[1]},
+		"long ago, not any more": {a("cache"), shownEnds + time.Minute, sentences[2]},
+	} {
+		u, _ := withStore(t, test.cache)
+		f := fakes(u)
+		f.fakeComponents.all = append(f.fakeComponents.all, service.Component{View: component.View{ID: "docker.local", Type: "docker", Name: "local"}, Kind: kind.Trigger, Acts: true})
+		f.fakeHistory.deliveries = []delivery.Delivery{{ID: 1, Trigger: "docker.local", Subject: "local/cache", State: delivery.Failed, Error: "cache is back"}}
+		f.fakeOperations.operations = []operation.Operation{
+			updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.Ended = noon.Add(-test.age) }),
+		}
+		body := request(u, "GET", "/", nil).Body.String()
+		for _, sentence := range sentences {
+			if got := strings.Contains(body, sentence); got != (sentence == test.want) {
+				t.Errorf("%s: the overview has %q: %t", name, sentence, got)
+			}
+		}
+	}
+}

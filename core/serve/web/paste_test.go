@@ -1,0 +1,49 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// TestPagesShowLinesToPaste: where updating is not allowed, the page of the container and that of its plan
+// have the lines that allow it, and the link, as texts.
+func TestPagesShowLinesToPaste(t *testing.T) {
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	f := fakes(u).fakeOperations
+	lines := config.Lines{Where: "At the end of " + evil, Text: "watcher.docker.local.update: true\n" + evil}
+	paste := config.Paste{Lines: []config.Lines{lines}, Docs: config.Docs("updating.md#allow-it")}
+	forbidden := &updater.ForbiddenError{Watcher: "local", Why: "it is not set", Remedy: "set it", Paste: paste}
+	wanted := []string{
+		`<pre data-copy tabindex="0">watcher.docker.local.update: true`, "At the end of &#34;&gt;&lt;script",
+		`href="https://github.com/dogwatch/dogwatch/blob/main/docs/updating.md#allow-it"`,
+	}
+	show := func(path string) {
+		t.Helper()
+		body := request(u, "GET", path, nil).Body.String()
+		contains(t, body, wanted...)
+		mustBeInert(t, body)
+	}
+	f.plan, f.permission = fullPlan(), service.Permission{Why: "it is not set", Remedy: "set it", Paste: paste}
+	show("/containers/local/web")
+	show("/containers/local/web/update") // of a user who may not
+	f.planning = fmt.Errorf("local/web: %w", forbidden)
+	show("/containers/local/web/update") // of a watcher that may not
+	f.permission, f.planning = service.Permission{Allowed: true}, nil
+	f.starting = sdk.WithKind(service.ErrForbidden, forbidden)
+	w := request(u, "POST", "/containers/local/web/update", nil)
+	if w.Code != http.StatusForbidden {
+		t.Errorf("status %d", w.Code)
+	}
+	contains(t, w.Body.String(), wanted...)
+
+	f.plan.Blocks = []watcher.Reason{{Code: "engine.readonly", Text: "the proxy takes no changes"}}
+	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
+	contains(t, body, "the proxy takes no changes", "POST: 1", "updating.md#socket-proxy")
+}

@@ -1,0 +1,302 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// planView is the page of an update or a rollback before it begins.
+type planView struct {
+	Rollback   bool
+	Name, Href string
+	// Path is where the form of the page goes.
+	Path     string
+	Image    string
+	From, To string
+	Digest   string
+	Plan     watcher.Plan
+	Blocks   []blockLine
+	Warnings []warningLine
+	Files    []fileLines
+	Backups  []backupLine
+	// Writable and Download are sizes in words; "" where they are not known or nothing.
+	Writable, Download string
+	// Notice says why the page is shown again.
+	Notice string
+	// Confirm is whether there is a button, Acknowledge whether boxes have to be checked before.
+	Confirm, Acknowledge bool
+	// Forbidden says why there is no button for this user, and what allows it.
+	Forbidden string
+	// Paste has the lines that allow it, or take its blocks away.
+	Paste config.Paste
+	// Compose is what was chosen for the compose file: "edit" or ""; OfferCompose whether it can be.
+	Compose      string
+	OfferCompose bool
+	// Version is what was chosen among the versions; "" for the one that is offered.
+	Version string
+	planDetails
+}
+
+// blockLine is what keeps a change from being carried out.
+type blockLine struct {
+	watcher.Reason
+	// Accepted is whether the user accepted it before.
+	Accepted bool
+}
+
+// warningLine is what to know before a change, with the page that says more; "" for none.
+type warningLine struct {
+	watcher.Reason
+	Link string
+}
+
+// warningsOf are warnings with the address at the end of their text as a link.
+func warningsOf(all []watcher.Reason) (lines []warningLine) {
+	for _, w := range all {
+		line := warningLine{Reason: w}
+		if at := strings.LastIndex(w.Text, " https://"); at >= 0 {
+			if address := w.Text[at+1:]; !strings.Contains(address, " ") {
+				line.Link = weblink.Of(address)
+			}
+			if line.Link != "" {
+				line.Text = w.Text[:at]
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// fileLines are the lines of a diff.
+type fileLines struct {
+	Path  string
+	Lines []diffLine
+}
+
+type diffLine struct{ Class, Text string }
+
+// backupLine is a stopped predecessor.
+type backupLine struct {
+	watcher.Backup
+	Space string
+}
+
+// unchangedCompose is the warning that the compose file keeps the old tag.
+const unchangedCompose = "compose.unchanged"
+
+// planOf makes the page of a plan; accepted are the codes of blocks that the user accepts.
+func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
+	v := planView{
+		Rollback: kind == operation.Rollback, Name: nameOf(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
+		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
+		Warnings: warningsOf(p.Warnings),
+		Writable: bytesWord(p.Space.Writable), Download: bytesWord(p.Space.Download),
+		Paste: updater.Paste(p.Blocks),
+	}
+	v.From, v.To = versionsOf(p.From, p.To)
+	v.Confirm = true
+	for _, b := range p.Blocks {
+		v.Blocks = append(v.Blocks, blockLine{b, slices.Contains(accepted, b.Code)})
+		v.Confirm = v.Confirm && b.Acknowledge
+		v.Acknowledge = v.Acknowledge || b.Acknowledge
+	}
+	for _, f := range p.Files {
+		v.Files = append(v.Files, fileLines{f.Path, diffLines(f.Diff)})
+	}
+	v.OfferCompose = slices.ContainsFunc(p.Warnings, func(w watcher.Reason) bool { return w.Code == unchangedCompose })
+	return v
+}
+
+func backupsOf(all []watcher.Backup) []backupLine {
+	var lines []backupLine
+	for _, b := range all {
+		lines = append(lines, backupLine{b, bytesWord(b.Size)})
+	}
+	return lines
+}
+
+// diffLines are the lines of a unified diff, without those that name the files.
+func diffLines(diff string) []diffLine {
+	var lines []diffLine
+	for text := range strings.SplitSeq(strings.TrimRight(diff, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(text, "--- "), strings.HasPrefix(text, "+++ "):
+		case strings.HasPrefix(text, "+"):
+			lines = append(lines, diffLine{"added", text})
+		case strings.HasPrefix(text, "-"):
+			lines = append(lines, diffLine{"gone", text})
+		default:
+			lines = append(lines, diffLine{"", text})
+		}
+	}
+	return lines
+}
+
+// changePath is the page of the plan for a container.
+func changePath(kind operation.Kind, c *sdk.Container) string {
+	if kind == operation.Rollback {
+		return hrefOf(c) + "/rollback"
+	}
+	return hrefOf(c) + "/update"
+}
+
+// changeOf is what a form, or the address of a plan, asks for.
+func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
+	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
+	change.Rules.Acknowledged = form["ack"]
+	if kind == operation.Update {
+		change.Version = form.Get("version")
+	}
+	if form.Get("compose") == "edit" {
+		change.Rules.Compose = &watcher.ComposeRules{Backup: true}
+	}
+	return change
+}
+
+// showPlan renders the plan of a change, which is made anew with each page view.
+func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		rec := u.record(w, r)
+		if rec == nil {
+			return
+		}
+		if op, busy := u.underWay(r.Context())[rec.Container.Watcher+"/"+rec.Container.Name]; busy {
+			http.Redirect(w, r, u.path(operationPath(op.ID)+"?did=already"), http.StatusFound)
+			return
+		}
+		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
+			"version": r.URL.Query()["version"]})
+		u.renderPlan(w, r, http.StatusOK, rec, change, "")
+	}
+}
+
+func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string) {
+	c, actor, accepted := &rec.Container, u.actor(r), change.Rules.Acknowledged
+	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
+	plan, err := u.Service.Plan(r.Context(), actor, change)
+	if err != nil {
+		title := nameOf(c) + " cannot be updated"
+		if change.Kind == operation.Rollback {
+			title = nameOf(c) + " cannot be rolled back"
+		}
+		u.renderRefusal(w, r, title, err, "To "+nameOf(c), hrefOf(c))
+		return
+	}
+	v := planOf(change.Kind, c, plan, accepted)
+	v.Notice, v.Version = notice, change.Version
+	// An error means that the container has just gone.
+	if details, err := u.Service.PlanDetails(r.Context(), actor, change); err == nil {
+		v.planDetails = u.planDetailsOf(details, v.Path)
+	}
+	permission := u.Service.UpdatePermission(actor, c.Watcher)
+	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
+	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)
+	v.Paste.Docs = cmp.Or(v.Paste.Docs, permission.Paste.Docs)
+	v.OfferCompose = v.OfferCompose && permission.Allowed
+	if change.Rules.Compose != nil {
+		v.Compose = "edit"
+	}
+	title := "Update " + v.Name
+	if v.Rollback {
+		title = "Roll back " + v.Name
+	}
+	u.show(w, r, status, "plan", page{Title: title, Nav: "containers", Content: v})
+}
+
+const (
+	noticeChanged = "It has changed since this plan was made, so nothing was done. This is the plan as it is now."
+	noticeBlocked = "Nothing was done: something keeps it from being carried out."
+)
+
+// startChange begins the change that the user has confirmed.
+func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !u.form(w, r) {
+			return
+		}
+		rec := u.record(w, r)
+		if rec == nil {
+			return
+		}
+		change := changeOf(kind, &rec.Container, r.PostForm)
+		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
+		var conflict *updater.ConflictError
+		switch {
+		case err == nil:
+			http.Redirect(w, r, u.path(operationPath(op.ID)), http.StatusSeeOther)
+		case errors.As(err, &conflict):
+			http.Redirect(w, r, u.path(operationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
+		case errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned):
+			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeChanged)
+		case errors.Is(err, updater.ErrBlocked):
+			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
+		default:
+			u.renderRefusal(w, r, nameOf(&rec.Container)+" is as it was", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
+		}
+	}
+}
+
+// forbiddenText says why a user cannot update the containers of a watcher, and what
+// allows it; "" when they can, or their watcher never could.
+func forbiddenText(p service.Permission) string {
+	if p.Allowed || p.Why == "" {
+		return ""
+	}
+	return "It cannot be updated from here, since " + sentenceOf(joined(": ", p.Why, p.Remedy))
+}
+
+// containerBackups renders the stopped predecessors of a container, which only its engine knows.
+func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	if !partial(r) {
+		http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
+		return
+	}
+	backups, err := u.backups(r.Context(), r, &rec.Container)
+	v := struct {
+		changes
+		Href    string
+		Backups []backupLine
+		Failed  string
+	}{Href: hrefOf(&rec.Container), Backups: backups}
+	if err == nil {
+		v.changes, err = u.changesOf(r, &rec.Container)
+	}
+	if err != nil {
+		v.Failed = sentenceOf(err.Error())
+	}
+	u.fragment(w, r, "container", "backups", v)
+}
+
+// backups returns the backups of a container from whichever plan there can be.
+func (u *UI) backups(ctx context.Context, r *http.Request, c *sdk.Container) ([]backupLine, error) {
+	var plan watcher.Plan
+	err := fmt.Errorf("list the backups of %s: %w", c.Name, updater.ErrNoUpdate)
+	for _, kind := range []operation.Kind{operation.Rollback, operation.Update} {
+		if errors.Is(err, updater.ErrNoUpdate) {
+			plan, err = u.Service.Plan(ctx, u.actor(r), service.Change{Container: c.ID, Kind: kind})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return backupsOf(plan.Backups), nil
+}

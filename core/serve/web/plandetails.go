@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/url"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/internal/weblink"
+)
+
+// planDetails is what a user should know of an update beside its plan.
+type planDetails struct {
+	// Kind is how much it changes; "" for a rollback.
+	Kind string
+	// Levels are the versions to choose from; nil where there is one only.
+	Levels []levelLine
+	// Releases are those whose notes warn of something.
+	Releases []releaseLine
+}
+
+// levelLine is a version to choose.
+type levelLine struct {
+	Tag, Kind, Href string
+	Chosen          bool
+	// Skipped says who skipped it; "" for nobody.
+	Skipped string
+}
+
+// releaseLine is a release with what its notes warn of and demand, as text.
+type releaseLine struct {
+	Version, Link    string
+	Breaking, Action []string
+}
+
+// planDetailsOf returns the view of details; path is the page of the plan.
+func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
+	v := planDetails{Kind: o.Kind}
+	for _, l := range o.Levels {
+		line := levelLine{Tag: shortTag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
+		line.Href = path + "?" + url.Values{"version": {l.Tag}}.Encode()
+		v.Levels = append(v.Levels, line)
+	}
+	for _, r := range o.Warnings {
+		line := releaseLine{Version: r.Version, Link: weblink.Of(r.URL)}
+		line.Breaking, line.Action = u.plainLines(r.Breaking), u.plainLines(r.Action)
+		v.Releases = append(v.Releases, line)
+	}
+	return v
+}

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func somePlugins() []service.Plugin {
+	triggers, mine, bad := pluginIn("triggers", plugin.Running), pluginIn("my-plugin", plugin.Untrusted), pluginIn("bad", plugin.Broken)
+	triggers.Builtin, triggers.PID, triggers.Memory, triggers.Restarts, triggers.Since = true, 4711, 21_500_000, 2, sdk.TimeOf(noon.Add(-time.Hour))
+	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
+	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32), []string{"engine"}
+	bad.Error = "it died 5 times in a row"
+	registries := pluginIn("registries", plugin.Stopped)
+	registries.Builtin = true
+	return []service.Plugin{triggers, registries, mine, bad, pluginIn("poor", plugin.Backoff), pluginIn("odd", plugin.Rejected), pluginIn("new", plugin.Starting)}
+}
+
+func TestPluginPage(t *testing.T) {
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", `<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
+		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
+			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
+		strings.Repeat("ab", 32), "engine")
+	if n := strings.Count(body, "/trust\""); n != 1 {
+		t.Errorf("%d plugins can be trusted", n)
+	}
+}
+
+func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
+	all := somePlugins()
+	all[2].Installed = &install.Status{Name: "my-plugin", Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, KeyName: "minisign 12AB", Previous: "0.9", Available: "ghcr.io/me/lamp:1.1"}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: all} })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9", "A newer version is available: <code>ghcr.io/me/lamp:1.1</code>", "dogwatch plugin update my-plugin")
+	if n := strings.Count(body, "A newer version"); n != 1 {
+		t.Errorf("%d plugins have a newer version", n)
+	}
+	_, body = get(t, u, "/")
+	contains(t, body, "<li>Plugin my-plugin: a newer version is available, ghcr.io/me/lamp:1.1.")
+}
+
+// installedPlugin has a plugin that was granted one of the two capabilities it asks for.
+func installedPlugin(b service.Plugin) service.Plugin {
+	b.Installed = &install.Status{Name: b.Name, Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, Granted: []string{"credentials"}}
+	b.Requested, b.Grants = []string{"credentials", "engine", "run"}, []string{"credentials", "run"}
+	return b
+}
+
+func TestGrantPlugin(t *testing.T) {
+	done := []string{}
+	all := somePlugins()
+	all[2] = installedPlugin(all[2])
+	fake := fakePlugins{all: all, calls: &done}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.", ">Take away credentials</button>", "It has the logins of your registries.")
+	if strings.Contains(body, "away run") {
+		t.Error("what the configuration grants can be taken away on the page")
+	}
+	for _, granted := range []string{"true", "false"} {
+		r, _ := post(t, u, "/plugins/my-plugin/grant", url.Values{"capability": {"engine"}, "granted": {granted}})
+		if r.StatusCode != http.StatusSeeOther {
+			t.Errorf("status %d", r.StatusCode)
+		}
+		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
+		contains(t, body, "is being started again.")
+	}
+	if !slices.Equal(done, []string{"grant my-plugin engine true", "grant my-plugin engine false"}) {
+		t.Errorf("done: %q", done)
+	}
+	token := func(r *http.Request) *http.Request {
+		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
+	}
+	_, body = respond(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	if strings.Contains(body, "/grant\"") {
+		t.Error("the page offers it to a token")
+	}
+	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/grant?capability=engine&granted=true", nil)))
+	if status != http.StatusForbidden || len(done) != 2 {
+		t.Errorf("status %d, done %q", status, done)
+	}
+	contains(t, body, "A token cannot say what plugins are granted.")
+	fake.err = errors.New("it does not ask for that")
+	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{"capability": {"x"}}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "it does not ask for that") {
+		t.Errorf("status %d: %s", r.StatusCode, body)
+	}
+}
+
+// TestPluginWhoseFileWasReplaced: it runs, and is trusted where others are that do not.
+func TestPluginWhoseFileWasReplaced(t *testing.T) {
+	replaced := pluginIn("my-plugin", plugin.Running)
+	replaced.Builtin, replaced.Error, replaced.SHA256 = false, "its file changed since it was trusted", strings.Repeat("ab", 32)
+	fake := fakePlugins{all: []service.Plugin{replaced, pluginIn("triggers", plugin.Running)}, calls: &[]string{}}
+	_, body := get(t, withFakes(t, func(f *fakeService) { f.fakePlugins = fake }), "/plugins")
+	contains(t, body, "2 running, 1 that need you", "The process of the file before goes on", "its file changed since it was trusted", ">Trust this file</button>")
+	if n := strings.Count(body, ">Trust this file</button>"); n != 1 {
+		t.Errorf("%d plugins can be trusted", n)
+	}
+}
+
+func TestRestartAndTrustPlugin(t *testing.T) {
+	done := []string{}
+	fake := fakePlugins{all: somePlugins(), calls: &done}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	for _, action := range []string{"restart", "trust"} {
+		r, _ := post(t, u, "/plugins/my-plugin/"+action, url.Values{"sha256": {strings.Repeat("ab", 32)}})
+		if r.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: status %d", action, r.StatusCode)
+		}
+		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
+		contains(t, body, "my-plugin is ")
+	}
+	if !slices.Equal(done, []string{"restart my-plugin", "trust my-plugin " + strings.Repeat("ab", 32)}) {
+		t.Errorf("done: %q", done)
+	}
+	_, body := get(t, u, "/plugins?did=restarted&to=not-there")
+	if strings.Contains(body, "is being restarted") {
+		t.Error("the address made the page say something of a plugin that is not there")
+	}
+
+	fake.err = errors.New("its checksum is pinned by the configuration; s3cret")
+	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	r, body := post(t, u, "/plugins/my-plugin/trust", nil)
+	if r.StatusCode != http.StatusConflict || strings.Contains(body, "s3cret") {
+		t.Errorf("status %d: %s", r.StatusCode, body)
+	}
+	contains(t, body, "its checksum is pinned by the configuration")
+}
+
+// TestTrustPluginForbidsTokens: only a logged-in user says which files run.
+func TestTrustPluginForbidsTokens(t *testing.T) {
+	done := []string{}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins(), calls: &done} })
+	token := func(r *http.Request) *http.Request {
+		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
+	}
+	_, body := respond(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	if strings.Contains(body, "/trust\"") {
+		t.Error("the page offers it")
+	}
+	contains(t, body, "Who is logged in can trust it.")
+	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
+	if status != http.StatusForbidden || len(done) > 0 {
+		t.Errorf("status %d, done %q", status, done)
+	}
+	contains(t, body, "people who are logged in")
+}
+
+func TestBytesWord(t *testing.T) {
+	for n, want := range map[int64]string{0: "", -1: "", 2048: "2 KB", 1 << 20: "1.0 MB", 20_500_000: "19.6 MB"} {
+		if got := bytesWord(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+)
+
+// reloadPage shows what a reload of the configuration would change, or has changed.
+type reloadPage struct {
+	reload.Result
+	// File is the configuration file; "" when there is none.
+	File string
+	// None is true when there is nothing to change.
+	None bool
+}
+
+// showReload shows what a reload would change.
+func (u *UI) showReload(w http.ResponseWriter, r *http.Request) {
+	result, err := u.Service.PreviewReload(r.Context(), u.actor(r))
+	u.reloaded(w, r, result, err)
+}
+
+// reload reloads the configuration.
+func (u *UI) reload(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	result, err := u.Service.ReloadConfiguration(r.Context(), u.actor(r))
+	u.reloaded(w, r, result, err)
+}
+
+func (u *UI) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
+	switch {
+	case errors.Is(err, reload.ErrUnsupported):
+		u.renderError(w, r, http.StatusConflict, problem{Title: "There is nothing to reload", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+		return
+	case errors.Is(err, service.ErrForbidden):
+		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+		return
+	case err != nil:
+		u.internalError(w, r, "reload the configuration", err)
+		return
+	}
+	status := http.StatusOK
+	if r.Method == http.MethodPost && !result.Applied {
+		status = http.StatusUnprocessableEntity
+	}
+	p := reloadPage{Result: result, File: u.Service.About().ConfigFile, None: !result.Any()}
+	u.show(w, r, status, "reload", page{Title: "Reload the configuration", Nav: "settings", Content: p})
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxSelected is how many containers are updated by one form.
+const maxSelected = 100
+
+// selectionView is the page of several updates before they begin.
+type selectionView struct {
+	Plans []planLine
+	// Ready is how many can be updated as they are, Acceptable how many once the user
+	// accepts what keeps them from it.
+	Ready, Acceptable int
+}
+
+// planLine is the plan of one update, in short.
+type planLine struct {
+	Key, Name, Path, Href string
+	From, To, Kind        string
+	State, Digest         string
+	Warnings, Dependents  []string
+	// Download is a size in words; "" where it is not known or nothing.
+	Download string
+	// Problem says why it cannot be updated from here; "" when it can.
+	Problem string
+	// Blocks are what keeps it from being updated until the user accepts it, Codes
+	// what they are called, each once.
+	Blocks, Codes []string
+}
+
+// selectionPath is the page of several plans, or of the one where only one was chosen.
+func selectionPath(chosen []sdk.Container) string {
+	if len(chosen) == 1 {
+		return changePath(operation.Update, &chosen[0])
+	}
+	query := url.Values{}
+	for i := range chosen {
+		query.Add("c", chosen[i].Watcher+"/"+chosen[i].Name)
+	}
+	return "/update?" + query.Encode()
+}
+
+// showSelection renders the plans of all containers that the address names.
+func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
+	chosen := u.chosen(r.URL.Query()["c"])
+	switch {
+	case len(chosen) == 0:
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
+		return
+	case len(chosen) > maxSelected:
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Too much at once", Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		return
+	}
+	v := selectionView{Plans: u.planLines(r, chosen)}
+	for _, l := range v.Plans {
+		switch {
+		case l.Problem != "":
+		case len(l.Codes) > 0:
+			v.Acceptable++
+		default:
+			v.Ready++
+		}
+	}
+	u.show(w, r, http.StatusOK, "selection", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+}
+
+// planLines plans updates, a few at the same time.
+func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
+	actor := u.actor(r)
+	lines := make([]planLine, len(chosen))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range chosen {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			lines[i] = u.planLine(r.Context(), actor, &chosen[i])
+		})
+	}
+	wait.Wait()
+	return lines
+}
+
+// planLine plans the update of one container.
+func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) planLine {
+	l := planLine{Key: c.Watcher + "/" + c.Name, Name: nameOf(c), Path: changePath(operation.Update, c), Href: hrefOf(c)}
+	plan, err := u.Service.Plan(ctx, actor, service.Change{Container: c.ID, Kind: operation.Update})
+	switch {
+	case errors.Is(err, updater.ErrNoUpdate):
+		l.Problem = "Nothing newer is known."
+		return l
+	case err != nil:
+		l.Problem = sentenceOf(err.Error())
+		return l
+	}
+	if permission := u.Service.UpdatePermission(actor, c.Watcher); !permission.Allowed {
+		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
+	}
+	l.From, l.To = versionsOf(plan.From, plan.To)
+	planned := u.Service.ByHand(ctx, *c)
+	l.Kind = tally.Kind(&planned)
+	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)
+	for _, b := range plan.Blocks {
+		if !b.Acknowledge {
+			l.Problem = joined(" ", l.Problem, sentenceOf(b.Text))
+			continue
+		}
+		l.Blocks = append(l.Blocks, sentenceOf(b.Text))
+		if !slices.Contains(l.Codes, b.Code) {
+			l.Codes = append(l.Codes, b.Code)
+		}
+	}
+	for _, warning := range plan.Warnings {
+		l.Warnings = append(l.Warnings, warning.Text)
+	}
+	for _, d := range plan.Dependents {
+		l.Dependents = append(l.Dependents, d.Name)
+	}
+	return l
+}
+
+// begunView says what became of the updates of a selection, where some did not begin.
+type begunView struct {
+	Begun  []pageLink
+	Failed []planLine
+}
+
+// startSelection begins the updates that the user has confirmed.
+func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	chosen := u.chosen(r.PostForm["c"])
+	if len(chosen) == 0 || len(chosen) > maxSelected {
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		return
+	}
+	// Those of a stack are carried out one after the other, as they were begun.
+	chosen = label.InOrder(chosen, func(c sdk.Container) sdk.Container { return c })
+	var v begunView
+	for i := range chosen {
+		c := &chosen[i]
+		key := c.Watcher + "/" + c.Name
+		change := service.Change{Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key), State: r.PostForm.Get("state:" + key)}
+		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
+		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
+		if err != nil {
+			_, said := refusal(err)
+			v.Failed = append(v.Failed, planLine{Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said})
+			continue
+		}
+		v.Begun = append(v.Begun, pageLink{Text: nameOf(c), To: operationPath(op.ID)})
+	}
+	if len(v.Failed) == 0 {
+		http.Redirect(w, r, u.path("/operations"), http.StatusSeeOther)
+		return
+	}
+	u.show(w, r, http.StatusConflict, "begun", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+}
+
+// redirect leads from a form to another page, also where htmx has sent the form.
+func (u *UI) redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if partial(r) {
+		w.Header().Set("HX-Redirect", u.path(to))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(w, r, u.path(to), http.StatusSeeOther)
+}
+
+// updatable returns those of containers that have an update.
+func updatable(chosen []sdk.Container) []sdk.Container {
+	return slices.DeleteFunc(slices.Clone(chosen), func(c sdk.Container) bool { return !c.UpdateAvailable })
+}

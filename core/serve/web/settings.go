@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// settingsPage shows the program and how it is set up.
+type settingsPage struct {
+	service.About
+	Groups []settingGroup
+	Log    logView
+	// Counts are the components, for small screens, whose navigation has no room for them.
+	Counts []navCount
+	Tokens *tokensView
+	// Links is nil where messages have none.
+	Links *linksView
+	// Sessions is nil for a user who may not see them.
+	Sessions *sessionsView
+}
+
+// settingGroup is the settings of a section.
+type settingGroup struct {
+	Name     string
+	Settings []service.Setting
+	// Given is how many of them are configured.
+	Given int
+}
+
+// navCount leads to a list.
+type navCount struct{ Label, Path, Said string }
+
+func newSettingsPage(a service.About, counts []navCount) settingsPage {
+	p := settingsPage{About: a, Counts: counts}
+	for _, s := range a.Settings {
+		section, _, _ := strings.Cut(s.Name, ".")
+		if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Name != section {
+			p.Groups = append(p.Groups, settingGroup{Name: section})
+		}
+		g := &p.Groups[len(p.Groups)-1]
+		g.Settings = append(g.Settings, s)
+		if s.Given() {
+			g.Given++
+		}
+	}
+	return p
+}
+
+func (u *UI) showSettings(w http.ResponseWriter, r *http.Request) {
+	u.settings(w, r, http.StatusOK, func(*tokensView) {})
+}
+
+// settings renders the page; with completes what it says of tokens.
+func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with func(*tokensView)) {
+	actor := u.actor(r)
+	var counts []navCount
+	for _, k := range kind.Kinds() {
+		p := newKindPage(k, u.Service.Components(actor, k), nil)
+		counts = append(counts, navCount{p.Title, kindPath(k), p.Summary})
+	}
+	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Service.Plugins(), "", false).Summary})
+	p := newSettingsPage(u.Service.About(), counts)
+	p.Log = logOf(u.Service.LogLevel(), p.Settings)
+	var err error
+	if p.Tokens, err = u.tokensFor(r.Context(), actor); err != nil {
+		u.internalError(w, r, "read the tokens", err)
+		return
+	}
+	with(p.Tokens)
+	if p.Sessions, err = u.sessionsFor(r.Context(), actor); err != nil {
+		u.internalError(w, r, "read the sessions", err)
+		return
+	}
+	p.Links = u.linksFor(r)
+	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})
+}

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+)
+
+// snippet is a piece of configuration to paste, in both spellings.
+type snippet struct{ YAML, Env string }
+
+// paste writes what would make a component, as the content of a configuration
+// file and as lines of an env file of Docker Compose. Secrets are no part of it:
+// the lines name files to keep them in.
+func paste(c service.Component) (yaml, env string) {
+	var settings []config.Setting
+	var lines []string
+	add := func(path, value string) {
+		settings = append(settings, config.Setting{Path: path, Value: value})
+		lines = append(lines, config.ShortEnvName(path)+"="+envValue(value))
+	}
+	for _, s := range c.Settings {
+		path := c.Key() + "." + s.Name
+		switch {
+		case !s.Given():
+		case s.Secret || strings.Contains(s.Value, "***"): // a URL may have a password
+			add(path+"__file", "/run/secrets/"+strings.NewReplacer(".", "_", "-", "_").Replace(path))
+		default:
+			add(path, s.Value)
+		}
+	}
+	if len(settings) == 0 {
+		add(c.Key(), "true")
+	}
+	yaml, err := config.Document(settings)
+	if err != nil { // the lines say the same
+		yaml = ""
+	}
+	return yaml, strings.Join(lines, "\n") + "\n"
+}
+
+// envValue quotes a value for an env file of Docker Compose, which replaces $
+// unless it stands in single quotes, and reads \n only in double ones.
+func envValue(v string) string {
+	switch {
+	case strings.ContainsAny(v, "\n\r'") && strings.ContainsAny(v, "\n\r $#\"'\\`"):
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "\n", `\n`, "\r", `\r`).Replace(v) + `"`
+	case strings.ContainsAny(v, " $#\"\\`\t"):
+		return "'" + v + "'"
+	}
+	return v
+}

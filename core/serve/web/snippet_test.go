@@ -1,0 +1,86 @@
+package web
+
+import (
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestPasteNamesFilesOfSecrets(t *testing.T) {
+	yaml, env := paste(smtp())
+	wantYAML := `trigger:
+  smtp:
+    main:
+      host: mail.example.org
+      pass__file: /run/secrets/trigger_smtp_main_pass
+      proxy__file: /run/secrets/trigger_smtp_main_proxy
+      simpletitle: ${container.name} "is" new
+`
+	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_HOST=mail.example.org
+DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
+DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
+DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
+`
+	if yaml != wantYAML {
+		t.Errorf("YAML:\n%s\nwant\n%s", yaml, wantYAML)
+	}
+	if env != wantEnv {
+		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
+	}
+	local := configured(kind.Watcher, "docker", "local", component.Ready)
+	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
+	yaml, env = paste(local)
+	if yaml != "watcher:\n  docker:\n    local: true\n" &&
+		yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_LOCAL=true\n" {
+		t.Errorf("of nothing: %q and %q", yaml, env)
+	}
+}
+
+func TestEnvValue(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    "",
+		"plain":               "plain",
+		"0 * * * *":           "'0 * * * *'",
+		"a$b":                 "'a$b'",
+		"a#b":                 "'a#b'",
+		`say "hi"`:            `'say "hi"'`,
+		"it's":                `"it's"`,
+		"it's $5":             `"it's \$5"`,
+		"two\nlines":          `"two\nlines"`,
+		`back\slash`:          `'back\slash'`,
+		"https://x/y?a=b&c=d": "https://x/y?a=b&c=d",
+	} {
+		if got := envValue(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestPasteRoundTripsThroughConfig has what a page offers to paste read back as a configuration.
+func TestPasteRoundTripsThroughConfig(t *testing.T) {
+	texts := []string{
+		"plain", "yes", "null", "~", "1.0", "0x10", "a: b", "- a", "# no comment", "a #b", "${container.name} \"is\" new", "it's", "two\nlines\n", "{}", "[a", "*x", "&x",
+		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",
+	}
+	for _, text := range texts {
+		c := configured(kind.Trigger, "mock", "main", component.Ready)
+		c.Settings = []service.Setting{{Name: "simplebody", Value: text, Source: "env X"}}
+		yaml, _ := paste(c)
+		file := fstest.MapFS{"dogwatch.yaml": {Data: []byte(yaml)}}
+		open := func(name string) (fs.File, error) { return file.Open(filepath.Base(name)) }
+		read, err := config.Load(config.Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: open})
+		if err != nil || len(read.Components) != 1 {
+			t.Errorf("%q: %v, %v, from\n%s", text, err, read.Problems, yaml)
+			continue
+		}
+		if got := read.Components[0].Options["simplebody"].V; got != text {
+			t.Errorf("%q is read as %q, from\n%s", text, got, yaml)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+func lampType() kind.Type {
+	port := "8080"
+	return kind.Type{Kind: kind.Trigger, Name: "lamp", Summary: "Switches a lamp", Options: option.Schema{
+		{Name: "url", Type: option.URL, Required: true, Help: "Where it is"},
+		{Name: "port", Type: option.Int, Default: &port, Help: "Port"},
+		{Name: "token", Type: option.String, Secret: true, Required: true, Help: "Access token"},
+		{Name: "pin", Type: option.String, Secret: true, Help: "Another secret"},
+		{Name: "colour", Type: option.String, Choices: []string{"red", "green"}, Help: "Colour"},
+		{Name: "tls.verify", Type: option.Bool, Help: "Verify"},
+	}}
+}
+
+func TestTypeFormLeadsToConfiguration(t *testing.T) {
+	b := pluginIn("trigger-lamp", plugin.Running)
+	b.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "lamp"}}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakePlugins = fakePlugins{all: []service.Plugin{b}, types: []kind.Type{lampType()}}
+	})
+	status, body := get(t, u, "/plugins/types/trigger/lamp")
+	if status != http.StatusOK || strings.Contains(body, `id="result"`) {
+		t.Errorf("status %d; the empty form has a result: %v", status, strings.Contains(body, `id="result"`))
+	}
+	contains(t, body, "Switches a lamp", `name="o.url"`, `placeholder="8080"`, "<option>green</option>", `<option value="">not set</option>`, `name="o.pin" value="secret"`, `href="/base/plugins#trigger-lamp"`, `name="o.threshold"`, `method="get"`)
+	if strings.Contains(body, `name="o.token"`) {
+		t.Error("a required secret has a field")
+	}
+
+	form := url.Values{"name": {"Hall"}, "o.url": {"http://ann:hunter2@lamp/"}, "o.colour": {"red"}, "o.tls.verify": {"false"}, "o.pin": {"hunter2"}, "o.token": {"hunter2"}, "o.mode": {"batch"}, "o.unknown": {"x"}}
+	status, body = get(t, u, "/plugins/types/trigger/lamp?"+form.Encode())
+	if status != http.StatusSeeOther || strings.Contains(body, "hunter2") {
+		t.Errorf("status %d for an address with secrets:\n%s", status, body)
+	}
+	clean, had := withoutSecrets(lampType(), form)
+	if again, still := withoutSecrets(lampType(), clean); !had || still || strings.Contains(clean.Encode(), "hunter2") || again.Get("o.url") != "http://lamp/" {
+		t.Errorf("%v, then %v: %v", had, still, again)
+	}
+	_, body = get(t, u, "/plugins/types/trigger/lamp?"+clean.Encode())
+	contains(t, body, "DOGWATCH_TRIGGER_LAMP_HALL_URL=http://lamp/\n", "DOGWATCH_TRIGGER_LAMP_HALL_COLOUR=red\n", "DOGWATCH_TRIGGER_LAMP_HALL_TOKEN__FILE=/run/secrets/", "DOGWATCH_TRIGGER_LAMP_HALL_PIN__FILE=/run/secrets/",
+		"DOGWATCH_TRIGGER_LAMP_HALL_MODE=batch\n", "colour: red", "<option selected>red</option>")
+	if strings.Contains(body, "hunter2") || strings.Contains(body, "would not be accepted") || strings.Contains(body, "UNKNOWN") {
+		t.Errorf("a secret is shown, or a good value refused:\n%s", body)
+	}
+
+	form = url.Values{"name": {"no_name"}, "o.port": {"many"}}
+	_, body = get(t, u, "/plugins/types/trigger/lamp?"+form.Encode())
+	contains(t, body, "want letters, digits and -", `aria-invalid="true"`)
+	if strings.Contains(body, `id="result"`) {
+		t.Error("there is a result without a name")
+	}
+	_, body = get(t, u, "/plugins/types/trigger/lamp?name=main")
+	contains(t, body, "1 value would not be accepted", "DOGWATCH_TRIGGER_LAMP_MAIN_TOKEN__FILE")
+
+	if status, _ := get(t, u, "/plugins/types/trigger/torch"); status != http.StatusNotFound {
+		t.Errorf("an unknown type: status %d", status)
+	}
+}
+
+func TestPluginPageSaysWhatHolds(t *testing.T) {
+	b := pluginIn("mine", plugin.Broken)
+	b.Requested, b.Grants = []string{"credentials", "engine"}, []string{"engine"}
+	b.Output = []string{"Traceback", "ImportError: <grpc>"}
+	b.Isolation = &plugin.Isolated{Holds: []string{"files (Landlock, version 7)"}, Lacks: []string{"system calls: kernel without seccomp filters"}, Paths: []string{"/var/log/updates"}}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: []service.Plugin{b}} })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, "Traceback\nImportError: &lt;grpc&gt;", "credentials, engine", "<code>mine=credentials</code>", "files (Landlock, version 7)", "kernel without seccomp filters", "/var/log/updates")
+	if strings.Contains(body, "<code>mine=engine</code>") {
+		t.Error("what is granted is asked for")
+	}
+}
+
+func (f fakePlugins) Types(k kind.Kind) (all []kind.Type) {
+	for _, t := range f.types {
+		if t.Kind == k {
+			all = append(all, t)
+		}
+	}
+	return all
+}

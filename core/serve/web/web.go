@@ -1,0 +1,241 @@
+// Package web serves the pages of Dogwatch: what needs the user, the containers,
+// the components and the history.
+//
+// Pages are rendered on the server and complete without script. With script,
+// htmx exchanges parts of them, and app.js follows the event stream of the API
+// and loads the rows that changed. Nothing is loaded from elsewhere, and
+// nothing is inline, so that the content security policy can forbid both.
+//
+// A page is a file: its view model is made of stored data by a pure function,
+// its template defines "content" and the fragments that are exchanged.
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Options configure the pages.
+type Options struct {
+	// BasePath is in front of every link: "" or "/dogwatch".
+	BasePath string
+	Version  string
+	Service  Service
+	// Logins lets users in and out, and knows the actor of a request.
+	Logins Logins
+	// Links redeem the links of messages; nil where none are sent.
+	Links Links
+	// FrameAncestors are the origins of other sites that may show the pages in
+	// frames, as a content security policy names them.
+	FrameAncestors []string
+	// OpenAPI is the document that describes the HTTP interface.
+	OpenAPI []byte
+	// PageViewed, if set, is called after each page view.
+	PageViewed func()
+	// TaskChanged, if set, is called when a task that a page started goes on or ends.
+	TaskChanged func()
+	// Want, if set, is called with every container of a page view, so that the
+	// release date of its newer version is fetched. It returns at once.
+	Want func(c *sdk.Container)
+	// WantVersions, if set, is called with the container of its own page, so that the versions behind
+	// its tag are found out. It must not wait.
+	WantVersions func(c *sdk.Container)
+	Log          hclog.Logger
+	Now          func() time.Time
+}
+
+// UI serves the requests for pages, for paths without the base path.
+type UI struct {
+	Options
+	// load reads what assets and pages hold at the first page view: without one
+	// they would take megabytes of memory for nothing.
+	load func() error
+	// markdown makes HTML of release notes, likewise.
+	markdown    func() *notes.Renderer
+	assets      assets
+	pages       pages
+	started     time.Time
+	tasks       *tasks
+	testResults testResults
+	routes      http.Handler
+	// gzipWriters are used again, for they are large.
+	gzipWriters sync.Pool
+}
+
+// New returns the pages. Close must be called.
+func New(opt Options) *UI {
+	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
+	if opt.PageViewed == nil {
+		opt.PageViewed = func() {}
+	}
+	if opt.TaskChanged == nil {
+		opt.TaskChanged = func() {}
+	}
+	if opt.Want == nil {
+		opt.Want = func(*sdk.Container) {}
+	}
+	if opt.WantVersions == nil {
+		opt.WantVersions = func(*sdk.Container) {}
+	}
+	opt.Log = opt.Log.Named("web")
+	u := &UI{Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}
+	u.load = sync.OnceValue(u.read)
+	u.routes = u.router()
+	return u
+}
+
+// read fails only when the program was built from broken files.
+func (u *UI) read() (err error) {
+	if u.assets, err = readAssets(); err != nil {
+		return fmt.Errorf("read the files of the pages: %w", err)
+	}
+	if u.pages, err = u.parse(); err != nil {
+		return fmt.Errorf("read the templates of the pages: %w", err)
+	}
+	return nil
+}
+
+// Close cancels the tasks that pages started, and waits until they have ended.
+func (u *UI) Close() { u.tasks.close() }
+
+// actor returns the actor of a request that was admitted.
+func (u *UI) actor(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }
+
+// router has every page.
+func (u *UI) router() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", u.overview)
+	u.containerRoutes(mux)
+	u.operationRoutes(mux)
+	for _, k := range kind.Kinds() {
+		u.componentRoutes(mux, k)
+	}
+	u.pluginRoutes(mux)
+	u.historyRoutes(mux)
+	u.settingsRoutes(mux)
+	mux.HandleFunc("GET /policies", u.showPolicies)
+	mux.HandleFunc("GET /start", u.showStart)
+
+	mux.HandleFunc("GET /decide/{token}", u.showDecision)
+	mux.HandleFunc("POST /decide/{token}", u.decide)
+	mux.HandleFunc("GET /login", u.showLogin)
+	mux.HandleFunc("POST /login", u.login)
+	mux.HandleFunc("POST /logout", u.logout)
+	mux.HandleFunc("GET /work", u.showTasks)
+	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissTask)
+	mux.HandleFunc("POST /theme", u.chooseTheme)
+	mux.HandleFunc("GET /static/{file}", u.asset)
+	mux.HandleFunc("GET /favicon.ico", u.favicon)
+	mux.HandleFunc("/", u.notFound)
+	return mux
+}
+
+func (u *UI) containerRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /containers", u.containers)
+	mux.HandleFunc("GET /containers/rows", u.containerRows)
+	mux.HandleFunc("POST /containers/act", u.act)
+	mux.HandleFunc("GET /containers/{id}", u.containerByID)
+	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", u.containerNotes)
+	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", u.startScan)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/diff", u.showImageDiff)
+	for _, k := range []operation.Kind{operation.Update, operation.Rollback} {
+		mux.HandleFunc("GET /containers/{watcher}/{name}/"+string(k), u.showPlan(k))
+		mux.HandleFunc("POST /containers/{watcher}/{name}/"+string(k), u.startChange(k))
+	}
+	mux.HandleFunc("GET /choose", u.showChooser)
+	mux.HandleFunc("POST /choose", u.choose)
+}
+
+func (u *UI) operationRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /update", u.showSelection)
+	mux.HandleFunc("POST /update", u.startSelection)
+	mux.HandleFunc("GET /operations", u.showOperations)
+	mux.HandleFunc("GET /operations/{id}", u.showOperation)
+	mux.HandleFunc("POST /operations/{id}/cancel", u.cancelOperation)
+}
+
+func (u *UI) pluginRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /plugins", u.showPlugins)
+	mux.HandleFunc("GET /plugins/types/{kind}/{type}", u.showType)
+	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
+	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
+	mux.HandleFunc("POST /plugins/{name}/grant", u.grantPlugin)
+}
+
+func (u *UI) historyRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /history", u.showHistory)
+	mux.HandleFunc("GET /history.csv", u.historyCSV)
+	mux.HandleFunc("GET /deliveries", u.showDeliveries)
+	mux.HandleFunc("GET /deliveries.csv", u.deliveriesCSV)
+	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
+}
+
+func (u *UI) settingsRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /settings", u.showSettings)
+	mux.HandleFunc("GET /settings/api", u.showAPI)
+	mux.HandleFunc("GET /settings/reload", u.showReload)
+	mux.HandleFunc("POST /settings/reload", u.reload)
+	mux.HandleFunc("GET /settings/webhooks", u.showWebhooks)
+	mux.HandleFunc("POST /settings/log", u.setLogLevel)
+	mux.HandleFunc("POST /settings/tokens", u.createToken)
+	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
+	mux.HandleFunc("POST /settings/sessions/{id}/end", u.endSession)
+	mux.HandleFunc("POST /settings/links/revoke", u.revokeLinks)
+	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
+}
+
+// maxForm is the largest form, in bytes.
+const maxForm = 100 << 10
+
+// contentPolicy lets pages load what is ours, and nothing else.
+const contentPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+
+// ServeHTTP responds with a page.
+func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u.protect(w.Header())
+	if r.Body != nil {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	}
+	defer u.PageViewed()
+	if u.loaded(w) {
+		u.routes.ServeHTTP(w, u.dated(r))
+	}
+}
+
+// loaded reports whether there are pages, and responds with an error when there are none.
+func (u *UI) loaded(w http.ResponseWriter) bool {
+	err := u.load()
+	if err != nil {
+		u.Log.Error("serve a page", "error", err)
+		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
+	}
+	return err == nil
+}
+
+// protect keeps pages from loading what is not ours and from being shown in frames
+// of other sites, where a user could be led to press an invisible button (clickjacking).
+func (u *UI) protect(h http.Header) {
+	if len(u.FrameAncestors) == 0 {
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Frame-Options", "SAMEORIGIN") // which knows no list: RFC 7034, section 2.3.2.3
+	} else {
+		h.Set("Content-Security-Policy", contentPolicy+" "+strings.Join(u.FrameAncestors, " "))
+	}
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+}
