@@ -15,14 +15,14 @@ const module = "github.com/dogwatch/dogwatch/"
 // layers are the packages of the core from top to bottom. A package imports
 // only what is in a layer below its own.
 var layers = [][]string{
-	{"core"},
-	{"core/serve/api", "core/doctor", "core/oneshot", "core/plugin/verify", "core/serve/web"},
-	{"core/serve/service", "core/wiring"},
+	{"core/app", "core"},
+	{"core/serve/api", "core/app/doctor", "core/app/oneshot", "core/plugin/verify", "core/serve/web"},
+	{"core/serve/service", "core/app/wiring"},
 	{"core/notify/testrun"},
-	{"core/plugin/install", "core/installation", "core/plugin/reload", "core/watch/schedule"},
+	{"core/plugin/install", "core/app/installation", "core/plugin/reload", "core/watch/schedule"},
 	{"core/update/automatic"},
 	{"core/serve/auth", "core/watch/check", "core/decide/decision", "core/notify/dispatch", "core/decide/scan", "core/notify/statestream", "core/update/updater", "core/plugin/component"},
-	{"core/plugin", "core/decide/preview", "core/store", "core/wudstore", "core/serve/metrics", "core/config/migrate", "core/lookup"},
+	{"core/plugin", "core/decide/preview", "core/store", "core/app/migrate/wudstore", "core/serve/metrics", "core/app/migrate", "core/app/lookup"},
 	{"core/notify/link"},
 	{"core/decide/choice"},
 	{"core/decide/policy"},
@@ -49,7 +49,7 @@ var owners = map[string][]string{
 	"github.com/wneessen/go-mail":         {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":      {"core/watch/schedule"},
 	"github.com/dlclark/regexp2":          {"core/decide/tag", "core/model/tally", "core/config/template"},
-	"go.yaml.in/yaml/v3": {"core/config", "core/decide/preset", "core/serve/web", "internal/gallery",
+	"go.yaml.in/yaml/v3": {"core/config", "core/app/migrate", "core/decide/preset", "core/serve/web", "internal/gallery",
 		"plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/serve/auth"},
 	"golang.org/x/oauth2":                    {"core/serve/auth"},

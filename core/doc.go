@@ -34,14 +34,14 @@
 //
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
-//	core
-//	serve/api doctor oneshot plugin/verify serve/web
-//	serve/service wiring
+//	app core
+//	serve/api app/doctor app/oneshot plugin/verify serve/web
+//	serve/service app/wiring
 //	notify/testrun
-//	plugin/install installation plugin/reload watch/schedule
+//	plugin/install app/installation plugin/reload watch/schedule
 //	update/automatic
 //	serve/auth watch/check decide/decision notify/dispatch decide/scan notify/statestream update/updater plugin/component
-//	plugin decide/preview store wudstore serve/metrics config/migrate lookup
+//	plugin decide/preview store app/migrate/wudstore serve/metrics app/migrate app/lookup
 //	notify/link
 //	decide/choice
 //	decide/policy

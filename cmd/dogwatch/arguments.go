@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/lookup"
-	"github.com/dogwatch/dogwatch/core/oneshot"
+	"github.com/dogwatch/dogwatch/core/app/lookup"
+	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"

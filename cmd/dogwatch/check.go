@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/app"
+	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
-	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -257,13 +257,15 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	if err != nil {
 		return o, err
 	}
-	app, err := core.New(ctx, core.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor})
+	host, err := app.New(ctx, app.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor})
 	if err != nil {
 		return o, err
 	}
-	defer app.Close()
-	stop := spinner(g.stderr, func() string { return strings.TrimSuffix("Checking and delivering: "+progressOf(app.Progress()), ": ") })
-	done, err := app.CheckAndDeliver(ctx, names)
+	defer host.Close()
+	stop := spinner(g.stderr, func() string {
+		return strings.TrimSuffix("Checking and delivering: "+progressOf(host.Progress()), ": ")
+	})
+	done, err := host.CheckAndDeliver(ctx, names)
 	stop()
 	g.printErrors(done.Problems)
 	for _, pending := range done.Pending {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
-	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

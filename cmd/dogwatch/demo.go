@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/app"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -150,7 +150,7 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 		defer close(lived)
 		lab.live(living, demoStep)
 	}()
-	err = g.serve(ctx, cfg, core.Options{Demo: true, Listening: func(at net.Addr) { g.welcome(lab, at) }})
+	err = g.serve(ctx, cfg, app.Options{Demo: true, Listening: func(at net.Addr) { g.welcome(lab, at) }})
 	stop()
 	<-lived
 	return err

@@ -61,7 +61,7 @@ func (l *homelab) remember(ctx context.Context, folder string, now time.Time) er
 
 // pastOf tells the past of one app, oldest first. Its owner needs some days to install an
 // update; nth, the number of the app, says how many.
-func (l *homelab) pastOf(ctx context.Context, a app, nth int, now time.Time) ([]moment, error) {
+func (l *homelab) pastOf(ctx context.Context, a demoApp, nth int, now time.Time) ([]moment, error) {
 	const noticed, oldest = 40 * time.Minute, 89 * 24 * time.Hour
 	c := l.current(a)
 	past := []moment{{now.Add(-oldest), event.ContainerAdded, c}}
@@ -118,7 +118,7 @@ func (l *homelab) pastOf(ctx context.Context, a app, nth int, now time.Time) ([]
 }
 
 // firstOf returns the oldest tag of an app from which an update leads to what it runs.
-func firstOf(ctx context.Context, selector *tag.Selector, a app) (string, error) {
+func firstOf(ctx context.Context, selector *tag.Selector, a demoApp) (string, error) {
 	for _, t := range strings.Fields(a.tags) {
 		best, err := selector.Select(ctx, t, []string{t, a.running})
 		if err != nil {
@@ -132,7 +132,7 @@ func firstOf(ctx context.Context, selector *tag.Selector, a app) (string, error)
 }
 
 // current is the container of an app as the first check finds it, so that what is recorded of it holds.
-func (l *homelab) current(a app) sdk.Container {
+func (l *homelab) current(a demoApp) sdk.Container {
 	host, _, _ := strings.Cut(cmp.Or(l.sites[a.site].prefix, "docker.io/"), "/")
 	image, _ := l.sites[a.site].Image(a.repository(), a.running)
 	ours := image.Platforms[0]

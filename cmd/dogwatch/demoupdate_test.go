@@ -147,7 +147,7 @@ func (d *demoClient) ask(t *testing.T, path string, into any) {
 // tag, which is the one that the registry has, with all that its owner has set.
 func (d *demoClient) runs(t *testing.T, name, repo, tag string) (id string) {
 	t.Helper()
-	at := slices.IndexFunc(d.lab.apps, func(a app) bool { return a.name == name })
+	at := slices.IndexFunc(d.lab.apps, func(a demoApp) bool { return a.name == name })
 	a := d.lab.apps[at]
 	image, known := d.lab.sites[a.site].Image(a.repository(), tag)
 	if !known {

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dogwatch/dogwatch/core/doctor"
+	"github.com/dogwatch/dogwatch/core/app/doctor"
 )
 
 func TestWriteFindings(t *testing.T) {

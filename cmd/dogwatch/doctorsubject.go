@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/app/doctor"
+	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/doctor"
-	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"

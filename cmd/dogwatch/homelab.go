@@ -22,7 +22,7 @@ type homelab struct {
 	engine *enginesim.Engine
 	at     *enginesim.Server
 	sites  map[string]*site
-	apps   []app
+	apps   []demoApp
 }
 
 // site is a registry and where it listens.
@@ -47,8 +47,8 @@ const (
 	homePassword = "demo-password"
 )
 
-// app is one container and what its registry has.
-type app struct {
+// demoApp is one container and what its registry has.
+type demoApp struct {
 	name, site, repo string
 	// tags are in order of age; running is one of them.
 	running string
@@ -65,14 +65,14 @@ type app struct {
 }
 
 // repository returns the repository of the app as its registry knows it.
-func (a app) repository() string {
+func (a demoApp) repository() string {
 	if a.site == hubSite && !strings.Contains(a.repo, "/") {
 		return "library/" + a.repo
 	}
 	return a.repo
 }
 
-var demoApps = []app{
+var demoApps = []demoApp{
 	{
 		name: "proxy", site: hubSite, repo: "nginx", running: "1.25.3-alpine",
 		tags: "1.24.0-alpine 1.25.3-alpine 1.25.5-alpine 1.27.2-alpine 1.27.2 1.27.2-perl latest",
@@ -251,7 +251,7 @@ func (l *homelab) close() error {
 }
 
 // install pushes the images of an app and runs the one it runs, with further labels.
-func (l *homelab) install(a *app, rules map[string]string) error {
+func (l *homelab) install(a *demoApp, rules map[string]string) error {
 	s := l.sites[a.site]
 	s.Push(a.repository(), strings.Fields(a.tags)...)
 	ref, err := l.pull(*a, a.running)
@@ -272,8 +272,8 @@ func (l *homelab) install(a *app, rules map[string]string) error {
 }
 
 // containerOf is what the homelab's owner has set of a container.
-func (l *homelab) containerOf(a app, ref string) enginesim.Container {
-	port := 18080 + slices.IndexFunc(l.apps, func(other app) bool { return other.name == a.name })
+func (l *homelab) containerOf(a demoApp, ref string) enginesim.Container {
+	port := 18080 + slices.IndexFunc(l.apps, func(other demoApp) bool { return other.name == a.name })
 	set := enginesim.Service{
 		Env: []string{"TZ=Europe/Berlin"}, Network: "homelab_default", Volumes: []string{"homelab_" + a.name + ":/data"},
 		Ports: map[string]string{"8080/tcp": strconv.Itoa(port)},
@@ -282,7 +282,7 @@ func (l *homelab) containerOf(a app, ref string) enginesim.Container {
 }
 
 // pull gives the engine the image behind a tag and returns its reference.
-func (l *homelab) pull(a app, tag string) (string, error) {
+func (l *homelab) pull(a demoApp, tag string) (string, error) {
 	s := l.sites[a.site]
 	image, known := s.Image(a.repository(), tag)
 	if !known {
@@ -318,7 +318,7 @@ func (l *homelab) pulled(repository, digest string) (enginesim.Image, bool) {
 }
 
 // engineImage is an image of a registry as the engine has it.
-func (l *homelab) engineImage(a app, image registrysim.Image) (enginesim.Image, error) {
+func (l *homelab) engineImage(a demoApp, image registrysim.Image) (enginesim.Image, error) {
 	s, ours := l.sites[a.site], image.Platforms[0]
 	out := enginesim.Image{
 		ID: ours.Config, Digests: []string{s.prefix + a.repo + "@" + image.Digest}, Size: ours.Size,
@@ -374,7 +374,7 @@ func (l *homelab) live(ctx context.Context, step time.Duration) {
 }
 
 func (l *homelab) step(round int) {
-	var pushes []*app
+	var pushes []*demoApp
 	for i := range l.apps {
 		if a := &l.apps[i]; a.next != "" {
 			pushes = append(pushes, a)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/config/migrate"
+	"github.com/dogwatch/dogwatch/core/app/migrate"
 	"github.com/dogwatch/dogwatch/internal/heldfile"
 )
 

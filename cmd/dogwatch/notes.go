@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
-	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -12,12 +12,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
-	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // fetchLimit is how long fetching a plugin may take unless the user says otherwise.

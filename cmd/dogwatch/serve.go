@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/app"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
@@ -53,7 +53,7 @@ on port 3000.`,
 			if err != nil {
 				return err
 			}
-			return g.serve(cmd.Context(), cfg, core.Options{Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) }})
+			return g.serve(cmd.Context(), cfg, app.Options{Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) }})
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "stop when anything in the configuration is wrong, even a misspelt option")
@@ -64,7 +64,7 @@ on port 3000.`,
 // serve runs Dogwatch until ctx ends, with other configurations when it is reloaded and
 // everything has to restart for that. Of the options it completes what every server has
 // in common.
-func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options) error {
+func (g *global) serve(ctx context.Context, cfg *config.Config, opt app.Options) error {
 	if opt.Strict {
 		if err := config.Verdict(cfg.Problems, true); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options
 	for {
 		opt.Started = func() { before = nil }
 		err := g.serveWith(ctx, cfg, opt)
-		var again *core.RestartError
+		var again *app.RestartError
 		switch {
 		case errors.As(err, &again):
 			before, cfg = cfg, again.Config
@@ -100,7 +100,7 @@ func endsWithTerminal() bool {
 }
 
 // serveWith runs Dogwatch with one configuration.
-func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt core.Options) error {
+func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Options) error {
 	log, redactor, err := g.logger(cfg)
 	if err != nil {
 		return err
@@ -123,15 +123,15 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt core.Opt
 		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
 	}
 	opt.Config, opt.Builtins, opt.Version, opt.Log, opt.Redactor = cfg, builtins(), version, log, redactor
-	opt.Logins = func() core.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
-	app, err := core.New(ctx, opt)
+	opt.Logins = func() app.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
+	host, err := app.New(ctx, opt)
 	if err != nil {
 		return err
 	}
-	defer app.Close()
-	err = app.Run(ctx)
+	defer host.Close()
+	err = host.Run(ctx)
 	var invalid *config.InvalidError
-	var again *core.RestartError
+	var again *app.RestartError
 	if errors.As(err, &again) {
 		return err
 	}

@@ -1,13 +1,13 @@
-package core
+package app
 
 import (
 	"context"
 	"strings"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/app/installation"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 

@@ -1,16 +1,16 @@
-package core
+package app
 
 import (
 	"context"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // RestartError is why Run has ended when everything is to go on with another configuration.

@@ -1,4 +1,4 @@
-package core
+package app
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/app/migrate/wudstore"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 

@@ -1,4 +1,4 @@
-package core
+package app
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
-	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // installLimit bounds the installation of all plugins of plugins.install together:

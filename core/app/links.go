@@ -1,13 +1,13 @@
-package core
+package app
 
 import (
 	"context"
 
+	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web"
-	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // makeLinks makes the signed links of messages: there are none until users can reach
