@@ -32,22 +32,19 @@
 // check found; an update is what it offers, identified by its key; a delivery is
 // what is pending for one trigger.
 //
-// Packages depend downwards only, in this order, which arch_test.go asserts:
+// The folders tell the story of one update. A package imports only what is in folders below its own, in this order,
+// and in its own only what that folder's doc.go lists later; folders_test.go asserts both:
 //
-//	app core
-//	serve/api app/doctor app/oneshot plugin/verify serve/web
-//	serve/service app/wiring
-//	notify/testrun
-//	plugin/install app/installation plugin/reload watch/schedule
-//	update/automatic
-//	serve/auth watch/check decide/decision notify/dispatch decide/scan notify/statestream update/updater plugin/component
-//	plugin decide/preview store app/migrate/wudstore serve/metrics app/migrate app/lookup
-//	notify/link
-//	decide/choice
-//	decide/policy
-//	plugin/artifact model/history config/label/labeltest decide/notes model/tally/tallytest model/update watch/webhook
-//	config config/logging model/event notify/delivery update/operation config/label decide/tag model/tally model/sample config/template serve/auth/oidctest
-//	serve/chart decide/preset decide/policy/window decide/vulnerability
+//	app     the parts, wired and run; commands without a server; what takes over from other tools
+//	serve   pages, HTTP interface, logins, metrics
+//	store   what outlives the process
+//	notify  triggers say what happened
+//	update  updates and rollbacks, step by step
+//	watch   what runs, and what there is that is newer
+//	plugin  executables become watchers, registries and triggers
+//	decide  offered, held or automatic, and why
+//	config  what users write: file, variables, labels, templates
+//	model   what all speak of: identity of an update, events, counts
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.

@@ -1,13 +1,3 @@
-// Package config turns what the operator wrote, a YAML file and environment
-// variables, into a typed Config: the host's own settings decoded and checked,
-// the components as they were written, until the schema of their type is known. Every value remembers where it came from, and every mistake is a
-// Problem that names the key, the place and the remedy.
-//
-// A setting has one path and two spellings: trigger.smtp.main.tls.verify in
-// the file (nested, or with dots) is DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY in the
-// environment, and WUD_TRIGGER_SMTP_MAIN_TLS_VERIFY for those who come from
-// What's Up Docker. The order is: defaults, file, environment, command line;
-// the later wins.
 package config
 
 import (

@@ -1,7 +1,3 @@
-// Package plugin supervises the processes that do the work: it finds bundles,
-// decides which executables may run, launches them hardened, restarts those that
-// exit, with backoff and a circuit breaker, and configures their instances again.
-// Calls fail with "unavailable" while a process is down.
 package plugin
 
 import (

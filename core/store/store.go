@@ -1,11 +1,3 @@
-// Package store remembers everything that must outlive the process: the
-// containers and what their last check found, the log of events, what is pending
-// to triggers, which plugins are trusted, and responses of registries.
-//
-// It is one SQLite file and the only package that speaks SQL. Whatever belongs
-// together is written in one transaction, after which the readers of the log
-// are woken. The containers are also held in memory, decoded and encoded, as
-// one immutable Snapshot, so that reading them never touches the file.
 package store
 
 import (

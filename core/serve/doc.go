@@ -1,0 +1,11 @@
+// Package serve is what clients see: pages, the HTTP interface, logins and metrics. The application behind them is
+// package service, which alone decides what a caller may see and do.
+//
+// In: requests of browsers, scripts and Prometheus.
+// Out: responses; and what a user wants done, authorized and audited, to the folders below.
+// May be imported by: app.
+//
+// Its packages, each of which imports only those of later places:
+//
+//	api web > service > auth auth/oidctest chart metrics
+package serve
