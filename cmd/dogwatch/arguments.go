@@ -84,7 +84,9 @@ func (n *named) add(found []sdk.Container) {
 }
 
 // findOne is find for a word that must stand for one thing; container is nil when that is an image.
-func (g *global) findOne(ctx context.Context, instance *oneshot.Instance, word string) (container *sdk.Container, img string, err error) {
+func (g *global) findOne(
+	ctx context.Context, instance *oneshot.Instance, word string,
+) (container *sdk.Container, img string, err error) {
 	n, wrong := g.find(ctx, instance, []string{word})
 	switch {
 	case len(wrong) > 0:

@@ -82,11 +82,14 @@ be checked, or something that an argument names could not. With --exit-code also
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return g.check(cmd.Context(), f, args) },
 	}
-	cmd.Flags().StringSliceVarP(&f.watchers, "watcher", "w", nil, "check the containers of this `watcher` only; may be repeated")
+	cmd.Flags().StringSliceVarP(&f.watchers, "watcher", "w", nil,
+		"check the containers of this `watcher` only; may be repeated")
 	cmd.Flags().StringVar(&f.format, "format", "table", "how to print: table, json or markdown")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the containers as the API shows them; the same as --format json")
-	cmd.Flags().BoolVar(&f.trigger, "trigger", false, "store what is found and run the triggers; a Dogwatch that is serving is asked to do it")
-	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 3 when there are updates, and with 1 when something could not be checked")
+	cmd.Flags().BoolVar(&f.trigger, "trigger", false,
+		"store what is found and run the triggers; a Dogwatch that is serving is asked to do it")
+	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false,
+		"end with 3 when there are updates, and with 1 when something could not be checked")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print updates and failures only, and nothing when there are none")
 	cmd.ValidArgsFunction = completeFlag(g.containerNames)
 	_ = cmd.RegisterFlagCompletionFunc("watcher", completeFlag(g.watcherNames))
@@ -148,7 +151,8 @@ func knownWatchers(cfg *config.Config, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return usage(fmt.Errorf("there is no watcher %q%s", name, cmp.Or(nearest(name, known), ": there is "+enumerate(known))))
+			return usage(fmt.Errorf("there is no watcher %q%s", name,
+				cmp.Or(nearest(name, known), ": there is "+enumerate(known))))
 		}
 	}
 	return nil
@@ -247,7 +251,9 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 		stop()
 	}
 	if err == nil {
-		o.found = slices.DeleteFunc(o.found, func(c sdk.Container) bool { return len(names) > 0 && !slices.Contains(names, c.Watcher) })
+		o.found = slices.DeleteFunc(o.found, func(c sdk.Container) bool {
+			return len(names) > 0 && !slices.Contains(names, c.Watcher)
+		})
 		return o, nil
 	}
 	if !errors.Is(err, errNotServing) {
@@ -257,7 +263,9 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	if err != nil {
 		return o, err
 	}
-	host, err := app.New(ctx, app.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor})
+	host, err := app.New(ctx, app.Options{
+		Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor,
+	})
 	if err != nil {
 		return o, err
 	}

@@ -102,7 +102,8 @@ func newChoose(g *global, c choice, cmd *cobra.Command) *cobra.Command {
 	case "skip", "approve":
 		cmd.Flags().StringVar(&c.Version, "version", "", "the `version` that is meant, if it is not the one that is shown")
 	case "snooze":
-		cmd.Flags().StringVar(&until, "until", "", "a `date` such as 2026-12-24 or \"2026-12-24 08:00\", or an age such as 7d (default: until the next version)")
+		cmd.Flags().StringVar(&until, "until", "",
+			"a `date` such as 2026-12-24 or \"2026-12-24 08:00\", or an age such as 7d (default: until the next version)")
 	}
 	return cmd
 }
@@ -118,7 +119,8 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	if err != nil {
 		age, unreadable := policy.ParseAge(text)
 		if unreadable != nil || age == 0 {
-			return time.Time{}, fmt.Errorf("--until %q is neither a date such as 2026-12-24 or \"2026-12-24 08:00\", nor an age such as 7d or 36h", text)
+			return time.Time{},
+				fmt.Errorf("--until %q is neither a date such as 2026-12-24 or \"2026-12-24 08:00\", nor an age such as 7d or 36h", text)
 		}
 		at = now.Add(age)
 	}

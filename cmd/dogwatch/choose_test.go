@@ -45,7 +45,9 @@ func serveChoices(t *testing.T) *[]string {
 			return
 		}
 		got = append(got, strings.Join([]string{c.Name, body.Action, body.Version, body.Until}, " "))
-		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "choice", Text: "it was decided by ana", Source: "ana"}}}
+		c.Decision = &sdk.Decision{
+			State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "choice", Text: "it was decided by ana", Source: "ana"}},
+		}
 		respond(w, http.StatusOK, map[string]any{"decision": c.Decision, "choices": []any{}})
 	})
 	server := httptest.NewServer(mux)
@@ -95,7 +97,8 @@ func TestChooseRefusals(t *testing.T) {
 	} {
 		got := serveChoices(t)
 		_, err := runRoot(t, strings.Fields(test.args)...)
-		if code, _ := exitCode(err); err == nil || !strings.Contains(err.Error(), test.want) || len(*got) != test.sent || code != test.code {
+		if code, _ := exitCode(err); err == nil || !strings.Contains(err.Error(), test.want) ||
+			len(*got) != test.sent || code != test.code {
 			t.Errorf("%s: got %v (%d) after %q, want %q (%d)", test.args, err, code, *got, test.want, test.code)
 		}
 	}
@@ -105,7 +108,8 @@ func TestParseUntil(t *testing.T) {
 	zone := time.FixedZone("zone", 2*60*60)
 	now := time.Date(2026, time.November, 23, 12, 0, 0, 0, zone)
 	for text, want := range map[string]string{
-		"2026-12-24": "2026-12-24T00:00:00+02:00", "2026-12-24 08:00": "2026-12-24T08:00:00+02:00", "7d": "2026-11-30T12:00:00+02:00",
+		"2026-12-24": "2026-12-24T00:00:00+02:00", "2026-12-24 08:00": "2026-12-24T08:00:00+02:00",
+		"7d":                   "2026-11-30T12:00:00+02:00",
 		"2026-12-24T08:00:00Z": "2026-12-24T08:00:00Z", "1w12h": "2026-12-01T00:00:00+02:00",
 	} {
 		if got, err := parseUntil(text, now); err != nil || got.Format(time.RFC3339) != want {

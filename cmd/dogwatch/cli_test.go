@@ -62,7 +62,8 @@ func testMain(m *testing.M) int {
 
 // build makes the program, the names under which it is linked into the image, and two example plugins.
 func build(dir string) error {
-	for _, b := range []struct{ name, folder string }{{"dogwatch", "."}, {"trigger-file", "../../examples/trigger-file"}, {"watcher-list", "../../examples/watcher-list"}} {
+	for _, b := range []struct{ name, folder string }{{"dogwatch", "."},
+		{"trigger-file", "../../examples/trigger-file"}, {"watcher-list", "../../examples/watcher-list"}} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, b.name), ".")
 		cmd.Dir = b.folder
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -266,7 +267,9 @@ func forEach(ts *testscript.TestScript, _ bool, args []string) {
 
 // startPrivate serves team/app to the user ann with the password s3cret.
 func startPrivate(ts *testscript.TestScript, _ bool, _ []string) {
-	r := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true }})
+	r := registrysim.New(registrysim.Options{
+		Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true },
+	})
 	r.Push("team/app", "1.0.0", "1.1.0")
 	server := httptest.NewServer(r)
 	ts.Defer(server.Close)

@@ -67,7 +67,8 @@ func (g *global) operationIDs(open bool) func(context.Context) []cobra.Completio
 		var ids []cobra.Completion
 		for _, op := range all {
 			if !open || !op.State.Ended() {
-				ids = append(ids, cobra.CompletionWithDesc(op.ID, printable(fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State))))
+				ids = append(ids,
+					cobra.CompletionWithDesc(op.ID, printable(fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State))))
 			}
 		}
 		return ids
@@ -143,7 +144,9 @@ func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 	}
 	var names []cobra.Completion
 	for _, c := range containers {
-		names = append(names, cobra.CompletionWithDesc(printable(c.Name), printable(reference.Short(c.Image.Registry.Host, c.Image.Name)+":"+c.Image.Tag.Value)))
+		names = append(names,
+			cobra.CompletionWithDesc(printable(c.Name),
+				printable(reference.Short(c.Image.Registry.Host, c.Image.Name)+":"+c.Image.Tag.Value)))
 	}
 	return names
 }

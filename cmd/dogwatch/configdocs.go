@@ -68,7 +68,8 @@ are known by their names, too; the pages of all are those that are built in.`,
 	cmd.Flags().StringVar(&format, "format", "markdown", "markdown, or yaml for a file with everything commented out")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file`")
 	cmd.Flags().StringVar(&dir, "dir", "", "write a page for each type into this `folder`")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"markdown", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions([]string{"markdown", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

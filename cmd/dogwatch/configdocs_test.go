@@ -29,7 +29,8 @@ func TestConfigurationReferenceIsCurrent(t *testing.T) {
 func validate(t *testing.T, environ map[string]string, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), append([]string{"config", "validate"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"),
+		append([]string{"config", "validate"}, args...)...)
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir}
 	for name, value := range environ {
 		cmd.Env = append(cmd.Env, name+"="+value)
@@ -91,7 +92,8 @@ func testComposeExample(t *testing.T, name string, allows ...string) {
 	environ := compose.Services["dogwatch"].Environment
 	// The lines that are commented out must be right, too.
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("$2a$10$1skjScRGJ/sYKX66I41OL.MPFKbgrAnmFfgEgW6FrRXhfTJoSP8nK"), 0o600); err != nil {
+	if err := os.WriteFile(secret, []byte("$2a$10$1skjScRGJ/sYKX66I41OL.MPFKbgrAnmFfgEgW6FrRXhfTJoSP8nK"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^ *# (DOGWATCH_\w+): (.+)$`).FindAllStringSubmatch(string(text), -1) {
@@ -103,10 +105,12 @@ func testComposeExample(t *testing.T, name string, allows ...string) {
 			environ[name] = secret
 		}
 	}
-	if out := validate(t, environ); !strings.HasPrefix(out, "no problems") || !strings.Contains(out, "2 components configured") {
+	if out := validate(t, environ); !strings.HasPrefix(out, "no problems") ||
+		!strings.Contains(out, "2 components configured") {
 		t.Error(out)
 	}
-	if got := compose.Services["dogwatch"].Healthcheck.Test; !slices.Equal(got, []string{"CMD", "dogwatch", "healthcheck"}) {
+	if got := compose.Services["dogwatch"].Healthcheck.Test; !slices.Equal(got,
+		[]string{"CMD", "dogwatch", "healthcheck"}) {
 		t.Error(got)
 	}
 	var allowed []string
@@ -144,7 +148,8 @@ func TestDocumentLinks(t *testing.T) {
 			target := filepath.Join(filepath.Dir(document), m[2])
 			if m[1] != "" {
 				target = filepath.Join(root, m[2])
-			} else if strings.HasPrefix(document, docs) && !strings.HasPrefix(target, docs) && filepath.Base(filepath.Dir(document)) != "migrate" {
+			} else if strings.HasPrefix(document, docs) && !strings.HasPrefix(target, docs) &&
+				filepath.Base(filepath.Dir(document)) != "migrate" {
 				t.Errorf("%s links to %s, which is not in docs: give its address on GitHub", document, m[2])
 			}
 			info, err := os.Stat(target)

@@ -58,8 +58,11 @@ func TestCorpusVariables(t *testing.T) {
 // sampleValue is a value of ours for a variable whose values the corpus does not keep.
 func sampleValue(name string) string {
 	for _, sample := range []struct{ end, value string }{
-		{"HASS_DISCOVERY", "true"}, {"MQTT_{name}_DISCOVERY", "true"}, {"DISCOVERY", "https://sso.example.org/.well-known/openid-configuration"}, {"MQTT_{name}_URL", "mqtt://broker.example.org"}, {"_URL", "https://example.org"},
-		{"_FROM", "dog@example.org"}, {"_FROM_ADDRESS", "dog@example.org"}, {"_TO", "ana@example.org"}, {"JITTER", "60000"}, {"WATCHATSTART", "true"}, {"REDIRECT", "true"},
+		{"HASS_DISCOVERY", "true"}, {"MQTT_{name}_DISCOVERY", "true"},
+		{"DISCOVERY", "https://sso.example.org/.well-known/openid-configuration"},
+		{"MQTT_{name}_URL", "mqtt://broker.example.org"}, {"_URL", "https://example.org"},
+		{"_FROM", "dog@example.org"}, {"_FROM_ADDRESS", "dog@example.org"}, {"_TO", "ana@example.org"},
+		{"JITTER", "60000"}, {"WATCHATSTART", "true"}, {"REDIRECT", "true"},
 		{"PRIORITY", "3"}, {"AUTH", "YW5hOng="}, {"__FILE", "/run/secrets/x"}, {"SIMPLEBODY", "${container.name}"},
 	} {
 		if strings.HasSuffix(name, sample.end) {
@@ -74,7 +77,10 @@ func variableOutcome(name, value string) string {
 	open := func(file string) (fs.File, error) {
 		return fstest.MapFS{"run/secrets/x": {Data: []byte("secret\n")}}.Open(strings.TrimPrefix(file, "/"))
 	}
-	cfg, err := config.Load(config.Input{Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(), Open: open})
+	cfg, err := config.Load(config.Input{
+		Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
+		Open: open,
+	})
 	var b strings.Builder
 	problems := cfg.Problems
 	if err != nil {
@@ -90,7 +96,8 @@ func variableOutcome(name, value string) string {
 		problems = append(problems, found...)
 	}
 	for _, s := range config.List(cfg, schemaOf, false) {
-		if strings.Contains(s.Source, name) && !strings.Contains(s.Source, "unknown option") && !strings.Contains(s.Source, "not accepted") {
+		if strings.Contains(s.Source, name) && !strings.Contains(s.Source, "unknown option") &&
+			!strings.Contains(s.Source, "not accepted") {
 			fmt.Fprintf(&b, "\t%s = %v\n", s.Path, s.Value)
 		}
 	}
@@ -148,7 +155,9 @@ func checkDefault(t *testing.T, path, want string) {
 			got = "false"
 		}
 	} else {
-		cfg, _ := config.Load(config.Input{Environ: []string{"HOME=/h"}, Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist }})
+		cfg, _ := config.Load(config.Input{
+			Environ: []string{"HOME=/h"}, Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist },
+		})
 		for _, s := range config.List(cfg, schemaOf, true) {
 			if s.Path == path {
 				got = fmt.Sprint(s.Value)

@@ -85,7 +85,8 @@ func curl(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func (c *curlRequest) do(ctx context.Context, u *url.URL, stdout io.Writer) (int, error) {
 	client := &http.Client{Timeout: c.timeout, Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: c.insecure}, DisableKeepAlives: true,
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: c.insecure},
+		DisableKeepAlives: true,
 	}}
 	if !c.follow {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -180,7 +181,8 @@ func parseCurl(args []string) (*curlRequest, error) {
 // short reads a group of one-letter options and returns how many of the words behind it were values.
 func (c *curlRequest) short(letters string, rest []string) (used int, err error) {
 	names := map[rune]string{
-		'f': "fail", 's': "silent", 'S': "show-error", 'k': "insecure", 'L': "location", 'I': "head", 'o': "output", 'm': "max-time", 'X': "request",
+		'f': "fail", 's': "silent", 'S': "show-error", 'k': "insecure", 'L': "location", 'I': "head", 'o': "output",
+		'm': "max-time", 'X': "request",
 	}
 	for i, letter := range letters {
 		name, known := names[letter]
@@ -250,7 +252,8 @@ func (c *curlRequest) set(name, value string) error {
 // check that is written as one text, and says what it is when asked for more.
 func shell(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	refuse := func() int {
-		fmt.Fprintln(stderr, "sh: this image has no shell; its stand-in only runs health checks of the form: curl [options] address || exit 1")
+		fmt.Fprintln(stderr,
+			"sh: this image has no shell; its stand-in only runs health checks of the form: curl [options] address || exit 1")
 		return shellNotFound
 	}
 	if len(args) < 2 || args[0] != "-c" || strings.ContainsAny(args[1], "`;&<>\\()*?\n") {

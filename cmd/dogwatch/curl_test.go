@@ -18,7 +18,9 @@ func healthServer(t *testing.T, secure bool) string {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alive")) })
 	mux.Handle("GET /moved", http.RedirectHandler("/health", http.StatusFound))
 	mux.HandleFunc("GET /slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	server := httptest.NewUnstartedServer(mux)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	if secure {
@@ -58,14 +60,18 @@ func TestCurl(t *testing.T) {
 		"joined value":     {"-o" + os.DevNull + " " + plain + "/health", 0, "", ""},
 		"equals":           {"--output=" + os.DevNull + " " + plain + "/health", 0, "", ""},
 		"GET by name":      {"-X GET " + plain + "/health", 0, "alive", ""},
-		"POST":             {"-X POST " + plain + "/health", 2, "", "curl: (2) this stand-in for curl only reads: no POST requests\n"},
-		"unknown option":   {"--upload-file x " + plain, 2, "", "curl: (2) option --upload-file is not one this stand-in for curl knows\n"},
-		"unknown letter":   {"-fT x", 2, "", "curl: (2) option -T is not one this stand-in for curl knows\n"},
-		"value missing":    {"-o", 2, "", "curl: (2) option -o needs a value\n"},
-		"bad number":       {"--max-time soon " + plain, 2, "", "curl: (2) --max-time wants a number of seconds, not \"soon\"\n"},
-		"two addresses":    {plain + " " + plain, 2, "", "curl: (2) only one address can be asked, not also \"" + plain + "\"\n"},
-		"no address":       {"-f", 2, "", "curl: (2) no address given\n"},
-		"another scheme":   {"file:///etc/passwd", 3, "", "curl: (3) \"file:///etc/passwd\" is not an http or https address\n"},
+		"POST": {"-X POST " + plain + "/health", 2, "",
+			"curl: (2) this stand-in for curl only reads: no POST requests\n"},
+		"unknown option": {"--upload-file x " + plain, 2, "",
+			"curl: (2) option --upload-file is not one this stand-in for curl knows\n"},
+		"unknown letter": {"-fT x", 2, "", "curl: (2) option -T is not one this stand-in for curl knows\n"},
+		"value missing":  {"-o", 2, "", "curl: (2) option -o needs a value\n"},
+		"bad number": {"--max-time soon " + plain, 2, "",
+			"curl: (2) --max-time wants a number of seconds, not \"soon\"\n"},
+		"two addresses": {plain + " " + plain, 2, "",
+			"curl: (2) only one address can be asked, not also \"" + plain + "\"\n"},
+		"no address":     {"-f", 2, "", "curl: (2) no address given\n"},
+		"another scheme": {"file:///etc/passwd", 3, "", "curl: (3) \"file:///etc/passwd\" is not an http or https address\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -79,7 +85,8 @@ func TestCurl(t *testing.T) {
 
 func TestCurlHead(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := curl(t.Context(), []string{"-I", healthServer(t, false) + "/health"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "HTTP/1.1 200 OK\r\n") {
+	if code := curl(t.Context(), []string{"-I", healthServer(t, false) + "/health"}, &stdout, &stderr); code != 0 ||
+		!strings.HasPrefix(stdout.String(), "HTTP/1.1 200 OK\r\n") {
 		t.Errorf("exit code %d: %q %q", code, stdout.String(), stderr.String())
 	}
 }
@@ -124,13 +131,16 @@ func TestCurlInShellForm(t *testing.T) {
 		})
 	}
 	var stdout, stderr bytes.Buffer
-	if code := shell(t.Context(), nil, &stdout, &stderr); code != shellNotFound || !strings.Contains(stderr.String(), "no shell") {
+	if code := shell(t.Context(), nil, &stdout, &stderr); code != shellNotFound ||
+		!strings.Contains(stderr.String(), "no shell") {
 		t.Errorf("exit code %d: %q", code, stderr.String())
 	}
 }
 
 func TestCurlReplacesExecutable(t *testing.T) {
-	for name, want := range map[string]bool{"/usr/bin/curl": true, "curl": true, "/bin/sh": true, "/dogwatch": false, "dogwatch": false, "": false} {
+	for name, want := range map[string]bool{
+		"/usr/bin/curl": true, "curl": true, "/bin/sh": true, "/dogwatch": false, "dogwatch": false, "": false,
+	} {
 		if _, is := standIn(name); is != want {
 			t.Errorf("%q: %v", name, is)
 		}

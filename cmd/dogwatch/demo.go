@@ -72,7 +72,8 @@ begins anew.`,
 }
 
 // addressVariables are those of the environment that count for the demo, too.
-var addressVariables = []string{"DOGWATCH_SERVER_HOST", "DOGWATCH_SERVER_BIND", "DOGWATCH_SERVER_PORT", "WUD_SERVER_PORT"}
+var addressVariables = []string{"DOGWATCH_SERVER_HOST", "DOGWATCH_SERVER_BIND", "DOGWATCH_SERVER_PORT",
+	"WUD_SERVER_PORT"}
 
 // addressOf returns the variables of an environment that say where to listen.
 func addressOf(environ []string) []string {

@@ -66,7 +66,9 @@ func (l *homelab) pastOf(ctx context.Context, a demoApp, nth int, now time.Time)
 	c := l.current(a)
 	past := []moment{{now.Add(-oldest), event.ContainerAdded, c}}
 	// An invalid pattern, a registry that is out of order: nothing is known of what cannot be checked.
-	selector, err := tag.Compile(tag.Rules{Include: c.Labels["dogwatch.tag.include"], Exclude: c.Labels["diun.exclude_tags"]})
+	selector, err := tag.Compile(tag.Rules{
+		Include: c.Labels["dogwatch.tag.include"], Exclude: c.Labels["diun.exclude_tags"],
+	})
 	if err != nil || a.site == atticSite || !selector.IsVersion(a.running) {
 		return past, nil
 	}
@@ -75,7 +77,8 @@ func (l *homelab) pastOf(ctx context.Context, a demoApp, nth int, now time.Time)
 		return nil, err
 	}
 	run := func(version string) {
-		c.Image.Tag.Value, c.Result, c.UpdateAvailable, c.UpdateKind = version, &sdk.Result{Tag: version}, false, sdk.UpdateKind{Kind: sdk.KindUnknown}
+		c.Image.Tag.Value, c.Result, c.UpdateAvailable, c.UpdateKind = version, &sdk.Result{Tag: version}, false,
+			sdk.UpdateKind{Kind: sdk.KindUnknown}
 	}
 	run(first)
 	past[0].c = c
@@ -111,7 +114,10 @@ func (l *homelab) pastOf(ctx context.Context, a demoApp, nth int, now time.Time)
 			continue
 		}
 		c.Result, c.UpdateAvailable = &sdk.Result{Tag: best.Tag}, true
-		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: best.Tag, SemverDiff: selector.Diff(c.Image.Tag.Value, best.Tag)}
+		c.UpdateKind = sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: best.Tag,
+			SemverDiff: selector.Diff(c.Image.Tag.Value, best.Tag),
+		}
 		past = append(past, moment{s.at.Add(time.Second), event.UpdateFound, c})
 	}
 	return past, nil
@@ -137,9 +143,11 @@ func (l *homelab) current(a demoApp) sdk.Container {
 	image, _ := l.sites[a.site].Image(a.repository(), a.running)
 	ours := image.Platforms[0]
 	return sdk.Container{
-		ID: a.id, Name: a.name, Watcher: demoWatcher, Labels: a.labels, Status: "running", Check: sdk.CheckState{State: sdk.CheckOK},
+		ID: a.id, Name: a.name, Watcher: demoWatcher, Labels: a.labels, Status: "running",
+		Check: sdk.CheckState{State: sdk.CheckOK},
 		Image: sdk.Image{
-			ID: ours.Config, Name: a.repository(), OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: sdk.TimeOf(ours.Created),
+			ID: ours.Config, Name: a.repository(), OS: ours.Platform.OS, Architecture: ours.Platform.Architecture,
+			Created:  sdk.TimeOf(ours.Created),
 			Registry: sdk.Registry{Host: host}, Tag: sdk.Tag{Value: a.running, Semver: true},
 		},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown},

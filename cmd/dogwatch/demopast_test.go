@@ -44,7 +44,8 @@ func TestDemoHasAPast(t *testing.T) {
 		}
 		last = e.At
 	}
-	if types[event.ContainerAdded] != len(lab.apps) || types[event.UpdateFound] < 20 || types[event.ContainerReplaced] < 5 {
+	if types[event.ContainerAdded] != len(lab.apps) || types[event.UpdateFound] < 20 ||
+		types[event.ContainerReplaced] < 5 {
 		t.Errorf("the past is too dull to be seen: %v", types)
 	}
 	if planned, err := s.Cursor(t.Context(), dispatch.Reader); err != nil || planned != events[len(events)-1].ID {

@@ -80,7 +80,9 @@ func writeDiff(w io.Writer, s style, name string, d api.ImageDiff) error {
 	if d.Omitted > 0 {
 		section("", []string{"and " + count(d.Omitted, "further change")})
 	}
-	section("Warnings", lines(d.Warnings, func(r imagediff.Warning) string { return fmt.Sprintf("the new image %s (%s)", r.Text, r.Code) }))
+	section("Warnings", lines(d.Warnings, func(r imagediff.Warning) string {
+		return fmt.Sprintf("the new image %s (%s)", r.Text, r.Code)
+	}))
 	if len(d.Changes) == 0 {
 		section("Changes", []string{"none"})
 	}
@@ -93,7 +95,8 @@ func sizeLines(d imagediff.Diff) (texts []string) {
 		texts = append(texts, bytesText(d.Size.Before)+" → "+bytesText(d.Size.After)+", compressed")
 	}
 	if l := d.Layers; l != nil {
-		texts = append(texts, fmt.Sprintf("%d of %s there already, %s to download", l.Shared, count(l.After, "layer"), bytesText(l.Download)))
+		texts = append(texts,
+			fmt.Sprintf("%d of %s there already, %s to download", l.Shared, count(l.After, "layer"), bytesText(l.Download)))
 	}
 	return texts
 }

@@ -188,7 +188,8 @@ func (s style) writeFindings(w io.Writer, found []doctor.Finding, quiet bool, to
 		b.WriteString("\n")
 	}
 	if !quiet || len(found) > 0 {
-		last := fmt.Sprintf("Examined in %s: %s, %s, %d ok", brief(took), count(n[doctor.Fail], "failure"), count(n[doctor.Warn], "warning"), n[doctor.OK])
+		last := fmt.Sprintf("Examined in %s: %s, %s, %d ok", brief(took), count(n[doctor.Fail], "failure"),
+			count(n[doctor.Warn], "warning"), n[doctor.OK])
 		for _, line := range wrap(last, s.width) {
 			b.WriteString(s.paint(line, "1") + "\n")
 		}

@@ -13,10 +13,16 @@ import (
 func TestWriteFindings(t *testing.T) {
 	found := []doctor.Finding{
 		{Subject: "configuration", Level: doctor.OK, Detail: "3 components in dogwatch.yaml and the environment"},
-		{Subject: "watcher.docker.local", Level: doctor.Fail, Detail: "docker engine at unix:///var/run/docker.sock: connect: permission denied", Remedy: "/var/run/docker.sock belongs to group 998, of which user 1000 is not: add group_add: [\"998\"] to the service"},
+		{
+			Subject: "watcher.docker.local", Level: doctor.Fail,
+			Detail: "docker engine at unix:///var/run/docker.sock: connect: permission denied",
+			Remedy: "/var/run/docker.sock belongs to group 998, of which user 1000 is not: add group_add: [\"998\"] to the service",
+		},
 		{Subject: "container local/evil\x1b[31m", Level: doctor.Warn, Detail: "two\nlines and a bell\a", Remedy: "none"},
 	}
-	for name, s := range map[string]style{"": {}, "-30": {width: 30}, "-80": {width: 80}, "-80-colour": {width: 80, colour: true}} {
+	for name, s := range map[string]style{
+		"": {}, "-30": {width: 30}, "-80": {width: 80}, "-80-colour": {width: 80, colour: true},
+	} {
 		var out bytes.Buffer
 		if err := s.writeFindings(&out, found, false, 832*time.Millisecond); err != nil {
 			t.Fatal(err)

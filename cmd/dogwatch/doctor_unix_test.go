@@ -30,7 +30,8 @@ func TestDoctorAsAnotherUser(t *testing.T) {
 	defer listener.Close()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "doctor", "--quiet")
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + socket, "DOGWATCH_STORE_PATH=" + store, "DOGWATCH_SERVER_PORT=1", "HTTPS_PROXY=http://127.0.0.1:1"}
+	cmd.Env = []string{"HOME=" + dir, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + socket, "DOGWATCH_STORE_PATH=" + store,
+		"DOGWATCH_SERVER_PORT=1", "HTTPS_PROXY=http://127.0.0.1:1"}
 	wanted := []string{
 		"fail watcher.docker.local docker engine at unix://" + socket + ": connect: permission denied",
 		"fail store " + store + " cannot be written: permission denied",

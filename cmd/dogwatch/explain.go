@@ -57,7 +57,8 @@ not be checked.`,
 	}
 	cmd.ValidArgsFunction = first(g.containerNames)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as the API does")
-	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list every tag, not just %d, and the rules that no label sets", shownTags))
+	cmd.Flags().BoolVar(&all, "all", false,
+		fmt.Sprintf("list every tag, not just %d, and the rules that no label sets", shownTags))
 	return cmd
 }
 

@@ -34,13 +34,15 @@ func TestHealthcheck(t *testing.T) {
 		code      int
 		says      string
 	}{
-		"plain":        {plain, nil, "/api/health", 0, ""},
-		"base path":    {plain, map[string]string{"DOGWATCH_SERVER_BASEPATH": "/dog/"}, "/dog/api/health", 0, ""},
-		"WUD's names":  {plain, map[string]string{"WUD_SERVER_BASEPATH": "/wud/"}, "/wud/api/health", 0, ""},
-		"TLS":          {secure, map[string]string{"DOGWATCH_SERVER_TLS_ENABLED": "true"}, "/api/health", 0, ""},
-		"any address":  {plain, map[string]string{"DOGWATCH_SERVER_HOST": "0.0.0.0"}, "/api/health", 0, ""},
-		"TLS expected": {plain, map[string]string{"DOGWATCH_SERVER_TLS_ENABLED": "true"}, "", 1, "HTTP response to HTTPS client"},
-		"not well":     {plain, map[string]string{"DOGWATCH_SERVER_BASEPATH": "/sick/"}, "/sick/api/health", 1, "/sick/api/health answered 503"},
+		"plain":       {plain, nil, "/api/health", 0, ""},
+		"base path":   {plain, map[string]string{"DOGWATCH_SERVER_BASEPATH": "/dog/"}, "/dog/api/health", 0, ""},
+		"WUD's names": {plain, map[string]string{"WUD_SERVER_BASEPATH": "/wud/"}, "/wud/api/health", 0, ""},
+		"TLS":         {secure, map[string]string{"DOGWATCH_SERVER_TLS_ENABLED": "true"}, "/api/health", 0, ""},
+		"any address": {plain, map[string]string{"DOGWATCH_SERVER_HOST": "0.0.0.0"}, "/api/health", 0, ""},
+		"TLS expected": {plain, map[string]string{"DOGWATCH_SERVER_TLS_ENABLED": "true"}, "", 1,
+			"HTTP response to HTTPS client"},
+		"not well": {plain, map[string]string{"DOGWATCH_SERVER_BASEPATH": "/sick/"}, "/sick/api/health", 1,
+			"/sick/api/health answered 503"},
 		"switched off": {plain, map[string]string{"DOGWATCH_SERVER_ENABLED": "false"}, "", 0, "switched off"},
 		"any port":     {plain, map[string]string{"DOGWATCH_SERVER_PORT": "0"}, "", 1, "server.port is 0"},
 		"wrong port":   {plain, map[string]string{"DOGWATCH_SERVER_PORT": "none"}, "", 1, "server.port"},
@@ -64,7 +66,8 @@ func TestHealthcheck(t *testing.T) {
 			}
 			var stdout, stderr bytes.Buffer
 			code := run(t.Context(), []string{"healthcheck"}, &stdout, &stderr)
-			if said := stdout.String() + stderr.String(); code != c.code || requested != c.requested || !strings.Contains(said, c.says) || c.says == "" && said != "" {
+			if said := stdout.String() + stderr.String(); code != c.code || requested != c.requested ||
+				!strings.Contains(said, c.says) || c.says == "" && said != "" {
 				t.Errorf("exit code %d, requested %q: %s", code, requested, said)
 			}
 		})
@@ -72,7 +75,9 @@ func TestHealthcheck(t *testing.T) {
 }
 
 func TestClientRejectsForeignServer(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>"))
+	}))
 	defer server.Close()
 	var into []any
 	err := (&client{base: server.URL, http: localClient()}).call(t.Context(), http.MethodGet, "/api/plugins", &into)
@@ -96,7 +101,8 @@ func TestClientNoServer(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.call(over, http.MethodGet, "/api/plugins", nil); !errors.Is(err, context.Canceled) || errors.Is(err, errNotServing) {
+	if err := c.call(over, http.MethodGet, "/api/plugins", nil); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, errNotServing) {
 		t.Error(err)
 	}
 }

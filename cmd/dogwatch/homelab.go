@@ -78,27 +78,72 @@ var demoApps = []demoApp{
 		tags: "1.24.0-alpine 1.25.3-alpine 1.25.5-alpine 1.27.2-alpine 1.27.2 1.27.2-perl latest",
 		next: "1.27.3-alpine 1.28.0-alpine",
 	},
-	{name: "database", site: hubSite, repo: "postgres", running: "15.6-bookworm", tags: "15.6-bookworm 15.8-bookworm 16.4-bookworm 17.0-alpine 17.0-bookworm 17beta3-bookworm", labels: map[string]string{"dogwatch.tag.include": `^15\.`, "dogwatch.link.template": "https://www.postgresql.org/docs/release/${major}.${minor}/"}, next: "15.9-bookworm"},
-	{name: "cache", site: hubSite, repo: "redis", running: "7.4.1", tags: "7.2.4 7.2.6 7.4.0 7.4.1 8.0-M02 7.4-alpine", next: "7.4.2 8.0.0"},
-	{name: "metrics", site: quaySite, repo: "prometheus/prometheus", running: "v2.51.0", tags: "v2.50.0 v2.51.0 v2.55.1 v3.0.0-rc.1", next: "v3.0.0"},
-	{name: "alerts", site: quaySite, repo: "prometheus/alertmanager", running: "v0.27.0", tags: "v0.26.0 v0.27.0", next: "v0.28.0"},
-	{name: "dashboards", site: hubSite, repo: "grafana/grafana", running: "10.4.2", tags: "10.4.2 10.4.10 11.2.2 11.3.0 11.3.0-ubuntu main", labels: map[string]string{"dogwatch.link.template": "https://github.com/grafana/grafana/releases/tag/v${major}.${minor}.${patch}"}, next: "11.3.1"},
-	{name: "home-assistant", site: ghcrSite, repo: "home-assistant/home-assistant", running: "2024.9.3", tags: "2024.8.3 2024.9.1 2024.9.3 2024.10.0b2 2024.10.4 stable dev", next: "2024.11.0"},
-	{name: "zigbee", site: ghcrSite, repo: "koenkk/zigbee2mqtt", running: "1.40.2", tags: "1.39.1 1.40.1 1.40.2 latest latest-dev"},
+	{
+		name: "database", site: hubSite, repo: "postgres", running: "15.6-bookworm",
+		tags: "15.6-bookworm 15.8-bookworm 16.4-bookworm 17.0-alpine 17.0-bookworm 17beta3-bookworm",
+		labels: map[string]string{
+			"dogwatch.tag.include":   `^15\.`,
+			"dogwatch.link.template": "https://www.postgresql.org/docs/release/${major}.${minor}/",
+		}, next: "15.9-bookworm",
+	},
+	{
+		name: "cache", site: hubSite, repo: "redis", running: "7.4.1",
+		tags: "7.2.4 7.2.6 7.4.0 7.4.1 8.0-M02 7.4-alpine", next: "7.4.2 8.0.0",
+	},
+	{
+		name: "metrics", site: quaySite, repo: "prometheus/prometheus", running: "v2.51.0",
+		tags: "v2.50.0 v2.51.0 v2.55.1 v3.0.0-rc.1", next: "v3.0.0",
+	},
+	{
+		name: "alerts", site: quaySite, repo: "prometheus/alertmanager", running: "v0.27.0", tags: "v0.26.0 v0.27.0",
+		next: "v0.28.0",
+	},
+	{
+		name: "dashboards", site: hubSite, repo: "grafana/grafana", running: "10.4.2",
+		tags: "10.4.2 10.4.10 11.2.2 11.3.0 11.3.0-ubuntu main",
+		labels: map[string]string{
+			"dogwatch.link.template": "https://github.com/grafana/grafana/releases/tag/v${major}.${minor}.${patch}",
+		}, next: "11.3.1",
+	},
+	{
+		name: "home-assistant", site: ghcrSite, repo: "home-assistant/home-assistant", running: "2024.9.3",
+		tags: "2024.8.3 2024.9.1 2024.9.3 2024.10.0b2 2024.10.4 stable dev", next: "2024.11.0",
+	},
+	{
+		name: "zigbee", site: ghcrSite, repo: "koenkk/zigbee2mqtt", running: "1.40.2",
+		tags: "1.39.1 1.40.1 1.40.2 latest latest-dev",
+	},
 	{
 		name: "broker", site: hubSite, repo: "eclipse-mosquitto", running: "2.0.18",
 		tags: "2.0.18 2.0.20 2.0.20-openssl", broken: "2.0.20",
 	},
-	{name: "movies", site: ghcrSite, repo: "linuxserver/radarr", running: "5.11.0.9244-ls240", tags: "5.11.0.9244-ls239 5.11.0.9244-ls240 5.14.0.9383-ls245 latest nightly", next: "5.14.0.9383-ls246"},
+	{
+		name: "movies", site: ghcrSite, repo: "linuxserver/radarr", running: "5.11.0.9244-ls240",
+		tags: "5.11.0.9244-ls239 5.11.0.9244-ls240 5.14.0.9383-ls245 latest nightly", next: "5.14.0.9383-ls246",
+	},
 	{name: "music", site: hubSite, repo: "deluan/navidrome", running: "latest", tags: "0.53.3 latest", rebuilt: true},
 	{
 		name: "photos", site: ghcrSite, repo: "immich-app/immich-server", running: "v1.117.0",
 		tags: "v1.116.2 v1.117.0 v1.118.2 v1.119.1 release", next: "v1.120.0",
 	},
-	{name: "documents", site: ghcrSite, repo: "paperless-ngx/paperless-ngx", running: "2.12.1", tags: "2.11.6 2.12.1", next: "2.13.0"},
-	{name: "passwords", site: hubSite, repo: "vaultwarden/server", running: "1.32.3-alpine", tags: "1.31.0-alpine 1.32.3-alpine 1.32.3 testing"},
-	{name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52", tags: "v0.107.52 v0.107.53 v0.108.0-b.59 edge", labels: map[string]string{"diun.exclude_tags": `\.53$;beta`, "diun.max_tags": "10"}},
-	{name: "files", site: hubSite, repo: "nextcloud", running: "28-apache", tags: "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine", labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"}},
+	{
+		name: "documents", site: ghcrSite, repo: "paperless-ngx/paperless-ngx", running: "2.12.1",
+		tags: "2.11.6 2.12.1", next: "2.13.0",
+	},
+	{
+		name: "passwords", site: hubSite, repo: "vaultwarden/server", running: "1.32.3-alpine",
+		tags: "1.31.0-alpine 1.32.3-alpine 1.32.3 testing",
+	},
+	{
+		name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52",
+		tags:   "v0.107.52 v0.107.53 v0.108.0-b.59 edge",
+		labels: map[string]string{"diun.exclude_tags": `\.53$;beta`, "diun.max_tags": "10"},
+	},
+	{
+		name: "files", site: hubSite, repo: "nextcloud", running: "28-apache",
+		tags:   "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine",
+		labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"},
+	},
 	{name: "watchdog", site: quaySite, repo: "uptime/monitor", running: "stable", tags: "stable 1.23.15", next: "="},
 	{
 		name: "shop", site: homeSite, repo: "shop/frontend", running: "3.1.0", tags: "3.0.9 3.1.0 3.2.0", next: "3.2.1",
@@ -112,7 +157,10 @@ var demoApps = []demoApp{
 		},
 	},
 	{name: "archive", site: atticSite, repo: "old/archive", running: "1.0.0", tags: "1.0.0 1.1.0"},
-	{name: "wiki", site: hubSite, repo: "requarks/wiki", running: "2.5.304", tags: "2.5.304 2.5.305", labels: map[string]string{"dogwatch.tag.include": `^(2\.\d+`}},
+	{
+		name: "wiki", site: hubSite, repo: "requarks/wiki", running: "2.5.304", tags: "2.5.304 2.5.305",
+		labels: map[string]string{"dogwatch.tag.include": `^(2\.\d+`},
+	},
 }
 
 // demoRules are the labels of the demo that hold updates or have them approved, by container.
@@ -169,7 +217,8 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 			return nil, errors.Join(err, lab.close())
 		}
 	}
-	lab.sites[atticSite].Inject(registrysim.Any, -1, registrysim.Status(http.StatusServiceUnavailable, "the disk is full\n", "Content-Type", "text/plain"))
+	lab.sites[atticSite].Inject(registrysim.Any, -1,
+		registrysim.Status(http.StatusServiceUnavailable, "the disk is full\n", "Content-Type", "text/plain"))
 	var err error
 	if lab.at, err = lab.engine.Listen(""); err != nil {
 		return nil, errors.Join(err, lab.close())
@@ -204,8 +253,10 @@ const versionLabel = "org.opencontainers.image.version"
 func imageOf(repo string, revision int) map[string]any {
 	_, name, _ := strings.Cut(repo, "/")
 	config := map[string]any{
-		"Env": []string{"PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprintf("BUILD=%d", 4100+revision)}, "Entrypoint": []string{"/usr/bin/" + name},
-		"ExposedPorts": map[string]any{"8080/tcp": struct{}{}, "9090/tcp": struct{}{}}, "Labels": map[string]string{"org.opencontainers.image.title": name},
+		"Env":          []string{"PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprintf("BUILD=%d", 4100+revision)},
+		"Entrypoint":   []string{"/usr/bin/" + name},
+		"ExposedPorts": map[string]any{"8080/tcp": struct{}{}, "9090/tcp": struct{}{}},
+		"Labels":       map[string]string{"org.opencontainers.image.title": name},
 	}
 	switch version := fmt.Sprintf("1.%d.%d", revision/10, revision%10); repo { // whose tags say no version
 	case "uptime/monitor":
@@ -216,7 +267,8 @@ func imageOf(repo string, revision int) map[string]any {
 		}
 	}
 	if revision%3 == 0 {
-		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}
+		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}},
+			map[string]any{"8080/tcp": struct{}{}}
 	}
 	if !strings.HasPrefix(repo, "prometheus/") { // which have none
 		config["Healthcheck"] = map[string]any{

@@ -35,7 +35,8 @@ func TestContainerImage(t *testing.T) {
 		return out
 	}
 	build := exec.CommandContext(t.Context(), "sh", "image.sh", "dogwatch:test")
-	build.Env = append(os.Environ(), "DOCKER_HOST="+engine.Host, "DOCKER_BUILDKIT=0", "BINARY="+filepath.Join(binaries, "dogwatch"))
+	build.Env = append(os.Environ(), "DOCKER_HOST="+engine.Host, "DOCKER_BUILDKIT=0",
+		"BINARY="+filepath.Join(binaries, "dogwatch"))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("image.sh: %v\n%s", err, out)
 	}
@@ -43,7 +44,8 @@ func TestContainerImage(t *testing.T) {
 	if out := must("run", "--rm", "dogwatch:test", "version"); !strings.HasPrefix(out, "dogwatch dev\n") {
 		t.Error(out)
 	}
-	if out := must("run", "--rm", "--env", "TZ=Europe/Paris", "dogwatch:test", "config", "show"); !strings.Contains(out, "nothing is configured") {
+	if out := must("run", "--rm", "--env", "TZ=Europe/Paris", "dogwatch:test", "config", "show"); !strings.Contains(out,
+		"nothing is configured") {
 		t.Error(out)
 	}
 
@@ -53,7 +55,8 @@ func TestContainerImage(t *testing.T) {
 
 	// A volume of root's, as a program that ran as root leaves it.
 	must("run", "--rm", "--user", "0:0", "--volume", "rootstore:/store", "dogwatch:test", "token", "create", "x")
-	if out, err := docker("run", "--rm", "--volume", "rootstore:/store", "dogwatch:test", "token", "create", "y"); err == nil || !strings.Contains(out, "chown -R 1000:1000") {
+	if out, err := docker("run", "--rm", "--volume", "rootstore:/store", "dogwatch:test", "token", "create",
+		"y"); err == nil || !strings.Contains(out, "chown -R 1000:1000") {
 		t.Errorf("on a volume of root's it says %s (%v)", out, err)
 	}
 
@@ -63,14 +66,16 @@ func TestContainerImage(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for health := ""; health != "healthy\n"; health = must("inspect", "--format", "{{.State.Health.Status}}", "dog") {
 		if time.Now().After(deadline) {
-			t.Fatalf("it is %s\n%s\n%s", health, must("logs", "dog"), must("inspect", "--format", "{{json .State.Health}}", "dog"))
+			t.Fatalf("it is %s\n%s\n%s", health, must("logs", "dog"),
+				must("inspect", "--format", "{{json .State.Health}}", "dog"))
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	if out := must("top", "dog", "-o", "pid,uid,gid"); !strings.Contains(out, "1000") || strings.Contains(out, " 0 ") {
 		t.Errorf("its processes are\n%s", out)
 	}
-	if out := must("exec", "dog", "curl", "--fail", "http://localhost:3000/api/app"); !strings.Contains(out, `"dogwatch"`) {
+	if out := must("exec", "dog", "curl", "--fail", "http://localhost:3000/api/app"); !strings.Contains(out,
+		`"dogwatch"`) {
 		t.Error(out)
 	}
 	must("exec", "dog", "sh", "-c", "curl --fail http://localhost:${WUD_SERVER_PORT:-3000}/health || exit 1")

@@ -63,7 +63,9 @@ func newRewriter() migrate.Rewriter {
 // migrateEnvironment prints the configuration as a file of ours.
 func (g *global) migrateEnvironment() error {
 	environ, findings := newRewriter().Environ(os.Environ())
-	cfg, err := config.Load(config.Input{File: g.file, Environ: environ, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions()})
+	cfg, err := config.Load(config.Input{
+		File: g.file, Environ: environ, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
+	})
 	var invalid *config.InvalidError
 	if err != nil && !errors.As(err, &invalid) {
 		return err
@@ -169,7 +171,8 @@ func isYAML(name string) bool {
 func (g *global) reportMigrated(m *migrated) {
 	fmt.Fprint(g.stdout, m.result.Diff(m.data))
 	rewritten, different, left := m.result.Count()
-	fmt.Fprintf(g.stdout, "%s: %s rewritten, %d with another value or meaning, %d left as they are\n", m.name, count(rewritten, "name"), different, left)
+	fmt.Fprintf(g.stdout, "%s: %s rewritten, %d with another value or meaning, %d left as they are\n", m.name,
+		count(rewritten, "name"), different, left)
 	for _, f := range m.result.Findings {
 		if f.To == "" || f.Note != "" {
 			fmt.Fprintln(g.stdout, "  "+printable(f.String()))

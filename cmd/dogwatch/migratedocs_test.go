@@ -75,7 +75,10 @@ func hasTest(t *testing.T, dir, name string) bool {
 // variables is what becomes of them.
 func TestMigrationOfForeignNames(t *testing.T) {
 	// A variable without the prefix of its tool is the tool's only where the tool is.
-	for page, context := range map[string]string{"drydock.md": "DD_WATCHER_OTHER_MATURITY_MODE=x", "watchtower.md": "WATCHTOWER_CLEANUP=true", "diun.md": "DIUN_DB_PATH=x"} {
+	for page, context := range map[string]string{
+		"drydock.md": "DD_WATCHER_OTHER_MATURITY_MODE=x", "watchtower.md": "WATCHTOWER_CLEANUP=true",
+		"diun.md": "DIUN_DB_PATH=x",
+	} {
 		rows := tableRows(t, page)
 		if len(rows) < 25 {
 			t.Errorf("%s: %d rows", page, len(rows))
@@ -92,7 +95,8 @@ func TestMigrationOfForeignNames(t *testing.T) {
 				if translated.Name != "" {
 					got = label.Prefix + translated.Name + "=" + translated.Value
 				}
-			} else if environ, findings := newRewriter().Environ([]string{from, context}); len(findings) == 0 || findings[0].Name != name {
+			} else if environ, findings := newRewriter().Environ([]string{from, context}); len(findings) == 0 ||
+				findings[0].Name != name {
 				got = "nobody's"
 			} else if findings[0].To != "" {
 				got = environ[0]

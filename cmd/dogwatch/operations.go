@@ -106,7 +106,9 @@ func (g *global) operations(ctx context.Context, asJSON bool, args []string) err
 	if asJSON {
 		return printJSON(g.stdout, op)
 	}
-	err = writePlan(g.stdout, styleOf(g.stdout), op.Watcher+"/"+op.Name, api.Plan{From: op.Plan.From, To: op.Plan.To, Files: op.Plan.Files})
+	err = writePlan(g.stdout, styleOf(g.stdout), op.Watcher+"/"+op.Name, api.Plan{
+		From: op.Plan.From, To: op.Plan.To, Files: op.Plan.Files,
+	})
 	shown := stepPrinter{out: g.stdout}
 	shown.print(op)
 	shown.end(op)
@@ -125,7 +127,8 @@ func writeOperations(w io.Writer, all []api.Operation) error {
 		if by == "" {
 			by = op.Trigger
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", op.ID, op.Kind, printable(op.Watcher+"/"+op.Name), printable(op.Plan.To.Reference), op.State, printable(by), op.QueuedAt.Local().Format("2006-01-02 15:04"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", op.ID, op.Kind, printable(op.Watcher+"/"+op.Name),
+			printable(op.Plan.To.Reference), op.State, printable(by), op.QueuedAt.Local().Format("2006-01-02 15:04"))
 	}
 	return t.Flush()
 }

@@ -41,7 +41,10 @@ type operationWait struct {
 
 func newOperationWait(c *client, out, stderr io.Writer, named bool) *operationWait {
 	_, is := terminal(out)
-	return &operationWait{client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb", printed: map[string]*stepPrinter{}}
+	return &operationWait{
+		client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb",
+		printed: map[string]*stepPrinter{},
+	}
 }
 
 func (w *operationWait) add(res *result) {
@@ -68,7 +71,8 @@ func (w *operationWait) follow(ctx context.Context) iter.Seq2[*result, error] {
 				case errors.Is(err, errNotServing) && time.Since(seen) < maxAway:
 					continue // it may start again, and finishes the operation then
 				default:
-					err = fmt.Errorf("operation %s goes on, and could not be followed: %w; see: dogwatch operations %s", res.op.ID, err, res.op.ID)
+					err = fmt.Errorf("operation %s goes on, and could not be followed: %w; see: dogwatch operations %s",
+						res.op.ID, err, res.op.ID)
 				}
 				if err == nil && !res.op.State.Ended() {
 					continue
@@ -131,7 +135,8 @@ func (w *operationWait) rotate() {
 func (w *operationWait) explain() {
 	w.clear()
 	for _, res := range w.open {
-		fmt.Fprintf(w.stderr, "operation %s (%s) goes on; to cancel it: dogwatch operations cancel %s\n", res.op.ID, printable(res.op.Name), res.op.ID)
+		fmt.Fprintf(w.stderr, "operation %s (%s) goes on; to cancel it: dogwatch operations cancel %s\n", res.op.ID,
+			printable(res.op.Name), res.op.ID)
 	}
 	fmt.Fprintln(w.stderr, "interrupt again to stop waiting")
 }

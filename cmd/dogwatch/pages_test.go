@@ -102,7 +102,8 @@ func TestPageExamples(t *testing.T) {
 		"variables":                     {validate(t, native), len(allTypes())},
 		"variables of What's Up Docker": {validate(t, wud), theirs},
 	} {
-		if !strings.HasPrefix(test.out, "no problems") || !strings.Contains(test.out, fmt.Sprintf(": %s configured", count(test.want, "component"))) {
+		if !strings.HasPrefix(test.out, "no problems") ||
+			!strings.Contains(test.out, fmt.Sprintf(": %s configured", count(test.want, "component"))) {
 			t.Errorf("%s: want %d components:\n%s", how, test.want, test.out)
 		}
 	}

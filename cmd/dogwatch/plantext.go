@@ -52,7 +52,9 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 		line(text)
 	}
 	section("Steps", stepLines(p.Steps))
-	section("Carried over", lines(p.Carried, func(c api.Setting) string { return strings.TrimSuffix(c.Name+" = "+c.Value, " = ") }))
+	section("Carried over", lines(p.Carried, func(c api.Setting) string {
+		return strings.TrimSuffix(c.Name+" = "+c.Value, " = ")
+	}))
 	section("Defaults that change", lines(p.Changes, func(c api.ImageChange) string {
 		return fmt.Sprintf("%s: %s → %s", c.Name, orNone(c.Before), orNone(c.After))
 	}))

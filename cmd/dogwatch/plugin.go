@@ -34,8 +34,10 @@ does not run until somebody trusts it.`,
   # what a type can, and whether a component works
   dogwatch plugin describe trigger.smtp
   dogwatch plugin test trigger.smtp.main`,
-		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g), newPluginVerify(g),
-		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g), newPluginUpdate(g), newPluginOutdated(g), newPluginGrants(g))
+		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g),
+		newPluginRestart(g), newPluginNew(g), newPluginVerify(g),
+		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g), newPluginUpdate(g),
+		newPluginOutdated(g), newPluginGrants(g))
 }
 
 func newPluginList(g *global) *cobra.Command {
@@ -147,7 +149,8 @@ func writeIsolation(w io.Writer, p plugin.Status) {
 	}
 	for _, capability := range p.Requested {
 		if !slices.Contains(p.Grants, capability) {
-			fmt.Fprintf(w, "\n%s: asks for %s; to grant it, run: dogwatch plugin grants %s --grant %s\n", printable(p.Name), capability, printable(p.Name), capability)
+			fmt.Fprintf(w, "\n%s: asks for %s; to grant it, run: dogwatch plugin grants %s --grant %s\n",
+				printable(p.Name), capability, printable(p.Name), capability)
 		}
 	}
 }

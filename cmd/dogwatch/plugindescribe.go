@@ -64,7 +64,8 @@ func writeHolder(w io.Writer, p plugin.Status) {
 	if p.Builtin {
 		return
 	}
-	fmt.Fprintf(w, "\nPlugin %s, version %s, SDK %s\n", printable(p.Name), printable(cmp.Or(p.Version, "not known")), printable(cmp.Or(p.SDK, "not known")))
+	fmt.Fprintf(w, "\nPlugin %s, version %s, SDK %s\n", printable(p.Name), printable(cmp.Or(p.Version, "not known")),
+		printable(cmp.Or(p.SDK, "not known")))
 	if p.Note != "" {
 		fmt.Fprintf(w, "It was %s\n", printable(p.Note))
 	}

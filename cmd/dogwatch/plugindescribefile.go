@@ -27,10 +27,13 @@ func (approved) Trust(context.Context, string, []byte) error            { return
 
 // describeFile starts the only executable of a folder for a moment, as Dogwatch
 // starts plugins, and returns what it says of itself.
-func describeFile(ctx context.Context, cfg *config.Config, dir, name string, log hclog.Logger, redactor *logging.Redactor) (artifact.Plugin, error) {
+func describeFile(
+	ctx context.Context, cfg *config.Config, dir, name string, log hclog.Logger, redactor *logging.Redactor,
+) (artifact.Plugin, error) {
 	none := artifact.Plugin{}
 	host, err := plugin.New(plugin.Options{
-		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, Isolation: wiring.Isolation(cfg), RunDirs: plugin.RunDirs(cfg.Store.Path), Trust: approved{},
+		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, Isolation: wiring.Isolation(cfg),
+		RunDirs: plugin.RunDirs(cfg.Store.Path), Trust: approved{},
 		Log: log, Contained: contained.Here(), Redact: redactor.String,
 	})
 	if err != nil {
@@ -70,15 +73,18 @@ func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error
 	claimed := sensitive(s.Capabilities)
 	for _, c := range said.Capabilities {
 		if len(s.Types) > 0 && !slices.Contains(claimed, c) {
-			return fmt.Errorf("%s asks for the capability %s, of which its artifact says nothing, and is not installed", s.Name, c)
+			return fmt.Errorf("%s asks for the capability %s, of which its artifact says nothing, and is not installed",
+				s.Name, c)
 		}
 	}
 	if slices.Sort(s.Types); len(s.Types) > 0 && !slices.Equal(s.Types, said.Types) {
-		return fmt.Errorf("%s holds %s, and its artifact says %s: it is not installed", s.Name, strings.Join(said.Types, " "), strings.Join(s.Types, " "))
+		return fmt.Errorf("%s holds %s, and its artifact says %s: it is not installed", s.Name,
+			strings.Join(said.Types, " "), strings.Join(s.Types, " "))
 	}
 	if len(s.Types) == 0 {
 		s.Types, s.Capabilities = said.Types, said.Capabilities
-		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for", printable(p.requested(s)))
+		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for",
+			printable(p.requested(s)))
 	}
 	if s.Version == "" {
 		s.Version = said.Version

@@ -36,7 +36,9 @@ func grantable(flag string, names []string) error {
 
 // sensitive returns the capabilities that are only given to plugins that a user grants them to.
 func sensitive(capabilities []string) []string {
-	return slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool { return !slices.Contains(config.Grantable(), c) })
+	return slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool {
+		return !slices.Contains(config.Grantable(), c)
+	})
 }
 
 // requested names the capabilities that a plugin asks for, and which of them it has already.
@@ -69,7 +71,8 @@ func (p pluginFolder) grant(ctx context.Context, s *install.Staged) error {
 		switch {
 		case slices.Contains(s.Grants, c) || slices.Contains(p.cfg.Plugins.Grants()[s.Name], c):
 		case slices.Contains(p.flags.grants, c),
-			!p.flags.yes && len(p.flags.grants) == 0 && interactive() && p.g.says(ctx, fmt.Sprintf("Grant it %s (%s)?", c, config.Gives(c))):
+			!p.flags.yes && len(p.flags.grants) == 0 && interactive() &&
+				p.g.says(ctx, fmt.Sprintf("Grant it %s (%s)?", c, config.Gives(c))):
 			s.Grants = append(s.Grants, c)
 		default:
 			held = append(held, c)
@@ -82,7 +85,8 @@ func (p pluginFolder) grant(ctx context.Context, s *install.Staged) error {
 		fmt.Fprintf(p.g.stdout, "%-14s %s\n", "granted", strings.Join(s.Grants, ", "))
 	}
 	if len(held) > 0 {
-		fmt.Fprintf(p.g.stdout, "%-14s %s: to grant it, run dogwatch plugin grants %s --grant %s\n", "not granted", strings.Join(held, ", "), printable(s.Name), strings.Join(held, ","))
+		fmt.Fprintf(p.g.stdout, "%-14s %s: to grant it, run dogwatch plugin grants %s --grant %s\n", "not granted",
+			strings.Join(held, ", "), printable(s.Name), strings.Join(held, ","))
 	}
 	return nil
 }
@@ -122,7 +126,9 @@ triggers run; decide, to decide about updates for its users.`,
 			if !changes {
 				return g.showGrants(args)
 			}
-			return g.withPlugins(cmd.Context(), installFlags{}, func(_ context.Context, p pluginFolder) error { return p.changeGrants(args[0], grant, revoke) })
+			return g.withPlugins(cmd.Context(), installFlags{}, func(_ context.Context, p pluginFolder) error {
+				return p.changeGrants(args[0], grant, revoke)
+			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&grant, "grant", nil, "`capabilities` to grant")
@@ -141,7 +147,9 @@ func (p pluginFolder) changeGrants(name string, grant, revoke []string) error {
 	if !slices.ContainsFunc(p.Installed(), func(st install.Status) bool { return st.Name == name }) {
 		return placedByHand(p.cfg, name, grant)
 	}
-	granted = slices.DeleteFunc(append(slices.Clone(granted), grant...), func(c string) bool { return slices.Contains(revoke, c) })
+	granted = slices.DeleteFunc(append(slices.Clone(granted), grant...), func(c string) bool {
+		return slices.Contains(revoke, c)
+	})
 	slices.Sort(granted)
 	granted = slices.Compact(granted)
 	if err := p.Grant(name, granted); err != nil {
@@ -208,7 +216,8 @@ func writeGrants(w io.Writer, all []install.Status, configured map[string][]stri
 	fmt.Fprintln(t, "NAME\tASKS FOR\tGRANTED\tBY THE CONFIGURATION")
 	dash := func(list []string) string { return printable(cmp.Or(strings.Join(list, ", "), "-")) }
 	for _, st := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(st.Name), dash(sensitive(st.Capabilities)), dash(st.Granted), dash(configured[st.Name]))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(st.Name), dash(sensitive(st.Capabilities)), dash(st.Granted),
+			dash(configured[st.Name]))
 	}
 	return t.Flush()
 }

@@ -38,7 +38,8 @@ type installFlags struct {
 
 func (f *installFlags) common(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "install without asking")
-	cmd.Flags().StringSliceVar(&f.grants, "grant", nil, "`capabilities` to grant of those that it asks for: "+strings.Join(config.Grantable(), ", "))
+	cmd.Flags().StringSliceVar(&f.grants, "grant", nil,
+		"`capabilities` to grant of those that it asks for: "+strings.Join(config.Grantable(), ", "))
 	cmd.Flags().Int64Var(&f.maxSize, "max-size", artifact.MaxSize>>20, "largest size in `MiB`")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", fetchLimit, "longest `time` for fetching")
 }
@@ -86,9 +87,11 @@ for each, or --grant names them. dogwatch plugin grants shows and changes them l
 	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the file in plugins.dir, instead of the artifact's own")
 	cmd.Flags().StringVar(&f.digest, "digest", "", "the only `digest` of the artifact that is accepted, sha256:…")
 	cmd.Flags().StringVar(&f.sha256, "sha256", "", "the only `checksum` of the file at an address that is accepted")
-	cmd.Flags().StringVar(&f.key, "key", "", "the publisher's `key`, of minisign or cosign (ECDSA P-256), or its file: what it did not sign is refused")
+	cmd.Flags().StringVar(&f.key, "key", "",
+		"the publisher's `key`, of minisign or cosign (ECDSA P-256), or its file: what it did not sign is refused")
 	cmd.Flags().BoolVar(&f.newKey, "new-key", false, "accept --key instead of the one that is remembered")
-	cmd.Flags().BoolVar(&f.downgrade, "allow-downgrade", false, "accept a version that is not newer than the installed one")
+	cmd.Flags().BoolVar(&f.downgrade, "allow-downgrade", false,
+		"accept a version that is not newer than the installed one")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "replace a file that was put there by hand")
 	return cmd
 }
@@ -107,8 +110,9 @@ func (f *installFlags) request(ref string) (install.Request, error) {
 	if err != nil {
 		return install.Request{}, err
 	}
-	r := install.Request{Source: source, Replace: f.replace, NewKey: f.newKey, Downgrade: f.downgrade, Renamed: f.name != "",
-		Want: artifact.Want{Name: f.name, Digest: f.digest}}
+	r := install.Request{Source: source, Replace: f.replace, NewKey: f.newKey, Downgrade: f.downgrade,
+		Renamed: f.name != "",
+		Want:    artifact.Want{Name: f.name, Digest: f.digest}}
 	switch {
 	case f.sha256 != "" && f.digest != "":
 		return r, errors.New("--sha256 and --digest exclude each other")
@@ -279,7 +283,8 @@ func (g *global) typeHolders(ctx context.Context, cfg *config.Config) (*plugin.H
 func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
 	if p.cfg.Plugins.Trust == "pinned" || p.cfg.Plugins.Checksums()[name] != "" {
 		if p.cfg.Plugins.Checksums()[name] != sum {
-			fmt.Fprintf(p.g.stdout, "\nplugins.checksums decides what runs: set\n  plugins:\n    checksums: { %s: %s }\n", printable(name), sum)
+			fmt.Fprintf(p.g.stdout,
+				"\nplugins.checksums decides what runs: set\n  plugins:\n    checksums: { %s: %s }\n", printable(name), sum)
 		}
 		return nil
 	}
@@ -288,7 +293,8 @@ func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
 		return err // a file that is seen for the first time is trusted when it starts
 	}
 	if _, err := trustPlugin(ctx, p.cfg, name, sum); err != nil {
-		return fmt.Errorf("%s is installed and not trusted yet: %w; run: %s plugin trust %s %s", name, err, p.cfg.Command(), name, sum)
+		return fmt.Errorf("%s is installed and not trusted yet: %w; run: %s plugin trust %s %s", name, err,
+			p.cfg.Command(), name, sum)
 	}
 	return nil
 }

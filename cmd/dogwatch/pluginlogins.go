@@ -52,7 +52,9 @@ func (l *registryLogins) load(ctx context.Context) (*oneshot.Instance, error) {
 	}
 	settings := *l.cfg
 	settings.Plugins.Dir = "" // a third-party registry cannot help to fetch plugins
-	instance, err := oneshot.New(oneshot.Options{Config: &settings, Builtins: builtins(), Log: l.log, Redactor: l.redactor}, kind.Registry)
+	instance, err := oneshot.New(oneshot.Options{
+		Config: &settings, Builtins: builtins(), Log: l.log, Redactor: l.redactor,
+	}, kind.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,8 @@ func (l *registryLogins) transport(id string) (http.RoundTripper, error) {
 			continue
 		}
 		raw := map[string]any{}
-		for _, name := range []string{"proxy", "tls.cafile", "tls.certfile", "tls.keyfile", "tls.insecure", "tls.minversion"} {
+		for _, name := range []string{"proxy", "tls.cafile", "tls.certfile", "tls.keyfile", "tls.insecure",
+			"tls.minversion"} {
 			if v, set := c.Options[name]; set {
 				raw[name] = v.V
 			}

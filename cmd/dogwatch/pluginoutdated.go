@@ -95,7 +95,8 @@ func writeInstalled(w io.Writer, all []install.Status) error {
 		if st.Changed {
 			newer = "file changed or missing: install it again"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(st.Name), printable(cmp.Or(st.Version, "-")), printable(newer), cmp.Or(st.KeyName, "unsigned"), printable(st.Ref))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(st.Name), printable(cmp.Or(st.Version, "-")), printable(newer),
+			cmp.Or(st.KeyName, "unsigned"), printable(st.Ref))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -137,7 +138,9 @@ names is updated there. What fails is said at the end and stops none of the othe
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.withPlugins(cmd.Context(), f, func(ctx context.Context, p pluginFolder) error { return p.update(ctx, args) })
+			return g.withPlugins(cmd.Context(), f, func(ctx context.Context, p pluginFolder) error {
+				return p.update(ctx, args)
+			})
 		},
 	}
 	f.common(cmd)
@@ -151,10 +154,13 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 	var wrong []error
 	for _, name := range names {
 		if !slices.ContainsFunc(installed, func(st install.Status) bool { return st.Name == name }) {
-			wrong = append(wrong, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name))
+			wrong = append(wrong,
+				fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name))
 		}
 	}
-	chosen := slices.DeleteFunc(installed, func(st install.Status) bool { return len(names) > 0 && !slices.Contains(names, st.Name) })
+	chosen := slices.DeleteFunc(installed, func(st install.Status) bool {
+		return len(names) > 0 && !slices.Contains(names, st.Name)
+	})
 	holders, err := p.g.typeHolders(ctx, p.cfg)
 	if err != nil {
 		return err
@@ -186,7 +192,8 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 
 func (p pluginFolder) updateOne(ctx context.Context, st install.Status) error {
 	if slices.ContainsFunc(p.cfg.Plugins.Declared(), func(i config.Install) bool { return i.Name == st.Name }) {
-		return fmt.Errorf("plugins.install names it: write %s there, and run dogwatch reload", strings.TrimSpace(st.Available))
+		return fmt.Errorf("plugins.install names it: write %s there, and run dogwatch reload",
+			strings.TrimSpace(st.Available))
 	}
 	source, err := artifact.ParseSource("oci://" + st.Available)
 	if err != nil {

@@ -93,7 +93,9 @@ func (g *global) packagePlugin(ctx context.Context, f packageFlags, files []stri
 	return nil
 }
 
-func deliverPackage(ctx context.Context, logins *registryLogins, f packageFlags, all []artifact.Built, signer *artifact.Signer) (digest, where string, err error) {
+func deliverPackage(
+	ctx context.Context, logins *registryLogins, f packageFlags, all []artifact.Built, signer *artifact.Signer,
+) (digest, where string, err error) {
 	if f.output != "" {
 		digest, err = artifact.WriteLayout(ctx, f.output, cmp.Or(artifact.TagOf(all[0].Version), "latest"), all, signer)
 		return digest, "wrote " + f.output, err
@@ -133,7 +135,9 @@ var platformEnd = regexp.MustCompile(`(-v?\d[\w.+]*)?-(linux|darwin|windows|free
 
 // builtFiles reads the arguments of package and completes them with what the plugin
 // says of itself.
-func (g *global) builtFiles(ctx context.Context, cfg *config.Config, logins *registryLogins, f packageFlags, files []string) ([]artifact.Built, error) {
+func (g *global) builtFiles(
+	ctx context.Context, cfg *config.Config, logins *registryLogins, f packageFlags, files []string,
+) ([]artifact.Built, error) {
 	var all []artifact.Built
 	native := -1
 	here := artifact.Here()
@@ -170,7 +174,8 @@ func (g *global) builtFiles(ctx context.Context, cfg *config.Config, logins *reg
 			return nil, fmt.Errorf("%s does not start as a plugin: %w", all[native].File, err)
 		}
 	} else {
-		fmt.Fprintf(g.stderr, "none of the files is for %s: the artifact will not say which types the plugin holds and what it wants\n", here)
+		fmt.Fprintf(g.stderr,
+			"none of the files is for %s: the artifact will not say which types the plugin holds and what it wants\n", here)
 	}
 	for i := range all {
 		platform := all[i].Platform
@@ -184,7 +189,9 @@ func (g *global) builtFiles(ctx context.Context, cfg *config.Config, logins *reg
 }
 
 // describeCopy describes a copy of a file, in a folder that is this user's alone.
-func describeCopy(ctx context.Context, cfg *config.Config, file, name string, logins *registryLogins) (p artifact.Plugin, err error) {
+func describeCopy(
+	ctx context.Context, cfg *config.Config, file, name string, logins *registryLogins,
+) (p artifact.Plugin, err error) {
 	dir, err := os.MkdirTemp("", "dogwatch-package-")
 	if err != nil {
 		return p, err

@@ -45,7 +45,9 @@ Ends with 1 when a check failed. What is skipped does not apply, or needs option
 			}
 			stop := spinner(g.stderr, func() string { return "Verifying " + args[0] })
 			defer stop()
-			report, err := verify.Run(cmd.Context(), verify.Options{File: args[0], Set: options, Holder: g.holderOf(cmd.Context())})
+			report, err := verify.Run(cmd.Context(), verify.Options{
+				File: args[0], Set: options, Holder: g.holderOf(cmd.Context()),
+			})
 			stop()
 			if err != nil {
 				return fmt.Errorf("verify %s: %w", args[0], err)
@@ -98,6 +100,7 @@ func writeReport(w io.Writer, r verify.Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d ok, %d failed, %d skipped\n", count[verify.OK], count[verify.Failed], count[verify.Skipped])
+	_, err := fmt.Fprintf(w, "%d ok, %d failed, %d skipped\n", count[verify.OK], count[verify.Failed],
+		count[verify.Skipped])
 	return err
 }

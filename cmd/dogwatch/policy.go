@@ -63,15 +63,17 @@ Exit code 0: it is shown. 1: there is no such container, or the rule cannot be r
 			return g.previewPolicy(cmd.Context(), args, rules, asJSON)
 		},
 	}
-	cmd.Flags().StringArrayVar(&rules, "rule", nil, "show what this `rule` would change, such as minage=7d; may be repeated")
+	cmd.Flags().StringArrayVar(&rules, "rule", nil,
+		"show what this `rule` would change, such as minage=7d; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the preview for a script")
-	_ = cmd.RegisterFlagCompletionFunc("rule", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var names []cobra.Completion
-		for _, name := range policy.RuleNames() {
-			names = append(names, name+"=")
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	})
+	_ = cmd.RegisterFlagCompletionFunc("rule",
+		func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			for _, name := range policy.RuleNames() {
+				names = append(names, name+"=")
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		})
 	return cmd
 }
 
@@ -181,7 +183,9 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 			Update:  policy.Update{Subject: subject, Candidates: stored.Found[subject].Candidates},
 			Rules:   rules(c),
 			Facts:   factsOf(cfg, c, stored.Stops[subject]),
-			Choices: slices.DeleteFunc(slices.Clone(stored.Choices), func(choice policy.Choice) bool { return choice.Subject != subject }),
+			Choices: slices.DeleteFunc(slices.Clone(stored.Choices), func(choice policy.Choice) bool {
+				return choice.Subject != subject
+			}),
 		})
 	}
 	return subjects, cfg, nil

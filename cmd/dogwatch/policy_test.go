@@ -36,7 +36,11 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 		if days == 0 {
 			continue
 		}
-		found, err := policy.Found{Candidates: []policy.Candidate{{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: time.Now().AddDate(0, 0, -days)}}}.Encode()
+		found, err := policy.Found{
+			Candidates: []policy.Candidate{{
+				Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: time.Now().AddDate(0, 0, -days),
+			}},
+		}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +49,11 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 	if err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	skipped := policy.Choice{Subject: "local/skipped", Kind: policy.Skip, Actor: "ana", Update: updatekey.Key{Subject: "local/skipped", Kind: sdk.KindTag, FromTag: "1.0", ToTag: "1.1"}, At: sdk.TimeOf(time.Now())}
+	skipped := policy.Choice{
+		Subject: "local/skipped", Kind: policy.Skip, Actor: "ana",
+		Update: updatekey.Key{Subject: "local/skipped", Kind: sdk.KindTag, FromTag: "1.0", ToTag: "1.1"},
+		At:     sdk.TimeOf(time.Now()),
+	}
 	if err := s.PutChoice(t.Context(), skipped, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -65,16 +73,18 @@ func runRoot(t *testing.T, args ...string) (string, error) {
 }
 
 func TestPolicyPreview(t *testing.T) {
-	storeUpdates(t, map[string]int{"young": 2, "old": 30, "shut": 30, "skipped": 30, "current": 0}, map[string]map[string]string{
-		"shut": {"dogwatch.update.window": "0 2 29 2 * UTC"},
-	})
+	storeUpdates(t, map[string]int{"young": 2, "old": 30, "shut": 30, "skipped": 30, "current": 0},
+		map[string]map[string]string{
+			"shut": {"dogwatch.update.window": "0 2 29 2 * UTC"},
+		})
 	out, err := runRoot(t, "policy", "preview")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"local/young  1.0 -> 1.1  offered\n", "local/shut  1.0 -> 1.1  held\n", "(label dogwatch.update.window), until ",
-		"windows of local/shut\n", "local/skipped  1.0 -> 1.1  held\n    it was skipped by ana\n", "2 offered, 2 held, 1 without an update\n",
+		"windows of local/shut\n", "local/skipped  1.0 -> 1.1  held\n    it was skipped by ana\n",
+		"2 offered, 2 held, 1 without an update\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("got %s\nwant %q", out, want)
@@ -88,19 +98,22 @@ func TestPolicyPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"local/young  1.0 -> 1.1  held, now offered\n", "local/old  1.0 -> 1.1  offered\n", "now: 2 offered, 2 held", "with this rule: 1 offered, 3 held"} {
+	for _, want := range []string{"local/young  1.0 -> 1.1  held, now offered\n", "local/old  1.0 -> 1.1  offered\n",
+		"now: 2 offered, 2 held", "with this rule: 1 offered, 3 held"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a rule: got %s\nwant %q", out, want)
 		}
 	}
 
-	if out, err = runRoot(t, "policy", "preview", "current"); err != nil || !strings.Contains(out, "local/current  no update\n") {
+	if out, err = runRoot(t, "policy", "preview", "current"); err != nil ||
+		!strings.Contains(out, "local/current  no update\n") {
 		t.Errorf("of one: got %s, %v", out, err)
 	}
 
 	out, err = runRoot(t, "policy", "preview", "--json", "shut")
 	var p preview.Preview
-	if err != nil || json.Unmarshal([]byte(out), &p) != nil || p.Held != 1 || len(p.Containers) != 1 || len(p.Containers[0].Windows) == 0 {
+	if err != nil || json.Unmarshal([]byte(out), &p) != nil || p.Held != 1 || len(p.Containers) != 1 ||
+		len(p.Containers[0].Windows) == 0 {
 		t.Errorf("as JSON: got %s, %v", out, err)
 	}
 }
@@ -188,7 +201,8 @@ func TestPolicyPreviewRefusals(t *testing.T) {
 		}
 	}
 	t.Setenv("DOGWATCH_STORE_PATH", t.TempDir())
-	if _, err := runRoot(t, "policy", "preview"); err == nil || !strings.Contains(err.Error(), "no containers are recorded yet") {
+	if _, err := runRoot(t, "policy", "preview"); err == nil ||
+		!strings.Contains(err.Error(), "no containers are recorded yet") {
 		t.Errorf("without a database: got %v", err)
 	}
 }
@@ -206,7 +220,8 @@ func TestPolicyList(t *testing.T) {
 	}
 	lines := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"RULE VALUE SOURCE CONTAINERS UPDATES", "minage 7d policies.careful.minage 1 1 held", "freeze 02-29 policy.freeze 2 2 held",
+		"RULE VALUE SOURCE CONTAINERS UPDATES", "minage 7d policies.careful.minage 1 1 held",
+		"freeze 02-29 policy.freeze 2 2 held",
 		`"soon" is not an age`, "no container uses policies.bold",
 	} {
 		if !strings.Contains(lines, want) {

@@ -97,8 +97,10 @@ or blocked (plan, update, rollback).`,
 		SilenceErrors: true,
 	}
 	root.Flags().AddFlagSet(serve.Flags())
-	root.PersistentFlags().StringVarP(&g.file, "config", "c", "", "configuration `file` (default: DOGWATCH_CONFIG, or dogwatch.yaml in /etc/dogwatch, /config or here); variables win over it")
-	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "least severe `level` that is logged: trace, debug, info, warn, error")
+	root.PersistentFlags().StringVarP(&g.file, "config", "c", "",
+		"configuration `file` (default: DOGWATCH_CONFIG, or dogwatch.yaml in /etc/dogwatch, /config or here); variables win over it")
+	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "",
+		"least severe `level` that is logged: trace, debug, info, warn, error")
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
@@ -109,7 +111,9 @@ or blocked (plan, update, rollback).`,
 		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newNotes(g), newDemo(g)}},
 		{"Update:", []*cobra.Command{newDiff(g), newScan(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
-		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g), newHashPassword(g)}},
+		{"Set up:",
+			[]*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g),
+				newHashPassword(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -128,14 +132,19 @@ or blocked (plan, update, rollback).`,
 		}
 		root.RemoveCommand(help) // which is added once the command line is read
 	}
-	_ = root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt))
+	_ = root.RegisterFlagCompletionFunc("log-level",
+		cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("config",
+		cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt))
 	return root
 }
 
 // newGroup returns a command that only holds others.
 func newGroup(name, short, long, example string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{Use: name, Short: short, Long: long, Example: example, Args: unknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	group := &cobra.Command{
+		Use: name, Short: short, Long: long, Example: example, Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	group.AddCommand(commands...)
 	return group
 }
@@ -201,7 +210,9 @@ func (g *global) load(flags map[string]any) (*config.Config, error) {
 		}
 		flags["log.level"] = g.logLevel
 	}
-	return config.Load(config.Input{File: g.file, Environ: os.Environ(), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions()})
+	return config.Load(config.Input{
+		File: g.file, Environ: os.Environ(), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
+	})
 }
 
 func dockerOptions() option.Schema {
@@ -254,7 +265,9 @@ func (g *global) newOneShotWith(cfg *config.Config, kinds ...kind.Kind) (*onesho
 	if err := plugin.Harden(); err != nil {
 		log.Warn("harden this process", "error", err)
 	}
-	o, err := oneshot.New(oneshot.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor}, kinds...)
+	o, err := oneshot.New(oneshot.Options{
+		Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor,
+	}, kinds...)
 	return o, redactor, err
 }
 

@@ -63,7 +63,8 @@ func TestCommandsHaveHelpAndExamples(t *testing.T) {
 			if err := parses(strings.Fields(args)); err != nil {
 				t.Errorf("%s: the example %q: %v", path, line, err)
 			}
-			ofGroup := c.HasParent() && c.Parent().HasParent() && strings.HasPrefix("dogwatch "+args, c.Parent().CommandPath()+" ")
+			ofGroup := c.HasParent() && c.Parent().HasParent() &&
+				strings.HasPrefix("dogwatch "+args, c.Parent().CommandPath()+" ")
 			if !strings.HasPrefix("dogwatch "+args+" ", path+" ") && !ofGroup {
 				t.Errorf("%s: the example %q is of another command", path, line)
 			}

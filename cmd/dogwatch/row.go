@@ -78,7 +78,9 @@ func rowOf(c sdk.Container) row {
 		r.note = printable(c.Error.Message)
 	}
 	if c.Check.Postponed() {
-		r.note = strings.TrimPrefix(r.note+"; "+printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason, c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
+		r.note = strings.TrimPrefix(r.note+"; "+
+			printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason,
+				c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
 	}
 	switch kind := tally.Kind(&c); {
 	case tally.Rebuilt(&c):

@@ -36,7 +36,9 @@ Exit code 0: they are compared. 1: they could not be, or there is no update.`,
   dogwatch scan nginx --stored --json`,
 		Args:              exactly(1),
 		ValidArgsFunction: first(g.containerNames),
-		RunE:              func(cmd *cobra.Command, args []string) error { return g.scan(cmd.Context(), args[0], stored, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.scan(cmd.Context(), args[0], stored, asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as the API does")
 	cmd.Flags().BoolVar(&stored, "stored", false, "scan nothing: print what is known")
@@ -77,7 +79,8 @@ func (g *global) scan(ctx context.Context, name string, stored, asJSON bool) err
 	case result.Error != "":
 		return errors.New(printable(result.Error))
 	case result.Comparison == nil:
-		return fmt.Errorf("the images of %s were not compared yet: leave --stored out to scan them", printable(container.Name))
+		return fmt.Errorf("the images of %s were not compared yet: leave --stored out to scan them",
+			printable(container.Name))
 	}
 	return nil
 }
@@ -125,7 +128,8 @@ func (g *global) awaitScan(ctx context.Context, c *client, path string) (result 
 func writeScan(w io.Writer, s style, name string, result api.Scan) error {
 	var b strings.Builder
 	c := result.Comparison
-	fmt.Fprintf(&b, "%s  the new image %s; %s\n", s.paint(printable(name), "1"), printable(result.Summary), remaining(c.Remaining.Total()))
+	fmt.Fprintf(&b, "%s  the new image %s; %s\n", s.paint(printable(name), "1"), printable(result.Summary),
+		remaining(c.Remaining.Total()))
 	fmt.Fprintf(&b, "scanned %s with %s\n", c.At.Local().Format("2006-01-02 15:04"), printable(c.Scanner))
 	for _, group := range []struct {
 		title string
@@ -137,7 +141,8 @@ func writeScan(w io.Writer, s style, name string, result api.Scan) error {
 		}
 		b.WriteString(s.paint(group.title, "1") + "\n")
 		for _, f := range group.found {
-			line := fmt.Sprintf("  %-10s  %-20s  %s %s", f.Severity, printable(f.ID), printable(f.Package), printable(f.Installed))
+			line := fmt.Sprintf("  %-10s  %-20s  %s %s", f.Severity, printable(f.ID), printable(f.Package),
+				printable(f.Installed))
 			if f.Fixed != "" {
 				line += ", fixed in " + printable(f.Fixed)
 			}

@@ -53,10 +53,13 @@ on port 3000.`,
 			if err != nil {
 				return err
 			}
-			return g.serve(cmd.Context(), cfg, app.Options{Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) }})
+			return g.serve(cmd.Context(), cfg, app.Options{
+				Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) },
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "stop when anything in the configuration is wrong, even a misspelt option")
+	cmd.Flags().BoolVar(&strict, "strict", false,
+		"stop when anything in the configuration is wrong, even a misspelt option")
 	cmd.Flags().IntVarP(&port, "port", "p", defaultPort, "port to listen on")
 	return cmd
 }
@@ -85,7 +88,8 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt app.Options)
 		case errors.As(err, &again):
 			before, cfg = cfg, again.Config
 		case err != nil && before != nil && ctx.Err() == nil:
-			fmt.Fprintf(g.stderr, "dogwatch: cannot start with the configuration that was reloaded, and goes on with the one before: %v\n", err)
+			fmt.Fprintf(g.stderr,
+				"dogwatch: cannot start with the configuration that was reloaded, and goes on with the one before: %v\n", err)
 			before, cfg = nil, before
 		default:
 			return err

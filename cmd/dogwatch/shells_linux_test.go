@@ -32,7 +32,9 @@ func atHome(t *testing.T) (dir string, environ []string) {
 	}
 	var change event.Change
 	for _, name := range []string{"proxy", "wiki"} {
-		change.Put = append(change.Put, sdk.Container{ID: name, Watcher: "local", Name: name, Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1"}}})
+		change.Put = append(change.Put, sdk.Container{
+			ID: name, Watcher: "local", Name: name, Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1"}},
+		})
 	}
 	if err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
@@ -41,8 +43,11 @@ func atHome(t *testing.T) (dir string, environ []string) {
 		t.Fatal(err)
 	}
 	return dir, []string{
-		"HOME=" + dir, "PATH=" + binaries + ":/usr/bin:/bin", "TERM=dumb", "LANG=C.UTF-8", "PS1=ready> ", "DOGWATCH_STORE_PATH=" + dir, "DOGWATCH_STORE_FILE=dogwatch.db",
-		"DOGWATCH_AUTH_BASIC_MAIN_USER=ana", "DOGWATCH_AUTH_BASIC_MAIN_HASH=$2y$04$abcdefghijklmnopqrstuuJ3JtIjCpQ0LzqO6Rr7DqXhDN8oUvWWu", "DOGWATCH_SERVER_PORT=1",
+		"HOME=" + dir, "PATH=" + binaries + ":/usr/bin:/bin", "TERM=dumb", "LANG=C.UTF-8", "PS1=ready> ",
+		"DOGWATCH_STORE_PATH=" + dir, "DOGWATCH_STORE_FILE=dogwatch.db",
+		"DOGWATCH_AUTH_BASIC_MAIN_USER=ana",
+		"DOGWATCH_AUTH_BASIC_MAIN_HASH=$2y$04$abcdefghijklmnopqrstuuJ3JtIjCpQ0LzqO6Rr7DqXhDN8oUvWWu",
+		"DOGWATCH_SERVER_PORT=1",
 	}
 }
 
@@ -65,8 +70,10 @@ func TestCompletionInBashAndZsh(t *testing.T) {
 		setUp   string
 		needs   string
 	}{
-		"bash": {[]string{"bash", "--norc", "--noprofile", "-i"}, ". " + bashCompletion + "; . <(dogwatch completion bash)", bashCompletion},
-		"zsh":  {[]string{"zsh", "-f", "-i", "-o", "no_prompt_sp"}, "autoload -U compinit; compinit -u -D; . <(dogwatch completion zsh)", ""},
+		"bash": {[]string{"bash", "--norc", "--noprofile", "-i"},
+			". " + bashCompletion + "; . <(dogwatch completion bash)", bashCompletion},
+		"zsh": {[]string{"zsh", "-f", "-i", "-o", "no_prompt_sp"},
+			"autoload -U compinit; compinit -u -D; . <(dogwatch completion zsh)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(shell.command[0]); err != nil {
@@ -162,7 +169,8 @@ func TestCompletionInFish(t *testing.T) {
 	}
 	dir, environ := atHome(t)
 	for typed, want := range words {
-		cmd := exec.CommandContext(t.Context(), "fish", "--no-config", "-c", "dogwatch completion fish | source; complete -C "+fmt.Sprintf("%q", typed))
+		cmd := exec.CommandContext(t.Context(), "fish", "--no-config", "-c",
+			"dogwatch completion fish | source; complete -C "+fmt.Sprintf("%q", typed))
 		cmd.Dir, cmd.Env = dir, environ
 		out, err := cmd.CombinedOutput()
 		if err != nil {

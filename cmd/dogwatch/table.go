@@ -90,7 +90,8 @@ func (s style) writeStack(w io.Writer, rows []row, last string) error {
 		if title == "" {
 			title, rest = r.image, rest[1:]
 		}
-		b.WriteString(s.paint(clip(title, s.width-len(r.kind)-gap)+strings.Repeat(" ", gap)+r.kind, colours[r.severity]) + "\n")
+		b.WriteString(s.paint(clip(title, s.width-len(r.kind)-gap)+strings.Repeat(" ", gap)+r.kind,
+			colours[r.severity]) + "\n")
 		for i, text := range append(rest, wrap(r.note, s.width-2*gap)...) {
 			if i < len(rest) {
 				text = clipUpdate(text, s.width-2*gap)

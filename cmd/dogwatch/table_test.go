@@ -35,7 +35,10 @@ func fleet() []sdk.Container {
 	}
 	digest := container("worker", "registry.example.org:5000", "team/worker", "latest")
 	digest.UpdateAvailable = true
-	digest.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:" + strings.Repeat("a1", 32), RemoteValue: "sha256:" + strings.Repeat("b2", 32)}
+	digest.UpdateKind = sdk.UpdateKind{
+		Kind: sdk.KindDigest, LocalValue: "sha256:" + strings.Repeat("a1", 32),
+		RemoteValue: "sha256:" + strings.Repeat("b2", 32),
+	}
 	odd := container("odd-label", "docker.io", "library/alpine", "3.20")
 	odd.Error = &sdk.ContainerError{Message: "label dogwatch.link.template: unknown name \"mayor\""}
 	never := container("new", "docker.io", "library/busybox", "1.36")
@@ -48,12 +51,14 @@ func fleet() []sdk.Container {
 	postponed.Check.PostponedUntil = sdk.TimeOf(time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC))
 	return []sdk.Container{
 		container("uptodate", "docker.io", "library/redis", "7.4.1"),
-		failed(container("broken", "quay.io", "some/app", "1.0"), "registry.quay.public: list tags of some/app at quay.io: 503 service unavailable: the disk of the registry is full and nobody is at home"),
+		failed(container("broken", "quay.io", "some/app", "1.0"),
+			"registry.quay.public: list tags of some/app at quay.io: 503 service unavailable: the disk of the registry is full and nobody is at home"),
 		failed(container("evil\x1b[31m", "docker.io", "library/x", "1"), "two\nlines and a bell\a"),
 		updated(container("patched", "ghcr.io", "owner/application", "1.2.3"), sdk.DiffPatch, "1.2.4"),
 		updated(container("beta", "ghcr.io", "owner/beta", "2.0.0-rc1"), sdk.DiffPrerelease, "2.0.0-rc2"),
 		updated(container("database", "docker.io", "library/postgres", "15.6-bookworm"), sdk.DiffMajor, "17.0-bookworm"),
-		updated(container("a-container-with-a-very-long-name-that-does-not-fit", "ghcr.io", "an-organisation/with-a-long-repository-name", "5.11.0.9244-ls240"), sdk.DiffMinor, "5.14.0.9383-ls245"),
+		updated(container("a-container-with-a-very-long-name-that-does-not-fit", "ghcr.io",
+			"an-organisation/with-a-long-repository-name", "5.11.0.9244-ls240"), sdk.DiffMinor, "5.14.0.9383-ls245"),
 		updated(container("dated", "docker.io", "library/dated", "20240101"), sdk.DiffUnknown, "20240301"),
 		digest, odd, never, postponed, uncompared,
 	}
@@ -176,8 +181,10 @@ func TestClip(t *testing.T) {
 		want  string
 	}{
 		{clip, "a-long-name", 11, "a-long-name"}, {clip, "a-long-name", 7, "a-l…ame"},
-		{clipImage, "quay.io/prometheus/alertmanager", 31, "quay.io/prometheus/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 30, "…/prometheus/alertmanager"},
-		{clipImage, "quay.io/prometheus/alertmanager", 14, "…/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 10, "…/al…nager"}, {clipImage, "nextcloud", 8, "nex…loud"},
+		{clipImage, "quay.io/prometheus/alertmanager", 31, "quay.io/prometheus/alertmanager"},
+		{clipImage, "quay.io/prometheus/alertmanager", 30, "…/prometheus/alertmanager"},
+		{clipImage, "quay.io/prometheus/alertmanager", 14, "…/alertmanager"},
+		{clipImage, "quay.io/prometheus/alertmanager", 10, "…/al…nager"}, {clipImage, "nextcloud", 8, "nex…loud"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine",
 			22, "1.2-… → 1.3-…"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2-… → 1.3-…"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20,
@@ -186,7 +193,8 @@ func TestClip(t *testing.T) {
 		{clipUpdate, "1.2-alpine → 1.3-alpine, or 2.0-alpine", 20, "1.2-… → 1.3-…"},
 		{clipUpdate, "1.2-alpine → 1.3-alpine (floats)", 30, "1.2-… → 1.3-… (floats)"},
 		{clipUpdate, "RELEASE.2025-01-02 → RELEASE.2025-09-07", 24, "RELE…01-02 → RELE…09-07"},
-		{clipUpdate, "latest 0123456 → 7654321", 20, "late…23456 → 7654321"}, {clipUpdate, "-x → 1-x", 7, "-x → …x"}, {clipUpdate, "1-x → -x", 7, "…x → -x"},
+		{clipUpdate, "latest 0123456 → 7654321", 20, "late…23456 → 7654321"}, {clipUpdate, "-x → 1-x", 7, "-x → …x"},
+		{clipUpdate, "1-x → -x", 7, "…x → -x"},
 	} {
 		got := c.clip(c.text, c.width)
 		if got != c.want || utf8.RuneCountInString(got) > c.width {
@@ -236,12 +244,16 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestWriteTableMarksTags(t *testing.T) {
-	c := sdk.Container{Name: "db", Check: sdk.CheckState{State: sdk.CheckOK}, Image: sdk.Image{Name: "library/postgres", Tag: sdk.Tag{Value: "16-alpine", Semver: true}}}
+	c := sdk.Container{
+		Name: "db", Check: sdk.CheckState{State: sdk.CheckOK},
+		Image: sdk.Image{Name: "library/postgres", Tag: sdk.Tag{Value: "16-alpine", Semver: true}},
+	}
 	for _, test := range []struct {
 		floating, pinned bool
 		want             string
 	}{
-		{false, false, "16-alpine"}, {true, false, "16-alpine (floats)"}, {false, true, "16-alpine (pinned)"}, {true, true, "16-alpine (pinned) (floats)"},
+		{false, false, "16-alpine"}, {true, false, "16-alpine (floats)"}, {false, true, "16-alpine (pinned)"},
+		{true, true, "16-alpine (pinned) (floats)"},
 	} {
 		c.Image.Tag.Floating, c.Image.Digest.Pinned = test.floating, test.pinned
 		if got := rowOf(c).update; got != test.want {

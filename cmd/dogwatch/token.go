@@ -65,7 +65,8 @@ A token with the scope read sees everything and changes nothing.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(g.stderr, "token %d, %s, expires %s; it is not shown again:\n", made.ID, made.Scope, day(made.Expires, "never"))
+				fmt.Fprintf(g.stderr, "token %d, %s, expires %s; it is not shown again:\n", made.ID, made.Scope,
+					day(made.Expires, "never"))
 				_, err = fmt.Fprintln(g.stdout, secret)
 				return err
 			})
@@ -172,7 +173,8 @@ func writeTokens(w io.Writer, all []store.Token) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tNAME\tSCOPE\tCREATED\tEXPIRES\tUSED")
 	for _, token := range all {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", token.ID, printable(token.Name), token.Scope, day(token.Created, ""), day(token.Expires, "never"), day(token.Used, "never"))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", token.ID, printable(token.Name), token.Scope, day(token.Created, ""),
+			day(token.Expires, "never"), day(token.Used, "never"))
 	}
 	return t.Flush()
 }
@@ -204,11 +206,15 @@ func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, rev
 	const life = 5 * time.Minute
 	var id int64
 	err = installation.WithAuth(ctx, cfg, func(a *auth.Auth) error {
-		made, stored, err := a.CreateToken(ctx, cliActor(), auth.NewToken{Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life)})
+		made, stored, err := a.CreateToken(ctx, cliActor(), auth.NewToken{
+			Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life),
+		})
 		secret, id = made, stored.ID
 		return err
 	})
 	return secret, func() error {
-		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error { return a.RevokeToken(ctx, cliActor(), id) })
+		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error {
+			return a.RevokeToken(ctx, cliActor(), id)
+		})
 	}, err
 }

@@ -102,7 +102,8 @@ func (f *updateFlags) versionFlag(cmd *cobra.Command) {
 }
 
 func (f *updateFlags) composeFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.compose, "compose", "", "write the image into the compose file too: edit, or with `how`=command have the compose command recreate the container")
+	cmd.Flags().StringVar(&f.compose, "compose", "",
+		"write the image into the compose file too: edit, or with `how`=command have the compose command recreate the container")
 	cmd.Flags().Lookup("compose").NoOptDefVal = composeRules[0]
 	_ = cmd.RegisterFlagCompletionFunc("compose", cobra.FixedCompletions(composeRules, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -208,7 +209,8 @@ func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) er
 	if len(ready) == 1 {
 		what = printable(ready[0].container.Name)
 	}
-	return g.agree(ctx, f.yes, fmt.Sprintf("Carry out the %s of %s?", f.kind, what), ", or --plan to see what would be done")
+	return g.agree(ctx, f.yes, fmt.Sprintf("Carry out the %s of %s?", f.kind, what),
+		", or --plan to see what would be done")
 }
 
 // agree asks the user on a terminal, unless yes is set. without is what else there

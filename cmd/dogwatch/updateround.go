@@ -185,7 +185,8 @@ func (r *round) writeResults(w io.Writer) error {
 		case res.op.ID != "":
 			state, note = string(res.op.State), noteOf(res.op)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(res.container.Watcher+"/"+res.container.Name), printable(res.to), state, printable(note))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(res.container.Watcher+"/"+res.container.Name), printable(res.to),
+			state, printable(note))
 	}
 	return t.Flush()
 }

@@ -69,7 +69,9 @@ func (s *updatesServer) containers(w http.ResponseWriter, _ *http.Request) {
 		{"pg", sdk.DiffMajor}, {"slow", sdk.DiffPrerelease},
 	} {
 		all = append(all, sdk.Container{ID: s.idOf(c.name), Name: c.name, Watcher: "local", UpdateAvailable: c.diff != "",
-			Image:      sdk.Image{Name: "library/" + c.name, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"}},
+			Image: sdk.Image{
+				Name: "library/" + c.name, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"},
+			},
 			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: c.diff}})
 	}
 	if s.stack != nil {
@@ -93,22 +95,33 @@ func (s *updatesServer) planOf(name string, acknowledged []string) api.Plan {
 	size := int64(12_300_000)
 	p := api.Plan{
 		Container: api.PlanContainer{ID: name + "0123456789", Name: name}, State: "s1",
-		From:     api.PlanImage{Reference: "docker.io/library/" + name + ":1.0", Digest: "sha256:1a"},
-		To:       api.PlanImage{Reference: "docker.io/library/" + name + ":2.0", Digest: "sha256:9f"},
-		Steps:    []api.PlanStep{{ID: "pull", Code: "pull", Text: "pull the image"}, {ID: "start", Code: "start", Text: "start the new " + name}},
-		Carried:  []api.Setting{{Name: "env DB_PASSWORD"}, {Name: "port 80/tcp", Value: "8080"}},
-		Changes:  []api.ImageChange{{Name: "env VERSION", Before: "1.0", After: "2.0"}, {Name: "volume /cache", After: "declared"}},
-		Files:    []api.FileChange{{Path: "/stack/compose.yaml", Line: 4, Diff: "-    image: " + name + ":1.0\n+    image: " + name + ":2.0\n"}},
+		From: api.PlanImage{Reference: "docker.io/library/" + name + ":1.0", Digest: "sha256:1a"},
+		To:   api.PlanImage{Reference: "docker.io/library/" + name + ":2.0", Digest: "sha256:9f"},
+		Steps: []api.PlanStep{{ID: "pull", Code: "pull", Text: "pull the image"}, {
+			ID: "start", Code: "start", Text: "start the new " + name,
+		}},
+		Carried: []api.Setting{{Name: "env DB_PASSWORD"}, {Name: "port 80/tcp", Value: "8080"}},
+		Changes: []api.ImageChange{{Name: "env VERSION", Before: "1.0", After: "2.0"}, {
+			Name: "volume /cache", After: "declared",
+		}},
+		Files: []api.FileChange{{
+			Path: "/stack/compose.yaml", Line: 4, Diff: "-    image: " + name + ":1.0\n+    image: " + name + ":2.0\n",
+		}},
 		Backups:  []api.Backup{{ID: "b", Name: name + "-before", Image: name + ":0.9", Size: &size}},
 		Space:    api.Space{Download: &size},
-		Warnings: []api.Reason{}, Blocks: []api.Reason{}, Dependents: []api.Dependent{{ID: "v", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate}},
+		Warnings: []api.Reason{}, Blocks: []api.Reason{},
+		Dependents: []api.Dependent{{ID: "v", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate}},
 	}
 	if name == "db" && len(acknowledged) == 0 {
-		p.Blocks = []api.Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}}
+		p.Blocks = []api.Reason{{
+			Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true,
+		}}
 	}
 	switch name {
 	case "vpn":
-		p.Dependents = []api.Dependent{{ID: "app0123456789", Name: "app", Relation: "network_mode", Action: watcher.StepCreate}}
+		p.Dependents = []api.Dependent{{
+			ID: "app0123456789", Name: "app", Relation: "network_mode", Action: watcher.StepCreate,
+		}}
 	case "pg":
 		p.Kind, p.Major, p.Dependents = sdk.DiffMajor, true, nil
 		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor},
@@ -140,7 +153,9 @@ func (s *updatesServer) plan(w http.ResponseWriter, r *http.Request) {
 	name := nameOf(r)
 	var body change
 	if name == "new" {
-		respond(w, http.StatusConflict, map[string]string{"detail": "local/new: there is no update: nothing newer is known", "code": "no-update"})
+		respond(w, http.StatusConflict, map[string]string{
+			"detail": "local/new: there is no update: nothing newer is known", "code": "no-update",
+		})
 		return
 	}
 	if json.NewDecoder(r.Body).Decode(&body) != nil || strings.HasPrefix(name, "off") {
@@ -162,11 +177,15 @@ func (s *updatesServer) begin(kind operation.Kind) http.HandlerFunc {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		name := nameOf(r)
-		if err != nil || r.PathValue("id") != s.idOf(name) || body.Digest != "sha256:9f" || body.State != s.planOf(name, nil).State {
-			respond(w, http.StatusConflict, map[string]string{"detail": "it has changed since it was planned", "code": "changed"})
+		if err != nil || r.PathValue("id") != s.idOf(name) || body.Digest != "sha256:9f" ||
+			body.State != s.planOf(name, nil).State {
+			respond(w, http.StatusConflict, map[string]string{
+				"detail": "it has changed since it was planned", "code": "changed",
+			})
 			return
 		}
-		op := api.Operation{ID: fmt.Sprintf("op%d", len(s.operations)+1), Kind: kind, State: operation.Queued, Watcher: "local", Name: name, Actor: "ana",
+		op := api.Operation{ID: fmt.Sprintf("op%d", len(s.operations)+1), Kind: kind, State: operation.Queued,
+			Watcher: "local", Name: name, Actor: "ana",
 			DryRun: body.DryRun, Plan: s.planOfVersion(name, change{Acknowledge: []string{"x"}, Version: body.Version}),
 			QueuedAt: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
 		s.operations = append(s.operations, op)
@@ -261,7 +280,8 @@ func TestCancelEndsAnUpdateUnderWay(t *testing.T) {
 	code := make(chan int, 1)
 	go func() { code <- run(t.Context(), []string{"update", "slow", "--yes"}, &updated, &updateErr) }()
 	<-followed
-	if got := run(t.Context(), []string{"operations", "cancel", "op1"}, &cancelled, &cancelErr); got != exitOK || !strings.Contains(cancelled.String(), "cancelled") {
+	if got := run(t.Context(), []string{"operations", "cancel", "op1"}, &cancelled, &cancelErr); got != exitOK ||
+		!strings.Contains(cancelled.String(), "cancelled") {
 		t.Errorf("exit code %d; %s%s", got, &cancelled, &cancelErr)
 	}
 	if got := <-code; got != exitFailure || !strings.Contains(updated.String(), "update of local/slow: cancelled") {
@@ -277,8 +297,9 @@ func TestInterruptedUpdateGoesOn(t *testing.T) {
 		want  string
 		code  int
 	}{
-		"interrupted": {nil, "operation op1 (web) goes on; to cancel it: dogwatch operations cancel op1\ninterrupt again to stop waiting", exitOK},
-		"terminated":  {errTerminated, "web: operation op1 goes on; see: dogwatch operations op1", exitFailure},
+		"interrupted": {nil,
+			"operation op1 (web) goes on; to cancel it: dogwatch operations cancel op1\ninterrupt again to stop waiting", exitOK},
+		"terminated": {errTerminated, "web: operation op1 goes on; see: dogwatch operations op1", exitFailure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &updatesServer{}
@@ -303,7 +324,10 @@ func TestInterruptedUpdateGoesOn(t *testing.T) {
 }
 
 func TestBytesText(t *testing.T) {
-	for n, want := range map[int64]string{0: "no bytes", 1: "1 byte", 999: "999 bytes", 1500: "1.5 kB", 71_000_000: "71.0 MB", 999_960: "1.0 MB", 2_340_000_000_000_000: "2340.0 TB"} {
+	for n, want := range map[int64]string{
+		0: "no bytes", 1: "1 byte", 999: "999 bytes", 1500: "1.5 kB", 71_000_000: "71.0 MB", 999_960: "1.0 MB",
+		2_340_000_000_000_000: "2340.0 TB",
+	} {
 		if got := bytesText(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
@@ -317,11 +341,15 @@ func TestStepProgress(t *testing.T) {
 	ended := running(watcher.StepPull, api.StepProgress{Message: "Downloading"})
 	ended.Steps[0].Ended = true
 	for want, op := range map[string]api.Operation{
-		"":                             ended,
-		"Downloading 1.2 MB of 3.0 MB": running(watcher.StepPull, api.StepProgress{Message: "Downloading", Current: 1_200_000, Total: 3_000_000}),
-		"Extracting":                   running(watcher.StepPull, api.StepProgress{Message: "Extracting"}),
-		"not healthy yet":              running(watcher.StepHealth, api.StepProgress{Message: "not healthy yet", Current: 3}),
-		"not healthy yet 3 of 9":       running(watcher.StepHealth, api.StepProgress{Message: "not healthy yet", Current: 3, Total: 9}),
+		"": ended,
+		"Downloading 1.2 MB of 3.0 MB": running(watcher.StepPull, api.StepProgress{
+			Message: "Downloading", Current: 1_200_000, Total: 3_000_000,
+		}),
+		"Extracting":      running(watcher.StepPull, api.StepProgress{Message: "Extracting"}),
+		"not healthy yet": running(watcher.StepHealth, api.StepProgress{Message: "not healthy yet", Current: 3}),
+		"not healthy yet 3 of 9": running(watcher.StepHealth, api.StepProgress{
+			Message: "not healthy yet", Current: 3, Total: 9,
+		}),
 	} {
 		if got := stepProgress(op); got != want {
 			t.Errorf("%q, want %q", got, want)

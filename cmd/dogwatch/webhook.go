@@ -51,7 +51,8 @@ runs the image.`,
 	cmd.Flags().StringVar(&format, "format", "plain", "the sender: "+strings.Join(webhook.Formats(), ", "))
 	cmd.Flags().StringVar(&image, "image", "", "the image that was pushed, such as ghcr.io/owner/name")
 	_ = cmd.MarkFlagRequired("image")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(webhook.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions(webhook.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -19,7 +19,8 @@ func BenchmarkNoticeFile(b *testing.B) {
 	plugins, out := shortDir(b), b.TempDir()
 	compiled, err := build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
 	must(b, err)
-	d := install(b, "DOGWATCH_PLUGINS_DIR="+plugins, "DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines")).start()
+	d := install(b, "DOGWATCH_PLUGINS_DIR="+plugins,
+		"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines")).start()
 	defer d.stop()
 	m, slowest := medians{}, map[string]float64{}
 	took := func(unit string, began time.Time, is func(all []noticed) bool) {
@@ -58,7 +59,8 @@ func BenchmarkNoticeFile(b *testing.B) {
 			return p.Error != ""
 		})
 		began := time.Now()
-		if status, text := d.request(http.MethodPost, "/api/plugins/"+name+"/trust", `{"sha256": "`+sum+`"}`); status/100 != 2 {
+		if status, text := d.request(http.MethodPost, "/api/plugins/"+name+"/trust",
+			`{"sha256": "`+sum+`"}`); status/100 != 2 {
 			b.Fatalf("trust: %d %s", status, text)
 		}
 		took("ms/trusted", began, runs)

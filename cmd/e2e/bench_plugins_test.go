@@ -15,18 +15,23 @@ func BenchmarkGalleryMemory(b *testing.B) {
 		b.Skip("this system does not tell how much memory processes have")
 	}
 	plugins, out := shortDir(b), b.TempDir()
-	for _, name := range []string{"watcher-list", "registry-releases", "trigger-audit", "trigger-file", "trigger-gitea", "trigger-systemd"} {
+	for _, name := range []string{"watcher-list", "registry-releases", "trigger-audit", "trigger-file", "trigger-gitea",
+		"trigger-systemd"} {
 		compiled, err := build(filepath.Join("..", "..", "examples", name), ".", name)
 		must(b, err)
 		copyFile(b, compiled, filepath.Join(plugins, name))
 	}
-	must(b, os.WriteFile(filepath.Join(out, "list.json"), []byte(`[{"name": "web", "image": "vendor.example.com/team/app:1.0.0"}]`), 0o600))
+	must(b,
+		os.WriteFile(filepath.Join(out, "list.json"),
+			[]byte(`[{"name": "web", "image": "vendor.example.com/team/app:1.0.0"}]`), 0o600))
 	m := medians{}
 	for range b.N {
 		d := install(b, "DOGWATCH_PLUGINS_DIR="+plugins, "DOGWATCH_WATCHER_LIST_MAIN_FILE="+filepath.Join(out, "list.json"),
 			"DOGWATCH_REGISTRY_RELEASES_MAIN_HOST=vendor.example.com", "DOGWATCH_REGISTRY_RELEASES_MAIN_URL=http://127.0.0.1:1",
-			"DOGWATCH_TRIGGER_AUDIT_MAIN_PATH="+filepath.Join(out, "audit"), "DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines"),
-			"DOGWATCH_TRIGGER_GITEA_MAIN_URL=http://127.0.0.1:1", "DOGWATCH_TRIGGER_GITEA_MAIN_REPOSITORY=me/stacks", "DOGWATCH_TRIGGER_GITEA_MAIN_TOKEN=abc",
+			"DOGWATCH_TRIGGER_AUDIT_MAIN_PATH="+filepath.Join(out, "audit"),
+			"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines"),
+			"DOGWATCH_TRIGGER_GITEA_MAIN_URL=http://127.0.0.1:1", "DOGWATCH_TRIGGER_GITEA_MAIN_REPOSITORY=me/stacks",
+			"DOGWATCH_TRIGGER_GITEA_MAIN_TOKEN=abc",
 			"DOGWATCH_TRIGGER_SYSTEMD_MAIN_UNITS=web=web.service").start()
 		type plugin struct {
 			Name, State string

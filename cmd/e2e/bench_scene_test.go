@@ -41,7 +41,8 @@ func (s scene) String() string {
 // fleet builds the scene.
 func (s scene) fleet(t testing.TB) *fleet {
 	t.Helper()
-	f := newFleet(t, 0, slices.Repeat([]registrysim.Options{{Auth: registrysim.Token, ETags: true, Latency: s.latency}}, sceneHosts)...)
+	f := newFleet(t, 0,
+		slices.Repeat([]registrysim.Options{{Auth: registrysim.Token, ETags: true, Latency: s.latency}}, sceneHosts)...)
 	for i := range s.containers {
 		f.registry(i).Push(f.repo(i), "1.0.0", "1.0.1-rc1", "latest")
 		name, tag := f.hosts[i%sceneHosts]+"/"+f.repo(i), "1.0.0"
@@ -49,8 +50,12 @@ func (s scene) fleet(t testing.TB) *fleet {
 			tag = "latest"
 		}
 		image, _ := f.registry(i).Image(f.repo(i), tag)
-		f.engine.AddImage(enginesim.Image{Tags: []string{name + ":" + tag}, Digests: []string{name + "@" + image.Digest}, Created: image.Platforms[0].Created})
-		_, err := f.engine.Create(enginesim.Container{Name: fmt.Sprintf("c%04d", i), Image: name + ":" + tag, Labels: sceneLabels(i)})
+		f.engine.AddImage(enginesim.Image{
+			Tags: []string{name + ":" + tag}, Digests: []string{name + "@" + image.Digest}, Created: image.Platforms[0].Created,
+		})
+		_, err := f.engine.Create(enginesim.Container{
+			Name: fmt.Sprintf("c%04d", i), Image: name + ":" + tag, Labels: sceneLabels(i),
+		})
 		must(t, err)
 	}
 	return f

@@ -14,7 +14,8 @@ import (
 
 // BenchmarkStreams opens 50 streams of events, as 50 visible tabs do, and
 // measures what the program occupies more one second after a check, at the
-// least of four. Figures are medians; the benchmark of the same name in core/serve/api says how often the store is asked.
+// least of four. Figures are medians; the benchmark of the same name in core/serve/api says how often the store is
+// asked.
 func BenchmarkStreams(b *testing.B) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
 		b.Skip("this system does not tell how much memory processes have")

@@ -26,7 +26,9 @@ func BenchmarkTurns(b *testing.B) {
 	own, err := built()
 	must(b, err)
 	programs := append(others, own)
-	for _, s := range []scene{{containers: 200, latency: benchLatency}, {containers: 200, latency: benchLatency, mixed: true}} {
+	for _, s := range []scene{{containers: 200, latency: benchLatency}, {
+		containers: 200, latency: benchLatency, mixed: true,
+	}} {
 		b.Run(s.String(), func(b *testing.B) {
 			all := make([]medians, len(programs))
 			for i := range all {

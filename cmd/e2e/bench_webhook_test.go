@@ -40,7 +40,8 @@ func BenchmarkWebhook(b *testing.B) {
 // deliver says to a webhook that an image was pushed.
 func deliver(t testing.TB, d *daemon, secret, image string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab", strings.NewReader(fmt.Sprintf(`{"image":%q}`, image)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab",
+		strings.NewReader(fmt.Sprintf(`{"image":%q}`, image)))
 	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+secret)
 	resp, err := http.DefaultClient.Do(req)

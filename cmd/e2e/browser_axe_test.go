@@ -27,7 +27,9 @@ func audit(b *tab, rules ...string) []string {
 	}
 	only, err := json.Marshal(rules)
 	must(b.t, err)
-	return js[[]string](b, `axe.run(document, {resultTypes: ['violations'], preload: false, runOnly: `+string(only)+` || undefined}).then(found => found.violations.flatMap(v =>
+	return js[[]string](b,
+		`axe.run(document, {resultTypes: ['violations'], preload: false, runOnly: `+string(only)+
+			` || undefined}).then(found => found.violations.flatMap(v =>
 		v.nodes.slice(0, 5).map(n => v.impact + ': ' + v.id + ': ' + n.target.join(' ') + ': ' + (n.any.concat(n.all, n.none)[0] || {message: v.help}).message)))`,
 		chromedp.EvalAwaitPromise)
 }

@@ -10,7 +10,8 @@ import (
 // decideOnPages skips and snoozes updates in the sheet, by keyboard, for a selection and without
 // script, and undoes that.
 func decideOnPages(t *testing.T, b *tab) {
-	first, held := ".row[data-key='local/c0000'] ", "document.querySelector(\".row[data-key='local/c0000'] .age\").textContent"
+	first, held := ".row[data-key='local/c0000'] ",
+		"document.querySelector(\".row[data-key='local/c0000'] .age\").textContent"
 	b.open("/containers")
 	b.click(first + ".name")
 	b.until("document.querySelector('#sheet [value=skip]')")
@@ -24,7 +25,8 @@ func decideOnPages(t *testing.T, b *tab) {
 	b.until("!document.querySelector('#decide [value=undo]') && !" + held + ".startsWith('held')")
 
 	// Enter in the field of the date is not to approve.
-	js[any](b, "document.querySelector('#sheet [name=date]').value = new Date(Date.now() + 9 * 864e5).toISOString().slice(0, 10); document.querySelector('#sheet [name=date]').focus(); undefined")
+	js[any](b,
+		"document.querySelector('#sheet [name=date]').value = new Date(Date.now() + 9 * 864e5).toISOString().slice(0, 10); document.querySelector('#sheet [name=date]').focus(); undefined")
 	b.press("\r")
 	b.says("Snoozed: c0000")
 	b.until(held + ".startsWith('held: snoozed, ends in 8 d')")
@@ -45,7 +47,9 @@ func decideOnPages(t *testing.T, b *tab) {
 		t.Errorf("%d rows are held", rows)
 	}
 
-	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{
+		Value: true,
+	})
 	must(t, err)
 	b.scriptless = true
 	b.open("/policies")

@@ -16,7 +16,8 @@ func TestBrowserComponentPages(t *testing.T) {
 	must(t, err)
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
-	for _, path := range []string{"/watchers/docker/local", "/registries/hub/public", "/triggers/http/hook", "/deliveries", "/settings/api", "/start"} {
+	for _, path := range []string{"/watchers/docker/local", "/registries/hub/public", "/triggers/http/hook",
+		"/deliveries", "/settings/api", "/start"} {
 		for name, width := range map[string]int64{"phone": 390, "desk": 1440} {
 			b.size(width, 860)
 			b.open(path)
@@ -49,7 +50,8 @@ func TestBrowserComponentPages(t *testing.T) {
 	b.click("form[action='/plugins/trigger/restart'] button")
 	b.says("trigger is being restarted.")
 
-	d := install(t, append(l.env(), "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...).start()
+	d := install(t,
+		append(l.env(), "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...).start()
 	b.url = d.url
 	b.open("/settings")
 	b.until("document.querySelector('input[type=password]')")

@@ -48,12 +48,27 @@ func TestBrowserActionsTakeTwoSteps(t *testing.T) {
 		{name: "approve", desk: []string{to("containers"), sonarr + ".name"}, then: ".container [value=approve]"},
 		{name: "decide about many", desk: []string{to("containers"), sonarr + "input"}, then: "#bulk [value=decide]"},
 		{name: "see what was decided", desk: []string{to("settings"), "main a[href='/policies']"}, then: "#choices"},
-		{name: "copy docker pull", desk: []string{to("containers"), sonarr + ".name"}, then: ".copy [data-copy^='docker pull']"},
-		{name: "open the release notes", desk: []string{to("containers"), sonarr + ".name"}, then: ".container a[href='https://example.org/sonarr/4.1.0']"},
-		{name: "test a trigger", desk: []string{".side a[href='/triggers']"}, phone: []string{to("settings"), to("triggers")}, then: "form[action='/triggers/http/hook/test'] button"},
+		{
+			name: "copy docker pull", desk: []string{to("containers"), sonarr + ".name"},
+			then: ".copy [data-copy^='docker pull']",
+		},
+		{
+			name: "open the release notes", desk: []string{to("containers"), sonarr + ".name"},
+			then: ".container a[href='https://example.org/sonarr/4.1.0']",
+		},
+		{
+			name: "test a trigger", desk: []string{".side a[href='/triggers']"},
+			phone: []string{to("settings"), to("triggers")}, then: "form[action='/triggers/http/hook/test'] button",
+		},
 		{name: "retry a delivery", desk: []string{to("history"), to("deliveries")}, then: "form[action$='/retry'] button"},
-		{name: "restart a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger/restart'] button"},
-		{name: "trust a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger-acts/trust'] button"},
+		{
+			name: "restart a plugin", desk: []string{".side a[href='/plugins']"},
+			phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger/restart'] button",
+		},
+		{
+			name: "trust a plugin", desk: []string{".side a[href='/plugins']"},
+			phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger-acts/trust'] button",
+		},
 		{name: "make a token", desk: []string{to("settings")}, then: "form[action='/settings/tokens'] button"},
 		{name: "revoke a token", desk: []string{to("settings"), "#tokens summary"}, then: "#tokens details button"},
 		{name: "log out", then: "form.who button"},
@@ -129,18 +144,21 @@ func TestBrowserListInteractionBudget(t *testing.T) {
 	b.escape()
 	b.until("document.activeElement.matches('.row .name')")
 	// So it is when a live update replaces the row while the sheet is fetched.
-	js[any](b, "(row => { row.querySelector('.name').click(); row.replaceWith(row.cloneNode(true)) })(document.activeElement.closest('.row'))")
+	js[any](b,
+		"(row => { row.querySelector('.name').click(); row.replaceWith(row.cloneNode(true)) })(document.activeElement.closest('.row'))")
 	b.until("document.activeElement.matches('#sheet h1')")
 	b.escape()
 	b.until("document.activeElement.matches('.row .name')")
 	seen := func(bottom string) int {
-		return js[int](b, "scrollTo(0, 0), [...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= "+bottom+").length")
+		return js[int](b,
+			"scrollTo(0, 0), [...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= "+bottom+").length")
 	}
 	b.size(1440, 900)
 	desk := seen("innerHeight")
 	b.size(390, 844)
 	phone := seen("document.querySelector('.side nav').getBoundingClientRect().top")
-	t.Logf("%d Tab presses to the first row, %d to its action; %d names in view on a desk, %d on a phone; %d nodes", row, action, desk, phone, nodes)
+	t.Logf("%d Tab presses to the first row, %d to its action; %d names in view on a desk, %d on a phone; %d nodes",
+		row, action, desk, phone, nodes)
 	if row > 8 || action > 12 || desk < 16 || phone < 8 || nodes > 6000 {
 		t.Error("want at most 8 and 12 presses, at least 16 and 8 names, at most 6000 nodes")
 	}
@@ -156,17 +174,21 @@ func TestBrowserHonoursSystemPreferences(t *testing.T) {
 	b.prefers("prefers-reduced-motion", "reduce")
 	b.open("/containers")
 	b.settle()
-	js[any](b, "document.querySelector('.row').classList.add('changed'), document.querySelector('#list').setAttribute('aria-busy', 'true')")
-	if moves := js[string](b, "document.getAnimations().filter(a => a.effect.getTiming().duration > 10).map(a => a.animationName).join(' ')"); moves != "" {
+	js[any](b,
+		"document.querySelector('.row').classList.add('changed'), document.querySelector('#list').setAttribute('aria-busy', 'true')")
+	if moves := js[string](b,
+		"document.getAnimations().filter(a => a.effect.getTiming().duration > 10).map(a => a.animationName).join(' ')"); moves != "" {
 		t.Errorf("asked for less motion, the page plays %s", moves)
 	}
 
 	b.prefers("forced-colors", "active")
-	for _, path := range []string{"/", "/containers?state=major", "/containers/local/c0000", "/triggers/http/hook", "/history", "/settings"} {
+	for _, path := range []string{"/", "/containers?state=major", "/containers/local/c0000", "/triggers/http/hook",
+		"/history", "/settings"} {
 		b.open(path)
 		b.settle()
 		b.shot("forced-colors" + strings.NewReplacer("/", "-", "?", "-").Replace(path))
-		for _, current := range js[[]string](b, "[...document.querySelectorAll('[aria-current], [aria-pressed=true]')].filter(e => e.checkVisibility() && getComputedStyle(e).outlineStyle === 'none').map(e => e.textContent)") {
+		for _, current := range js[[]string](b,
+			"[...document.querySelectorAll('[aria-current], [aria-pressed=true]')].filter(e => e.checkVisibility() && getComputedStyle(e).outlineStyle === 'none').map(e => e.textContent)") {
 			t.Errorf("%s: with the colours of the system, nothing marks %q", path, current)
 		}
 	}
@@ -175,15 +197,18 @@ func TestBrowserHonoursSystemPreferences(t *testing.T) {
 	b.prefers("forced-colors", "none")
 	for _, width := range []int64{720, 195} {
 		b.size(width, 422)
-		for _, path := range []string{"/", "/containers", "/containers/local/c0000", "/triggers", "/triggers/http/hook", "/plugins", "/history", "/deliveries", "/settings", "/start"} {
+		for _, path := range []string{"/", "/containers", "/containers/local/c0000", "/triggers", "/triggers/http/hook",
+			"/plugins", "/history", "/deliveries", "/settings", "/start"} {
 			b.open(path)
 			b.settle()
 			b.shot(fmt.Sprintf("zoomed-%d%s", width, strings.ReplaceAll(path, "/", "-")))
-			if hidden := js[string](b, "[...document.querySelectorAll('.side nav a:not(.desk), .theme button, .row .name')].filter(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return r.width < 20 || r.right > innerWidth; }).map(e => e.textContent).join(', ')"); hidden != "" {
+			if hidden := js[string](b,
+				"[...document.querySelectorAll('.side nav a:not(.desk), .theme button, .row .name')].filter(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return r.width < 20 || r.right > innerWidth; }).map(e => e.textContent).join(', ')"); hidden != "" {
 				t.Errorf("%s at %d pixels hides %s", path, width, hidden)
 			}
 			if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-				wide := js[string](b, "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.tagName + '.' + e.className).join(', ')")
+				wide := js[string](b,
+					"[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.tagName + '.' + e.className).join(', ')")
 				t.Errorf("%s at %d pixels is %d too wide: %s", path, width, over, wide)
 			}
 		}

@@ -52,7 +52,9 @@ func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
 	requireBrowser(t)
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
-	for path, running := range map[string]string{"/": "is being checked now", "/watchers": "Being checked now", "/watchers/docker/local": "being checked"} {
+	for path, running := range map[string]string{
+		"/": "is being checked now", "/watchers": "Being checked now", "/watchers/docker/local": "being checked",
+	} {
 		b.open(path)
 		b.stay()
 		release, checked := l.hold(), make(chan struct{})
@@ -97,7 +99,9 @@ func TestBrowserNotesFollowUpdate(t *testing.T) {
 	requireBrowser(t)
 	l := startLab(t, 4)
 	l.settled()
-	of := slices.IndexFunc(l.containers(), func(c sdk.Container) bool { return strings.HasSuffix(c.Image.Name, l.repo(3)) })
+	of := slices.IndexFunc(l.containers(), func(c sdk.Container) bool {
+		return strings.HasSuffix(c.Image.Name, l.repo(3))
+	})
 	one := l.containers()[of]
 	b := openTab(t, l.url)
 	b.open("/containers/local/" + one.Name)
@@ -118,7 +122,8 @@ func TestBrowserNotesFollowUpdate(t *testing.T) {
 	}
 	next := time.Now().AddDate(1, 0, 0)
 	js[any](b, "document.getElementById('notes').same = true, 0")
-	if status, body := l.request(http.MethodPost, "/api/containers/"+one.ID+"/snooze", `{"until": "`+next.Format(time.DateOnly)+`"}`); status != http.StatusOK {
+	if status, body := l.request(http.MethodPost, "/api/containers/"+one.ID+"/snooze",
+		`{"until": "`+next.Format(time.DateOnly)+`"}`); status != http.StatusOK {
 		t.Fatalf("snooze: %d %s", status, body)
 	}
 	b.until("document.getElementById('decide').innerText.includes('" + next.Format("2006") + "')")
@@ -209,12 +214,14 @@ func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 	b.open("/plugins")
 	b.until("document.getElementById('trigger').innerText.includes('Running')")
 	b.stay()
-	js[any](b, "document.querySelector('#registry details').open = true, document.querySelector('#registry button').focus()")
+	js[any](b,
+		"document.querySelector('#registry details').open = true, document.querySelector('#registry button').focus()")
 	process := "document.querySelector('#trigger dd.tag').textContent"
 	before := js[string](b, process)
 	l.request(http.MethodPost, "/api/plugins/trigger/restart", "")
 	b.until("document.getElementById('trigger').innerText.includes('Running') && " + process + " !== " + quoted(before))
-	if !js[bool](b, "document.querySelector('#registry details').open && document.activeElement === document.querySelector('#registry button')") {
+	if !js[bool](b,
+		"document.querySelector('#registry details').open && document.activeElement === document.querySelector('#registry button')") {
 		t.Error("what was unfolded and focused is not any more")
 	}
 	b.stayed("plugins")
@@ -249,7 +256,8 @@ func TestBrowserReconnectsAfterRestart(t *testing.T) {
 		{"/containers", "document.querySelector('[data-key=\"local/" + name + "\"]').innerText.includes('3.0.0')"},
 		{"/containers/local/" + name, "document.getElementById('change').innerText.includes('4.0.0')"},
 		{"/history", "!document.getElementById('behind').hidden"},
-		{"/watchers", "!document.getElementById('things').textContent.includes(before) && !document.querySelector('main progress')"},
+		{"/watchers",
+			"!document.getElementById('things').textContent.includes(before) && !document.querySelector('main progress')"},
 	} {
 		b.url = []string{front.URL, "http://" + address.String()}[i%2]
 		b.open(page.path)

@@ -34,7 +34,10 @@ func TestHostileNotesInABrowser(t *testing.T) {
 		app := fmt.Sprintf("app%d", i)
 		for n, text := range texts {
 			// What follows a text must still be outside of it, however it ends.
-			releases[app] = append(releases[app], map[string]any{"tag_name": fmt.Sprintf("v1.%d.0", len(texts)-n), "published_at": "2026-10-21T10:00:00Z", "body": text + "\n\nBREAKING: " + text})
+			releases[app] = append(releases[app], map[string]any{
+				"tag_name": fmt.Sprintf("v1.%d.0", len(texts)-n), "published_at": "2026-10-21T10:00:00Z",
+				"body": text + "\n\nBREAKING: " + text,
+			})
 		}
 		releases[app] = append(releases[app], map[string]any{"tag_name": "v1.0.0"})
 	}
@@ -55,7 +58,8 @@ func TestHostileNotesInABrowser(t *testing.T) {
 		return found == len(pages)
 	})
 	b := openTab(t, d.url)
-	_, err = chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+	_, err = chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		window.ran = [];
 		for (const name of ['alert', 'confirm', 'prompt', 'open', 'print', 'eval']) window[name] = () => window.ran.push(name);
 		addEventListener('securitypolicyviolation', e => window.ran.push('violation of ' + e.violatedDirective + ' by ' + e.blockedURI), true);`})
@@ -68,7 +72,8 @@ func TestHostileNotesInABrowser(t *testing.T) {
 		b.until(fmt.Sprintf("document.querySelectorAll('.notes > details').length === %d", len(texts)))
 		js[any](b, "document.querySelectorAll('.notes details').forEach(d => { d.open = true })")
 		// What would happen with a press or a focus happens now.
-		js[any](b, `document.querySelectorAll('.notes *').forEach(e => ['mouseover', 'focus', 'toggle', 'load', 'error'].forEach(type => e.dispatchEvent(new Event(type))))`)
+		js[any](b,
+			`document.querySelectorAll('.notes *').forEach(e => ['mouseover', 'focus', 'toggle', 'load', 'error'].forEach(type => e.dispatchEvent(new Event(type))))`)
 		for what, expression := range map[string]string{
 			"what ran":                "window.ran.join(', ')",
 			"requests elsewhere":      "performance.getEntriesByType('resource').map(e => e.name).filter(at => !at.startsWith(location.origin + '/')).join(', ')",

@@ -100,7 +100,8 @@ func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 	a := act(t, engine, registry, "web", nil)
 	b := openTab(t, a.d.url)
 	b.open("/containers/" + a.id)
-	b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts').innerText.includes(" + quoted(a.id) + ")")
+	b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts').innerText.includes(" +
+		quoted(a.id) + ")")
 	op := a.d.ended(a.d.begin("update", "web").ID)
 	if op.State != operation.Succeeded {
 		t.Fatalf("the operation is %s", says(op))
@@ -119,7 +120,8 @@ func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 func composed(service, file string) func(*container.Config, *container.HostConfig) {
 	return func(c *container.Config, _ *container.HostConfig) {
 		for name, value := range map[string]string{
-			"project": "home", "service": service, "container-number": "1", "oneoff": "False", "project.config_files": file, "project.working_dir": filepath.Dir(file),
+			"project": "home", "service": service, "container-number": "1", "oneoff": "False",
+			"project.config_files": file, "project.working_dir": filepath.Dir(file),
 		} {
 			c.Labels["com.docker.compose."+name] = value
 		}
@@ -133,7 +135,8 @@ func TestBrowserPlansComposeFile(t *testing.T) {
 	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	file := filepath.Join(t.TempDir(), "compose.yaml")
-	text := "# home\nservices:\n  web:\n    image: \"" + registry + "/team/web:1.0.0\" # the site\n    network_mode: none\n"
+	text := "# home\nservices:\n  web:\n    image: \"" + registry +
+		"/team/web:1.0.0\" # the site\n    network_mode: none\n"
 	must(t, os.WriteFile(file, []byte(text), 0o600))
 	a := act(t, engine, registry, "web", nil, composed("web", file))
 	newProduct(t, engine, registry+"/team/far").run(t, "far", "1.0.0", composed("far", "/srv/far/compose.yaml"))
@@ -201,7 +204,9 @@ func TestBrowserUpdatesWithoutScript(t *testing.T) {
 	fill(t, engine, "data", 2<<20)
 	a.d.watch()
 	b := openTab(t, a.d.url)
-	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{
+		Value: true,
+	})
 	must(t, err)
 	b.scriptless = true
 

@@ -65,7 +65,8 @@ func TestBrowserListAndFilter(t *testing.T) {
 		t.Fatalf("the list has %q", first)
 	}
 	b.says("3 updates · 9 containers up to date")
-	if got := js[string](b, "[...document.querySelectorAll('.row .kind')].map(e => e.textContent).join(' ')"); got != "major minor patch" {
+	if got := js[string](b,
+		"[...document.querySelectorAll('.row .kind')].map(e => e.textContent).join(' ')"); got != "major minor patch" {
 		t.Errorf("what needs somebody comes first, worst first: %q", got)
 	}
 	if nodes := js[int](b, "document.querySelectorAll('*').length"); nodes > 600 {
@@ -113,7 +114,8 @@ func TestBrowserLiveUpdate(t *testing.T) {
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 	b.open("/containers")
-	js[any](b, "window.shift = 0, new PerformanceObserver(l => l.getEntries().forEach(e => { window.shift += e.value })).observe({type: 'layout-shift', buffered: true})")
+	js[any](b,
+		"window.shift = 0, new PerformanceObserver(l => l.getEntries().forEach(e => { window.shift += e.value })).observe({type: 'layout-shift', buffered: true})")
 	before := js[string](b, names)
 	b.until("document.readyState === 'complete'")
 
@@ -206,7 +208,8 @@ func TestBrowserKeyboard(t *testing.T) {
 	b.press("x")
 	b.until("document.querySelectorAll('.row input:checked').length === 1")
 	b.press("\r")
-	b.until("!document.getElementById('sheet').hidden && document.querySelector('#sheet h1').textContent === " + quoted(rows[1]))
+	b.until("!document.getElementById('sheet').hidden && document.querySelector('#sheet h1').textContent === " +
+		quoted(rows[1]))
 	b.press("j")
 	b.until("document.querySelector('#sheet h1').textContent === " + quoted(rows[2]))
 	b.press("r")
@@ -232,7 +235,8 @@ func TestBrowserPagesFitInBothThemes(t *testing.T) {
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 	one := "/containers/local/" + l.containers()[0].Name
-	for _, path := range []string{"/", "/containers", one, "/history", "/watchers", "/registries", "/triggers", "/plugins", "/plugins/types/trigger/smtp?name=main", "/settings"} {
+	for _, path := range []string{"/", "/containers", one, "/history", "/watchers", "/registries", "/triggers",
+		"/plugins", "/plugins/types/trigger/smtp?name=main", "/settings"} {
 		for _, theme := range []string{"light", "dark"} {
 			for name, width := range map[string]int64{"phone": 390, "desk": 1440} {
 				b.prefers("prefers-color-scheme", theme)
@@ -243,7 +247,8 @@ func TestBrowserPagesFitInBothThemes(t *testing.T) {
 				if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 					t.Errorf("%s at %d pixels is %d too wide", path, width, over)
 				}
-				if text := js[string](b, "document.body.innerText"); strings.Contains(text, "undefined") || strings.Contains(text, "<nil>") || strings.Contains(text, "null") {
+				if text := js[string](b, "document.body.innerText"); strings.Contains(text, "undefined") ||
+					strings.Contains(text, "<nil>") || strings.Contains(text, "null") {
 					t.Errorf("%s says: %s", path, text)
 				}
 				for _, c := range js[[]string](b, contrasts) {
@@ -287,21 +292,30 @@ func TestBrowserEscapesForeignTexts(t *testing.T) {
 	const script = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
 	for i, labels := range []map[string]string{
 		{"dogwatch.display.name": script, "dogwatch.display.icon": script, "evil": script, script: "x"},
-		{"dogwatch.link.template": "javascript:document.title='owned'//${raw}", "dogwatch.display.name": "{{.Key}}${raw}<b>bold</b>"},
+		{
+			"dogwatch.link.template": "javascript:document.title='owned'//${raw}",
+			"dogwatch.display.name":  "{{.Key}}${raw}<b>bold</b>",
+		},
 		{"dogwatch.tag.include": "(" + script, "com.docker.compose.project": script},
 		{"dogwatch.display.name": "\u202egnp.exe\x00\u2028", "com.docker.compose.project": "' hx-get='/' hx-trigger='load"},
 	} {
 		repo := fmt.Sprintf("evil/app%d", i)
 		l.registry(0).Push(repo, "1.0.0", "2.0.0")
-		l.engine.AddImage(enginesim.Image{Tags: []string{l.hosts[0] + "/" + repo + ":1.0.0"}, Digests: []string{l.hosts[0] + "/" + repo + "@" + enginesim.Digest(repo)}})
-		_, err := l.engine.Create(enginesim.Container{Name: fmt.Sprintf("evil%d", i), Image: l.hosts[0] + "/" + repo + ":1.0.0", Labels: labels})
+		l.engine.AddImage(enginesim.Image{
+			Tags:    []string{l.hosts[0] + "/" + repo + ":1.0.0"},
+			Digests: []string{l.hosts[0] + "/" + repo + "@" + enginesim.Digest(repo)},
+		})
+		_, err := l.engine.Create(enginesim.Container{
+			Name: fmt.Sprintf("evil%d", i), Image: l.hosts[0] + "/" + repo + ":1.0.0", Labels: labels,
+		})
 		must(t, err)
 	}
 	if status, body := l.request(http.MethodPost, "/api/containers/watch", ""); status != http.StatusOK {
 		t.Fatalf("check: %d %s", status, body)
 	}
 	b := openTab(t, l.url)
-	for _, path := range []string{"/", "/containers", "/containers?group=label:evil", "/containers?q=" + "%22%3E%3Cscript%3Edocument.title='owned'%3C/script%3E", "/history"} {
+	for _, path := range []string{"/", "/containers", "/containers?group=label:evil",
+		"/containers?q=" + "%22%3E%3Cscript%3Edocument.title='owned'%3C/script%3E", "/history"} {
 		b.open(path)
 		b.until("document.readyState === 'complete'")
 		inert(b, path)
@@ -322,7 +336,8 @@ func inert(b *tab, path string) {
 	if title := js[string](b, "document.title"); title == "owned" {
 		b.t.Errorf("%s ran a script", path)
 	}
-	if made := js[int](b, "document.querySelectorAll('main img, main script, main b:not([class]):not(.chip b), main [onerror], main a[href^=\"javascript\"]').length"); made != 0 {
+	if made := js[int](b,
+		"document.querySelectorAll('main img, main script, main b:not([class]):not(.chip b), main [onerror], main a[href^=\"javascript\"]').length"); made != 0 {
 		b.t.Errorf("%s made %d elements of texts", path, made)
 	}
 }
@@ -357,10 +372,13 @@ func TestBrowserPageLoadBudget(t *testing.T) {
 		new PerformanceObserver(l => l.getEntries().forEach(e => { sum += e.value; })).observe({type: 'layout-shift', buffered: true});
 		requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
 	})`, chromedp.EvalAwaitPromise)
-	names := js[int](b, "[...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length")
+	names := js[int](b,
+		"[...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length")
 	b.size(390, 844)
-	onPhone := js[int](b, "[...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= document.querySelector('.side nav').getBoundingClientRect().top).length")
-	t.Logf("first paint after %.0f ms, %d nodes, layout shift %.3f, %d names in view on a desk, %d on a phone", paint, nodes, shift, names, onPhone)
+	onPhone := js[int](b,
+		"[...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= document.querySelector('.side nav').getBoundingClientRect().top).length")
+	t.Logf("first paint after %.0f ms, %d nodes, layout shift %.3f, %d names in view on a desk, %d on a phone", paint,
+		nodes, shift, names, onPhone)
 	if paint >= 500 || nodes > 6000 || shift >= 0.02 || names < 16 || onPhone < 8 {
 		t.Error("over the budget: 500 ms, 6000 nodes, 0.02, at least 16 and 8 names")
 	}

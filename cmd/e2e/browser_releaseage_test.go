@@ -64,12 +64,14 @@ func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	close(gate)
 	release, _ := l.registry(0).Image(l.repo(0), "2.0.0")
 	made := release.Platforms[0].Created
-	b.until(fmt.Sprintf("window.sameLoad && document.querySelector('.row .age time')?.dateTime === '%s'", made.Format(time.RFC3339)))
+	b.until(fmt.Sprintf("window.sameLoad && document.querySelector('.row .age time')?.dateTime === '%s'",
+		made.Format(time.RFC3339)))
 	b.shot("dated")
 	if said := js[string](b, "document.getElementById('live').textContent"); said != "" {
 		t.Errorf("a reader of the screen is told %q", said)
 	}
-	want := registrysim.Counts{Total: 4, Heads: 1, Manifests: 2, Blobs: 1, MaxInFlight: 1} // the index, the platform's own and its configuration
+	// the index, the platform's own and its configuration
+	want := registrysim.Counts{Total: 4, Heads: 1, Manifests: 2, Blobs: 1, MaxInFlight: 1}
 	if got := l.counts(); got != want {
 		t.Errorf("the registry was asked for %+v, want %+v", got, want)
 	}
@@ -123,7 +125,8 @@ func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	b.settle()
 	b.click("#check-all")
 	release, _ = l.registry(0).Image(l.repo(0), "3.0.0")
-	b.until(fmt.Sprintf("document.querySelector('.row .age time')?.dateTime === '%s'", release.Platforms[0].Created.Format(time.RFC3339)))
+	b.until(fmt.Sprintf("document.querySelector('.row .age time')?.dateTime === '%s'",
+		release.Platforms[0].Created.Format(time.RFC3339)))
 }
 
 // updated returns the name of the container that has an update.

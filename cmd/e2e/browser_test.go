@@ -64,7 +64,8 @@ func openTab(t testing.TB, url string) *tab {
 	ctx, stop := context.WithTimeout(context.Background(), 10*maxWait)
 	t.Cleanup(stop)
 	// Without its sandbox it also runs where the user is root, as in containers.
-	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.ExecPath(path))
+	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.NoFirstRun, chromedp.ExecPath(path))
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
@@ -77,7 +78,8 @@ func openTab(t testing.TB, url string) *tab {
 			if err != nil {
 				return
 			}
-			if m.Source == "network" && (strings.Contains(m.URL, "/api/events") || strings.Contains(m.Text, "ERR_CONNECTION_REFUSED")) {
+			if m.Source == "network" &&
+				(strings.Contains(m.URL, "/api/events") || strings.Contains(m.Text, "ERR_CONNECTION_REFUSED")) {
 				continue // the server ends, and the stream with it; the page sees to both
 			}
 			if strings.Contains(m.Text, networkChanged) {
@@ -208,7 +210,9 @@ func (b *tab) click(selector string) {
 			// The bar at the bottom of small pages may cover what is in view.
 			js[any](b, "document.querySelector("+quoted(selector)+
 				")?.scrollIntoView({block: 'center', behavior: 'instant'})")
-			js[any](b, "window.clicked = false; addEventListener('click', e => { window.clicked = !!e.target.closest("+quoted(selector+", label")+") }, {capture: true, once: true})")
+			js[any](b,
+				"window.clicked = false; addEventListener('click', e => { window.clicked = !!e.target.closest("+
+					quoted(selector+", label")+") }, {capture: true, once: true})")
 		}
 		err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
 		if err == nil && b.scriptless || err == nil && !b.missed() {

@@ -61,7 +61,8 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
-	bad := newProduct(t, engine, registry+"/team/bad", `HEALTHCHECK --interval=300ms --timeout=5s --retries=2 CMD ["/main", "health", "u"]`)
+	bad := newProduct(t, engine, registry+"/team/bad",
+		`HEALTHCHECK --interval=300ms --timeout=5s --retries=2 CMD ["/main", "health", "u"]`)
 	bad.run(t, "bad", "1.0.0")
 	for _, name := range []string{"data", "many", "store"} {
 		newProduct(t, engine, registry+"/team/"+name).run(t, name, "1.0.0")
@@ -148,7 +149,8 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	a.d.watch()
 	b.open("/containers")
 	b.settle()
-	js[any](b, "['bad', 'many', 'store', 'web'].forEach(n => document.querySelector(`.row[data-key=\"local/${n}\"] input`).click())")
+	js[any](b,
+		"['bad', 'many', 'store', 'web'].forEach(n => document.querySelector(`.row[data-key=\"local/${n}\"] input`).click())")
 	b.click("#bulk [value=update]")
 	b.until("location.pathname === '/update'")
 	b.says("Update 4 containers?")
@@ -184,10 +186,13 @@ func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 	a.d.stop()
 	b := openTab(t, "")
 	for _, c := range []struct{ update, why, remedy string }{
-		{"", "neither its option update nor a trigger of type docker or dockercompose is set", ": set watcher.docker.local.update to true, or configure a docker or dockercompose trigger."},
+		{"", "neither its option update nor a trigger of type docker or dockercompose is set",
+			": set watcher.docker.local.update to true, or configure a docker or dockercompose trigger."},
 		{"false", "its option update is false", ": set watcher.docker.local.update to true."},
 	} {
-		env := slices.DeleteFunc(slices.Clone(a.in.env), func(v string) bool { return strings.HasPrefix(v, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=") })
+		env := slices.DeleteFunc(slices.Clone(a.in.env), func(v string) bool {
+			return strings.HasPrefix(v, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=")
+		})
 		if c.update != "" {
 			env = append(env, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE="+c.update)
 		}
@@ -205,7 +210,8 @@ func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 		cmd := exec.Command(path, "doctor")
 		cmd.Env, cmd.Dir = in.env, in.store
 		said, _ := cmd.CombinedOutput() // it fails for other reasons, as without the internet
-		if out := string(said); !strings.Contains(strings.Join(strings.Fields(out), " "), "it may not update them, since "+c.why) {
+		if out := string(said); !strings.Contains(strings.Join(strings.Fields(out), " "),
+			"it may not update them, since "+c.why) {
 			t.Errorf("doctor says nothing of %q:\n%s", c.why, out)
 		}
 	}

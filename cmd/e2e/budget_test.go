@@ -42,7 +42,9 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/api/containers": "has no request left of its budget, 3 requests in 1h (check.budgets)",
-		"/api/registries": `"used":3,`, "/metrics": fmt.Sprintf("dogwatch_registry_requests_next{host=%q} %d", f.hosts[0], containers), "/": "3 of 3 requests in 1h used",
+		"/api/registries": `"used":3,`,
+		"/metrics":        fmt.Sprintf("dogwatch_registry_requests_next{host=%q} %d", f.hosts[0], containers),
+		"/":               "3 of 3 requests in 1h used",
 	} {
 		if body := get(path); !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q: %s", path, want, body)
@@ -61,7 +63,8 @@ func TestPlanWithoutBudget(t *testing.T) {
 	}
 	engine.Pull(t, registry+"/media/player:1.0.0")
 	engine.Run(t, "player", registry+"/media/player:1.0.0", nil)
-	d := install(t, "WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true",
+	d := install(t, "WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true",
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry, "DOGWATCH_CHECK_BUDGETS="+registry+"=1/h").start()
 	eventually(t, "the update is found", func() bool {
 		all := d.containers()
@@ -73,12 +76,14 @@ func TestPlanWithoutBudget(t *testing.T) {
 	if status != http.StatusOK || len(plan.Blocks) != 1 || plan.Blocks[0].Code != "registry.postponed" {
 		t.Fatalf("the plan: %d %s", status, body)
 	}
-	for _, want := range []string{registry + " has no request left of its budget, 1 request in 1h (check.budgets)", "it is free again at 20"} {
+	for _, want := range []string{registry + " has no request left of its budget, 1 request in 1h (check.budgets)",
+		"it is free again at 20"} {
 		if !strings.Contains(plan.Blocks[0].Text, want) {
 			t.Errorf("%q lacks %q", plan.Blocks[0].Text, want)
 		}
 	}
-	if _, page := d.request(http.MethodGet, "/containers/local/player/update", ""); !strings.Contains(string(page), "it is free again at 20") {
+	if _, page := d.request(http.MethodGet, "/containers/local/player/update", ""); !strings.Contains(string(page),
+		"it is free again at 20") {
 		t.Errorf("the page of the plan: %s", page)
 	}
 	d.stop()

@@ -29,20 +29,26 @@ func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
 	sim.Push(v.repo(), "1.0.0")
 	var fetched, refused atomic.Int32
 	var permitted atomic.Bool
-	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string { return fmt.Sprintf("%s-%d", awsGet, fetched.Add(1)) }))
+	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string {
+		return fmt.Sprintf("%s-%d", awsGet, fetched.Add(1))
+	}))
 	n.site(v.host).HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		_, password, given := r.BasicAuth()
 		switch {
 		case given && (!permitted.Load() || password != awsGet+"-1"):
 			refused.Add(1)
-			registrysim.Status(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"not authorized to perform: ecr:ListImages"}]}`)(w, r)
+			registrysim.Status(http.StatusForbidden,
+				`{"errors":[{"code":"DENIED","message":"not authorized to perform: ecr:ListImages"}]}`)(w, r)
 			return
 		case given:
 			r.SetBasicAuth(v.user, v.password)
 		}
 		sim.ServeHTTP(w, r)
 	})
-	c := &catalogue{vendors: []vendor{v}, net: n, sims: map[string]*registrysim.Registry{v.host: sim}, engine: enginesim.New(enginesim.Config{})}
+	c := &catalogue{
+		vendors: []vendor{v}, net: n, sims: map[string]*registrysim.Registry{v.host: sim},
+		engine: enginesim.New(enginesim.Config{}),
+	}
 	c.populate(t)
 	c.listen(t)
 	d := install(t, asVariables(t, c.sections())...).start()
@@ -51,7 +57,8 @@ func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
 	for range 2 {
 		before := refused.Load()
 		found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-		if len(found) != 1 || found[0].Error == nil || !strings.Contains(found[0].Error.Message, "not authorized to perform: ecr:ListImages; check region") {
+		if len(found) != 1 || found[0].Error == nil ||
+			!strings.Contains(found[0].Error.Message, "not authorized to perform: ecr:ListImages; check region") {
 			t.Errorf("refused: %s", show(found))
 		}
 		if refused.Load() == before || fetched.Load() != 1 {
@@ -61,7 +68,8 @@ func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
 	permitted.Store(true)
 	sim.Push(v.repo(), "1.1.0")
 	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-	if len(found) != 1 || found[0].Check.State != sdk.CheckOK || !found[0].UpdateAvailable || found[0].Result.Tag != "1.1.0" || fetched.Load() != 1 {
+	if len(found) != 1 || found[0].Check.State != sdk.CheckOK || !found[0].UpdateAvailable ||
+		found[0].Result.Tag != "1.1.0" || fetched.Load() != 1 {
 		t.Errorf("permitted: AWS was fetched %d times, want once: %s", fetched.Load(), show(found))
 	}
 	d.stop()
@@ -80,7 +88,8 @@ func TestECREveryRegion(t *testing.T) {
 	engine := enginesim.New(enginesim.Config{})
 	var fetched sync.Map // region: how often its API was
 	apis := map[string]string{
-		"eu-west-1": awsAPI, "us-east-1": "api.ecr.us-east-1.amazonaws.com", "cn-north-1": "api.ecr.cn-north-1.amazonaws.com.cn",
+		"eu-west-1": awsAPI, "us-east-1": "api.ecr.us-east-1.amazonaws.com",
+		"cn-north-1":     "api.ecr.cn-north-1.amazonaws.com.cn",
 		"eusc-de-east-1": "api.ecr.eusc-de-east-1.amazonaws.eu",
 	}
 	for region, host := range apis {
@@ -98,7 +107,9 @@ func TestECREveryRegion(t *testing.T) {
 		"210987654321.dkr.ecr.eusc-de-east-1.amazonaws.eu":  "eusc-de-east-1",
 	}
 	for host, region := range hosts {
-		sim := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"AWS": awsGet + "-" + region}})
+		sim := registrysim.New(registrysim.Options{
+			Auth: registrysim.Basic, Users: map[string]string{"AWS": awsGet + "-" + region},
+		})
 		sim.Push("team/app", "1.0.0", "1.1.0")
 		n.site(host).Handle("/v2/", sim)
 		reference := host + "/team/app:1.0.0"
@@ -122,7 +133,8 @@ func TestECREveryRegion(t *testing.T) {
 	}
 	for _, c := range found {
 		if c.Check.State != sdk.CheckOK || !c.UpdateAvailable || c.Image.Registry.Name != "ecr.private" {
-			t.Errorf("%s: %s %v by %s, error %s", c.Image.Registry.Host, c.Check.State, c.UpdateAvailable, c.Image.Registry.Name, show(c.Error))
+			t.Errorf("%s: %s %v by %s, error %s", c.Image.Registry.Host, c.Check.State, c.UpdateAvailable,
+				c.Image.Registry.Name, show(c.Error))
 		}
 	}
 	fetched.Range(func(region, count any) bool {

@@ -43,8 +43,9 @@ func newAuthority(t testing.TB) *authority {
 	must(t, err)
 	a := &authority{file: filepath.Join(t.TempDir(), "ca.pem"), key: key, issued: map[string]*tls.Certificate{}}
 	a.root = &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the test"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the test"},
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, a.root, a.root, key.Public(), key)
 	must(t, err)
@@ -60,7 +61,8 @@ func (a *authority) certificate(host string) (*tls.Certificate, error) {
 		return c, nil
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(int64(2 + len(a.issued))), Subject: pkix.Name{CommonName: host}, NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(int64(2 + len(a.issued))), Subject: pkix.Name{CommonName: host},
+		NotAfter: time.Now().Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if ip := net.ParseIP(host); ip != nil {
@@ -115,7 +117,9 @@ func newInternet(t testing.TB, login string) *internet {
 		authority: newAuthority(t), login: login, conns: make(chan net.Conn), ended: make(chan struct{}),
 		sites: map[string]*http.ServeMux{}, shown: map[string][]string{},
 	}
-	n.inner = &http.Server{Handler: http.HandlerFunc(n.respond), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: maxWait}
+	n.inner = &http.Server{
+		Handler: http.HandlerFunc(n.respond), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: maxWait,
+	}
 	go func() { _ = n.inner.Serve(n) }() // until Close
 	outer := httptest.NewServer(http.HandlerFunc(n.connect))
 	n.proxy = outer.Listener.Addr().String()
@@ -161,9 +165,10 @@ func (n *internet) connect(w http.ResponseWriter, r *http.Request) {
 		conn.Close()
 		return
 	}
-	tunnel := tls.Server(read{conn, buffered.Reader}, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		return n.certificate(name)
-	}})
+	tunnel := tls.Server(read{conn, buffered.Reader},
+		&tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return n.certificate(name)
+		}})
 	select {
 	case n.conns <- tunnel:
 	case <-n.ended:

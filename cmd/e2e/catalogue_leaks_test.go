@@ -60,7 +60,8 @@ func (c *catalogue) tried(t *testing.T, in *installation, every bool) string {
 		running.Go(func() {
 			defer func() { <-places }()
 			stdout, stderr, code := in.run(append([]string{"plugin", "test"}, args...)...)
-			if code != 0 || !strings.Contains(stdout, args[0]+" works") || len(args) == 2 && !strings.Contains(stdout, args[1]+" is sha256:") {
+			if code != 0 || !strings.Contains(stdout, args[0]+" works") ||
+				len(args) == 2 && !strings.Contains(stdout, args[1]+" is sha256:") {
 				t.Errorf("plugin test %s: %d %s%s", args[0], code, stdout, stderr)
 			}
 			mu.Lock()
@@ -81,11 +82,14 @@ func (c *catalogue) tried(t *testing.T, in *installation, every bool) string {
 func (c *catalogue) sweep(t *testing.T, d *daemon) string {
 	t.Helper()
 	paths := []string{
-		"/health", "/metrics", "/api/app", "/api/server", "/api/log", "/api/store", "/api/health", "/api/ready", "/api/plugins", "/api/events?limit=1000", "/api/deliveries",
-		"/api/types/watcher", "/api/types/registry", "/api/types/trigger", "/api/containers", "/api/watchers", "/api/registries", "/api/triggers", "/api/authentications", "/auth/strategies", "/auth/user",
+		"/health", "/metrics", "/api/app", "/api/server", "/api/log", "/api/store", "/api/health", "/api/ready",
+		"/api/plugins", "/api/events?limit=1000", "/api/deliveries",
+		"/api/types/watcher", "/api/types/registry", "/api/types/trigger", "/api/containers", "/api/watchers",
+		"/api/registries", "/api/triggers", "/api/authentications", "/auth/strategies", "/auth/user",
 	}
 	for _, got := range d.containers() {
-		paths = append(paths, "/api/containers/"+got.ID, "/api/containers/"+got.ID+"/explain", "/api/containers/"+got.ID+"/triggers")
+		paths = append(paths, "/api/containers/"+got.ID, "/api/containers/"+got.ID+"/explain",
+			"/api/containers/"+got.ID+"/triggers")
 	}
 	for _, s := range c.sections() {
 		paths = append(paths, s.path())
@@ -99,7 +103,9 @@ func (c *catalogue) sweep(t *testing.T, d *daemon) string {
 		text := string(body)
 		for _, s := range c.sections() { // the two that clients get as they are stored
 			for id, key := range map[string]string{"trigger.smtp.main": "pass", "registry.hub.main": "auth"} {
-				if stored := fmt.Sprintf("%q:%q", key, s.options[key]); s.id() == id && (strings.HasPrefix(path, "/api/triggers") || strings.HasPrefix(path, "/api/registries") || strings.HasSuffix(path, "/triggers")) {
+				if stored := fmt.Sprintf("%q:%q", key, s.options[key]); s.id() == id &&
+					(strings.HasPrefix(path, "/api/triggers") || strings.HasPrefix(path, "/api/registries") ||
+						strings.HasSuffix(path, "/triggers")) {
 					text = strings.ReplaceAll(text, stored, "")
 				}
 			}
@@ -146,7 +152,8 @@ func (c *catalogue) nothingLeaks(t *testing.T, in *installation, said string) {
 			said += string(body)
 		}
 	}
-	if !strings.Contains(said, "hooks.example.com") || !strings.Contains(said, "/api/plugins") || !strings.Contains(said, "SQLite format") {
+	if !strings.Contains(said, "hooks.example.com") || !strings.Contains(said, "/api/plugins") ||
+		!strings.Contains(said, "SQLite format") {
 		t.Error("what was said is not all here")
 	}
 	for _, secret := range c.secrets() {

@@ -31,7 +31,10 @@ import (
 func localServices(t *testing.T, a *authority, r received) []service {
 	all := []service{
 		command(t, r), kafka(t, a, r), mail(t, a, r),
-		{typ: "mock", options: map[string]string{"mock": "catalogue"}, mistake: map[string]string{"threshold": "none"}, blames: "threshold"},
+		{
+			typ: "mock", options: map[string]string{"mock": "catalogue"},
+			mistake: map[string]string{"threshold": "none"}, blames: "threshold",
+		},
 	}
 	if s, here := broker(t, a, r); here {
 		all = append(all, s)
@@ -61,14 +64,17 @@ func kafka(t *testing.T, a *authority, r received) service {
 	certificate, err := a.certificate("127.0.0.1")
 	must(t, err)
 	const topic, user, password = "updates", "ana", marker + "-kafka"
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", user, password),
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic), kfake.EnableSASL(),
+		kfake.Superuser("SCRAM-SHA-256", user, password),
 		kfake.Superuser("PLAIN", "reader", "reader"), kfake.TLS(&tls.Config{Certificates: []tls.Certificate{*certificate}}))
 	must(t, err)
 	t.Cleanup(cluster.Close)
 	box := &inbox{}
 	r["kafka"] = box.all
-	consumer, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.DialTLSConfig(&tls.Config{InsecureSkipVerify: true}), kgo.SASL(plain.Auth{User: "reader", Pass: "reader"}.AsMechanism()))
+	consumer, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.DialTLSConfig(&tls.Config{InsecureSkipVerify: true}),
+		kgo.SASL(plain.Auth{User: "reader", Pass: "reader"}.AsMechanism()))
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	var reading sync.WaitGroup
@@ -94,7 +100,9 @@ func mail(t *testing.T, a *authority, r received) service {
 	must(t, err)
 	box := &inbox{}
 	r["smtp"] = box.all
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &postSession{box: box}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &postSession{box: box}, nil
+	}))
 	server.Domain, server.TLSConfig = "localhost", &tls.Config{Certificates: []tls.Certificate{*certificate}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -102,7 +110,8 @@ func mail(t *testing.T, a *authority, r received) service {
 	t.Cleanup(func() { server.Close() })
 	return service{
 		typ: "smtp", options: map[string]string{
-			"host": "127.0.0.1", "port": fmt.Sprint(l.Addr().(*net.TCPAddr).Port), "user": "ana", "pass": marker + "-smtp", "starttls": "require", "tls.cafile": a.file,
+			"host": "127.0.0.1", "port": fmt.Sprint(l.Addr().(*net.TCPAddr).Port), "user": "ana",
+			"pass": marker + "-smtp", "starttls": "require", "tls.cafile": a.file,
 			"from": "Dogwatch <dogwatch@example.org>", "to": "ana@example.org,ben@example.org",
 		},
 		mistake: map[string]string{"to": "ana at example"}, blames: "to",
@@ -160,14 +169,18 @@ func broker(t *testing.T, a *authority, r received) (service, bool) {
 	salt, rounds := []byte("twelve bytes"), 101
 	hash, err := pbkdf2.Key(sha512.New, marker+"-mqtt", salt, rounds, 64)
 	must(t, err)
-	must(t, os.WriteFile(passwords, fmt.Appendf(nil, "ana:$7$%d$%s$%s\n", rounds, base64.StdEncoding.EncodeToString(salt), base64.StdEncoding.EncodeToString(hash)), 0o600))
+	must(t,
+		os.WriteFile(passwords,
+			fmt.Appendf(nil, "ana:$7$%d$%s$%s\n", rounds, base64.StdEncoding.EncodeToString(salt),
+				base64.StdEncoding.EncodeToString(hash)), 0o600))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	secured := l.Addr().String()
 	_, port, _ := net.SplitHostPort(secured)
 	l.Close()
-	m := mqtttest.Start(t, fmt.Sprintf("per_listener_settings true\nlistener PORT 127.0.0.1\nallow_anonymous true\nlistener %s 127.0.0.1\nallow_anonymous false\npassword_file %s\ncertfile %s\nkeyfile %s\n",
-		port, passwords, certificate, key))
+	m := mqtttest.Start(t,
+		fmt.Sprintf("per_listener_settings true\nlistener PORT 127.0.0.1\nallow_anonymous true\nlistener %s 127.0.0.1\nallow_anonymous false\npassword_file %s\ncertfile %s\nkeyfile %s\n",
+			port, passwords, certificate, key))
 	o := mqtttest.Observe(t, m.URL())
 	r["mqtt"] = func() (all []string) {
 		o.Until("", func(_ map[string]string, messages []string) bool {
@@ -177,7 +190,10 @@ func broker(t *testing.T, a *authority, r received) (service, bool) {
 		return all
 	}
 	return service{
-		typ: "mqtt", options: map[string]string{"url": "mqtts://" + secured, "user": "ana", "password": marker + "-mqtt", "tls.cachain": a.file},
+		typ: "mqtt",
+		options: map[string]string{
+			"url": "mqtts://" + secured, "user": "ana", "password": marker + "-mqtt", "tls.cachain": a.file,
+		},
 		mistake: map[string]string{"qos": "3"}, blames: "qos",
 	}, true
 }

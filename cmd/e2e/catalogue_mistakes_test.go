@@ -19,7 +19,9 @@ func TestConfigurationMistakesNameComponentAndOption(t *testing.T) {
 	for name, spell := range map[string]func(*testing.T, []section) []string{"file": asFile, "variables": asVariables} {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalogue(t)
-			all := []section{{kind.Watcher, "docker", "wrong", map[string]string{"socket": c.socket, "watchbydefault": "perhaps"}}}
+			all := []section{{kind.Watcher, "docker", "wrong", map[string]string{
+				"socket": c.socket, "watchbydefault": "perhaps",
+			}}}
 			blames := []string{"watchbydefault"}
 			for _, v := range c.vendors {
 				all = append(all, section{kind.Registry, v.typ, "wrong", with(v.options, v.mistake)})
@@ -101,7 +103,9 @@ func TestWrongRegistryLoginsAreReported(t *testing.T) {
 	strict := slices.Clone(c.vendors)
 	for i := range strict {
 		strict[i].password += "-of-somebody-else"
-		c.vendors[i].options = with(c.vendors[i].options, map[string]string{"proxy": "http://" + c.net.login + "@" + c.net.proxy, "tls.cafile": c.net.file})
+		c.vendors[i].options = with(c.vendors[i].options, map[string]string{
+			"proxy": "http://" + c.net.login + "@" + c.net.proxy, "tls.cafile": c.net.file,
+		})
 	}
 	c.sims = c.net.registries(strict)
 	c.populate(t)
@@ -115,7 +119,9 @@ func TestWrongRegistryLoginsAreReported(t *testing.T) {
 	for _, got := range found {
 		switch {
 		case got.Name == "oci": // which has no login
-		case got.Check.State != sdk.CheckFailed || got.Error == nil || !strings.Contains(got.Error.Message, "; check ") || !strings.Contains(got.Error.Message, " of registry."+got.Name+".main"):
+		case got.Check.State != sdk.CheckFailed || got.Error == nil ||
+			!strings.Contains(got.Error.Message, "; check ") ||
+			!strings.Contains(got.Error.Message, " of registry."+got.Name+".main"):
 			t.Errorf("%s", show(got))
 		}
 	}

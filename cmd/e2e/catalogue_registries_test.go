@@ -81,41 +81,93 @@ func vendors() []vendor {
 		"type": "service_account", "client_email": googleMail, "private_key": strings.ReplaceAll(googleKey, `\n`, "\n"),
 	})
 	list := []vendor{
-		{typ: "acr", options: map[string]string{"clientid": "app-id", "clientsecret": marker + "-acr"}, host: "team.azurecr.io", realm: "https://team.azurecr.io/oauth2/token",
+		{typ: "acr", options: map[string]string{"clientid": "app-id", "clientsecret": marker + "-acr"},
+			host: "team.azurecr.io", realm: "https://team.azurecr.io/oauth2/token",
 			user: "app-id", password: marker + "-acr", mistake: wrong("clientsecret", ""), blames: "clientsecret"},
-		{typ: "alicr", options: own("", "alicr"), host: "registry.cn-hangzhou.aliyuncs.com", realm: "https://dockerauth.cn-hangzhou.aliyuncs.com/auth", mistake: wrong("hosts", "a/b"), blames: "hosts"},
-		{typ: "artifactory", options: own("https://acme.jfrog.io", "artifactory"), host: "acme.jfrog.io", realm: "https://acme.jfrog.io/v2/token", mistake: wrong("url", ""), blames: "url"},
-		{typ: "codeberg", options: own("", "codeberg"), host: "codeberg.org", realm: "https://codeberg.org/v2/token", mistake: wrong("tls.minversion", "1.9"), blames: "tls.minversion"},
-		{typ: "custom", options: own("https://registry.example.com:5000", "custom"), host: "registry.example.com:5000", mistake: wrong("url", "registry.example.com"), blames: "url"},
-		{typ: "dhi", options: own("", "dhi"), host: "dhi.io", realm: "https://dhi.io/token", mistake: wrong("login", ""), blames: "login"},
-		{typ: "docr", options: map[string]string{"token": marker + "-docr"}, host: "registry.digitalocean.com", realm: "https://api.digitalocean.com/v2/registry/auth", user: marker + "-docr",
+		{
+			typ: "alicr", options: own("", "alicr"), host: "registry.cn-hangzhou.aliyuncs.com",
+			realm: "https://dockerauth.cn-hangzhou.aliyuncs.com/auth", mistake: wrong("hosts", "a/b"), blames: "hosts",
+		},
+		{
+			typ: "artifactory", options: own("https://acme.jfrog.io", "artifactory"), host: "acme.jfrog.io",
+			realm: "https://acme.jfrog.io/v2/token", mistake: wrong("url", ""), blames: "url",
+		},
+		{
+			typ: "codeberg", options: own("", "codeberg"), host: "codeberg.org", realm: "https://codeberg.org/v2/token",
+			mistake: wrong("tls.minversion", "1.9"), blames: "tls.minversion",
+		},
+		{
+			typ: "custom", options: own("https://registry.example.com:5000", "custom"),
+			host: "registry.example.com:5000", mistake: wrong("url", "registry.example.com"), blames: "url",
+		},
+		{
+			typ: "dhi", options: own("", "dhi"), host: "dhi.io", realm: "https://dhi.io/token",
+			mistake: wrong("login", ""), blames: "login",
+		},
+		{typ: "docr", options: map[string]string{"token": marker + "-docr"}, host: "registry.digitalocean.com",
+			realm: "https://api.digitalocean.com/v2/registry/auth", user: marker + "-docr",
 			mistake: wrong("timeout", "soon"), blames: "timeout"},
-		{typ: "ecr", options: map[string]string{"region": "eu-west-1", "accesskeyid": awsKey, "secretaccesskey": awsSecret}, host: awsHost, user: "AWS", password: awsGet,
+		{typ: "ecr", options: map[string]string{
+			"region": "eu-west-1", "accesskeyid": awsKey, "secretaccesskey": awsSecret,
+		}, host: awsHost, user: "AWS", password: awsGet,
 			mistake: wrong("accountid", "12"), blames: "accountid"},
-		{typ: "forgejo", options: own("", "forgejo"), host: "code.forgejo.org", realm: "https://code.forgejo.org/v2/token", mistake: wrong("password", ""), blames: "password"},
-		{typ: "gar", options: map[string]string{"key": string(google)}, host: "europe-docker.pkg.dev", realm: "https://europe-docker.pkg.dev/v2/token", user: "_json_key", password: string(google),
+		{
+			typ: "forgejo", options: own("", "forgejo"), host: "code.forgejo.org",
+			realm: "https://code.forgejo.org/v2/token", mistake: wrong("password", ""), blames: "password",
+		},
+		{typ: "gar", options: map[string]string{"key": string(google)}, host: "europe-docker.pkg.dev",
+			realm: "https://europe-docker.pkg.dev/v2/token", user: "_json_key", password: string(google),
 			mistake: wrong("key", "{"), blames: "key"},
-		{typ: "gcr", options: map[string]string{"clientemail": googleMail, "privatekey": googleKey}, host: "eu.gcr.io", realm: "https://eu.gcr.io/v2/token", user: "_json_key", password: string(google),
+		{typ: "gcr", options: map[string]string{"clientemail": googleMail, "privatekey": googleKey}, host: "eu.gcr.io",
+			realm: "https://eu.gcr.io/v2/token", user: "_json_key", password: string(google),
 			mistake: wrong("privatekey", "no key"), blames: "privatekey"},
-		{typ: "ghcr", options: map[string]string{"username": "ana", "token": marker + "-ghcr"}, host: "ghcr.io", realm: "https://ghcr.io/token", mistake: wrong("username", ""), blames: "username"},
-		{typ: "gitea", options: own("https://git.example.com:3000", "gitea"), host: "git.example.com:3000", realm: "https://git.example.com:3000/v2/token", mistake: wrong("url", ""), blames: "url"},
-		{typ: "gitlab", options: map[string]string{"token": marker + "-gitlab"}, host: "registry.gitlab.com", realm: "https://gitlab.com/jwt/auth", user: "-",
+		{
+			typ: "ghcr", options: map[string]string{"username": "ana", "token": marker + "-ghcr"}, host: "ghcr.io",
+			realm: "https://ghcr.io/token", mistake: wrong("username", ""), blames: "username",
+		},
+		{
+			typ: "gitea", options: own("https://git.example.com:3000", "gitea"), host: "git.example.com:3000",
+			realm: "https://git.example.com:3000/v2/token", mistake: wrong("url", ""), blames: "url",
+		},
+		{typ: "gitlab", options: map[string]string{"token": marker + "-gitlab"}, host: "registry.gitlab.com",
+			realm: "https://gitlab.com/jwt/auth", user: "-",
 			mistake: map[string]string{"token": "", "username": "ana"}, blames: "token"},
-		{typ: "harbor", options: map[string]string{"url": "https://harbor.example.com", "login": "robot$reader", "password": marker + "-harbor"}, host: "harbor.example.com",
+		{typ: "harbor", options: map[string]string{
+			"url": "https://harbor.example.com", "login": "robot$reader", "password": marker + "-harbor",
+		}, host: "harbor.example.com",
 			realm: "https://harbor.example.com/service/token", user: "robot$reader", mistake: wrong("url", ""), blames: "url"},
-		{typ: "hub", options: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("ana:" + marker + "-hub"))}, host: "docker.io", endpoint: "registry-1.docker.io", realm: "https://auth.docker.io/token",
+		{typ: "hub", options: map[string]string{
+			"auth": base64.StdEncoding.EncodeToString([]byte("ana:" + marker + "-hub")),
+		}, host: "docker.io", endpoint: "registry-1.docker.io", realm: "https://auth.docker.io/token",
 			mistake: wrong("auth", "no base64"), blames: "auth"},
-		{typ: "ibmcr", options: map[string]string{"apikey": marker + "-ibmcr"}, host: "de.icr.io", realm: "https://de.icr.io/oauth/token", user: "iamapikey", mistake: wrong("proxy", "nowhere"), blames: "proxy"},
-		{typ: "lscr", options: map[string]string{"username": "lea", "token": marker + "-lscr"}, host: "lscr.io", endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "lea", mistake: wrong("token", ""), blames: "token"},
-		{typ: "mau", options: map[string]string{"username": "mau", "token": marker + "-mau"}, host: "dock.mau.dev", realm: "https://mau.dev/jwt/auth", user: "mau", mistake: wrong("token", ""), blames: "token"},
-		{typ: "nexus", options: own("https://nexus.example.com:8443", "nexus"), host: "nexus.example.com:8443", mistake: wrong("url", "ftp://nexus.example.com"), blames: "url"},
-		{typ: "oci", options: map[string]string{"hosts": "registry.k8s.io"}, host: "registry.k8s.io", realm: "https://registry.k8s.io/token", user: "-", password: "-",
+		{
+			typ: "ibmcr", options: map[string]string{"apikey": marker + "-ibmcr"}, host: "de.icr.io",
+			realm: "https://de.icr.io/oauth/token", user: "iamapikey", mistake: wrong("proxy", "nowhere"), blames: "proxy",
+		},
+		{
+			typ: "lscr", options: map[string]string{"username": "lea", "token": marker + "-lscr"}, host: "lscr.io",
+			endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "lea", mistake: wrong("token", ""),
+			blames: "token",
+		},
+		{
+			typ: "mau", options: map[string]string{"username": "mau", "token": marker + "-mau"}, host: "dock.mau.dev",
+			realm: "https://mau.dev/jwt/auth", user: "mau", mistake: wrong("token", ""), blames: "token",
+		},
+		{
+			typ: "nexus", options: own("https://nexus.example.com:8443", "nexus"), host: "nexus.example.com:8443",
+			mistake: wrong("url", "ftp://nexus.example.com"), blames: "url",
+		},
+		{typ: "oci", options: map[string]string{"hosts": "registry.k8s.io"}, host: "registry.k8s.io",
+			realm: "https://registry.k8s.io/token", user: "-", password: "-",
 			mistake: map[string]string{"hosts": "", "mirror": "https://cache.example.com"}, blames: "mirror"},
-		{typ: "ocir", options: map[string]string{"login": "tenancy/ana", "password": marker + "-ocir"}, host: "fra.ocir.io", realm: "https://fra.ocir.io/20180419/docker/token", user: "tenancy/ana",
+		{typ: "ocir", options: map[string]string{"login": "tenancy/ana", "password": marker + "-ocir"},
+			host: "fra.ocir.io", realm: "https://fra.ocir.io/20180419/docker/token", user: "tenancy/ana",
 			mistake: wrong("tls.cafile", "/nowhere.pem"), blames: "tls.cafile"},
-		{typ: "quay", options: map[string]string{"namespace": "team", "account": "reader", "token": marker + "-quay"}, host: "quay.io", realm: "https://quay.io/v2/auth", user: "team+reader",
+		{typ: "quay", options: map[string]string{"namespace": "team", "account": "reader", "token": marker + "-quay"},
+			host: "quay.io", realm: "https://quay.io/v2/auth", user: "team+reader",
 			mistake: wrong("namespace", ""), blames: "namespace"},
-		{typ: "trueforge", options: map[string]string{"username": "tom", "token": marker + "-trueforge"}, host: "oci.trueforge.org", endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "tom",
+		{typ: "trueforge", options: map[string]string{"username": "tom", "token": marker + "-trueforge"},
+			host: "oci.trueforge.org", endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "tom",
 			mistake: wrong("username", ""), blames: "username"},
 	}
 	for i := range list {
@@ -201,7 +253,8 @@ func logins(all []vendor) map[string][]string {
 }
 
 // authorize is GetAuthorizationToken of ECR in a region. It gives a token to a client that has
-// signed with the secret of the key (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
+// signed with the secret of the key
+// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
 func authorize(region string, token func() string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if why := unsigned(r, region); why != "" {
@@ -211,7 +264,8 @@ func authorize(region string, token func() string) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 		given := base64.StdEncoding.EncodeToString([]byte("AWS:" + token()))
-		fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, given, time.Now().Add(12*time.Hour).Unix(), awsHost)
+		fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`,
+			given, time.Now().Add(12*time.Hour).Unix(), awsHost)
 	}
 }
 
@@ -225,7 +279,8 @@ func unsigned(r *http.Request, region string) string {
 		fields[key] = value
 	}
 	scope, ours := strings.CutPrefix(fields["Credential"], awsKey+"/")
-	if err != nil || !signed || !ours || !strings.HasSuffix(scope, "/"+region+"/ecr/aws4_request") || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") {
+	if err != nil || !signed || !ours || !strings.HasSuffix(scope, "/"+region+"/ecr/aws4_request") ||
+		!strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") {
 		return "not signed for this"
 	}
 	var headers strings.Builder
@@ -240,7 +295,8 @@ func unsigned(r *http.Request, region string) string {
 		fmt.Fprintf(&headers, "%s:%s\n", name, value)
 	}
 	hash := func(text string) string { sum := sha256.Sum256([]byte(text)); return hex.EncodeToString(sum[:]) }
-	request := strings.Join([]string{r.Method, r.URL.Path, "", headers.String(), fields["SignedHeaders"], hash(string(body))}, "\n")
+	request := strings.Join([]string{r.Method, r.URL.Path, "", headers.String(), fields["SignedHeaders"],
+		hash(string(body))}, "\n")
 	text := strings.Join([]string{"AWS4-HMAC-SHA256", r.Header.Get("X-Amz-Date"), scope, hash(request)}, "\n")
 	key := []byte("AWS4" + awsSecret)
 	for _, part := range append(strings.Split(scope, "/"), text) {

@@ -85,16 +85,20 @@ func services() []service {
 	}
 	return []service{
 		{
-			typ: "apprise", options: set("url", "https://apprise.example.com", "urls", "tgram://s3cret-apprise/1"), mistake: set("urls", ""), blames: "urls",
+			typ: "apprise", options: set("url", "https://apprise.example.com", "urls", "tgram://s3cret-apprise/1"),
+			mistake: set("urls", ""), blames: "urls",
 			host: "apprise.example.com", method: "POST", path: "/notify", response: `{"error":null}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ URLs, Title, Body, Format, Type string }
 				err := strict(r, body, &m)
-				return m.Title + "|" + m.Body, errors.Join(err, wants(m.URLs, "tgram://s3cret-apprise/1", m.Format, "text", m.Type, "info"))
+				return m.Title + "|" + m.Body,
+					errors.Join(err, wants(m.URLs, "tgram://s3cret-apprise/1", m.Format, "text", m.Type, "info"))
 			},
 		},
 		{
-			typ: "discord", options: set("url", "https://discord.com/api/webhooks/1234/s3cret-discord", "cardlabel", "Update"), mistake: set("cardcolor", "green"), blames: "cardcolor",
+			typ:     "discord",
+			options: set("url", "https://discord.com/api/webhooks/1234/s3cret-discord", "cardlabel", "Update"),
+			mistake: set("cardcolor", "green"), blames: "cardcolor",
 			host: "discord.com", method: "POST", path: "/api/webhooks/1234/s3cret-discord", response: `{"id":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
@@ -110,20 +114,28 @@ func services() []service {
 					return "", fmt.Errorf("want one card with one field: %v", err)
 				}
 				card := m.Embeds[0]
-				return card.Title + "|" + card.Fields[0].Value, wants(r.URL.Query().Get("wait"), "true", card.Fields[0].Name, "Update", fmt.Sprint(card.Color), "65280")
+				return card.Title + "|" + card.Fields[0].Value,
+					wants(r.URL.Query().Get("wait"), "true", card.Fields[0].Name, "Update", fmt.Sprint(card.Color), "65280")
 			},
 		},
 		{
-			typ: "googlechat", options: set("url", "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=s3cret-key&token=s3cret-googlechat"), mistake: set("messagereplyoption", "MAYBE"), blames: "messagereplyoption",
-			host: "chat.googleapis.com", method: "POST", path: "/v1/spaces/AAAA/messages", response: `{"name":"spaces/AAAA/messages/1"}`,
+			typ: "googlechat",
+			options: set("url",
+				"https://chat.googleapis.com/v1/spaces/AAAA/messages?key=s3cret-key&token=s3cret-googlechat"),
+			mistake: set("messagereplyoption", "MAYBE"), blames: "messagereplyoption",
+			host: "chat.googleapis.com", method: "POST", path: "/v1/spaces/AAAA/messages",
+			response: `{"name":"spaces/AAAA/messages/1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Text string }
 				err := strict(r, body, &m)
-				return m.Text, errors.Join(err, wants(r.URL.Query().Get("token"), "s3cret-googlechat", r.URL.Query().Get("key"), "s3cret-key"))
+				return m.Text,
+					errors.Join(err, wants(r.URL.Query().Get("token"), "s3cret-googlechat", r.URL.Query().Get("key"), "s3cret-key"))
 			},
 		},
 		{
-			typ: "gotify", options: set("url", "https://gotify.example.com/", "token", "s3cret-gotify", "priority", "5"), mistake: set("priority", "-1"), blames: "priority",
+			typ:     "gotify",
+			options: set("url", "https://gotify.example.com/", "token", "s3cret-gotify", "priority", "5"),
+			mistake: set("priority", "-1"), blames: "priority",
 			host: "gotify.example.com", method: "POST", path: "/message", response: `{"id":1}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
@@ -132,12 +144,16 @@ func services() []service {
 					Extras         map[string]any
 				}
 				err := strict(r, body, &m)
-				return m.Title + "|" + m.Message, errors.Join(err, wants(r.Header.Get("X-Gotify-Key"), "s3cret-gotify", fmt.Sprint(m.Priority), "5"))
+				return m.Title + "|" + m.Message,
+					errors.Join(err, wants(r.Header.Get("X-Gotify-Key"), "s3cret-gotify", fmt.Sprint(m.Priority), "5"))
 			},
 		},
 		{
-			typ: "http", options: set("url", "https://hooks.example.com/updates?token=s3cret-hook", "auth.user", "ana", "auth.password", "s3cret-http", "headers", "X-Key=s3cret-header"), mistake: set("method", "P O S T"), blames: "method",
-			host: "hooks.example.com", method: "POST", path: "/updates", response: "ok",
+			typ: "http",
+			options: set("url", "https://hooks.example.com/updates?token=s3cret-hook", "auth.user", "ana",
+				"auth.password", "s3cret-http", "headers", "X-Key=s3cret-header"), mistake: set("method", "P O S T"),
+			blames: "method",
+			host:   "hooks.example.com", method: "POST", path: "/updates", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var c struct {
 					Name       string
@@ -145,13 +161,16 @@ func services() []service {
 				}
 				err := json.Unmarshal(body, &c)
 				user, password, _ := r.BasicAuth()
-				return fmt.Sprintf("New tag found for container %s|%s|%s", c.Name, c.UpdateKind.LocalValue, c.UpdateKind.RemoteValue), errors.Join(err,
-					wants(user, "ana", password, "s3cret-http", r.Header.Get("X-Key"), "s3cret-header", r.URL.RawQuery, "token=s3cret-hook", r.Header.Get("Content-Type"), "application/json"))
+				return fmt.Sprintf("New tag found for container %s|%s|%s", c.Name, c.UpdateKind.LocalValue,
+						c.UpdateKind.RemoteValue), errors.Join(err,
+						wants(user, "ana", password, "s3cret-http", r.Header.Get("X-Key"), "s3cret-header",
+							r.URL.RawQuery, "token=s3cret-hook", r.Header.Get("Content-Type"), "application/json"))
 			},
 		},
 		{
 			typ: "ifttt", options: set("key", "s3cret-ifttt"), mistake: set("key", ""), blames: "key",
-			host: "maker.ifttt.com", method: "POST", path: "/trigger/wud-image/with/key/s3cret-ifttt", response: "Congratulations!",
+			host: "maker.ifttt.com", method: "POST", path: "/trigger/wud-image/with/key/s3cret-ifttt",
+			response: "Congratulations!",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Value1, Value2, Value3 string }
 				err := strict(r, body, &m)
@@ -162,19 +181,27 @@ func services() []service {
 			},
 		},
 		{
-			typ: "matrix", options: set("url", "https://matrix.example.org", "accesstoken", "s3cret-matrix", "roomid", "!room:example.org"), mistake: set("roomid", "room"), blames: "roomid",
-			host: "matrix.example.org", method: "PUT", path: "/_matrix/client/v3/rooms/{room}/send/m.room.message/{transaction}", response: `{"event_id":"$1"}`,
+			typ: "matrix",
+			options: set("url", "https://matrix.example.org", "accesstoken", "s3cret-matrix", "roomid",
+				"!room:example.org"), mistake: set("roomid", "room"), blames: "roomid",
+			host: "matrix.example.org", method: "PUT",
+			path: "/_matrix/client/v3/rooms/{room}/send/m.room.message/{transaction}", response: `{"event_id":"$1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					MsgType, Body, Format string
 					Formatted             string `json:"formatted_body"`
 				}
 				err := strict(r, body, &m)
-				return m.Body, errors.Join(err, wants(r.Header.Get("Authorization"), "Bearer s3cret-matrix", r.PathValue("room"), "!room:example.org", m.MsgType, "m.text", m.Format, "org.matrix.custom.html"))
+				return m.Body,
+					errors.Join(err,
+						wants(r.Header.Get("Authorization"), "Bearer s3cret-matrix", r.PathValue("room"),
+							"!room:example.org", m.MsgType, "m.text", m.Format, "org.matrix.custom.html"))
 			},
 		},
 		{
-			typ: "mattermost", options: set("url", "https://mattermost.example.com/hooks/s3cret-mattermost", "channel", "updates"), mistake: set("priority", "high"), blames: "priority",
+			typ:     "mattermost",
+			options: set("url", "https://mattermost.example.com/hooks/s3cret-mattermost", "channel", "updates"),
+			mistake: set("priority", "high"), blames: "priority",
 			host: "mattermost.example.com", method: "POST", path: "/hooks/s3cret-mattermost", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Text, Channel string }
@@ -183,7 +210,8 @@ func services() []service {
 			},
 		},
 		{
-			typ: "ntfy", options: set("topic", "updates", "auth.token", "s3cret-ntfy", "priority", "4"), mistake: set("topic", "up/dates"), blames: "topic",
+			typ: "ntfy", options: set("topic", "updates", "auth.token", "s3cret-ntfy", "priority", "4"),
+			mistake: set("topic", "up/dates"), blames: "topic",
 			host: "ntfy.sh", method: "POST", path: "/", response: `{"id":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
@@ -191,29 +219,44 @@ func services() []service {
 					Priority                     int
 				}
 				err := strict(r, body, &m)
-				return m.Title + "|" + m.Message, errors.Join(err, wants(r.Header.Get("Authorization"), "Bearer s3cret-ntfy", m.Topic, "updates", fmt.Sprint(m.Priority), "4"))
+				return m.Title + "|" + m.Message,
+					errors.Join(err,
+						wants(r.Header.Get("Authorization"), "Bearer s3cret-ntfy", m.Topic, "updates", fmt.Sprint(m.Priority), "4"))
 			},
 		},
 		{
-			typ: "pushover", options: set("user", "s3cret-pushover-user", "token", "s3cret-pushover", "device", "phone,tablet"), mistake: set("priority", "2"), blames: "retry",
+			typ:     "pushover",
+			options: set("user", "s3cret-pushover-user", "token", "s3cret-pushover", "device", "phone,tablet"),
+			mistake: set("priority", "2"), blames: "retry",
 			host: "api.pushover.net", method: "POST", path: "/1/messages.json", response: `{"status":1,"request":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				form, err := url.ParseQuery(string(body))
-				return form.Get("title") + "|" + form.Get("message"), errors.Join(err, wants(form.Get("user"), "s3cret-pushover-user", form.Get("token"), "s3cret-pushover", form.Get("device"), "phone,tablet",
-					r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"))
+				return form.Get("title") + "|" + form.Get("message"),
+					errors.Join(err,
+						wants(form.Get("user"), "s3cret-pushover-user", form.Get("token"), "s3cret-pushover",
+							form.Get("device"), "phone,tablet",
+							r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"))
 			},
 		},
 		{
-			typ: "rocketchat", options: set("url", "https://chat.example.com", "user.id", "s3cret-rocket-user", "auth.token", "s3cret-rocketchat", "channel", "#updates"), mistake: set("channel", ""), blames: "channel",
+			typ: "rocketchat",
+			options: set("url", "https://chat.example.com", "user.id", "s3cret-rocket-user", "auth.token",
+				"s3cret-rocketchat", "channel", "#updates"), mistake: set("channel", ""), blames: "channel",
 			host: "chat.example.com", method: "POST", path: "/api/v1/chat.postMessage", response: `{"success":true}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Channel, Text string }
 				err := strict(r, body, &m)
-				return m.Text, errors.Join(err, wants(r.Header.Get("X-User-Id"), "s3cret-rocket-user", r.Header.Get("X-Auth-Token"), "s3cret-rocketchat", m.Channel, "#updates"))
+				return m.Text,
+					errors.Join(err,
+						wants(r.Header.Get("X-User-Id"), "s3cret-rocket-user", r.Header.Get("X-Auth-Token"),
+							"s3cret-rocketchat", m.Channel, "#updates"))
 			},
 		},
 		{
-			typ: "shoutrrr", options: set("url", "generic://shoutrrr.example.com/hooks/s3cret-shoutrrr?template=json&@X-Key=s3cret-shoutrrr-key"), mistake: set("url", "nosuch://service"), blames: "url",
+			typ: "shoutrrr",
+			options: set("url",
+				"generic://shoutrrr.example.com/hooks/s3cret-shoutrrr?template=json&@X-Key=s3cret-shoutrrr-key"),
+			mistake: set("url", "nosuch://service"), blames: "url",
 			host: "shoutrrr.example.com", method: "POST", path: "/hooks/s3cret-shoutrrr", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Title, Message string }
@@ -222,16 +265,19 @@ func services() []service {
 			},
 		},
 		{
-			typ: "slack", options: set("token", "xoxb-s3cret-slack", "channel", "updates"), mistake: set("channel", ""), blames: "channel",
-			host: "slack.com", method: "POST", path: "/api/chat.postMessage", response: `{"ok":true}`,
+			typ: "slack", options: set("token", "xoxb-s3cret-slack", "channel", "updates"), mistake: set("channel", ""),
+			blames: "channel",
+			host:   "slack.com", method: "POST", path: "/api/chat.postMessage", response: `{"ok":true}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Channel, Text string }
 				err := strict(r, body, &m)
-				return m.Text, errors.Join(err, wants(r.Header.Get("Authorization"), "Bearer xoxb-s3cret-slack", m.Channel, "updates"))
+				return m.Text,
+					errors.Join(err, wants(r.Header.Get("Authorization"), "Bearer xoxb-s3cret-slack", m.Channel, "updates"))
 			},
 		},
 		{
-			typ: "teams", options: set("url", "https://example.logic.azure.com/workflows/1/invoke?sig=s3cret-teams"), mistake: set("cardversion", "3"), blames: "cardversion",
+			typ: "teams", options: set("url", "https://example.logic.azure.com/workflows/1/invoke?sig=s3cret-teams"),
+			mistake: set("cardversion", "3"), blames: "cardversion",
 			host: "example.logic.azure.com", method: "POST", path: "/workflows/1/invoke", status: http.StatusAccepted,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
@@ -244,17 +290,21 @@ func services() []service {
 						}
 					}
 				}
-				if err := json.Unmarshal(body, &m); err != nil || len(m.Attachments) != 1 || len(m.Attachments[0].Content.Body) != 2 {
+				if err := json.Unmarshal(body, &m); err != nil || len(m.Attachments) != 1 ||
+					len(m.Attachments[0].Content.Body) != 2 {
 					return "", fmt.Errorf("want one card with title and body: %v", err)
 				}
 				card := m.Attachments[0]
 				return card.Content.Body[0].Text + "|" + card.Content.Body[1].Text,
-					wants(r.URL.Query().Get("sig"), "s3cret-teams", m.Type, "message", card.ContentType, "application/vnd.microsoft.card.adaptive", card.Content.Type, "AdaptiveCard")
+					wants(r.URL.Query().Get("sig"), "s3cret-teams", m.Type, "message", card.ContentType,
+						"application/vnd.microsoft.card.adaptive", card.Content.Type, "AdaptiveCard")
 			},
 		},
 		{
-			typ: "telegram", options: set("bottoken", "123456:s3cret-telegram", "chatid", "-1009876543210"), mistake: set("messageformat", "BBCode"), blames: "messageformat",
-			host: "api.telegram.org", method: "POST", path: "/bot123456:s3cret-telegram/sendMessage", response: `{"ok":true,"result":{"message_id":1}}`,
+			typ: "telegram", options: set("bottoken", "123456:s3cret-telegram", "chatid", "-1009876543210"),
+			mistake: set("messageformat", "BBCode"), blames: "messageformat",
+			host: "api.telegram.org", method: "POST", path: "/bot123456:s3cret-telegram/sendMessage",
+			response: `{"ok":true,"result":{"message_id":1}}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					ChatID    string `json:"chat_id"`
@@ -262,7 +312,8 @@ func services() []service {
 					Text      string
 				}
 				err := strict(r, body, &m)
-				return strings.ReplaceAll(m.Text, `\`, ""), errors.Join(err, wants(m.ChatID, "-1009876543210", m.ParseMode, "MarkdownV2"))
+				return strings.ReplaceAll(m.Text, `\`, ""),
+					errors.Join(err, wants(m.ChatID, "-1009876543210", m.ParseMode, "MarkdownV2"))
 			},
 		},
 	}

@@ -34,7 +34,9 @@ func (s section) id() string { return string(s.kind) + "." + s.typ + "." + s.nam
 
 // path is where the API has it.
 func (s section) path() string {
-	return "/api/" + map[kind.Kind]string{kind.Watcher: "watchers", kind.Registry: "registries", kind.Trigger: "triggers"}[s.kind] + "/" + s.typ + "/" + s.name
+	return "/api/" + map[kind.Kind]string{
+		kind.Watcher: "watchers", kind.Registry: "registries", kind.Trigger: "triggers",
+	}[s.kind] + "/" + s.typ + "/" + s.name
 }
 
 // catalogue is one component of every registry and trigger type, all of which
@@ -51,7 +53,10 @@ type catalogue struct {
 
 func newCatalogue(t *testing.T) *catalogue {
 	t.Helper()
-	c := &catalogue{vendors: vendors(), net: newInternet(t, "carrier:"+marker+"-proxy"), received: received{}, engine: enginesim.New(enginesim.Config{})}
+	c := &catalogue{
+		vendors: vendors(), net: newInternet(t, "carrier:"+marker+"-proxy"), received: received{},
+		engine: enginesim.New(enginesim.Config{}),
+	}
 	c.sims = c.net.registries(c.vendors)
 	c.net.site("hub.docker.com") // which knows none of the repositories
 	online := services()
@@ -109,7 +114,9 @@ func (c *catalogue) sections() (all []section) {
 	for _, s := range c.services {
 		all = append(all, section{kind.Trigger, s.typ, "main", s.options})
 	}
-	return append(all, section{kind.Watcher, "docker", "main", map[string]string{"socket": c.socket, "watchatstart": "false", "cron": "0 0 1 1 *", "jitter": "0"}})
+	return append(all, section{kind.Watcher, "docker", "main", map[string]string{
+		"socket": c.socket, "watchatstart": "false", "cron": "0 0 1 1 *", "jitter": "0",
+	}})
 }
 
 // asFile writes the sections as a configuration file and returns the variable that names it.
@@ -210,7 +217,8 @@ func (d *daemon) loaded() {
 		_, watchers := d.request(http.MethodGet, "/api/watchers", "") // the last to be there
 		_, registries := d.request(http.MethodGet, "/api/registries", "")
 		_, triggers := d.request(http.MethodGet, "/api/triggers", "")
-		return len(watchers) > len("[]") && !strings.Contains(string(registries)+string(triggers)+string(watchers), `"state":"starting"`)
+		return len(watchers) > len("[]") &&
+			!strings.Contains(string(registries)+string(triggers)+string(watchers), `"state":"starting"`)
 	})
 }
 
@@ -234,7 +242,10 @@ func (c *catalogue) populate(t *testing.T) {
 	for _, v := range c.vendors {
 		image, _ := c.sims[v.requested()].Image(v.repo(), "1.0.0")
 		ref := v.image("1.0.0")
-		c.engine.AddImage(enginesim.Image{Tags: []string{ref}, Digests: []string{strings.TrimSuffix(ref, ":1.0.0") + "@" + image.Digest}, Created: image.Platforms[0].Created})
+		c.engine.AddImage(enginesim.Image{
+			Tags: []string{ref}, Digests: []string{strings.TrimSuffix(ref, ":1.0.0") + "@" + image.Digest},
+			Created: image.Platforms[0].Created,
+		})
 		labels := map[string]string{"wud.trigger.exclude": strings.Join(all, ",")}
 		if v.typ == notified {
 			labels = nil
@@ -273,7 +284,8 @@ func (c *catalogue) posted(t *testing.T, d *daemon) {
 		return all
 	}
 	for _, s := range c.services {
-		if status, response := d.request(http.MethodPost, "/api/triggers/"+s.typ+"/main", body); status != http.StatusOK || string(response) != "{}" {
+		if status, response := d.request(http.MethodPost, "/api/triggers/"+s.typ+"/main",
+			body); status != http.StatusOK || string(response) != "{}" {
 			t.Errorf("%s: %d %s", s.typ, status, response)
 		}
 	}
@@ -285,7 +297,8 @@ func (c *catalogue) tested(t *testing.T, d *daemon) {
 	t.Helper()
 	try := func(path, body, want string) {
 		t.Helper()
-		if status, response := d.request(http.MethodPost, path+"/test", body); status != http.StatusOK || !strings.Contains(string(response), want) {
+		if status, response := d.request(http.MethodPost, path+"/test", body); status != http.StatusOK ||
+			!strings.Contains(string(response), want) {
 			t.Errorf("%s: %d %s, want %s", path, status, response, want)
 		}
 	}
@@ -304,7 +317,9 @@ func (c *catalogue) tested(t *testing.T, d *daemon) {
 // awaitSamples waits until a service has received so many samples.
 func (c *catalogue) awaitSamples(t *testing.T, s service, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s receives %d samples", s.typ, n), func() bool { return len(c.received.texts(s.typ, s.about("test-web", "local"))) == n })
+	eventually(t, fmt.Sprintf("%s receives %d samples", s.typ, n), func() bool {
+		return len(c.received.texts(s.typ, s.about("test-web", "local"))) == n
+	})
 }
 
 // awaitUpdate waits until every service has received the update of a container, and requires that it did so once.
@@ -314,7 +329,9 @@ func (c *catalogue) awaitUpdate(t *testing.T, name string) {
 		piece := s.about(name, "main")
 		// A state may be published twice; what is published before the update is not meant.
 		of := func() []string {
-			return slices.DeleteFunc(c.received.texts(s.typ, piece), func(text string) bool { return !strings.Contains(text, "1.1.0") })
+			return slices.DeleteFunc(c.received.texts(s.typ, piece), func(text string) bool {
+				return !strings.Contains(text, "1.1.0")
+			})
 		}
 		eventually(t, s.typ+" receives "+name, func() bool { return len(of()) > 0 })
 		if texts := slices.Compact(of()); len(texts) != 1 || !strings.Contains(texts[0], "1.0.0") {
@@ -343,7 +360,8 @@ func (c *catalogue) used(t *testing.T, d *daemon) {
 		get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 	}
 	for _, got := range d.containers() {
-		if got.Check.State != sdk.CheckOK || !got.UpdateAvailable || got.Result.Tag != "1.1.0" || got.UpdateKind.SemverDiff != "minor" {
+		if got.Check.State != sdk.CheckOK || !got.UpdateAvailable || got.Result.Tag != "1.1.0" ||
+			got.UpdateKind.SemverDiff != "minor" {
 			t.Errorf("then: %s", show(got))
 		}
 	}

@@ -30,10 +30,14 @@ func canaries() []string {
 
 func canaryInstallation(t *testing.T, login ...string) *installation {
 	return install(t, append([]string{
-		"DOGWATCH_WATCHER_DOCKER_MAIN_HOST=127.0.0.1", "DOGWATCH_WATCHER_DOCKER_MAIN_PORT=1", "DOGWATCH_WATCHER_DOCKER_MAIN_CRON=0 0 1 1 *",
-		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT=1", "DOGWATCH_TRIGGER_SMTP_MAIN_FROM=a@example.org",
-		"DOGWATCH_TRIGGER_SMTP_MAIN_TO=b@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_USER=ana", "DOGWATCH_TRIGGER_SMTP_MAIN_PASS=" + canaryPass,
-		"DOGWATCH_TRIGGER_HTTP_MAIN_URL=http://ana:" + canaryPassword + "@127.0.0.1:1/hooks/" + canaryPath + "?key=" + canaryQuery,
+		"DOGWATCH_WATCHER_DOCKER_MAIN_HOST=127.0.0.1", "DOGWATCH_WATCHER_DOCKER_MAIN_PORT=1",
+		"DOGWATCH_WATCHER_DOCKER_MAIN_CRON=0 0 1 1 *",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT=1",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_FROM=a@example.org",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_TO=b@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_USER=ana",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_PASS=" + canaryPass,
+		"DOGWATCH_TRIGGER_HTTP_MAIN_URL=http://ana:" + canaryPassword + "@127.0.0.1:1/hooks/" + canaryPath + "?key=" +
+			canaryQuery,
 		"DOGWATCH_TRIGGER_HTTP_MAIN_HEADERS=X-Key=" + canaryHeader,
 		"DOGWATCH_REGISTRY_HUB_PRIVATE_AUTH=" + canaryAuth,
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://ana:" + canaryPassword + "@127.0.0.1:1",
@@ -112,13 +116,20 @@ func sessionOf(t *testing.T, d *daemon, login string) string {
 
 // showing are the requests whose answers have to do with the configuration.
 var showing = []string{
-	"GET /api/watchers", "GET /api/watchers/docker/main", "GET /api/registries", "GET /api/registries/hub/private", "GET /api/registries/custom/lan",
-	"GET /api/triggers", "GET /api/triggers/smtp/main", "GET /api/triggers/http/main", "GET /api/authentications", "GET /api/server", "GET /api/store",
-	"GET /api/ready", "GET /api/plugins", "GET /api/types/trigger", "GET /api/containers", "GET /api/deliveries", "GET /api/summary", "GET /metrics",
-	"POST /api/triggers/http/main/test", "POST /api/triggers/smtp/main/test", "POST /api/registries/custom/lan/test", "POST /api/watchers/docker/main/test",
-	"GET /", "GET /watchers", "GET /watchers/docker/main", "GET /registries", "GET /registries/hub/private", "GET /registries/custom/lan",
-	"GET /triggers", "GET /triggers/smtp/main", "GET /triggers/http/main", "GET /settings", "GET /plugins", "GET /history", "GET /history.csv",
-	"GET /deliveries", "GET /deliveries.csv", "POST /triggers/http/main/test", "POST /triggers/smtp/main/test", "GET /api/events",
+	"GET /api/watchers", "GET /api/watchers/docker/main", "GET /api/registries", "GET /api/registries/hub/private",
+	"GET /api/registries/custom/lan",
+	"GET /api/triggers", "GET /api/triggers/smtp/main", "GET /api/triggers/http/main", "GET /api/authentications",
+	"GET /api/server", "GET /api/store",
+	"GET /api/ready", "GET /api/plugins", "GET /api/types/trigger", "GET /api/containers", "GET /api/deliveries",
+	"GET /api/summary", "GET /metrics",
+	"POST /api/triggers/http/main/test", "POST /api/triggers/smtp/main/test", "POST /api/registries/custom/lan/test",
+	"POST /api/watchers/docker/main/test",
+	"GET /", "GET /watchers", "GET /watchers/docker/main", "GET /registries", "GET /registries/hub/private",
+	"GET /registries/custom/lan",
+	"GET /triggers", "GET /triggers/smtp/main", "GET /triggers/http/main", "GET /settings", "GET /plugins",
+	"GET /history", "GET /history.csv",
+	"GET /deliveries", "GET /deliveries.csv", "POST /triggers/http/main/test", "POST /triggers/smtp/main/test",
+	"GET /api/events",
 }
 
 // TestConfigurationAccess requests everything that shows configuration as every kind of user,
@@ -129,8 +140,10 @@ func TestConfigurationAccess(t *testing.T) {
 	const password = "a-password-of-the-test"
 	open := canaryInstallation(t).start()
 	locked := canaryInstallation(t, "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+password,
-		"DOGWATCH_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1", "DOGWATCH_AUTH_OIDC_HOME_CLIENTID=dogwatch", "DOGWATCH_AUTH_OIDC_HOME_CLIENTSECRET="+canaryClient).start()
-	beside := canaryInstallation(t, "DOGWATCH_AUTH_ANONYMOUS_ALL_ON=true", "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+password).start()
+		"DOGWATCH_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1", "DOGWATCH_AUTH_OIDC_HOME_CLIENTID=dogwatch",
+		"DOGWATCH_AUTH_OIDC_HOME_CLIENTSECRET="+canaryClient).start()
+	beside := canaryInstallation(t, "DOGWATCH_AUTH_ANONYMOUS_ALL_ON=true", "DOGWATCH_AUTH_BASIC_ANA_USER=ana",
+		"DOGWATCH_AUTH_BASIC_ANA_HASH="+password).start()
 	ana := basicOf("ana", password)
 	for _, caller := range []struct {
 		name, header string
@@ -157,7 +170,8 @@ func TestConfigurationAccess(t *testing.T) {
 					body = `{"image":"127.0.0.1:1/a/b:1"}`
 				}
 				status, said := caller.d.as(caller.header, method, path, body)
-				if status == http.StatusUnauthorized || status == http.StatusNotFound || status == http.StatusForbidden && method == "GET" {
+				if status == http.StatusUnauthorized || status == http.StatusNotFound ||
+					status == http.StatusForbidden && method == "GET" {
 					t.Errorf("%s: %d %s", request, status, said)
 				}
 				for _, canary := range canaries() {
@@ -165,7 +179,8 @@ func TestConfigurationAccess(t *testing.T) {
 						continue
 					}
 					seen[canary] = true
-					if place := asStored[canary]; !caller.operator || place == "" || method != "GET" || !strings.HasPrefix(path, place) {
+					if place := asStored[canary]; !caller.operator || place == "" || method != "GET" ||
+						!strings.HasPrefix(path, place) {
 						at := strings.Index(said, canary)
 						t.Errorf("%s shows %s: …%s…", request, canary, said[max(0, at-80):at+len(canary)])
 					}

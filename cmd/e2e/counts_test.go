@@ -17,7 +17,9 @@ import (
 // check, a wrong label, or one of these and an update.
 func TestCountsAgreeEverywhere(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }})
+	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{
+		Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true },
+	})
 	nonsense := map[string]string{"dogwatch.link.template": "https://example.org/${container.name.nonsense()}"}
 	for _, a := range []struct {
 		name     string
@@ -57,8 +59,9 @@ func TestCountsAgreeEverywhere(t *testing.T) {
 	}
 	sentence := fmt.Sprintf("%d updates · %d failed · 1 container up to date", updates, failed)
 	for path, want := range map[string][]string{
-		"/":                        {sentence},
-		"/containers":              {sentence, fmt.Sprintf("failed <b>%d</b>", failed), fmt.Sprintf("updates <b>%d</b>", updates)},
+		"/": {sentence},
+		"/containers": {sentence, fmt.Sprintf("failed <b>%d</b>", failed),
+			fmt.Sprintf("updates <b>%d</b>", updates)},
 		"/containers?state=failed": {`data-key="local/refused"`, `data-key="local/mislabelled"`},
 		"/api/badge.svg":           {fmt.Sprintf("%d updates, %d failed", updates, failed)},
 		"/metrics": {
@@ -88,7 +91,8 @@ func TestCountsAgreeEverywhere(t *testing.T) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	log := d.log.String()
-	if all := regexp.MustCompile(`"check finished".*"failed":(\d+)`).FindAllStringSubmatch(log, -1); len(all) == 0 || all[len(all)-1][1] != fmt.Sprint(failed) {
+	if all := regexp.MustCompile(`"check finished".*"failed":(\d+)`).FindAllStringSubmatch(log, -1); len(all) == 0 ||
+		all[len(all)-1][1] != fmt.Sprint(failed) {
 		t.Errorf("log: %q", all)
 	}
 	if n := strings.Count(log, "a label of a container is wrong"); n != 2 {

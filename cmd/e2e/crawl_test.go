@@ -23,9 +23,11 @@ var (
 // a user without script does, and then tries every component.
 func TestCrawlFindsNoBrokenLink(t *testing.T) {
 	t.Parallel()
-	l := startLab(t, 3, "DOGWATCH_TRIGGER_HTTP_CLOSED_URL=http://127.0.0.1:1/", "DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_TYPE=BASIC",
+	l := startLab(t, 3, "DOGWATCH_TRIGGER_HTTP_CLOSED_URL=http://127.0.0.1:1/",
+		"DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_TYPE=BASIC",
 		"DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_USER=ana", "DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_PASSWORD="+secret,
-		"DOGWATCH_TRIGGER_NTFY_WRONG_TOPIK=typo", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://127.0.0.1:1", "DOGWATCH_PUBLIC_URL=http://ana:"+secret+"@localhost")
+		"DOGWATCH_TRIGGER_NTFY_WRONG_TOPIK=typo", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://127.0.0.1:1",
+		"DOGWATCH_PUBLIC_URL=http://ana:"+secret+"@localhost")
 	seen, next, posts := map[string]bool{"/": true}, []string{"/"}, map[string]bool{}
 	read := func(method, path string) string {
 		status, body := l.request(method, path, "")
@@ -62,7 +64,8 @@ func TestCrawlFindsNoBrokenLink(t *testing.T) {
 			next = append(next, to)
 		}
 	}
-	for _, page := range []string{"/watchers", "/registries", "/triggers", "/plugins", "/history", "/deliveries", "/settings", "/settings/api", "/triggers/http/closed", "/triggers/ntfy/wrong", "/history.csv"} {
+	for _, page := range []string{"/watchers", "/registries", "/triggers", "/plugins", "/history", "/deliveries",
+		"/settings", "/settings/api", "/triggers/http/closed", "/triggers/ntfy/wrong", "/history.csv"} {
 		if !seen[page] {
 			t.Errorf("no link leads to %s", page)
 		}

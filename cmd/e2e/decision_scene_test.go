@@ -48,8 +48,10 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 	ntfy, messages := ntfyServer(t)
 	mail, mailPort := startMail(t)
 	p := newProduct(t, engine, registry+"/decided/app")
-	d := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry,
+	d := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry,
 		"DOGWATCH_PUBLIC_URL=https://dog.example.org", "DOGWATCH_TRIGGER_NTFY_PHONE_URL="+ntfy,
 		"DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=updates", "DOGWATCH_TRIGGER_NTFY_PHONE_BACKLOG=each",
 		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT="+mailPort,
@@ -61,7 +63,11 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 		"phone":   {"dogwatch.update": "approve"},
 		"letter":  {"dogwatch.update": "approve"},
 		"skipped": {},
-		"nightly": {"dogwatch.update": "auto", "dogwatch.update.window": fmt.Sprintf("daily %s-%s UTC", opens.Format("15:04"), opens.Add(time.Hour).Format("15:04"))},
+		"nightly": {
+			"dogwatch.update": "auto",
+			"dogwatch.update.window": fmt.Sprintf("daily %s-%s UTC", opens.Format("15:04"),
+				opens.Add(time.Hour).Format("15:04")),
+		},
 	} {
 		labels["dogwatch.watch"] = "true"
 		engine.Run(t, name, p.repo+":1.0.0", labels)
@@ -80,7 +86,8 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 	b := openTab(t, d.url)
 	b.size(390, 844)
 	for name, path := range map[string]string{
-		"phone": strings.TrimPrefix(linkOf(t, about(messages(), "phone")[0], "Approve"), "https://dog.example.org"), "letter": mailed(mail, "letter"),
+		"phone":  strings.TrimPrefix(linkOf(t, about(messages(), "phone")[0], "Approve"), "https://dog.example.org"),
+		"letter": mailed(mail, "letter"),
 	} {
 		for range 5 { // scanners of mail servers and previews of chats
 			if status, _ := d.request(http.MethodGet, path, ""); status != http.StatusOK {
@@ -137,7 +144,9 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 
 	p.push(t, "1.2.0")
 	d.watch()
-	eventually(t, "a message about the version after the skipped one", func() bool { return len(about(messages(), "skipped")) == 2 })
+	eventually(t, "a message about the version after the skipped one", func() bool {
+		return len(about(messages(), "skipped")) == 2
+	})
 	d.settled()
 	if n := len(about(messages(), "young")); n != 1 { // of 1.1.0: the next one is too young
 		t.Errorf("%d messages about the young one", n)

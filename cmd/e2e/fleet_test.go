@@ -79,7 +79,8 @@ func (f *fleet) count(registry int, next http.Handler) http.Handler {
 
 // env is the configuration that watches the fleet.
 func (f *fleet) env() []string {
-	env := []string{"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + f.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *", "DOGWATCH_WATCHER_DOCKER_LOCAL_JITTER=0"}
+	env := []string{"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + f.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_JITTER=0"}
 	for i, host := range f.hosts {
 		env = append(env, fmt.Sprintf("DOGWATCH_REGISTRY_CUSTOM_SIM%d_URL=http://%s", i, host))
 	}

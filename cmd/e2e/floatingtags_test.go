@@ -22,7 +22,9 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 	run := func(name, reference, repo, tag string, tags []string, labels map[string]string) {
 		t.Helper()
 		image, _ := sim.Image(repo, tag)
-		f.engine.AddImage(enginesim.Image{ID: image.Platforms[0].Config, Tags: tags, Digests: []string{f.hosts[0] + "/" + repo + "@" + image.Digest}})
+		f.engine.AddImage(enginesim.Image{
+			ID: image.Platforms[0].Config, Tags: tags, Digests: []string{f.hosts[0] + "/" + repo + "@" + image.Digest},
+		})
 		if reference == "" {
 			reference = f.hosts[0] + "/" + repo + "@" + image.Digest
 		}
@@ -64,7 +66,8 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 		if c := all["fixed"]; c.UpdateAvailable || c.Image.Tag.Floating || c.Image.Digest.Watch {
 			t.Errorf("fixed: %s", show(c))
 		}
-		if c := all["pinned"]; !c.Image.Digest.Pinned || c.Image.Tag.Value != "1.0.0" || c.UpdateKind.Kind != sdk.KindTag || c.Result.Tag != "1.1.0" {
+		if c := all["pinned"]; !c.Image.Digest.Pinned || c.Image.Tag.Value != "1.0.0" ||
+			c.UpdateKind.Kind != sdk.KindTag || c.Result.Tag != "1.1.0" {
 			t.Errorf("pinned: %s", show(c))
 		}
 	}
@@ -93,7 +96,8 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 			t.Errorf("%s: %d, want %q in %s", path, status, want, page)
 		}
 	}
-	if _, page := d.request(http.MethodGet, "/containers/local/fixed", ""); strings.Contains(string(page), "floats") || strings.Contains(string(page), "<dt>Pinned</dt>") {
+	if _, page := d.request(http.MethodGet, "/containers/local/fixed", ""); strings.Contains(string(page), "floats") ||
+		strings.Contains(string(page), "<dt>Pinned</dt>") {
 		t.Errorf("fixed: %s", page)
 	}
 	d.stop()

@@ -22,12 +22,19 @@ func galleryPast(t *testing.T, i *installation) {
 	var past []event.Event
 	for n, a := range galleryApps {
 		happened := func(days int, what event.Type, tag, newer string) {
-			c := sdk.Container{ID: "old-" + a.name, Name: a.name, Watcher: "local", Image: sdk.Image{Tag: sdk.Tag{Value: tag, Semver: true}}, UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown}}
+			c := sdk.Container{
+				ID: "old-" + a.name, Name: a.name, Watcher: "local",
+				Image: sdk.Image{Tag: sdk.Tag{Value: tag, Semver: true}}, UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown},
+			}
 			if newer != "" {
 				diff := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, ""}[n%5]
-				c.Result, c.UpdateAvailable, c.UpdateKind = &sdk.Result{Tag: newer}, true, sdk.UpdateKind{Kind: sdk.KindTag, SemverDiff: diff}
+				c.Result, c.UpdateAvailable, c.UpdateKind = &sdk.Result{Tag: newer}, true, sdk.UpdateKind{
+					Kind: sdk.KindTag, SemverDiff: diff,
+				}
 			}
-			past = append(past, event.Event{At: time.Now().AddDate(0, 0, -days), Type: what, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+			past = append(past, event.Event{
+				At: time.Now().AddDate(0, 0, -days), Type: what, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+			})
 		}
 		happened(89, event.ContainerAdded, "older-"+a.running, "")
 		happened(80-n, event.UpdateFound, "older-"+a.running, "old-"+a.running)

@@ -41,9 +41,16 @@ var galleryApps = []struct {
 	newer       string
 	labels      map[string]string
 }{
-	{"jellyfin", "media", galleryHub, "jellyfin/jellyfin", "10.9.11", "11.0.0", map[string]string{"dogwatch.link.template": "https://example.org/jellyfin/${raw}"}},
-	{"sonarr", "media", galleryHub, "linuxserver/sonarr", "4.0.9", "4.1.0", map[string]string{"dogwatch.link.template": "https://example.org/sonarr/${raw}", "dogwatch.tag.include": `^\d+\.\d+\.\d+$`}},
-	{"radarr-with-a-name-that-somebody-generated-0123456789abcdef-and-nobody-reads", "media", galleryHub, "some-organisation/with-a-long-name/radarr-nightly-builds", "5.14.0-nightly.20241121.amd64-gdeadbeefcafe", "5.14.1-nightly.20241121.amd64-gdeadbeefcafe", map[string]string{"org.example.a-label-with-a-long-name.and-more": strings.Repeat("value-without-a-space", 12)}},
+	{"jellyfin", "media", galleryHub, "jellyfin/jellyfin", "10.9.11", "11.0.0", map[string]string{
+		"dogwatch.link.template": "https://example.org/jellyfin/${raw}",
+	}},
+	{"sonarr", "media", galleryHub, "linuxserver/sonarr", "4.0.9", "4.1.0", map[string]string{
+		"dogwatch.link.template": "https://example.org/sonarr/${raw}", "dogwatch.tag.include": `^\d+\.\d+\.\d+$`,
+	}},
+	{"radarr-with-a-name-that-somebody-generated-0123456789abcdef-and-nobody-reads", "media", galleryHub,
+		"some-organisation/with-a-long-name/radarr-nightly-builds", "5.14.0-nightly.20241121.amd64-gdeadbeefcafe",
+		"5.14.1-nightly.20241121.amd64-gdeadbeefcafe",
+		map[string]string{"org.example.a-label-with-a-long-name.and-more": strings.Repeat("value-without-a-space", 12)}},
 	{"cache", "shop", galleryHub, "library/redis", "7.4.1", "7.4.2", nil},
 	{"worker", "shop", galleryHub, "shop/worker", "edge", "edge", map[string]string{"dogwatch.watch.digest": "true"}},
 	{"frontend", "shop", galleryHub, "shop/frontend", "3.1.0", "", nil},
@@ -61,7 +68,9 @@ const unchecked = "newcomer"
 // galleryFleet runs the containers of the gallery, with the sources that some of them name.
 func galleryFleet(t testing.TB, sources map[string]string) *fleet {
 	t.Helper()
-	f := newFleet(t, 0, registrysim.Options{Config: galleryConfig}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
+	f := newFleet(t, 0, registrysim.Options{Config: galleryConfig}, registrysim.Options{
+		Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true },
+	}, registrysim.Options{})
 	for _, a := range galleryApps {
 		f.registries[a.registry].Push(a.repo, a.running)
 		labels := maps.Clone(a.labels)
@@ -86,17 +95,27 @@ func galleryConfig(repo string, revision int) map[string]any {
 	}
 	if revision%2 == sonarrRuns {
 		return map[string]any{
-			"User": "abc", "Env": []string{"PATH=/usr/local/bin:/usr/bin", "HOME=/root", "SONARR_BRANCH=main"}, "Cmd": []string{"/init"}, "WorkingDir": "/app",
-			"ExposedPorts": map[string]any{"8989/tcp": struct{}{}}, "Volumes": map[string]any{"/config": struct{}{}}, "StopSignal": "SIGTERM",
-			"Labels": map[string]string{"build_version": "Linuxserver.io version:- 4.0.9.2244-ls253 Build-date:- 2026-09-11T05:12:33+00:00", "maintainer": "thespad"},
+			"User": "abc", "Env": []string{"PATH=/usr/local/bin:/usr/bin", "HOME=/root", "SONARR_BRANCH=main"},
+			"Cmd": []string{"/init"}, "WorkingDir": "/app",
+			"ExposedPorts": map[string]any{"8989/tcp": struct{}{}}, "Volumes": map[string]any{"/config": struct{}{}},
+			"StopSignal": "SIGTERM",
+			"Labels": map[string]string{
+				"build_version": "Linuxserver.io version:- 4.0.9.2244-ls253 Build-date:- 2026-09-11T05:12:33+00:00",
+				"maintainer":    "thespad",
+			},
 		}
 	}
 	return map[string]any{
-		"User": "", "Env": []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/sonarr/with/a/long/path/that/does/not/fit/a/phone", "SONARR_BRANCH=develop", "XDG_CONFIG_HOME=/config/xdg"},
-		"Entrypoint": []string{"/init"}, "Cmd": []string{"sonarr", "--nobrowser", "--data=/config"}, "WorkingDir": "/app/sonarr",
-		"ExposedPorts": map[string]any{"9898/tcp": struct{}{}}, "Volumes": map[string]any{"/config": struct{}{}, "/data": struct{}{}}, "StopSignal": "SIGINT",
+		"User":       "",
+		"Env":        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/sonarr/with/a/long/path/that/does/not/fit/a/phone", "SONARR_BRANCH=develop", "XDG_CONFIG_HOME=/config/xdg"},
+		"Entrypoint": []string{"/init"}, "Cmd": []string{"sonarr", "--nobrowser", "--data=/config"},
+		"WorkingDir":   "/app/sonarr",
+		"ExposedPorts": map[string]any{"9898/tcp": struct{}{}},
+		"Volumes":      map[string]any{"/config": struct{}{}, "/data": struct{}{}}, "StopSignal": "SIGINT",
 		"Healthcheck": map[string]any{"Test": []string{"CMD-SHELL", "curl -fsS http://localhost:9898/ping || exit 1"}},
-		"Labels":      map[string]string{"build_version": "Linuxserver.io version:- 4.1.0.2301-ls260 Build-date:- 2026-11-20T05:12:33+00:00"},
+		"Labels": map[string]string{
+			"build_version": "Linuxserver.io version:- 4.1.0.2301-ls260 Build-date:- 2026-11-20T05:12:33+00:00",
+		},
 	}
 }
 
@@ -113,7 +132,10 @@ func (f *fleet) run(t testing.TB, name string, registry int, repo, tag, stack st
 	repository := prefix + strings.TrimPrefix(repo, "library/")
 	image, _ := f.registries[registry].Image(repo, tag)
 	ours := image.Platforms[0]
-	f.engine.AddImage(enginesim.Image{ID: ours.Config, Tags: []string{repository + ":" + tag}, Digests: []string{repository + "@" + image.Digest}, Created: ours.Created})
+	f.engine.AddImage(enginesim.Image{
+		ID: ours.Config, Tags: []string{repository + ":" + tag}, Digests: []string{repository + "@" + image.Digest},
+		Created: ours.Created,
+	})
 	all := map[string]string{}
 	if stack != "" {
 		all["com.docker.compose.project"] = stack
@@ -136,10 +158,13 @@ func openHouses(t *testing.T) houses {
 	t.Helper()
 	var h houses
 	changed, mistaken := configured(t, "policies: { slow: { minage: 3d } }\n"), configured(t, "")
-	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock", "DOGWATCH_CONFIG="+changed).start()
+	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock",
+		"DOGWATCH_CONFIG="+changed).start()
 	h.empty = install(t, newFleet(t, 0, registrysim.Options{}).env()...).start()
 	h.five = install(t, append(newFleet(t, 5, registrysim.Options{}).env(), "DOGWATCH_CONFIG="+mistaken)...).start()
-	must(t, os.WriteFile(changed, []byte("policies: { slow: { minage: 7d } }\ntrigger: { ntfy: { phone: { topic: updates } } }\n"), 0o600))
+	must(t,
+		os.WriteFile(changed,
+			[]byte("policies: { slow: { minage: 7d } }\ntrigger: { ntfy: { phone: { topic: updates } } }\n"), 0o600))
 	must(t, os.WriteFile(mistaken, []byte("trigger: { ntfy: { phone: { topik: updates } } }\n"), 0o600))
 	h.five.waitFor(5)
 
@@ -154,15 +179,19 @@ func openHouses(t *testing.T) houses {
 	f := galleryFleet(t, sources)
 	must(t, f.engine.Pause("passwords"))
 	must(t, f.engine.Stop("dns"))
-	env := append(galleryEnv(t, f), "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHALL=true", "DOGWATCH_WEBHOOKS_SECRETS=ghcr=secret-of-the-gallery,lab=another-secret-of-it", "DOGWATCH_WEBHOOKS_HOSTS=lab=localhost:5000")
+	env := append(galleryEnv(t, f), "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHALL=true",
+		"DOGWATCH_WEBHOOKS_SECRETS=ghcr=secret-of-the-gallery,lab=another-secret-of-it",
+		"DOGWATCH_WEBHOOKS_HOSTS=lab=localhost:5000")
 	env = append(append(env, noted...), galleryScanner(t, f))
 	twelve := install(t, env...)
 	galleryPast(t, twelve)
 	h.twelve = twelve.start()
 	h.twelve.waitFor(len(galleryApps))
 	h.twelve.settled()
-	for _, body := range []string{`{"image":"nobody/runs-this"}`, `{"push_data":{},"repository":{"repo_name":"nobody/runs-this-either"}}`, `{`} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.twelve.url+"/api/webhooks/ghcr", strings.NewReader(body))
+	for _, body := range []string{`{"image":"nobody/runs-this"}`,
+		`{"push_data":{},"repository":{"repo_name":"nobody/runs-this-either"}}`, `{`} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.twelve.url+"/api/webhooks/ghcr",
+			strings.NewReader(body))
 		must(t, err)
 		req.Header.Set("Authorization", "Bearer secret-of-the-gallery")
 		resp, err := http.DefaultClient.Do(req)
@@ -190,7 +219,8 @@ func galleryEnv(t *testing.T, f *fleet) []string {
 	return append(f.env(), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+f.hosts[galleryHub],
 		"DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_AUTO=false",
 		"DOGWATCH_TRIGGER_HTTP_REFUSED_URL="+hook.URL+"/refuse", "DOGWATCH_TRIGGER_NTFY_WRONG_TOPIK=typo",
-		"DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=careful", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false", "DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine", "DOGWATCH_PLUGINS_DIR="+galleryPlugins(t))
+		"DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=careful", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false",
+		"DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine", "DOGWATCH_PLUGINS_DIR="+galleryPlugins(t))
 }
 
 // The user of an installation that asks for a login.
@@ -204,7 +234,8 @@ func lock(t *testing.T, env []string) *daemon {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(lockPassword), bcrypt.MinCost)
 	must(t, err)
-	return install(t, append(env, "DOGWATCH_AUTH_BASIC_ANA_USER="+lockUser, "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...).start()
+	return install(t,
+		append(env, "DOGWATCH_AUTH_BASIC_ANA_USER="+lockUser, "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...).start()
 }
 
 // login fills in the login page, which is open, and waits for what comes of it.
@@ -249,8 +280,10 @@ func galleryPlugins(t *testing.T) string {
 	copyFile(t, compiled, filepath.Join(dir, "trigger-open-to-others"))
 	must(t, os.Chmod(filepath.Join(dir, "trigger-open-to-others"), 0o777))
 	// One was installed, and has a newer version, which is known since an hour ago.
-	must(t, os.WriteFile(filepath.Join(dir, ".installed.json"), fmt.Appendf(nil, `{"trigger-acts": {"ref": "ghcr.io/me/trigger-acts:1.0.0", "version": "1.0.0",
+	must(t,
+		os.WriteFile(filepath.Join(dir, ".installed.json"),
+			fmt.Appendf(nil, `{"trigger-acts": {"ref": "ghcr.io/me/trigger-acts:1.0.0", "version": "1.0.0",
 		"types": ["trigger.acts"], "capabilities": ["engine"], "newer": {"ref": "ghcr.io/me/trigger-acts:1.1.0"}, "checkedAt": %q}}`,
-		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)), 0o644))
+				time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)), 0o644))
 	return dir
 }

@@ -35,7 +35,8 @@ func (h houses) sights() []sight {
 		b.until("document.querySelector('#test-result .verdict')")
 	}
 	return []sight{
-		{name: "container-unchecked", of: h.twelve, path: container(unchecked), slow: true}, // first: its check ends in a while
+		// first: its check ends in a while
+		{name: "container-unchecked", of: h.twelve, path: container(unchecked), slow: true},
 		{name: "overview", of: h.twelve, path: "/", set: func(b *tab) {
 			b.until("document.querySelectorAll('svg.chart').length === 2")
 			js[any](b, "document.querySelector('#far-behind details').open = true")
@@ -62,7 +63,8 @@ func (h houses) sights() []sight {
 			b.until("document.querySelector('#sheet h1') && !document.querySelector('#sheet .lazy:not([hx-trigger=revealed])')")
 		}},
 		{name: "containers-changes", of: h.twelve, path: "/containers", set: func(b *tab) {
-			js[any](b, "const bar = document.getElementById('behind'); bar.hidden = false; bar.querySelector('span').textContent = '2 changes'; undefined")
+			js[any](b,
+				"const bar = document.getElementById('behind'); bar.hidden = false; bar.querySelector('span').textContent = '2 changes'; undefined")
 		}},
 		{name: "keys", of: h.twelve, path: "/containers", set: func(b *tab) { b.press("?") }},
 		{name: "container-major", of: h.twelve, path: container("jellyfin")},
@@ -229,7 +231,8 @@ func (b *tab) look(s sight, width int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.problems {
-		if !strings.Contains(p, "Failed to load resource: the server responded with a status of 40") { // as some pages are about
+		// as some pages are about
+		if !strings.Contains(p, "Failed to load resource: the server responded with a status of 40") {
 			b.t.Errorf("%s, %d px: the browser complains: %s", s.name, width, p)
 		}
 	}

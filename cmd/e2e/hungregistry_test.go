@@ -157,7 +157,10 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 			t.Fatalf("the stream never said %s, last %s", want, last)
 		}
 	}
-	eventually(t, "simple triggers are told at once", func() bool { n, _ := s.notifications("simple"); return n == s.responding() })
+	eventually(t, "simple triggers are told at once", func() bool {
+		n, _ := s.notifications("simple")
+		return n == s.responding()
+	})
 	if n, _ := s.notifications("batch"); n != 0 {
 		t.Errorf("a batch of %d during the check", n)
 	}
@@ -169,7 +172,10 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 
 	s.release()
 	<-ended
-	eventually(t, "the batch is told at the end", func() bool { n, _ := s.notifications("batch"); return n == s.responding() })
+	eventually(t, "the batch is told at the end", func() bool {
+		n, _ := s.notifications("batch")
+		return n == s.responding()
+	})
 	d.settled()
 	for _, c := range d.containers() {
 		if s.hangs(c) && c.Check.State != sdk.CheckFailed || !s.hangs(c) && !current(c) {
@@ -221,7 +227,10 @@ func TestKillDuringLongCheck(t *testing.T) {
 	in := s.install()
 	d := in.start()
 	s.check(d)
-	eventually(t, "what was found is notified", func() bool { n, _ := s.notifications("simple"); return n == s.responding() })
+	eventually(t, "what was found is notified", func() bool {
+		n, _ := s.notifications("simple")
+		return n == s.responding()
+	})
 	d.settled()
 	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
 	<-d.done

@@ -20,9 +20,12 @@ func TestImagesDiffer(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	old, newer := registry+"/media/player:1.0.0", registry+"/media/player:1.1.0"
-	engine.Image(t, old, "USER 500", "ENV MODE=fast", "ENV GONE=1", "EXPOSE 8080", "VOLUME /old", `CMD ["serve"]`, "LABEL version=1.0.0")
-	engine.Image(t, newer, "USER 1000", "ENV MODE=safe", "EXPOSE 9090", "VOLUME /data", `CMD ["serve", "--safe"]`, "LABEL version=1.1.0",
-		`LABEL evil="<script>alert(1)</script>"`, "LABEL long="+strings.Repeat("x", 20_000), "LABEL org.opencontainers.image.base.name=debian:13")
+	engine.Image(t, old, "USER 500", "ENV MODE=fast", "ENV GONE=1", "EXPOSE 8080", "VOLUME /old", `CMD ["serve"]`,
+		"LABEL version=1.0.0")
+	engine.Image(t, newer, "USER 1000", "ENV MODE=safe", "EXPOSE 9090", "VOLUME /data", `CMD ["serve", "--safe"]`,
+		"LABEL version=1.1.0",
+		`LABEL evil="<script>alert(1)</script>"`, "LABEL long="+strings.Repeat("x", 20_000),
+		"LABEL org.opencontainers.image.base.name=debian:13")
 	for _, ref := range []string{old, newer} {
 		engine.Push(t, ref)
 	}
@@ -66,7 +69,8 @@ func TestImagesDiffer(t *testing.T) {
 			t.Errorf("%s has %d bytes", change.Title(), len(change.After))
 		}
 	}
-	for _, want := range []string{"user", "command", "port 8080/tcp", "port 9090/tcp", "volume /old", "volume /data", "env MODE", "env GONE", "label evil", "label long", "label version", "base image"} {
+	for _, want := range []string{"user", "command", "port 8080/tcp", "port 9090/tcp", "volume /old", "volume /data",
+		"env MODE", "env GONE", "label evil", "label long", "label version", "base image"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q does not differ, only %q", want, got)
 		}
@@ -84,14 +88,16 @@ func TestImagesDiffer(t *testing.T) {
 		t.Errorf("the layers are %+v", l)
 	}
 	status, page := d.request(http.MethodGet, "/containers/local/player/diff", "")
-	if text := string(page); status != http.StatusOK || !strings.Contains(text, "/data") || !strings.Contains(text, "&lt;script&gt;alert(1)") || strings.Contains(text, "<script>alert(1)") {
+	if text := string(page); status != http.StatusOK || !strings.Contains(text, "/data") ||
+		!strings.Contains(text, "&lt;script&gt;alert(1)") || strings.Contains(text, "<script>alert(1)") {
 		t.Errorf("%d %s", status, text)
 	}
 	at, err := url.Parse(d.url)
 	must(t, err)
 	cli := *in
 	cli.env = append(slices.Clone(cli.env), "DOGWATCH_SERVER_PORT="+at.Port())
-	if out, problems, code := cli.run("diff", "player"); code != 0 || !strings.Contains(out, "/data") || !strings.Contains(out, "no longer exposes") {
+	if out, problems, code := cli.run("diff", "player"); code != 0 || !strings.Contains(out, "/data") ||
+		!strings.Contains(out, "no longer exposes") {
 		t.Errorf("exit code %d: %s%s", code, out, problems)
 	}
 
@@ -106,7 +112,9 @@ func TestImagesDiffer(t *testing.T) {
 	<-d.done
 	d = in.start()
 	defer d.stop()
-	eventually(t, "what was requested before the process was killed is counted after it", func() bool { return use(d) >= before })
+	eventually(t, "what was requested before the process was killed is counted after it", func() bool {
+		return use(d) >= before
+	})
 	const said = "of 100 requests in 6h used"
 	out, problems, _ := in.run("doctor", "--json")
 	if !strings.Contains(out, said) {

@@ -123,7 +123,9 @@ func killOften(t *testing.T, v victim) {
 		if len(containers) != apps {
 			t.Fatalf("round %d: %d containers, want %d", round, len(containers), apps)
 		}
-		eventually(t, fmt.Sprintf("round %d: %s is told over HTTP", round, update), func() bool { return w.count(update) > 0 })
+		eventually(t, fmt.Sprintf("round %d: %s is told over HTTP", round, update), func() bool {
+			return w.count(update) > 0
+		})
 		d.settled()
 		lost := outcomeUnknown(d, app)
 		if n := w.done(update); n > 1 || n == 0 && !lost {
@@ -210,7 +212,8 @@ func ended(pid int) bool {
 // outcomeUnknown reports whether the newest delivery to the command about a
 // container was given up because its outcome is not known.
 func outcomeUnknown(d *daemon, app int) bool {
-	for _, failed := range get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?state=failed&trigger=command.act&limit=1000") {
+	for _, failed := range get[[]delivery.Delivery](d, http.MethodGet,
+		"/api/deliveries?state=failed&trigger=command.act&limit=1000") {
 		if failed.Subject == fmt.Sprintf("local/c%04d", app) {
 			return strings.Contains(failed.Error, "outcome unknown")
 		}

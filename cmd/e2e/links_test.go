@@ -100,7 +100,8 @@ func TestLinksOfMessages(t *testing.T) {
 	}
 	for range 3 { // scanners open links
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			if status, body := d.request(method, skip, ""); status != http.StatusOK || method == http.MethodGet && !strings.Contains(string(body), "Skip this version of") {
+			if status, body := d.request(method, skip, ""); status != http.StatusOK ||
+				method == http.MethodGet && !strings.Contains(string(body), "Skip this version of") {
 				t.Fatalf("%s: %d %s", method, status, body)
 			}
 		}
@@ -114,15 +115,18 @@ func TestLinksOfMessages(t *testing.T) {
 	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
 	<-d.done
 	d = in.start()
-	if got := choices(); strings.Count(got, `"action":"skip"`) != 1 || !strings.Contains(got, `"actor":"link of trigger ntfy.main"`) {
+	if got := choices(); strings.Count(got, `"action":"skip"`) != 1 ||
+		!strings.Contains(got, `"actor":"link of trigger ntfy.main"`) {
 		t.Errorf("after the kill: %s", got)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		if status, body := d.request(method, skip, ""); status != http.StatusGone || !strings.Contains(string(body), "This link was used") {
+		if status, body := d.request(method, skip, ""); status != http.StatusGone ||
+			!strings.Contains(string(body), "This link was used") {
 			t.Errorf("used again, %s: %d %s", method, status, body)
 		}
 	}
-	if status, body := d.submit(snooze, url.Values{"days": {"3"}}); status != http.StatusOK || !strings.Contains(body, "Snoozed") {
+	if status, body := d.submit(snooze, url.Values{"days": {"3"}}); status != http.StatusOK ||
+		!strings.Contains(body, "Snoozed") {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, _ := d.submit(snooze[:len(snooze)-1]+"_", nil); status != http.StatusNotFound {

@@ -25,12 +25,15 @@ func TestLabelsCannotForgeLogOrTerminal(t *testing.T) {
 	f := newFleet(t, 1, registrysim.Options{ETags: true})
 	labels := map[string]string{"dogwatch.display.name": "\x1b]0;title\x07\u202eevil"}
 	for _, prefix := range []string{"dogwatch.", "wud."} {
-		for _, bad := range []string{"tag.includ\n" + forged, "trigger\r" + forged, "link.\x1b[2J\u009b2J", "watch\u202e.digest\u2028"} {
+		for _, bad := range []string{"tag.includ\n" + forged, "trigger\r" + forged, "link.\x1b[2J\u009b2J",
+			"watch\u202e.digest\u2028"} {
 			labels[prefix+bad] = "x\n" + forged + "\x1b[2J"
 		}
 	}
 	labels["dogwatch.tag.include"] = "(\n" + forged + "\x1b[2J"
-	_, err := f.engine.Create(enginesim.Container{Name: "bad", Image: f.hosts[0] + "/" + f.repo(0) + ":1.0.0", Labels: labels})
+	_, err := f.engine.Create(enginesim.Container{
+		Name: "bad", Image: f.hosts[0] + "/" + f.repo(0) + ":1.0.0", Labels: labels,
+	})
 	must(t, err)
 	path, err := built()
 	must(t, err)
@@ -40,7 +43,8 @@ func TestLabelsCannotForgeLogOrTerminal(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		cmd := exec.Command(path, args...)
-		cmd.Env = append(f.env(), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "DOGWATCH_STORE_PATH="+shortDir(t), "DOGWATCH_LOG_FORMAT=text")
+		cmd.Env = append(f.env(), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "DOGWATCH_STORE_PATH="+shortDir(t),
+			"DOGWATCH_LOG_FORMAT=text")
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run() // some fail, as they should
 		logged := 0
@@ -48,7 +52,9 @@ func TestLabelsCannotForgeLogOrTerminal(t *testing.T) {
 			if strings.HasPrefix(line, forged) {
 				t.Errorf("%q prints the line %q", args, line)
 			}
-			if i := strings.IndexFunc(line, func(c rune) bool { return c != '\n' && c != '\t' && !unicode.IsGraphic(c) }); i >= 0 {
+			if i := strings.IndexFunc(line, func(c rune) bool {
+				return c != '\n' && c != '\t' && !unicode.IsGraphic(c)
+			}); i >= 0 {
 				t.Errorf("%q prints %q", args, line[i:])
 			}
 			if entryForm.MatchString(line) {

@@ -36,8 +36,11 @@ const schema1 = "{\n" +
 func sign(manifest string) string {
 	body := strings.TrimSuffix(manifest, "\n}")
 	encode := base64.RawURLEncoding.EncodeToString
-	protected := encode(fmt.Appendf(nil, `{"formatLength":%d,"formatTail":%q,"time":"2016-01-02T03:04:05Z"}`, len(body), encode([]byte("\n}"))))
-	return body + fmt.Sprintf(`,"signatures": [{"header": {"alg": "ES256"}, "signature": "c2lnbmF0dXJl", "protected": %q}]`, protected) + "\n}"
+	protected := encode(fmt.Appendf(nil, `{"formatLength":%d,"formatTail":%q,"time":"2016-01-02T03:04:05Z"}`, len(body),
+		encode([]byte("\n}"))))
+	return body +
+		fmt.Sprintf(`,"signatures": [{"header": {"alg": "ES256"}, "signature": "c2lnbmF0dXJl", "protected": %q}]`,
+			protected) + "\n}"
 }
 
 func stubRegistry(t *testing.T, repositories map[string]stubManifest) (host string) {
@@ -71,10 +74,16 @@ func TestUnreadableManifest(t *testing.T) {
 	t.Parallel()
 	broken := func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
 	repositories := map[string]stubManifest{
-		"signed":   {contentType: "application/vnd.docker.distribution.manifest.v1+prettyjws", body: sign(schema1), digest: enginesim.Digest(schema1)},
+		"signed": {
+			contentType: "application/vnd.docker.distribution.manifest.v1+prettyjws", body: sign(schema1),
+			digest: enginesim.Digest(schema1),
+		},
 		"unsigned": {contentType: "application/vnd.docker.distribution.manifest.v1+json", body: schema1},
-		"artifact": {contentType: "application/vnd.oci.artifact.manifest.v1+json", body: `{"mediaType":"application/vnd.oci.artifact.manifest.v1+json","artifactType":"application/vnd.example.sbom","blobs":[]}`},
-		"unknown":  {contentType: "application/vnd.example.manifest.v9+json", body: `{"schemaVersion":9}`},
+		"artifact": {
+			contentType: "application/vnd.oci.artifact.manifest.v1+json",
+			body:        `{"mediaType":"application/vnd.oci.artifact.manifest.v1+json","artifactType":"application/vnd.example.sbom","blobs":[]}`,
+		},
+		"unknown": {contentType: "application/vnd.example.manifest.v9+json", body: `{"schemaVersion":9}`},
 
 		"empty":     {contentType: "application/vnd.oci.image.index.v1+json"},
 		"garbage":   {contentType: "application/octet-stream", body: "\x00\x01\x02"},
@@ -82,14 +91,24 @@ func TestUnreadableManifest(t *testing.T) {
 		"error":     {contentType: "application/json", body: `{"errors":[{"code":"UNKNOWN","message":"try again"}]}`},
 		"unsaid":    {contentType: "application/vnd.oci.image.index.v1+json", silent: true},
 
-		"forged":  {contentType: "application/vnd.oci.image.manifest.v1+json", body: `{"schemaVersion":2}`, digest: enginesim.Digest("another manifest")},
-		"down":    {contentType: "application/json", body: `{}`, get: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }},
-		"broken":  {contentType: "application/json", body: `{}`, get: broken},
-		"captive": {contentType: "application/json", body: `{}`, get: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") }},
+		"forged": {
+			contentType: "application/vnd.oci.image.manifest.v1+json", body: `{"schemaVersion":2}`,
+			digest: enginesim.Digest("another manifest"),
+		},
+		"down": {
+			contentType: "application/json", body: `{}`,
+			get: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		},
+		"broken": {contentType: "application/json", body: `{}`, get: broken},
+		"captive": {
+			contentType: "application/json", body: `{}`,
+			get: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") },
+		},
 	}
 	failing := map[string]string{
 		"forged": "answered other content", "down": "502", "broken": "EOF", "captive": "web page",
-		"empty": "no manifest (0 bytes)", "garbage": "no manifest (3 bytes)", "truncated": "no manifest", "error": "no manifest",
+		"empty": "no manifest (0 bytes)", "garbage": "no manifest (3 bytes)", "truncated": "no manifest",
+		"error":  "no manifest",
 		"unsaid": "no manifest (0 bytes)",
 	}
 	for name, m := range repositories {
@@ -102,7 +121,9 @@ func TestUnreadableManifest(t *testing.T) {
 	engine := enginesim.New(enginesim.Config{})
 	run := func(container, repo, digest string) {
 		reference := host + "/" + repo + ":latest"
-		engine.AddImage(enginesim.Image{ID: enginesim.Digest(container), Tags: []string{reference}, Digests: []string{host + "/" + repo + "@" + digest}})
+		engine.AddImage(enginesim.Image{
+			ID: enginesim.Digest(container), Tags: []string{reference}, Digests: []string{host + "/" + repo + "@" + digest},
+		})
 		_, err := engine.Create(enginesim.Container{Name: container, Image: reference})
 		must(t, err)
 	}
@@ -126,10 +147,12 @@ func TestUnreadableManifest(t *testing.T) {
 					t.Errorf("%s: %s", c.Name, show(c))
 				}
 			case fails:
-				if c.Check.State != sdk.CheckFailed || c.UpdateAvailable || c.Error == nil || !strings.Contains(c.Error.Message, want) {
+				if c.Check.State != sdk.CheckFailed || c.UpdateAvailable || c.Error == nil ||
+					!strings.Contains(c.Error.Message, want) {
 					t.Errorf("%s: want a failure with %q, got %s", c.Name, want, show(c))
 				}
-			case c.Check.State != sdk.CheckOK || !c.UpdateAvailable || c.UpdateKind.Kind != sdk.KindDigest || c.UpdateKind.RemoteValue != m.digest:
+			case c.Check.State != sdk.CheckOK || !c.UpdateAvailable || c.UpdateKind.Kind != sdk.KindDigest ||
+				c.UpdateKind.RemoteValue != m.digest:
 				t.Errorf("%s: want the update to %s, got %s", c.Name, m.digest, show(c))
 			}
 		}

@@ -22,8 +22,10 @@ func hangingTrigger(t *testing.T) *installation {
 	must(t, err)
 	dir := shortDir(t)
 	copyFile(t, compiled, filepath.Join(dir, "trigger-acts"))
-	return install(t, append(newFleet(t, 2, registrysim.Options{}).env(), "DOGWATCH_PLUGINS_DIR="+dir, "DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine",
-		"DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=hang", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false")...)
+	return install(t,
+		append(newFleet(t, 2, registrysim.Options{}).env(), "DOGWATCH_PLUGINS_DIR="+dir,
+			"DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine",
+			"DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=hang", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false")...)
 }
 
 // runManually starts a manual run and does not wait for its end.
@@ -64,7 +66,9 @@ func TestProgressOfAPlugin(t *testing.T) {
 	c := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")[0]
 	steps := d.stream("delivery.progress")
 	d.runManually(c)
-	eventually(t, "the log has the last step", func() bool { return d.logged(`"phase":"replace"`, `"message":"it hangs"`, `"trigger":"acts.main"`) })
+	eventually(t, "the log has the last step", func() bool {
+		return d.logged(`"phase":"replace"`, `"message":"it hangs"`, `"trigger":"acts.main"`)
+	})
 	if !d.logged(`"phase":"pull"`, `"current":`, `"total":1000`) {
 		t.Error("the log has no step of the first phase")
 	}
@@ -73,10 +77,12 @@ func TestProgressOfAPlugin(t *testing.T) {
 	for ; !strings.Contains(last, "it hangs"); n++ {
 		last = <-steps
 	}
-	if want := `{"delivery":1,"trigger":"acts.main","manual":true,"subject":"local/` + c.Name + `","phase":"replace","message":"it hangs"}`; last != `{"deliveries":[`+want+`]}` || n > 10 {
+	if want := `{"delivery":1,"trigger":"acts.main","manual":true,"subject":"local/` + c.Name +
+		`","phase":"replace","message":"it hangs"}`; last != `{"deliveries":[`+want+`]}` || n > 10 {
 		t.Errorf("the stream sent %d times, the last %s", n, last)
 	}
-	if _, page := d.request(http.MethodGet, "/deliveries", ""); !strings.Contains(string(page), "on its way: replace: it hangs") {
+	if _, page := d.request(http.MethodGet, "/deliveries", ""); !strings.Contains(string(page),
+		"on its way: replace: it hangs") {
 		t.Error("the page of the deliveries has no step")
 	}
 	d.stop()
@@ -91,7 +97,8 @@ func TestKillDuringManualRun(t *testing.T) {
 	c := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")[0]
 	d.runManually(c)
 	eventually(t, "it hangs", func() bool { return d.logged("it hangs") })
-	if sending := get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?state=sending"); len(sending) != 1 || !sending[0].Manual {
+	if sending := get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?state=sending"); len(sending) != 1 ||
+		!sending[0].Manual {
 		t.Errorf("during the run: %+v", sending)
 	}
 	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
@@ -101,7 +108,8 @@ func TestKillDuringManualRun(t *testing.T) {
 	d.settled()
 	const lost = "outcome unknown: dogwatch stopped during the run, which is not repeated by itself"
 	all := get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries")
-	if len(all) != 1 || all[0].State != delivery.Failed || !all[0].Manual || all[0].Error != lost || all[0].Subject != event.Subject(c) {
+	if len(all) != 1 || all[0].State != delivery.Failed || !all[0].Manual || all[0].Error != lost ||
+		all[0].Subject != event.Subject(c) {
 		t.Errorf("after the kill: %+v", all)
 	}
 	var failed []event.Event
@@ -113,7 +121,8 @@ func TestKillDuringManualRun(t *testing.T) {
 	if len(failed) != 1 || !failed[0].Delivery.Manual || failed[0].Delivery.Error != lost {
 		t.Errorf("events %+v", failed)
 	}
-	if _, page := d.request(http.MethodGet, "/history", ""); !strings.Contains(string(page), lost) || !strings.Contains(string(page), event.Subject(c)+", asked for by hand") {
+	if _, page := d.request(http.MethodGet, "/history", ""); !strings.Contains(string(page), lost) ||
+		!strings.Contains(string(page), event.Subject(c)+", asked for by hand") {
 		t.Error("the history does not show it")
 	}
 	if d.logged("it hangs") {

@@ -23,7 +23,8 @@ func TestMQTTBrokerStateFollowsDogwatch(t *testing.T) {
 	f := newFleet(t, 3, registrysim.Options{})
 	acted := filepath.Join(t.TempDir(), "acted")
 	in := install(t, append(f.env(),
-		"WUD_TRIGGER_MQTT_MOSQUITTO_URL="+broker.URL(), "WUD_TRIGGER_MQTT_MOSQUITTO_HASS_ENABLED=true", "WUD_TRIGGER_MQTT_MOSQUITTO_HASS_INSTALL=command.act",
+		"WUD_TRIGGER_MQTT_MOSQUITTO_URL="+broker.URL(), "WUD_TRIGGER_MQTT_MOSQUITTO_HASS_ENABLED=true",
+		"WUD_TRIGGER_MQTT_MOSQUITTO_HASS_INSTALL=command.act",
 		"DOGWATCH_TRIGGER_COMMAND_ACT_CMD=echo \"$name\" >>"+acted, "DOGWATCH_TRIGGER_COMMAND_ACT_AUTO=false")...)
 	d := in.start()
 	const base, discovery = "wud/container/local/", "homeassistant/update/wud_container_local_"
@@ -76,16 +77,17 @@ func TestMQTTBrokerStateFollowsDogwatch(t *testing.T) {
 		}
 	}
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
-	o.Until("the broker says that it is gone, and then that it is back", func(_ map[string]string, messages []string) bool {
-		gone := false
-		for _, m := range messages {
-			gone = gone || m == "wud/container/status offline"
-			if gone && m == "wud/container/status online" {
-				return true
+	o.Until("the broker says that it is gone, and then that it is back",
+		func(_ map[string]string, messages []string) bool {
+			gone := false
+			for _, m := range messages {
+				gone = gone || m == "wud/container/status offline"
+				if gone && m == "wud/container/status online" {
+					return true
+				}
 			}
-		}
-		return false
-	})
+			return false
+		})
 	must(t, f.engine.Remove("c0002"))
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 	o.UntilHolds("wud/container/total_count", "2")

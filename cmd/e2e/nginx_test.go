@@ -43,8 +43,10 @@ func TestDocumentedNginxConfigurations(t *testing.T) {
 		address, err := url.Parse(public)
 		must(t, err)
 		t.Run(address.Host, func(t *testing.T) {
-			d := install(t, "DOGWATCH_PUBLIC_URL="+public, "DOGWATCH_SERVER_BASEPATH="+address.Path, "DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1", "DOGWATCH_SERVER_FRAMEANCESTORS=https://dash.example.org",
-				"DOGWATCH_AUTH_BASIC_MAIN_USER=ana", "DOGWATCH_AUTH_BASIC_MAIN_HASH=right", "DOCKER_HOST=unix:///nowhere.sock").start()
+			d := install(t, "DOGWATCH_PUBLIC_URL="+public, "DOGWATCH_SERVER_BASEPATH="+address.Path,
+				"DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1", "DOGWATCH_SERVER_FRAMEANCESTORS=https://dash.example.org",
+				"DOGWATCH_AUTH_BASIC_MAIN_USER=ana", "DOGWATCH_AUTH_BASIC_MAIN_HASH=right",
+				"DOCKER_HOST=unix:///nowhere.sock").start()
 			through(t, behind(t, string(examples[i][1]), strings.TrimPrefix(d.url, "http://")), public)
 			d.stop()
 		})
@@ -62,7 +64,8 @@ func behind(t *testing.T, server, upstream string) *http.Client {
 	address := free.Addr().String()
 	must(t, free.Close())
 	for pattern, with := range map[string]string{
-		`listen 443 ssl;`: "listen " + address + " ssl;", `ssl_certificate +\S+;`: "ssl_certificate " + cert + ";", `ssl_certificate_key +\S+;`: "ssl_certificate_key " + key + ";", `dogwatch:3000`: upstream,
+		`listen 443 ssl;`: "listen " + address + " ssl;", `ssl_certificate +\S+;`: "ssl_certificate " + cert + ";",
+		`ssl_certificate_key +\S+;`: "ssl_certificate_key " + key + ";", `dogwatch:3000`: upstream,
 	} {
 		r := regexp.MustCompile(pattern)
 		if !r.MatchString(server) {
@@ -75,7 +78,10 @@ func behind(t *testing.T, server, upstream string) *http.Client {
 		fmt.Fprintf(&temporary, "%s_temp_path %s/%s;\n", kind, dir, kind)
 	}
 	conf := filepath.Join(dir, "nginx.conf")
-	must(t, os.WriteFile(conf, []byte("daemon off; master_process off; pid "+dir+"/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+temporary.String()+server+"}\n"), 0o600))
+	must(t,
+		os.WriteFile(conf,
+			[]byte("daemon off; master_process off; pid "+dir+
+				"/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+temporary.String()+server+"}\n"), 0o600))
 	cmd := exec.Command("nginx", "-p", dir, "-c", conf, "-e", "stderr")
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -141,16 +147,19 @@ func through(t *testing.T, browser *http.Client, public string) {
 
 	// Without a session everything leads to the login page, within the path.
 	resp, page := do(http.MethodGet, strings.TrimSuffix(public, "/"), "")
-	if resp.Request.URL.Path != path+"/login" || resp.StatusCode != http.StatusOK || !strings.Contains(page, `href="`+path+`/static/`) {
+	if resp.Request.URL.Path != path+"/login" || resp.StatusCode != http.StatusOK ||
+		!strings.Contains(page, `href="`+path+`/static/`) {
 		t.Fatalf("%s leads to %s, status %d: %.300s", public, resp.Request.URL, resp.StatusCode, page)
 	}
 	origin := "https://" + address.Host
-	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", origin, "Sec-Fetch-Site", "same-origin"}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", origin, "Sec-Fetch-Site",
+		"same-origin"}
 	resp, page = do(http.MethodPost, public+"login", "user=ana&password=right&keep=on&next=/containers", form...)
 	if resp.Request.URL.Path != path+"/containers" || resp.StatusCode != http.StatusOK {
 		t.Fatalf("a login leads to %s, status %d: %.300s", resp.Request.URL, resp.StatusCode, page)
 	}
-	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-ancestors 'self' https://dash.example.org") {
+	if policy := resp.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+		"frame-ancestors 'self' https://dash.example.org") {
 		t.Errorf("the policy is %q", policy)
 	}
 	var session *http.Cookie
@@ -162,7 +171,8 @@ func through(t *testing.T, browser *http.Client, public string) {
 	if session == nil || !session.Secure || session.Path != "/"+strings.Trim(address.Path, "/") {
 		t.Errorf("the session's cookie is %v", session)
 	}
-	_, history := do(http.MethodGet, public+"api/events?limit=20", "", "Accept", "application/json", "X-Forwarded-For", "203.0.113.9")
+	_, history := do(http.MethodGet, public+"api/events?limit=20", "", "Accept", "application/json", "X-Forwarded-For",
+		"203.0.113.9")
 	if !strings.Contains(history, string(event.LoginSucceeded)) || !strings.Contains(history, `"address":"127.0.0.1"`) {
 		t.Errorf("the log of events has %s", history)
 	}
@@ -179,7 +189,8 @@ func through(t *testing.T, browser *http.Client, public string) {
 	if !lines.Scan() || lines.Text() != "retry: 2000" {
 		t.Fatalf("the stream begins with %q, %v", lines.Text(), lines.Err())
 	}
-	if resp, text := do(http.MethodPost, public+"api/log", `{"level":"info"}`, "Content-Type", "application/json", "Origin", origin); resp.StatusCode != http.StatusOK {
+	if resp, text := do(http.MethodPost, public+"api/log", `{"level":"info"}`, "Content-Type", "application/json",
+		"Origin", origin); resp.StatusCode != http.StatusOK {
 		t.Fatalf("to change the log level: %d %s", resp.StatusCode, text)
 	}
 	for lines.Text() != "event: setting.changed" {

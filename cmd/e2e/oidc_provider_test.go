@@ -61,7 +61,8 @@ func (p *identityProvider) up() {
 	path, err := builtProvider()
 	must(p.t, err)
 	p.cmd = exec.Command(path)
-	p.cmd.Env = append(os.Environ(), "PROVIDER_ADDRESS="+p.address, "PROVIDER_CLIENT="+clientID, "PROVIDER_SECRET="+clientSecret)
+	p.cmd.Env = append(os.Environ(), "PROVIDER_ADDRESS="+p.address, "PROVIDER_CLIENT="+clientID,
+		"PROVIDER_SECRET="+clientSecret)
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	must(p.t, p.cmd.Start())
 	eventually(p.t, "the provider answers", func() bool {
@@ -162,7 +163,9 @@ func (v *userAgent) login(name string) (int, string) {
 	if form == nil {
 		v.t.Fatalf("there is no form: %s", said)
 	}
-	status, _, body := v.do(http.MethodPost, form.String(), url.Values{"user": {name}, "password": {name + " at the provider"}})
+	status, _, body := v.do(http.MethodPost, form.String(), url.Values{
+		"user": {name}, "password": {name + " at the provider"},
+	})
 	return status, body
 }
 

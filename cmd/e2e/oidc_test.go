@@ -124,7 +124,8 @@ func TestOIDCProviderDownAtStart(t *testing.T) {
 	b.says("ana@example.org")
 }
 
-// TestOIDCProviderDownDuringLogin: a user who is at the provider when it goes down gets an error page, and may try again.
+// TestOIDCProviderDownDuringLogin: a user who is at the provider when it goes down gets an error page, and may try
+// again.
 func TestOIDCProviderDownDuringLogin(t *testing.T) {
 	t.Parallel()
 	p := newIdentityProvider(t)
@@ -143,7 +144,9 @@ func TestOIDCProviderDownDuringLogin(t *testing.T) {
 	back := resp.Header.Get("Location")
 	p.down()
 	status, _, body := v.do(http.MethodGet, back, nil)
-	if status != http.StatusBadGateway || !strings.Contains(body, "The provider cannot be asked now: ask oidc.home for the login") || !strings.Contains(body, "Log in with home") {
+	if status != http.StatusBadGateway ||
+		!strings.Contains(body, "The provider cannot be asked now: ask oidc.home for the login") ||
+		!strings.Contains(body, "Log in with home") {
 		t.Errorf("%d: %s", status, body)
 	}
 	v.client.CheckRedirect = nil
@@ -161,7 +164,8 @@ func TestOIDCRejectsWrongTokens(t *testing.T) {
 	p.trusts(d.url)
 	p.set("issuer", "https://evil.example.org")
 	v := newUserAgent(t, d.url)
-	if form, said := v.begin(); form != nil || !strings.Contains(said, `its issuer is &#34;https://evil.example.org&#34;`) {
+	if form, said := v.begin(); form != nil ||
+		!strings.Contains(said, `its issuer is &#34;https://evil.example.org&#34;`) {
 		t.Errorf("a wrong issuer: %s", said)
 	}
 	p.set("issuer", p.url())
@@ -173,7 +177,8 @@ func TestOIDCRejectsWrongTokens(t *testing.T) {
 		status, said := v.login("ana")
 		if fine {
 			v.mustBe("ana")
-		} else if status != http.StatusUnauthorized || !strings.Contains(said, "compare the clocks of this machine and of the provider") {
+		} else if status != http.StatusUnauthorized ||
+			!strings.Contains(said, "compare the clocks of this machine and of the provider") {
 			t.Errorf("a clock that is off by %s: %d %s", skew, status, said)
 		}
 	}
@@ -199,18 +204,23 @@ func TestOIDCBehindReverseProxy(t *testing.T) {
 			r.SetXForwarded()
 		}}).ServeHTTP(w, r)
 	}))
-	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // the browser says more than once that it does not know the certificate
+	// the browser says more than once that it does not know the certificate
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0)
 	proxy.StartTLS()
 	t.Cleanup(proxy.Close)
-	d := install(t, p.env("DOGWATCH_PUBLIC_URL="+proxy.URL+"/dog", "DOGWATCH_SERVER_BASEPATH=/dog", "DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1",
-		"DOGWATCH_AUTH_OIDC_HOME_REDIRECT=true", "DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN=true")...).start()
+	d := install(t,
+		p.env("DOGWATCH_PUBLIC_URL="+proxy.URL+"/dog", "DOGWATCH_SERVER_BASEPATH=/dog",
+			"DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1",
+			"DOGWATCH_AUTH_OIDC_HOME_REDIRECT=true", "DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN=true")...).start()
 	var err error
 	to, err = url.Parse(d.url)
 	must(t, err)
 	p.trusts(proxy.URL + "/dog")
 
 	b := openTab(t, proxy.URL+"/dog")
-	_, err = chromedp.Call(b.ctx, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true})
+	_, err = chromedp.Call(b.ctx, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{
+		Ignore: true,
+	})
 	must(t, err)
 	b.open("/settings") // and straight on to the provider
 	b.signIn("ana")

@@ -33,7 +33,9 @@ func TestPluginOfSDK1(t *testing.T) {
 	t.Parallel()
 	source := checkout(t, sdk1, "go.mod", "go.sum", "sdk", "examples/trigger-file", "cmd/e2e/testdata/acts")
 	plugins, lines := shortDir(t), filepath.Join(openDir(t), "updates.log")
-	for name, dir := range map[string]string{"trigger-file": "examples/trigger-file", "trigger-acts": "cmd/e2e/testdata/acts"} {
+	for name, dir := range map[string]string{
+		"trigger-file": "examples/trigger-file", "trigger-acts": "cmd/e2e/testdata/acts",
+	} {
 		compiled, err := build(filepath.Join(source, dir), ".", name)
 		must(t, err)
 		copyFile(t, compiled, filepath.Join(plugins, name))
@@ -41,7 +43,8 @@ func TestPluginOfSDK1(t *testing.T) {
 	f := newFleet(t, 1, registrysim.Options{})
 	f.registry(0).Push(f.repo(0), "2.0.0")
 	d := install(t, append(f.env(), "DOGWATCH_PLUGINS_DIR="+plugins, "DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine",
-		"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+lines, "DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=careful", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false")...).start()
+		"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+lines, "DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=careful",
+		"DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false")...).start()
 	written := func(want int) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("%d lines are written", want), func() bool {
@@ -52,7 +55,8 @@ func TestPluginOfSDK1(t *testing.T) {
 	run := func(trigger string) {
 		t.Helper()
 		id := d.containers()[0].ID
-		if status, body := d.request(http.MethodPost, "/api/containers/"+id+"/triggers/"+trigger, ""); status != http.StatusOK {
+		if status, body := d.request(http.MethodPost, "/api/containers/"+id+"/triggers/"+trigger,
+			""); status != http.StatusOK {
 			t.Fatalf("run %s: %d %s", trigger, status, body)
 		}
 	}
@@ -100,7 +104,9 @@ func TestPluginsOfOtherSDKs(t *testing.T) {
 		copyFile(t, compiled, filepath.Join(plugins, name))
 	}
 	use("shelf", shelf)
-	use("second", filepath.Join(checkout(t, sdk2, "go.mod", "go.sum", "sdk", "internal", "examples/trigger-file"), "examples", "trigger-file"))
+	use("second",
+		filepath.Join(checkout(t, sdk2, "go.mod", "go.sum", "sdk", "internal", "examples/trigger-file"), "examples",
+			"trigger-file"))
 	use("future", filepath.Join("..", "..", "examples", "trigger-file"), "-overlay", overlay(t, map[string][2]string{
 		"sdk/version.go":                {`Version = "` + sdk.Version, `Version = "99.1.0`},
 		"examples/trigger-file/main.go": {`Define("file"`, `Define("newfile"`},
@@ -108,7 +114,8 @@ func TestPluginsOfOtherSDKs(t *testing.T) {
 	config := fmt.Sprintf(`{"plugins": {"dir": %q},
 		"watcher": {"oldshelf": {"main": {"host": "images.example.com", "jitter": "0"}}},
 		"registry": {"oldfeed": {"main": {"host": "images.example.com"}}},
-		"trigger": {"file": {"main": {"path": %q}}, "newfile": {"main": {"path": %q}}}}`, plugins, filepath.Join(work, "second"), filepath.Join(work, "future"))
+		"trigger": {"file": {"main": {"path": %q}}, "newfile": {"main": {"path": %q}}}}`, plugins,
+		filepath.Join(work, "second"), filepath.Join(work, "future"))
 	must(t, os.WriteFile(filepath.Join(work, "dogwatch.yaml"), []byte(config), 0o600))
 	d := install(t, "DOGWATCH_CONFIG="+filepath.Join(work, "dogwatch.yaml")).start()
 	for _, name := range []string{"second", "future"} {
@@ -118,7 +125,10 @@ func TestPluginsOfOtherSDKs(t *testing.T) {
 		})
 	}
 	type plugin struct{ Name, SDK, Note string }
-	want := map[string]plugin{"shelf": {"shelf", "1.0.0", "older than this Dogwatch"}, "second": {"second", "2.0.0", ""}, "future": {"future", "99.1.0", "newer than this Dogwatch"}}
+	want := map[string]plugin{
+		"shelf": {"shelf", "1.0.0", "older than this Dogwatch"}, "second": {"second", "2.0.0", ""},
+		"future": {"future", "99.1.0", "newer than this Dogwatch"},
+	}
 	for _, got := range get[[]plugin](d, http.MethodGet, "/api/plugins") {
 		w, third := want[got.Name]
 		if third && (got.SDK != w.SDK || !strings.Contains(got.Note, w.Note) || w.Note == "" && got.Note != "") {
@@ -181,7 +191,8 @@ func checkout(t *testing.T, commit string, paths ...string) string {
 		return cmd.Output()
 	}
 	if _, err := git("cat-file", "-e", commit+"^{commit}"); err != nil {
-		plugintest.Skip(t, "history", fmt.Sprintf("this clone has no commit %.7s, as when it is shallow: git fetch --unshallow brings it", commit))
+		plugintest.Skip(t, "history",
+			fmt.Sprintf("this clone has no commit %.7s, as when it is shallow: git fetch --unshallow brings it", commit))
 	}
 	archive, err := git(append([]string{"archive", "--format=tar", commit}, paths...)...)
 	must(t, err)

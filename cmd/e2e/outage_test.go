@@ -25,7 +25,8 @@ func TestEngineOutageIsNotifiedOnce(t *testing.T) {
 	engine.Image(t, "app:1")
 	engine.Run(t, "app", "app:1", map[string]string{"dogwatch.watch.digest": "false"})
 	in := install(t,
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hookURL, "DOGWATCH_TRIGGER_HTTP_HOOK_EVENTS=watcher",
 		"DOGWATCH_TRIGGER_HTTP_QUIET_URL="+quietURL)
 	d := in.start()
@@ -41,10 +42,12 @@ func TestEngineOutageIsNotifiedOnce(t *testing.T) {
 		}
 		yes := 0
 		for _, is := range []bool{
-			strings.Contains(string(ready), `"ready":false`) && strings.Contains(string(ready), "watcher.docker.local: docker engine at"),
+			strings.Contains(string(ready), `"ready":false`) &&
+				strings.Contains(string(ready), "watcher.docker.local: docker engine at"),
 			strings.Contains(string(watchers), `"state":"failed"`),
 			strings.Contains(string(metrics), `dogwatch_component_failed{id="watcher.docker.local"} 1`),
-			strings.Contains(string(page), "1 failed watcher") && strings.Contains(string(page), "Needs you") && !strings.Contains(string(page), "Nothing needs you"),
+			strings.Contains(string(page), "1 failed watcher") && strings.Contains(string(page), "Needs you") &&
+				!strings.Contains(string(page), "Nothing needs you"),
 			strings.Contains(string(summary), `"failedWatchers":1`),
 			strings.Contains(string(badge), "watcher failed"),
 		} {
@@ -85,7 +88,8 @@ func TestEngineOutageIsNotifiedOnce(t *testing.T) {
 			Since                        sdk.Time
 		}
 		must(t, json.Unmarshal([]byte(hook.all()[i]), &got))
-		if got.Event != want || got.Watcher != "local" || got.Title == "" || got.Since.IsZero() || (got.Error == "") != (i == 1) {
+		if got.Event != want || got.Watcher != "local" || got.Title == "" || got.Since.IsZero() ||
+			(got.Error == "") != (i == 1) {
 			t.Errorf("message %d: %+v", i, got)
 		}
 	}

@@ -39,7 +39,8 @@ func (c inContainer) must(args ...string) string {
 func (c inContainer) start(declared string) {
 	c.t.Helper()
 	_, _ = c.docker("rm", "--force", "dog") // the first time there is none
-	args := []string{"run", "--detach", "--name", "dog", "--network", "host", "--read-only", "--tmpfs", "/tmp:mode=1777", "--cap-drop", "ALL",
+	args := []string{"run", "--detach", "--name", "dog", "--network", "host", "--read-only", "--tmpfs",
+		"/tmp:mode=1777", "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--volume", "dogstore:/store", "--env", "DOGWATCH_PLUGINS_INSTALL=" + declared}
 	for _, v := range c.env {
 		args = append(args, "--env", v)
@@ -74,7 +75,8 @@ func TestContainerThatStartsEmpty(t *testing.T) {
 	host := startLockedRegistry(t)
 	key, public := newKey(t)
 	stranger, _ := newKey(t)
-	login := []string{"DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://" + host, "DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=ann", "DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD=" + lockedPassword}
+	login := []string{"DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://" + host, "DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=ann",
+		"DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD=" + lockedPassword}
 	p := publisher{install(t, login...), host + "/me/trigger-file"}
 	p.publish(t, "1.0.0", key)
 	p.publish(t, "2.0.0", key)
@@ -89,7 +91,9 @@ func TestContainerThatStartsEmpty(t *testing.T) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	must(t, err)
 	l.Close()
-	c := inContainer{t, dockertest.Start(t).Host, append(login, "DOGWATCH_SERVER_PORT="+port, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/nowhere", "DOGWATCH_TRIGGER_FILE_MAIN_PATH=/store/updates.log")}
+	c := inContainer{t, dockertest.Start(t).Host,
+		append(login, "DOGWATCH_SERVER_PORT="+port, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/nowhere",
+			"DOGWATCH_TRIGGER_FILE_MAIN_PATH=/store/updates.log")}
 	image := exec.CommandContext(t.Context(), "sh", "../dogwatch/image.sh", "dogwatch:test")
 	image.Env = append(os.Environ(), "DOCKER_HOST="+c.engine, "DOCKER_BUILDKIT=0", "BINARY="+binary)
 	if out, err := image.CombinedOutput(); err != nil {
@@ -100,7 +104,8 @@ func TestContainerThatStartsEmpty(t *testing.T) {
 	c.runs("1.0.0")
 	c.start(declared("2.0.0"))
 	c.runs("2.0.0")
-	if out := c.must("exec", "dog", "dogwatch", "plugin", "rollback", "trigger-file"); !strings.Contains(out, "trigger-file is 1.0.0 again") {
+	if out := c.must("exec", "dog", "dogwatch", "plugin", "rollback", "trigger-file"); !strings.Contains(out,
+		"trigger-file is 1.0.0 again") {
 		t.Error(out)
 	}
 	c.runs("1.0.0")
@@ -109,7 +114,8 @@ func TestContainerThatStartsEmpty(t *testing.T) {
 	c.start(declared("3.0.0"))
 	c.runs("1.0.0")
 	log := c.must("logs", "dog")
-	if !strings.Contains(log, "trigger-file is not installed as it says") || !strings.Contains(log, "it is signed by another key") {
+	if !strings.Contains(log, "trigger-file is not installed as it says") ||
+		!strings.Contains(log, "it is signed by another key") {
 		t.Errorf("the log does not say that the signature is by another key:\n%s", log)
 	}
 	if strings.Contains(log, lockedPassword) {

@@ -23,8 +23,10 @@ func TestPluginGrants(t *testing.T) {
 		}
 	}
 	says("did you mean engine?", 2, "install", compiled, "--name", "acts", "--yes", "--grant", "engin")
-	says("acts does not ask for the capability run, and is not installed (it asks for engine)", 2, "install", compiled, "--name", "acts", "--yes", "--grant", "run")
-	says("not granted    engine: to grant it, run dogwatch plugin grants acts --grant engine", 0, "install", compiled, "--name", "acts", "--yes")
+	says("acts does not ask for the capability run, and is not installed (it asks for engine)", 2, "install", compiled,
+		"--name", "acts", "--yes", "--grant", "run")
+	says("not granted    engine: to grant it, run dogwatch plugin grants acts --grant engine", 0, "install", compiled,
+		"--name", "acts", "--yes")
 	says("acts is granted engine", 0, "install", compiled, "--name", "acts", "--yes", "--grant", "engine")
 	says("acts  engine    engine", 0, "grants")
 
@@ -45,7 +47,8 @@ func TestPluginGrants(t *testing.T) {
 			return false
 		})
 		eventually(t, "the trigger says so", func() bool {
-			warned := strings.Contains(strings.Join(get[struct{ Warnings []string }](d, http.MethodGet, "/api/triggers/acts/main").Warnings, " "), `asks for the capability "engine"`)
+			warned := strings.Contains(strings.Join(get[struct{ Warnings []string }](d, http.MethodGet,
+				"/api/triggers/acts/main").Warnings, " "), `asks for the capability "engine"`)
 			return warned != want
 		})
 		t.Logf("granted %v after %s", want, time.Since(began))
@@ -75,7 +78,8 @@ func TestPluginGrants(t *testing.T) {
 			recorded = append(recorded, e.Subject+" "+e.Setting.To)
 		}
 	}
-	if want := []string{"plugin acts: engine granted", "plugin acts: engine not granted"}; !slices.Equal(recorded, want) { // newest first
+	// newest first
+	if want := []string{"plugin acts: engine granted", "plugin acts: engine not granted"}; !slices.Equal(recorded, want) {
 		t.Errorf("recorded %q, want %q", recorded, want)
 	}
 	says("removed acts", 0, "remove", "acts")

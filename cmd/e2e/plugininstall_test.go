@@ -39,7 +39,8 @@ func (p publisher) publish(t *testing.T, version, key string) {
 	must(t, err)
 	file := filepath.Join(t.TempDir(), "trigger-file")
 	must(t, os.WriteFile(file, append(program, version...), 0o755))
-	if _, stderr, code := p.i.run("plugin", "package", file, "--version", version, "--push", p.repo+":"+version, "--sign", key); code != 0 {
+	if _, stderr, code := p.i.run("plugin", "package", file, "--version", version, "--push", p.repo+":"+version,
+		"--sign", key); code != 0 {
 		t.Fatalf("package %s: %d: %s", version, code, stderr)
 	}
 }
@@ -102,7 +103,8 @@ trigger: { file: { main: { path: %q } } }
 	declare("2.0.0")
 	d = i.start()
 	runs(d, "2.0.0")
-	if stdout, stderr, code := i.run("plugin", "rollback", "trigger-file"); code != 0 || !strings.Contains(stdout, "trigger-file is 1.0.0 again") {
+	if stdout, stderr, code := i.run("plugin", "rollback", "trigger-file"); code != 0 ||
+		!strings.Contains(stdout, "trigger-file is 1.0.0 again") {
 		t.Fatalf("rollback: %d: %s%s", code, stdout, stderr)
 	}
 	runs(d, "1.0.0")
@@ -114,7 +116,8 @@ trigger: { file: { main: { path: %q } } }
 	d.mu.Lock()
 	log := d.log.String()
 	d.mu.Unlock()
-	if !strings.Contains(log, "trigger-file is not installed as it says") || !strings.Contains(log, "it is signed by another key") {
+	if !strings.Contains(log, "trigger-file is not installed as it says") ||
+		!strings.Contains(log, "it is signed by another key") {
 		t.Error("the log does not say that the signature is by another key")
 	}
 	if strings.Contains(log, password) {
@@ -129,7 +132,8 @@ trigger: { file: { main: { path: %q } } }
 // updateByCommands installs 1.0.0, updates it to 2.0.0, and refuses 3.0.0, which it
 // publishes with another key.
 func updateByCommands(t *testing.T, p publisher, stranger, host, password string) {
-	i := install(t, "DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://"+host, "DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=ann", "DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD="+password)
+	i := install(t, "DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://"+host, "DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=ann",
+		"DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD="+password)
 	says := func(want string, code int, args ...string) {
 		t.Helper()
 		stdout, stderr, got := i.run(args...)

@@ -36,13 +36,16 @@ func TestPluginThatLies(t *testing.T) {
 		said artifact.Plugin
 		want string
 	}{
-		"1.0.0": {artifact.Plugin{Types: []string{"trigger.acts"}}, "acts asks for the capability engine, of which its artifact says nothing, and is not installed"},
-		"2.0.0": {artifact.Plugin{Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"}}, "acts holds trigger.acts, and its artifact says trigger.lamp: it is not installed"},
+		"1.0.0": {artifact.Plugin{Types: []string{"trigger.acts"}},
+			"acts asks for the capability engine, of which its artifact says nothing, and is not installed"},
+		"2.0.0": {artifact.Plugin{Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"}},
+			"acts holds trigger.acts, and its artifact says trigger.lamp: it is not installed"},
 	} {
 		source, err := artifact.ParseSource(host + "/me/acts:" + tag)
 		must(t, err)
 		test.said.Name, test.said.Version = "acts", tag
-		_, err = artifact.Push(t.Context(), plainLogins{}, *source.Image, []artifact.Built{{File: compiled, Plugin: test.said}}, nil)
+		_, err = artifact.Push(t.Context(), plainLogins{}, *source.Image,
+			[]artifact.Built{{File: compiled, Plugin: test.said}}, nil)
 		must(t, err)
 		stdout, stderr, code := i.run("plugin", "install", host+"/me/acts:"+tag, "--yes")
 		if code != 1 || !strings.Contains(stdout+stderr, test.want) {

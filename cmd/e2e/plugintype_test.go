@@ -38,7 +38,8 @@ func TestTypeStaysWithItsPlugin(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(intruder, append(program, "intruder"...), 0o755))
 	says("trigger.file, which is held by trigger-file (signed by minisign ", 1, "plugin", "install", intruder, "--yes")
-	says("held by trigger-file (signed by minisign ", 0, "plugin", "verify", intruder, "--set", "path="+filepath.Join(out, "tried"))
+	says("held by trigger-file (signed by minisign ", 0, "plugin", "verify", intruder, "--set",
+		"path="+filepath.Join(out, "tried"))
 
 	must(t, os.WriteFile(filepath.Join(i.store, "plugins", "aaa"), append(program, "intruder"...), 0o755))
 	for range 2 {
@@ -49,7 +50,8 @@ func TestTypeStaysWithItsPlugin(t *testing.T) {
 			return get[struct{ State string }](d, http.MethodGet, "/api/triggers/file/main").State == "ready"
 		})
 		for _, st := range get[[]plugin.Status](d, http.MethodGet, "/api/plugins") {
-			named := strings.Contains(st.Error, "aaa (not signed)") && strings.Contains(st.Error, "trigger-file (signed by minisign ")
+			named := strings.Contains(st.Error, "aaa (not signed)") &&
+				strings.Contains(st.Error, "trigger-file (signed by minisign ")
 			if st.Name == "aaa" && (st.PID != 0 || st.HeldBy != "trigger-file" || !named) {
 				t.Errorf("the file that came later: %+v", st)
 			}

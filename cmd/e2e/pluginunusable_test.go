@@ -26,13 +26,15 @@ func TestUnusablePluginsAreNamed(t *testing.T) {
 		must(t, os.Chmod(path, file.mode)) // whatever the umask
 	}
 	in := install(t, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")
-	for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"}, {"config", "validate"}} {
+	for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"},
+		{"config", "validate"}} {
 		stdout, stderr, code := in.run(args...)
 		said := stdout + stderr
 		if code == 0 {
 			t.Errorf("%q succeeds: %s", args, said)
 		}
-		for _, want := range []string{"dogwatch plugin list", "crashing is ", "the lamp is missing", "greeting is rejected", `its first line on stdout is "hello"`, "plain is rejected", "chmod +x", "open is "} {
+		for _, want := range []string{"dogwatch plugin list", "crashing is ", "the lamp is missing",
+			"greeting is rejected", `its first line on stdout is "hello"`, "plain is rejected", "chmod +x", "open is "} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q does not say %q: %s", args, want, said)
 			}
@@ -56,11 +58,15 @@ func TestPluginsThatMayNotRunAreNamed(t *testing.T) {
 		env  []string
 		want []string
 	}{
-		"checksums": {[]string{changed, "DOGWATCH_PLUGINS_TRUST=pinned"}, []string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted", "not pinned: to run it, set plugins.checksums.second"}},
-		"clash":     {nil, []string{"is rejected", "which is held by", "first (not signed)", "second (not signed)"}},
+		"checksums": {[]string{changed, "DOGWATCH_PLUGINS_TRUST=pinned"},
+			[]string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted",
+				"not pinned: to run it, set plugins.checksums.second"}},
+		"clash": {nil, []string{"is rejected", "which is held by", "first (not signed)", "second (not signed)"}},
 	} {
-		in := install(t, append(c.env, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")...)
-		for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"}, {"config", "validate"}} {
+		in := install(t,
+			append(c.env, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")...)
+		for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"},
+			{"config", "validate"}} {
 			stdout, stderr, code := in.run(args...)
 			said := stdout + stderr
 			if code == 0 {

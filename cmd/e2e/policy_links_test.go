@@ -61,7 +61,8 @@ func TestLinksThatAreOfNoUse(t *testing.T) {
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			status, body := d.request(method, c.path, "")
-			if status != c.status || method != http.MethodHead && !strings.Contains(string(body), c.want) || strings.Contains(string(body), "<form") {
+			if status != c.status || method != http.MethodHead && !strings.Contains(string(body), c.want) ||
+				strings.Contains(string(body), "<form") {
 				t.Errorf("%s, %s: %d, want %d and %q\n%s", what, method, status, c.status, c.want, body)
 			}
 		}

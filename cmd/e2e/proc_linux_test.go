@@ -45,8 +45,10 @@ func TestPluginCannotReadOtherProcesses(t *testing.T) {
 		plugintest.Skip(t, "root", "only root can become another user")
 	}
 	f := newFleet(t, 3, registrysim.Options{ETags: true})
-	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_HTTP_SINK_URL=http://127.0.0.1:1/", "DOGWATCH_TRIGGER_HTTP_SINK_AUTH_BEARER=a-secret",
-		"DOGWATCH_PLUGINS_ISOLATED=false")...) // where there is less than isolation, too
+	in := install(t,
+		append(f.env(), "DOGWATCH_TRIGGER_HTTP_SINK_URL=http://127.0.0.1:1/",
+			"DOGWATCH_TRIGGER_HTTP_SINK_AUTH_BEARER=a-secret",
+			"DOGWATCH_PLUGINS_ISOLATED=false")...) // where there is less than isolation, too
 	in.user = unprivileged
 	must(t, os.Mkdir(filepath.Join(in.store, "plugins"), 0o755))
 	must(t, os.WriteFile(filepath.Join(in.store, "plugins", "snoop"), []byte(snoop), 0o755))

@@ -74,10 +74,13 @@ func (h *hubSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var images []any
 		for _, i := range image.Platforms {
 			images = append(images, map[string]any{
-				"architecture": i.Platform.Architecture, "os": i.Platform.OS, "variant": nil, "digest": i.Digest, "status": "active", "last_pushed": p.at.UTC(),
+				"architecture": i.Platform.Architecture, "os": i.Platform.OS, "variant": nil, "digest": i.Digest,
+				"status": "active", "last_pushed": p.at.UTC(),
 			})
 		}
-		found = append(found, map[string]any{"name": p.tag, "digest": image.Digest, "images": images, "tag_last_pushed": p.at.UTC(), "last_updated": p.at.UTC()})
+		found = append(found, map[string]any{
+			"name": p.tag, "digest": image.Digest, "images": images, "tag_last_pushed": p.at.UTC(), "last_updated": p.at.UTC(),
+		})
 	}
 	switch {
 	case h.down:
@@ -87,7 +90,9 @@ func (h *hubSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case tag != "":
 		_ = json.NewEncoder(w).Encode(found[0])
 	default:
-		_ = json.NewEncoder(w).Encode(map[string]any{"count": len(h.pushed[repo]), "next": nil, "previous": nil, "results": found})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"count": len(h.pushed[repo]), "next": nil, "previous": nil, "results": found,
+		})
 	}
 }
 
@@ -100,7 +105,8 @@ func newHubSite(t testing.TB, r *registrysim.Registry) (*hubSite, []string) {
 	for _, path := range []string{"", "/{tag}"} {
 		n.site("hub.docker.com").Handle("GET /v2/namespaces/{namespace}/repositories/{name}/tags"+path, h)
 	}
-	return h, []string{"DOGWATCH_REGISTRY_HUB_PUBLIC_PROXY=http://" + n.proxy, "DOGWATCH_REGISTRY_HUB_PUBLIC_TLS_CAFILE=" + n.file}
+	return h,
+		[]string{"DOGWATCH_REGISTRY_HUB_PUBLIC_PROXY=http://" + n.proxy, "DOGWATCH_REGISTRY_HUB_PUBLIC_TLS_CAFILE=" + n.file}
 }
 
 // TestChecksMakeNoPullsAtDockerHub: Docker Hub counts each GET of a manifest as a pull. Checks
@@ -108,12 +114,14 @@ func newHubSite(t testing.TB, r *registrysim.Registry) (*hubSite, []string) {
 // and dates that pages show are found without one, too.
 func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 0, registrysim.Options{Auth: registrysim.Token, Service: "registry.docker.io", Realm: "https://auth.docker.io/token", ETags: true, Config: func(repo string, _ int) map[string]any {
-		if repo == "team/labelled" {
-			return map[string]any{"Labels": map[string]string{"org.opencontainers.image.version": "2.0.0"}}
-		}
-		return map[string]any{}
-	}})
+	f := newFleet(t, 0,
+		registrysim.Options{Auth: registrysim.Token, Service: "registry.docker.io",
+			Realm: "https://auth.docker.io/token", ETags: true, Config: func(repo string, _ int) map[string]any {
+				if repo == "team/labelled" {
+					return map[string]any{"Labels": map[string]string{"org.opencontainers.image.version": "2.0.0"}}
+				}
+				return map[string]any{}
+			}})
 	hub, env := newHubSite(t, f.registries[galleryHub])
 	old := time.Now().Add(-30 * 24 * time.Hour)
 	digest := map[string]string{"dogwatch.watch.digest": "true"}
@@ -129,7 +137,9 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 		{"latest", "library/nginx", "latest", []string{"1.27.2", "1.27.3"}, digest},
 		{"outdated", "team/outdated", "latest", nil, digest},
 		{"stable", "team/stable", "stable", []string{"2.0.0"}, digest},
-		{"labelled", "team/labelled", "lts", nil, map[string]string{"dogwatch.watch.digest": "true", "org.opencontainers.image.version": "1.0.0"}},
+		{"labelled", "team/labelled", "lts", nil, map[string]string{
+			"dogwatch.watch.digest": "true", "org.opencontainers.image.version": "1.0.0",
+		}},
 	} {
 		hub.push(a.repo, old, append(a.others, a.tag)...)
 		f.run(t, a.name, galleryHub, a.repo, a.tag, "", a.labels)
@@ -177,7 +187,8 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	hub.push("team/aged", time.Now(), "1.2.0")
 	check("a version that is too young", 0, 4)
 	site("a version that is too young", "team/aged:1.2.0") // the list is still fresh
-	if c := d.container("aged"); c.Result.Tag != "1.1.0" || c.Result.Levels.Minor.Tag != "1.2.0" || c.Result.Levels.Minor.Created.IsZero() {
+	if c := d.container("aged"); c.Result.Tag != "1.1.0" || c.Result.Levels.Minor.Tag != "1.2.0" ||
+		c.Result.Levels.Minor.Created.IsZero() {
 		t.Errorf("a version that is too young: %s", show(c))
 	}
 
@@ -222,7 +233,9 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 		t.Errorf("the list: %d", status)
 	}
 	eventually(t, "all dates are known", func() bool {
-		return !slices.ContainsFunc(d.containers(), func(c sdk.Container) bool { return c.UpdateAvailable && c.Result.Created.IsZero() })
+		return !slices.ContainsFunc(d.containers(), func(c sdk.Container) bool {
+			return c.UpdateAvailable && c.Result.Created.IsZero()
+		})
 	})
 	if counts := hub.Counts(); counts.Manifests > 0 {
 		t.Errorf("looking at dates: %+v", counts)
@@ -262,7 +275,8 @@ func (d *daemon) versionIsSought(t *testing.T, name string) {
 		t.Fatalf("%s: %d %s", name, status, body)
 	}
 	eventually(t, "the search for the version of "+name+" has ended", func() bool {
-		return d.logged("docker.io/"+image.Name, "no tag with the digest of an image was found") || d.logged("docker.io/"+image.Name, "found out the version of an image")
+		return d.logged("docker.io/"+image.Name, "no tag with the digest of an image was found") ||
+			d.logged("docker.io/"+image.Name, "found out the version of an image")
 	})
 }
 

@@ -36,7 +36,8 @@ func startRegistry(t *testing.T, extra ...string) string {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.yml")
 	must(t, os.WriteFile(config, fmt.Appendf(nil,
-		"version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n%s", dir, host, strings.Join(extra, "\n")), 0o600))
+		"version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n%s", dir,
+		host, strings.Join(extra, "\n")), 0o600))
 	cmd := exec.Command("docker-registry", "serve", config)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
@@ -154,7 +155,8 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	d := in.start()
 	counts := func() string {
 		logged, _ := os.ReadFile(lines)
-		return fmt.Sprintf("mail %d, http %d, ntfy %d, file %d", len(mail.all()), len(hook.all()), len(ntfy.all()), bytes.Count(logged, []byte("\n")))
+		return fmt.Sprintf("mail %d, http %d, ntfy %d, file %d", len(mail.all()), len(hook.all()), len(ntfy.all()),
+			bytes.Count(logged, []byte("\n")))
 	}
 
 	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
@@ -177,22 +179,26 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 	c := get[sdk.Container](d, http.MethodGet, "/api/containers/"+player)
 	want := sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.2.0", RemoteValue: "1.3.0", SemverDiff: sdk.DiffMinor}
-	if !c.UpdateAvailable || c.UpdateKind != want || c.Result.Tag != "1.3.0" || c.Result.Link != "https://example.org/player/1.3.0" {
+	if !c.UpdateAvailable || c.UpdateKind != want || c.Result.Tag != "1.3.0" ||
+		c.Result.Link != "https://example.org/player/1.3.0" {
 		t.Errorf("player: %s", show(c))
 	}
 	clock := named(t, d.containers(), "clock")
-	if !clock.UpdateAvailable || clock.UpdateKind.Kind != sdk.KindDigest || clock.UpdateKind.LocalValue == clock.UpdateKind.RemoteValue {
+	if !clock.UpdateAvailable || clock.UpdateKind.Kind != sdk.KindDigest ||
+		clock.UpdateKind.LocalValue == clock.UpdateKind.RemoteValue {
 		t.Errorf("clock: %s", show(clock))
 	}
 	if clock.Image.Version != "1.2.0" || clock.Result.Version != "1.2.1" || clock.UpdateKind.SemverDiff != sdk.DiffPatch {
 		t.Errorf("the versions behind latest: %s", show(clock))
 	}
-	if _, page := d.request(http.MethodGet, "/containers/local/clock", ""); !strings.Contains(string(page), "latest (1.2.0)") || !strings.Contains(string(page), "1.2.1") {
+	if _, page := d.request(http.MethodGet, "/containers/local/clock", ""); !strings.Contains(string(page),
+		"latest (1.2.0)") || !strings.Contains(string(page), "1.2.1") {
 		t.Errorf("the page does not show the versions behind latest: %s", page)
 	}
 	const once = "mail 2, http 2, ntfy 2, file 2"
 	eventually(t, once, func() bool { return counts() == once })
-	if all := strings.Join(mail.all(), "\n"); !strings.Contains(all, "Subject: New tag found for container player") || !strings.Contains(all, "https://example.org/player/1.3.0") {
+	if all := strings.Join(mail.all(), "\n"); !strings.Contains(all, "Subject: New tag found for container player") ||
+		!strings.Contains(all, "https://example.org/player/1.3.0") {
 		t.Errorf("mail: %s", all)
 	}
 
@@ -234,7 +240,8 @@ func swapped(t *testing.T, d *daemon, plugins string) {
 		t.Errorf("the reason is %q", reason)
 	}
 	test := `{"name":"made-up","updateKind":{"kind":"tag","localValue":"1","remoteValue":"2"}}`
-	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusInternalServerError {
+	if status, body := d.request(http.MethodPost, "/api/triggers/file/log",
+		test); status != http.StatusInternalServerError {
 		t.Errorf("a refused plugin was run: %d %s", status, body)
 	}
 	seen := state().SHA256
@@ -251,10 +258,13 @@ func swapped(t *testing.T, d *daemon, plugins string) {
 		t.Errorf("trust: %d %s", status, body)
 	}
 	eventually(t, "the trusted plugin runs", func() bool { return state().State == plugin.Running })
-	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusOK || string(body) != "{}" {
+	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusOK ||
+		string(body) != "{}" {
 		t.Errorf("a trusted plugin: %d %s", status, body)
 	}
-	if status, events := d.request(http.MethodGet, "/api/events", ""); status != http.StatusOK || !strings.Contains(string(events), `"plugin trigger-file"`) || !strings.Contains(string(events), "the file "+state().SHA256) {
+	if status, events := d.request(http.MethodGet, "/api/events", ""); status != http.StatusOK ||
+		!strings.Contains(string(events), `"plugin trigger-file"`) ||
+		!strings.Contains(string(events), "the file "+state().SHA256) {
 		t.Errorf("the trust is not recorded: %d %s", status, events)
 	}
 }

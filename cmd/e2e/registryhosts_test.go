@@ -28,7 +28,8 @@ func TestRegistryTestRefusesForeignHosts(t *testing.T) {
 		return strings.TrimPrefix(s.URL, "http://")
 	}
 	foreign, named := listen(), listen()
-	env := []string{"DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH=" + password, "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + named}
+	env := []string{"DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH=" + password,
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + named}
 	for _, e := range f.env() {
 		if !strings.Contains(e, "REGISTRY") { // so that the one for all hosts serves the fleet's
 			env = append(env, e)
@@ -61,7 +62,8 @@ func TestRegistryTestRefusesForeignHosts(t *testing.T) {
 			var said string
 			eventually(t, "the registry is ready", func() bool {
 				requests.Store(0)
-				status, said = test.d.as(test.header, "POST", "/api/registries/"+test.registry+"/test", fmt.Sprintf(`{"image":"%s/team/app0000:1.0.0"}`, test.host))
+				status, said = test.d.as(test.header, "POST", "/api/registries/"+test.registry+"/test",
+					fmt.Sprintf(`{"image":"%s/team/app0000:1.0.0"}`, test.host))
 				return !strings.Contains(said, "starting")
 			})
 			if denied := status == http.StatusForbidden; denied == test.allowed {
@@ -73,7 +75,9 @@ func TestRegistryTestRefusesForeignHosts(t *testing.T) {
 			if test.host == f.hosts[0] && status != http.StatusOK {
 				t.Errorf("the registry of a container: %d %s", status, said)
 			}
-			page := test.d.form(test.header, "/registries/"+test.registry+"/test", url.Values{"image": {test.host + "/team/app0000:1.0.0"}})
+			page := test.d.form(test.header, "/registries/"+test.registry+"/test", url.Values{
+				"image": {test.host + "/team/app0000:1.0.0"},
+			})
 			if denied := strings.Contains(page, "no container uses this host"); denied == test.allowed {
 				t.Errorf("the page says: %s", page)
 			}

@@ -58,7 +58,10 @@ type reloading struct {
 }
 
 func newReloading(t *testing.T, containers int, env ...string) *reloading {
-	r := &reloading{fleet: newFleet(t, containers, registrysim.Options{}), t: t, file: filepath.Join(shortDir(t), "dogwatch.yaml"), hook: newHook(t)}
+	r := &reloading{
+		fleet: newFleet(t, containers, registrysim.Options{}), t: t, file: filepath.Join(shortDir(t), "dogwatch.yaml"),
+		hook: newHook(t),
+	}
 	r.write(r.trigger("first"))
 	r.daemon = install(t, append(append(r.env(), "DOGWATCH_CONFIG="+r.file), env...)...).start()
 	// A check that is requested while one is under way is that one.
@@ -113,13 +116,15 @@ func TestReloadAppliesOnlyWhatDiffers(t *testing.T) {
 
 	r.write(r.trigger("first"), r.trigger("second"), "policies.careful.minage: 7d")
 	shown := get[reload.Result](r.daemon, http.MethodGet, "/api/reload")
-	if !slices.Equal(shown.Added, []string{"trigger.http.second"}) || len(shown.Changed)+len(shown.Removed) > 0 || len(shown.Differences) != 2 || shown.Applied || shown.Restart {
+	if !slices.Equal(shown.Added, []string{"trigger.http.second"}) || len(shown.Changed)+len(shown.Removed) > 0 ||
+		len(shown.Differences) != 2 || shown.Applied || shown.Restart {
 		t.Errorf("the preview: %+v", shown)
 	}
 	if got := r.triggers(); !slices.Equal(got, []string{"http.first"}) {
 		t.Errorf("the preview changed the triggers: %v", got)
 	}
-	if done := get[reload.Result](r.daemon, http.MethodPost, "/api/reload"); !done.Applied || !slices.Equal(done.Added, shown.Added) {
+	if done := get[reload.Result](r.daemon, http.MethodPost, "/api/reload"); !done.Applied ||
+		!slices.Equal(done.Added, shown.Added) {
 		t.Errorf("the reload: %+v", done)
 	}
 	if got := r.triggers(); !slices.Equal(got, []string{"http.first", "http.second"}) {
@@ -140,7 +145,8 @@ func TestReloadAppliesOnlyWhatDiffers(t *testing.T) {
 	if n := r.hook.count("/first"); n != 2 {
 		t.Errorf("a removed trigger was notified %d times, want 2", n)
 	}
-	if events := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/events?limit=50")); !strings.Contains(events, "SIGHUP") || !strings.Contains(events, "added trigger.http.second") {
+	if events := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/events?limit=50")); !strings.Contains(events,
+		"SIGHUP") || !strings.Contains(events, "added trigger.http.second") {
 		t.Errorf("who reloaded what is not recorded: %s", events)
 	}
 	r.stop()
@@ -150,15 +156,18 @@ func TestReloadOfMistakesChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newReloading(t, 1)
 	for about, c := range map[string]struct{ file, want string }{
-		"no YAML":            {"trigger: [", "dogwatch.yaml"},
-		"an unknown type":    {r.trigger("first") + "\ntrigger.htpp.x.url: http://127.0.0.1", "did you mean http?"},
-		"a missing option":   {"trigger.http.first.method: GET", "trigger.http.first.url"},
-		"an unknown policy":  {r.trigger("first") + "\nwatcher.docker.other.policy: careful", "careful"},
-		"a wrong window":     {r.trigger("first") + "\npolicy.window: whenever", "policy.window"},
-		"a wrong template":   {r.trigger("first", "trigger.http.first.simpletitle: \"${\""), "trigger.http.first.simpletitle"},
-		"a setting":          {r.trigger("first") + "\ncheck.perhost: many", "check.perhost"},
-		"two of a name":      {r.trigger("first") + "\nwatcher.docker.local.cron: never\nwatcher.podman.local.cron: 0 0 1 1 *", "local"},
-		"a secret as a list": {r.trigger("first", "trigger.http.first.auth.password: [a, b]"), "trigger.http.first.auth.password"},
+		"no YAML":           {"trigger: [", "dogwatch.yaml"},
+		"an unknown type":   {r.trigger("first") + "\ntrigger.htpp.x.url: http://127.0.0.1", "did you mean http?"},
+		"a missing option":  {"trigger.http.first.method: GET", "trigger.http.first.url"},
+		"an unknown policy": {r.trigger("first") + "\nwatcher.docker.other.policy: careful", "careful"},
+		"a wrong window":    {r.trigger("first") + "\npolicy.window: whenever", "policy.window"},
+		"a wrong template": {r.trigger("first", "trigger.http.first.simpletitle: \"${\""),
+			"trigger.http.first.simpletitle"},
+		"a setting": {r.trigger("first") + "\ncheck.perhost: many", "check.perhost"},
+		"two of a name": {r.trigger("first") +
+			"\nwatcher.docker.local.cron: never\nwatcher.podman.local.cron: 0 0 1 1 *", "local"},
+		"a secret as a list": {r.trigger("first", "trigger.http.first.auth.password: [a, b]"),
+			"trigger.http.first.auth.password"},
 	} {
 		r.write(c.file)
 		shown := get[reload.Result](r.daemon, http.MethodGet, "/api/reload")
@@ -267,7 +276,8 @@ func TestPluginFolderIsFollowed(t *testing.T) {
 	eventually(t, "it is notified", func() bool { text, err := os.ReadFile(lines); return err == nil && len(text) > 0 })
 	must(t, os.Remove(filepath.Join(plugins, "trigger-file")))
 	eventually(t, "its type is gone", func() bool { return state() == "failed" })
-	if body, _ := json.Marshal(get[any](r.daemon, http.MethodGet, "/api/triggers/file/main")); !strings.Contains(string(body), "unknown trigger type") {
+	if body, _ := json.Marshal(get[any](r.daemon, http.MethodGet,
+		"/api/triggers/file/main")); !strings.Contains(string(body), "unknown trigger type") {
 		t.Errorf("it does not say why: %s", body)
 	}
 	r.stop()

@@ -58,7 +58,8 @@ func TestRenamedContainerKeepsHistory(t *testing.T) {
 
 	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for path, want := range map[string]string{
-		"/containers/local/" + old: "/containers/local/newest", "/containers/local/new?why=1": "/containers/local/newest?why=1",
+		"/containers/local/" + old:          "/containers/local/newest",
+		"/containers/local/new?why=1":       "/containers/local/newest?why=1",
 		"/containers/local/" + old + "/why": "/containers/local/newest/why",
 	} {
 		resp, err := stay.Get(d.url + path)

@@ -49,7 +49,8 @@ func TestMistakesOfPluginsNameTheirPlace(t *testing.T) {
 			}
 			must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(wrong), 0o644))
 			inFolder(t, dir, "./build.sh")
-			command := exec.CommandContext(t.Context(), program, "--config", "dogwatch.yaml", "plugin", "test", "trigger.lamp.main")
+			command := exec.CommandContext(t.Context(), program, "--config", "dogwatch.yaml", "plugin", "test",
+				"trigger.lamp.main")
 			command.Dir = dir
 			said, err := command.CombinedOutput()
 			if err == nil {

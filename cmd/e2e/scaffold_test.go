@@ -50,7 +50,8 @@ func TestNewPlugins(t *testing.T) {
 			must(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 		}, []string{"--lang", "node"}, [][]string{{"./build.sh"}, {"npm", "test"}}},
 		"python": {func(t *testing.T, _ string) {
-			if output, err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
+			if output, err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c",
+				"import grpc, google.protobuf").CombinedOutput(); err != nil {
 				plugintest.Skip(t, "python", string(output))
 			}
 		}, []string{"--lang", "python"}, [][]string{{"./build.sh"}, {"./test.sh"}}},
@@ -72,7 +73,8 @@ func TestNewPlugins(t *testing.T) {
 			}
 			trigger := filepath.Join(work, "trigger-lamp")
 			inFolder(t, trigger, "./build.sh", "1.2.3")
-			if index, err := os.ReadFile(filepath.Join(trigger, "dist", "oci", "index.json")); err != nil || !strings.Contains(string(index), "1.2.3") {
+			if index, err := os.ReadFile(filepath.Join(trigger, "dist", "oci", "index.json")); err != nil ||
+				!strings.Contains(string(index), "1.2.3") {
 				t.Errorf("the release is %s, %v", index, err)
 			}
 			if language == "go" {
@@ -152,9 +154,11 @@ func newShelf(t *testing.T) (url string, posted *atomic.Pointer[string]) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/list.json":
-			fmt.Fprintf(w, `[{"id": "1", "name": "web", "image": "images.example.com/team/app:1.25.3", "digest": %q}]`, digest("1"))
+			fmt.Fprintf(w, `[{"id": "1", "name": "web", "image": "images.example.com/team/app:1.25.3", "digest": %q}]`,
+				digest("1"))
 		case "/feed/team/app.json":
-			fmt.Fprintf(w, `{"tags": {"1.25.3": {"digest": %q, "config": %q}, "1.26.0": {"digest": %q, "config": %q}}}`, digest("1"), digest("2"), digest("3"), digest("4"))
+			fmt.Fprintf(w, `{"tags": {"1.25.3": {"digest": %q, "config": %q}, "1.26.0": {"digest": %q, "config": %q}}}`,
+				digest("1"), digest("2"), digest("3"), digest("4"))
 		case "/hook":
 			text, _ := io.ReadAll(r.Body)
 			message := string(text)
@@ -174,7 +178,9 @@ func inFolder(t *testing.T, dir, name string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	program, err := built()
 	must(t, err)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "DOGWATCH="+program, "PLATFORMS="+runtime.GOOS+"/"+runtime.GOARCH)
+	cmd.Dir, cmd.Env = dir,
+		append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "DOGWATCH="+program,
+			"PLATFORMS="+runtime.GOOS+"/"+runtime.GOARCH)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output)

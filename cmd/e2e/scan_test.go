@@ -32,9 +32,11 @@ func trivyReport(found ...string) string {
 	var all []string
 	for _, one := range found {
 		id, severity, _ := strings.Cut(one, " ")
-		all = append(all, fmt.Sprintf(`{"VulnerabilityID":%q,"PkgName":"openssl","InstalledVersion":"3.0.1","FixedVersion":"3.0.2","Severity":%q}`, id, severity))
+		all = append(all,
+			fmt.Sprintf(`{"VulnerabilityID":%q,"PkgName":"openssl","InstalledVersion":"3.0.1","FixedVersion":"3.0.2","Severity":%q}`, id, severity))
 	}
-	return `{"SchemaVersion":2,"ArtifactName":"IMAGE","Results":[{"Target":"os","Vulnerabilities":[` + strings.Join(all, ",") + `]}]}`
+	return `{"SchemaVersion":2,"ArtifactName":"IMAGE","Results":[{"Target":"os","Vulnerabilities":[` +
+		strings.Join(all, ",") + `]}]}`
 }
 
 // TestSecurityFixIsOfferedAtOnce has the program scan updates that are too young to be
@@ -104,7 +106,8 @@ func TestSecurityFixIsOfferedAtOnce(t *testing.T) {
 		})
 		eventually(t, when+" there is a message", func() bool { return len(messages()) > 0 })
 		d.settled()
-		if all := messages(); len(all) != 1 || !strings.Contains(all[0].Title, "c0000") && !strings.Contains(all[0].Title, "app0000") {
+		if all := messages(); len(all) != 1 ||
+			!strings.Contains(all[0].Title, "c0000") && !strings.Contains(all[0].Title, "app0000") {
 			t.Errorf("%s: messages %+v", when, all)
 		}
 	}
@@ -122,7 +125,8 @@ func TestSecurityFixIsOfferedAtOnce(t *testing.T) {
 	d = in.start()
 	d.check()
 	check("after the kill")
-	if status, body := d.request(http.MethodPost, "/api/containers/"+ids["c0001"]+"/scan", ""); status != http.StatusAccepted {
+	if status, body := d.request(http.MethodPost, "/api/containers/"+ids["c0001"]+"/scan",
+		""); status != http.StatusAccepted {
 		t.Errorf("asked for by a user: %d %s", status, body)
 	}
 	scanned("c0001")

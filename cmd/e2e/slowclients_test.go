@@ -35,7 +35,8 @@ func TestSlowClientsAreBounded(t *testing.T) {
 		plugintest.Skip(t, "proc", err)
 	}
 	f := newFleet(t, 100, registrysim.Options{})
-	d := install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_MOCK_MAIN=true", "GOMAXPROCS=2")...).start()
+	d := install(t,
+		append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_MOCK_MAIN=true", "GOMAXPROCS=2")...).start()
 	d.checked(time.Now())
 	const host = " HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n"
 	reads := func(path string) string { return strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 2) }
@@ -43,7 +44,9 @@ func TestSlowClientsAreBounded(t *testing.T) {
 		{"header", "GET /health" + host + "X-Long: " + strings.Repeat("x", 30<<10)},
 		{"unread body", "POST /health" + host + "Content-Length: 1000\r\n\r\n"},
 		{"body of a login", "POST /auth/login" + host + "Content-Length: 1000\r\n\r\n"},
-		{"form", "POST /login" + host + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 90000)},
+		{"form",
+			"POST /login" + host + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\n" +
+				strings.Repeat("x", 90000)},
 		{"body", "POST /api/triggers/mock/main" + host + "Content-Length: 100000\r\n\r\n" + strings.Repeat(" ", 90000)},
 		{"reading a page", reads("/containers")},
 		{"reading a large page", reads("/history")},
@@ -70,7 +73,8 @@ func TestSlowClientsAreBounded(t *testing.T) {
 				time.Sleep(50 * time.Millisecond)
 			}
 			slices.Sort(took)
-			t.Logf("%.0f MiB before, %.0f at most; health in %v, at the longest %v", before, most, took[len(took)/2], took[len(took)-1])
+			t.Logf("%.0f MiB before, %.0f at most; health in %v, at the longest %v", before, most, took[len(took)/2],
+				took[len(took)-1])
 			if most > slowMemory {
 				t.Errorf("the host takes %.0f MiB, want %d at most", most, slowMemory)
 			}
@@ -87,7 +91,9 @@ func (d *daemon) slow(t *testing.T, sends string) {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
 		var small error
-		failed := c.Control(func(fd uintptr) { small = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		failed := c.Control(func(fd uintptr) {
+			small = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
+		})
 		return errors.Join(failed, small)
 	}}
 	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(d.url, "http://"))

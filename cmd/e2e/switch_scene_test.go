@@ -57,17 +57,39 @@ type former struct {
 // formers are the containers of testdata/switch, and what was known of them.
 func formers() []former {
 	return []former{
-		{name: "web", repo: "library/nginx", tag: "1.25.3", pushed: []string{"1.25.3", "1.27.0", "1.27.0-alpine", "latest"}, result: "1.27.0", diff: "minor", more: map[string]any{
-			"displayName": "Web site", "displayIcon": "mdi:web", "includeTags": `^\d+\.\d+\.\d+$`, "linkTemplate": "https://nginx.org/en/CHANGES-${major}.${minor}", "link": "https://nginx.org/en/CHANGES-1.25",
-		}},
-		{name: "db", repo: "library/postgres", tag: "16-alpine", pushed: []string{"16-alpine", "16-bookworm", "17-alpine", "17-bookworm"}, result: "17-bookworm", diff: "major"},
-		{name: "cache", repo: "library/redis", tag: "latest", pushed: []string{"latest"}, result: "latest", again: true, digest: true},
-		{name: "app", repo: "team/app", tag: "v1.2.0", pushed: []string{"v1.2.0", "v1.3.0"}, result: "v1.3.0", diff: "minor", more: map[string]any{"transformTags": "^v(.*)$ => $1"}},
-		{name: "api", repo: "team/api", tag: "2.0.0", pushed: []string{"2.0.0", "2.1.0"}, result: "2.1.0", diff: "minor", more: map[string]any{"triggerInclude": "http.hook:minor,mqtt.broker"}},
-		{name: "worker", repo: "team/worker", tag: "1.0.0", pushed: []string{"1.0.0", "1.1.0-rc.1"}, result: "1.1.0-rc.1", diff: "minor", more: map[string]any{"triggerExclude": "http.hook"}},
+		{name: "web", repo: "library/nginx", tag: "1.25.3",
+			pushed: []string{"1.25.3", "1.27.0", "1.27.0-alpine", "latest"}, result: "1.27.0", diff: "minor",
+			more: map[string]any{
+				"displayName": "Web site", "displayIcon": "mdi:web", "includeTags": `^\d+\.\d+\.\d+$`,
+				"linkTemplate": "https://nginx.org/en/CHANGES-${major}.${minor}", "link": "https://nginx.org/en/CHANGES-1.25",
+			}},
+		{
+			name: "db", repo: "library/postgres", tag: "16-alpine",
+			pushed: []string{"16-alpine", "16-bookworm", "17-alpine", "17-bookworm"}, result: "17-bookworm", diff: "major",
+		},
+		{
+			name: "cache", repo: "library/redis", tag: "latest", pushed: []string{"latest"}, result: "latest",
+			again: true, digest: true,
+		},
+		{
+			name: "app", repo: "team/app", tag: "v1.2.0", pushed: []string{"v1.2.0", "v1.3.0"}, result: "v1.3.0",
+			diff: "minor", more: map[string]any{"transformTags": "^v(.*)$ => $1"},
+		},
+		{
+			name: "api", repo: "team/api", tag: "2.0.0", pushed: []string{"2.0.0", "2.1.0"}, result: "2.1.0",
+			diff: "minor", more: map[string]any{"triggerInclude": "http.hook:minor,mqtt.broker"},
+		},
+		{
+			name: "worker", repo: "team/worker", tag: "1.0.0", pushed: []string{"1.0.0", "1.1.0-rc.1"},
+			result: "1.1.0-rc.1", diff: "minor", more: map[string]any{"triggerExclude": "http.hook"},
+		},
 		{name: "queue", repo: "team/queue", tag: "3.12.0", pushed: []string{"3.12.0"}, result: "3.12.0", again: true},
 		{name: "sonarr", repo: "linuxserver/sonarr", tag: "4.0.0", pushed: []string{"4.0.0", "4.1.0"}, none: true},
-		{name: "plex", repo: "plexinc/pms-docker", tag: "1.40.0", pushed: []string{"1.40.0", "1.41.0", "1.42.0-beta"}, result: "1.41.0", diff: "minor", more: map[string]any{"excludeTags": "beta"}},
+		{
+			name: "plex", repo: "plexinc/pms-docker", tag: "1.40.0",
+			pushed: []string{"1.40.0", "1.41.0", "1.42.0-beta"}, result: "1.41.0", diff: "minor",
+			more: map[string]any{"excludeTags": "beta"},
+		},
 		{name: "backup", repo: "restic/restic", tag: "0.16.0", pushed: []string{"0.16.0", "0.17.0"}, none: true},
 	}
 }
@@ -121,12 +143,21 @@ func newHousehold(t *testing.T) *household {
 	t.Helper()
 	private := func(string) bool { return true }
 	s := &household{
-		net:     newInternet(t, ""),
-		hub:     registrysim.New(registrysim.Options{Auth: registrysim.Token, Realm: "https://auth.docker.io/token", Users: map[string]string{"ana": "s3cret-hub"}, Private: private}),
-		lan:     registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "s3cret-lan"}, Private: private}),
-		ghcr:    registrysim.New(registrysim.Options{Auth: registrysim.Token, Realm: "https://ghcr.io/token", Scopes: registrysim.EveryTarget}),
-		engines: map[string]*enginesim.Engine{"local": enginesim.New(enginesim.Config{}), "nas": enginesim.New(enginesim.Config{})},
-		ids:     map[string]string{}, records: map[string]map[string]any{}, digests: map[string]string{},
+		net: newInternet(t, ""),
+		hub: registrysim.New(registrysim.Options{
+			Auth: registrysim.Token, Realm: "https://auth.docker.io/token",
+			Users: map[string]string{"ana": "s3cret-hub"}, Private: private,
+		}),
+		lan: registrysim.New(registrysim.Options{
+			Auth: registrysim.Basic, Users: map[string]string{"ana": "s3cret-lan"}, Private: private,
+		}),
+		ghcr: registrysim.New(registrysim.Options{
+			Auth: registrysim.Token, Realm: "https://ghcr.io/token", Scopes: registrysim.EveryTarget,
+		}),
+		engines: map[string]*enginesim.Engine{
+			"local": enginesim.New(enginesim.Config{}), "nas": enginesim.New(enginesim.Config{}),
+		},
+		ids: map[string]string{}, records: map[string]map[string]any{}, digests: map[string]string{},
 	}
 	s.net.registry("registry-1.docker.io", "https://auth.docker.io/token", s.hub)
 	s.net.registry("registry.example.com:5000", "", s.lan)
@@ -153,14 +184,17 @@ func (s *household) run(t *testing.T, f former, watcher, image string, labels ma
 	sim.Push(f.repo, f.pushed...)
 	was, _ := sim.Image(f.repo, f.tag)
 	repository := strings.TrimSuffix(image, ":"+f.tag)
-	imageID := s.engines[watcher].AddImage(enginesim.Image{Tags: []string{image}, Digests: []string{repository + "@" + was.Digest}, Created: was.Platforms[0].Created})
+	imageID := s.engines[watcher].AddImage(enginesim.Image{
+		Tags: []string{image}, Digests: []string{repository + "@" + was.Digest}, Created: was.Platforms[0].Created,
+	})
 	id, err := s.engines[watcher].Create(enginesim.Container{Name: f.name, Image: image, Labels: labels})
 	must(t, err)
 	if f.again {
 		sim.Push(f.repo, f.tag)
 		now, _ := sim.Image(f.repo, f.tag)
 		s.digests[f.name+was.Digest], s.digests[f.name+now.Digest] = "its index", "its new index"
-		s.digests[f.name+was.Platforms[0].Digest], s.digests[f.name+now.Platforms[0].Digest] = "its manifest", "its new manifest"
+		s.digests[f.name+was.Platforms[0].Digest], s.digests[f.name+now.Platforms[0].Digest] = "its manifest",
+			"its new manifest"
 		s.digests[f.name+sdk.TimeOf(now.Platforms[0].Created).String()] = "its age"
 	}
 	s.ids[f.name] = id
@@ -177,15 +211,20 @@ func (s *household) run(t *testing.T, f former, watcher, image string, labels ma
 	case f.digest:
 		now, _ := sim.Image(f.repo, f.tag)
 		digest["value"], result["digest"] = was.Platforms[0].Digest, now.Platforms[0].Digest
-		kind = map[string]any{"kind": "digest", "localValue": digest["value"], "remoteValue": result["digest"], "semverDiff": nil}
+		kind = map[string]any{
+			"kind": "digest", "localValue": digest["value"], "remoteValue": result["digest"], "semverDiff": nil,
+		}
 	case f.result != f.tag:
 		kind = map[string]any{"kind": "tag", "localValue": f.tag, "remoteValue": f.result, "semverDiff": f.diff}
 	}
 	record := map[string]any{
-		"id": id, "name": f.name, "displayName": f.name, "displayIcon": "mdi:docker", "status": "running", "watcher": watcher, "labels": labels,
+		"id": id, "name": f.name, "displayName": f.name, "displayIcon": "mdi:docker", "status": "running",
+		"watcher": watcher, "labels": labels,
 		"image": map[string]any{
-			"id": imageID, "registry": map[string]any{"name": registry, "url": address}, "name": f.repo, "tag": map[string]any{"value": f.tag, "semver": f.tag != "latest"},
-			"digest": digest, "architecture": "amd64", "os": "linux", "variant": nil, "created": sdk.TimeOf(was.Platforms[0].Created).String(),
+			"id": imageID, "registry": map[string]any{"name": registry, "url": address}, "name": f.repo,
+			"tag":    map[string]any{"value": f.tag, "semver": f.tag != "latest"},
+			"digest": digest, "architecture": "amd64", "os": "linux", "variant": nil,
+			"created": sdk.TimeOf(was.Platforms[0].Created).String(),
 		},
 		"result": result, "updateAvailable": kind["kind"] != "unknown", "updateKind": kind,
 	}

@@ -29,7 +29,10 @@ func TestSwitchOfAStack(t *testing.T) {
 	t.Cleanup(func() { nas.Close() })
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(nas.Address, "tcp://"))
 	must(t, err)
-	variables := map[string]string{"SOCKET": strings.TrimPrefix(local.Address, "unix://"), "NAS_PORT": port, "HOOK": hookURL, "BATCH": batchURL, "BROKER": ""}
+	variables := map[string]string{
+		"SOCKET": strings.TrimPrefix(local.Address, "unix://"), "NAS_PORT": port, "HOOK": hookURL, "BATCH": batchURL,
+		"BROKER": "",
+	}
 	var o *mqtttest.Observer
 	if hasMosquitto() {
 		broker := mqtttest.Start(t, "")
@@ -51,11 +54,13 @@ func TestSwitchOfAStack(t *testing.T) {
 			s.run(t, f, "nas", elsewhere.Services[f.name].Image, elsewhere.Services[f.name].Labels)
 		}
 	}
-	if n := len(mine.Services) - 1 + len(elsewhere.Services); n != 10 || n != len(s.ids) || mine.Services["wud"].Image != "dogwatch/dogwatch" {
+	if n := len(mine.Services) - 1 + len(elsewhere.Services); n != 10 || n != len(s.ids) ||
+		mine.Services["wud"].Image != "dogwatch/dogwatch" {
 		t.Fatalf("%d containers and %s", n, mine.Services["wud"].Image)
 	}
 
-	env := []string{"HTTPS_PROXY=http://" + s.net.proxy, "SSL_CERT_FILE=" + s.net.file} // the way to the internet of this test
+	// the way to the internet of this test
+	env := []string{"HTTPS_PROXY=http://" + s.net.proxy, "SSL_CERT_FILE=" + s.net.file}
 	for key, value := range mine.Services["wud"].Environment {
 		if o != nil || !strings.Contains(key, "_MQTT_") {
 			env = append(env, key+"="+value)
@@ -64,7 +69,9 @@ func TestSwitchOfAStack(t *testing.T) {
 	in := install(t, env...)
 	var records []map[string]any
 	for _, name := range sorted(s.records) {
-		records = append(records, map[string]any{"data": s.records[name], "meta": map[string]any{"revision": 0}, "$loki": len(records) + 1})
+		records = append(records, map[string]any{
+			"data": s.records[name], "meta": map[string]any{"revision": 0}, "$loki": len(records) + 1,
+		})
 	}
 	must(t, os.WriteFile(filepath.Join(in.store, "wud.json"), wudFile(t, records), 0o644))
 	d := in.start()
@@ -165,7 +172,10 @@ func (s *household) compare(listed []map[string]any) []string {
 			}
 		}
 		for _, path := range sorted(is) {
-			if path == "created" || path == "image.registry.host" || path == "imageLabels" || path == "stack" || slices.ContainsFunc([]string{"check.", "decision.", "result.levels."}, func(ours string) bool { return strings.HasPrefix(path, ours) }) {
+			if path == "created" || path == "image.registry.host" || path == "imageLabels" || path == "stack" ||
+				slices.ContainsFunc([]string{"check.", "decision.", "result.levels."}, func(ours string) bool {
+					return strings.HasPrefix(path, ours)
+				}) {
 				continue
 			}
 			before, known := was[path]
@@ -209,14 +219,17 @@ func flatten(path string, v any, into map[string]any) {
 
 // topics: the broker has every container and every count where it had them.
 func (s *household) topics(o *mqtttest.Observer) {
-	for name, tag := range map[string]string{"web": "1.27.0", "db": "17-alpine", "app": "v1.3.0", "api": "2.1.0", "worker": "1.0.0", "sonarr": "4.1.0"} {
+	for name, tag := range map[string]string{
+		"web": "1.27.0", "db": "17-alpine", "app": "v1.3.0", "api": "2.1.0", "worker": "1.0.0", "sonarr": "4.1.0",
+	} {
 		o.UntilHas("wud/container/local/"+name, `"result_tag":"`+tag+`"`)
 		o.UntilHas("homeassistant/update/wud_container_local_"+name+"/config", `"state_topic":"wud/container/local/`+name+`"`)
 	}
 	o.UntilHas("wud/container/local/cache", `"update_kind_kind":"digest"`)
 	o.UntilHas("wud/container/nas/plex", `"result_tag":"1.41.0"`)
 	for topic, payload := range map[string]string{
-		"total_count": "9", "update_count": "8", "update_status": "true", "status": "online", "local/total_count": "8", "local/update_count": "7", "local/update_status": "true", "local/running": "false", "nas/total_count": "1",
+		"total_count": "9", "update_count": "8", "update_status": "true", "status": "online", "local/total_count": "8",
+		"local/update_count": "7", "local/update_status": "true", "local/running": "false", "nas/total_count": "1",
 	} {
 		o.UntilHolds("wud/container/"+topic, payload)
 	}
@@ -253,7 +266,8 @@ func (s *household) routes(t *testing.T, d *daemon) {
 		{"POST", "/auth/logout", "", 200, "logoutUrl"},
 		{"GET", "/metrics", "", 200, ""},
 		{"GET", "/api/containers?watcher=nas", "", 200, "id image name updateAvailable updateKind watcher"},
-		{"GET", web, "", 200, "displayIcon displayName id image includeTags labels link linkTemplate name result status updateAvailable updateKind watcher"},
+		{"GET", web, "", 200,
+			"displayIcon displayName id image includeTags labels link linkTemplate name result status updateAvailable updateKind watcher"},
 		{"GET", web + "/triggers", "", 200, "configuration id name type"},
 		{"POST", web + "/watch", "", 200, "id image name result updateAvailable updateKind watcher"},
 		{"GET", "/api/containers/none", "", 404, "error"},

@@ -37,7 +37,8 @@ func TestAutomaticUpdateOnARealEngine(t *testing.T) {
 			t.Errorf("%s is updated: %s", name, show(all))
 		}
 	}
-	if status, body := d.request("POST", "/api/containers/"+known(d, "waiting").ID+"/decision", `{"action":"approve"}`); status != 200 {
+	if status, body := d.request("POST", "/api/containers/"+known(d, "waiting").ID+"/decision",
+		`{"action":"approve"}`); status != 200 {
 		t.Fatalf("approval: %d %s", status, body)
 	}
 	if op := d.ended(s.began(t, "waiting", 0)); op.State != operation.Succeeded {
@@ -119,7 +120,8 @@ func TestKillDuringApproval(t *testing.T) {
 		if all := s.d.operations("web"); len(all) != before+1 {
 			t.Fatalf("kill %d: %d operations for one approval: %s", n, len(all)-before, show(all))
 		}
-		if status, body := s.d.request(http.MethodDelete, "/api/containers/"+known(s.d, "web").ID+"/decision", ""); status != http.StatusOK {
+		if status, body := s.d.request(http.MethodDelete, "/api/containers/"+known(s.d, "web").ID+"/decision",
+			""); status != http.StatusOK {
 			t.Fatalf("undo: %d %s", status, body)
 		}
 	}

@@ -25,7 +25,8 @@ func TestUpdateOfComposeProject(t *testing.T) {
 			web := newProduct(t, engine, registry+"/team/"+how)
 			dir := t.TempDir()
 			file, env := filepath.Join(dir, "docker-compose.yml"), filepath.Join(dir, ".env")
-			text := "version: '3.8'\nservices:\n  web:\n    image: " + web.repo + ":${TAG}\n    network_mode: none\n    stop_grace_period: 1s\n    labels: {dogwatch.watch: 'true'}\n"
+			text := "version: '3.8'\nservices:\n  web:\n    image: " + web.repo +
+				":${TAG}\n    network_mode: none\n    stop_grace_period: 1s\n    labels: {dogwatch.watch: 'true'}\n"
 			must(t, os.WriteFile(file, []byte(text), 0o640))
 			must(t, os.WriteFile(env, []byte("# the tag\nTAG=1.0.0\n"), 0o640))
 			up := func() {
@@ -37,7 +38,8 @@ func TestUpdateOfComposeProject(t *testing.T) {
 			}
 			up()
 			name := how + "_web_1"
-			in := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+			in := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+				"DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 				"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_COMPOSE="+how,
 				"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 			d := in.start()

@@ -26,7 +26,8 @@ func TestPlanShowsTheImageBeforeThePull(t *testing.T) {
 
 	plan := a.d.plan(a.name)
 	for _, want := range []api.ImageChange{
-		{Name: "env VERSION", After: "1.1.0"}, {Name: "port 80/tcp", After: "80/tcp"}, {Name: "volume /data", After: "/data"}, {Name: "user", After: "65534"},
+		{Name: "env VERSION", After: "1.1.0"}, {Name: "port 80/tcp", After: "80/tcp"},
+		{Name: "volume /data", After: "/data"}, {Name: "user", After: "65534"},
 		{Name: "health check", After: "CMD /main health h"},
 	} {
 		if !slices.Contains(plan.Changes, want) {

@@ -47,7 +47,8 @@ func TestDiskIsFullDuringPull(t *testing.T) {
 	a.g.take()
 	op := a.d.ended(a.d.begin("update", a.name).ID)
 	t.Logf("the operation is %s", says(op))
-	if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Unchanged || op.Outcome.Reason.Code != "step.pull" || !strings.Contains(op.Error, "no space left on device") {
+	if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Unchanged ||
+		op.Outcome.Reason.Code != "step.pull" || !strings.Contains(op.Error, "no space left on device") {
 		t.Errorf("the operation is %s", says(op))
 	}
 	if all := a.g.take(); len(all) != 1 {

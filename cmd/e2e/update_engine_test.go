@@ -37,12 +37,16 @@ type actor struct {
 
 // act runs a container of the old version and an installation that knows of the new
 // one, which has the changes. Options may set how the container is made.
-func act(t *testing.T, engine *dockertest.Daemon, registry, name string, changes []string, options ...func(*container.Config, *container.HostConfig)) *actor {
+func act(
+	t *testing.T, engine *dockertest.Daemon, registry, name string, changes []string,
+	options ...func(*container.Config, *container.HostConfig),
+) *actor {
 	t.Helper()
 	a := &actor{product: newProduct(t, engine, registry+"/team/"+name, changes...), g: newGate(t, engine), name: name}
 	hook, to := startSink(t)
 	a.hook = hook
-	a.in = install(t, "DOGWATCH_TRIGGER_HTTP_END_URL="+to, "DOGWATCH_TRIGGER_HTTP_END_EVENTS=operation", "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+a.g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+	a.in = install(t, "DOGWATCH_TRIGGER_HTTP_END_URL="+to, "DOGWATCH_TRIGGER_HTTP_END_EVENTS=operation",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+a.g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_COMPOSE=request",
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 	a.id = a.run(t, name, "1.0.0", options...)
@@ -52,7 +56,9 @@ func act(t *testing.T, engine *dockertest.Daemon, registry, name string, changes
 }
 
 // run runs a container that is watched.
-func (p *product) run(t testing.TB, name, tag string, options ...func(*container.Config, *container.HostConfig)) string {
+func (p *product) run(
+	t testing.TB, name, tag string, options ...func(*container.Config, *container.HostConfig),
+) string {
 	t.Helper()
 	config := &container.Config{Image: p.repo + ":" + tag, Labels: map[string]string{"dogwatch.watch": "true"}}
 	host := &container.HostConfig{NetworkMode: network.NetworkNone}
@@ -112,7 +118,9 @@ func TestEngineExitsDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	_, sample := killRounds(t)
-	for _, b := range []moment{{what: "pull", responded: true}, {what: "create", responded: true}, {what: "stop"}, {what: "start", responded: true}, {what: "remove"}} {
+	for _, b := range []moment{{what: "pull", responded: true}, {what: "create", responded: true}, {what: "stop"}, {
+		what: "start", responded: true,
+	}, {what: "remove"}} {
 		for _, restarts := range []bool{true, false} {
 			if restarts != (b.what == "create" || b.what == "remove") && sample {
 				continue // half of them
@@ -132,7 +140,9 @@ func TestEngineExitsDuringUpdate(t *testing.T) {
 					must(t, engine.API.ContainerStart(t.Context(), a.name, container.StartOptions{}))
 				}
 				state := a.settle(t, op.ID)
-				if want := map[string]operation.State{"pull": operation.Failed, "remove": operation.Succeeded}[b.what]; want != "" && state != want {
+				if want := map[string]operation.State{
+					"pull": operation.Failed, "remove": operation.Succeeded,
+				}[b.what]; want != "" && state != want {
 					t.Errorf("the operation is %s, want %s", state, want)
 				}
 				a.d.stop()
@@ -204,7 +214,8 @@ func TestPullFailsDuringUpdate(t *testing.T) {
 		a.g.at("pull", false, func() bool { fails.Store(true); return true })
 		op := a.d.ended(a.d.begin("update", a.name).ID)
 		fails.Store(false)
-		if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Unchanged || op.Outcome.Reason.Code != "step.pull" {
+		if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Unchanged ||
+			op.Outcome.Reason.Code != "step.pull" {
 			t.Errorf("%s: the operation is %s", what, says(op))
 		}
 		t.Logf("%s: %s", what, op.Error)
@@ -229,7 +240,9 @@ func TestPortIsTakenDuringUpdate(t *testing.T) {
 	t.Parallel()
 	require(t, "docker-proxy", "docker-proxy")
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	_, err := engine.API.NetworkCreate(t.Context(), "front", network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.11.0/24"}}}})
+	_, err := engine.API.NetworkCreate(t.Context(), "front", network.CreateOptions{
+		Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.11.0/24"}}},
+	})
 	must(t, err)
 	for name, forGood := range map[string]bool{"moment": false, "good": true} {
 		free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -259,7 +272,8 @@ func TestPortIsTakenDuringUpdate(t *testing.T) {
 		if forGood {
 			want, outcome = operation.Failed, watcher.Broken
 		}
-		if op.State != want || op.Outcome == nil || op.Outcome.State != outcome || op.Outcome.Reason.Code != "step.start" || !strings.Contains(op.Error, "address already in use") {
+		if op.State != want || op.Outcome == nil || op.Outcome.State != outcome ||
+			op.Outcome.Reason.Code != "step.start" || !strings.Contains(op.Error, "address already in use") {
 			t.Errorf("the operation is %s", says(op))
 		}
 		all := containersOf(t, engine, a.name)
@@ -299,7 +313,8 @@ func TestContainerIsRemovedDuringUpdate(t *testing.T) {
 		a.g.at("stop", false, func() bool { return remove(a, a.id) })
 		op := a.d.ended(a.d.begin("update", a.name).ID)
 		t.Logf("the operation is %s", says(op))
-		if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Broken || !strings.Contains(op.Error, "the old container "+a.id[:12]+" does not exist any more, so the new one stays") {
+		if op.State != operation.Failed || op.Outcome == nil || op.Outcome.State != watcher.Broken ||
+			!strings.Contains(op.Error, "the old container "+a.id[:12]+" does not exist any more, so the new one stays") {
 			t.Errorf("the operation is %s", says(op))
 		}
 		only(t, engine, a.name, a.new)
@@ -312,7 +327,9 @@ func TestContainerIsRemovedDuringUpdate(t *testing.T) {
 func TestStopDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	for _, b := range []moment{{what: "pull"}, {what: "rename"}, {what: "create", responded: true}, {what: "stop", responded: true}, {what: "start", responded: true}, {what: "remove"}} {
+	for _, b := range []moment{{what: "pull"}, {what: "rename"}, {what: "create", responded: true}, {
+		what: "stop", responded: true,
+	}, {what: "start", responded: true}, {what: "remove"}} {
 		t.Run(b.what, func(t *testing.T) {
 			t.Parallel()
 			a := act(t, engine, registry, "stop-"+b.what, nil)

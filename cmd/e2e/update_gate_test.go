@@ -89,7 +89,8 @@ func newGate(t testing.TB, engine *dockertest.Daemon) *gate {
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	proxy.Transport = transport
-	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // as an engine that is away
+	// as an engine that is away
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	pass := func(m moment) {
 		if m.what != "look" && m.what != "permission" && !m.responded {
 			g.mu.Lock()

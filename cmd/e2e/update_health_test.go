@@ -35,7 +35,8 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 			})
 			op := a.d.ended(a.d.begin("update", a.name).ID)
 			t.Logf("the operation is %s", says(op))
-			if op.State != operation.RolledBack || op.Outcome == nil || op.Outcome.Reason.Code != c.code || op.Outcome.Container != a.id {
+			if op.State != operation.RolledBack || op.Outcome == nil || op.Outcome.Reason.Code != c.code ||
+				op.Outcome.Container != a.id {
 				t.Errorf("the operation is %s", says(op))
 			}
 			if ends := a.d.ends(op.ID); len(ends) != 1 || ends[0] != event.OperationRolledBack {
@@ -76,24 +77,31 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 func TestUpdateKeepsSharedNetworks(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	_, err := engine.API.NetworkCreate(t.Context(), "lan", network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.12.0/24"}}}})
+	_, err := engine.API.NetworkCreate(t.Context(), "lan", network.CreateOptions{
+		Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.12.0/24"}}},
+	})
 	must(t, err)
 	const vpn = "10.98.12.7"
-	a := act(t, engine, registry, "vpn", []string{`CMD ["serve", ":8080", "1.1.0"]`}, func(c *container.Config, h *container.HostConfig) {
-		h.NetworkMode = "lan"
-		c.Cmd = nil
-		c.Labels["dogwatch.tag.include"] = `^1\.`
-	})
+	a := act(t, engine, registry, "vpn", []string{`CMD ["serve", ":8080", "1.1.0"]`},
+		func(c *container.Config, h *container.HostConfig) {
+			h.NetworkMode = "lan"
+			c.Cmd = nil
+			c.Labels["dogwatch.tag.include"] = `^1\.`
+		})
 	// The one of the scene has no address of its own: it is made again, with one.
 	engine.Remove(t, "vpn")
 	engine.Image(t, a.repo+":1.0.0", `CMD ["serve", ":8080", "1.0.0"]`)
-	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: a.repo + ":1.0.0", Labels: map[string]string{"dogwatch.watch": "true"}},
-		&container.HostConfig{NetworkMode: "lan"}, &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
+	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{
+		Image: a.repo + ":1.0.0", Labels: map[string]string{"dogwatch.watch": "true"},
+	},
+		&container.HostConfig{NetworkMode: "lan"},
+		&network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
 			"lan": {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: vpn}}}}, nil, "vpn")
 	must(t, err)
 	must(t, engine.API.ContainerStart(t.Context(), made.ID, container.StartOptions{}))
 	run := func(name, mode string, command ...string) {
-		c, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: a.repo + ":1.0.0", Cmd: command}, &container.HostConfig{NetworkMode: container.NetworkMode(mode)}, nil, nil, name)
+		c, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: a.repo + ":1.0.0", Cmd: command},
+			&container.HostConfig{NetworkMode: container.NetworkMode(mode)}, nil, nil, name)
 		must(t, err)
 		must(t, engine.API.ContainerStart(t.Context(), c.ID, container.StartOptions{}))
 	}
@@ -103,7 +111,8 @@ func TestUpdateKeepsSharedNetworks(t *testing.T) {
 	passes := func(version string) {
 		t.Helper()
 		for _, c := range []struct{ from, to, want string }{
-			{"torrent", "127.0.0.1:8080", version}, {"neighbour", net.JoinHostPort(vpn, "8080"), version}, {"neighbour", net.JoinHostPort(vpn, "9090"), "torrent"},
+			{"torrent", "127.0.0.1:8080", version}, {"neighbour", net.JoinHostPort(vpn, "8080"), version},
+			{"neighbour", net.JoinHostPort(vpn, "9090"), "torrent"},
 		} {
 			if got := inside(t, engine, c.from, "/main", "get", c.to); got != c.want {
 				t.Errorf("%s gets %q from %s, want %q", c.from, got, c.to, c.want)
@@ -124,7 +133,8 @@ func TestUpdateKeepsSharedNetworks(t *testing.T) {
 	}
 	a.d.watch()
 	passes("1.0.0")
-	if plan := a.d.plan("vpn"); len(plan.Dependents) != 1 || plan.Dependents[0].Name != "torrent" || plan.Dependents[0].Relation != "network_mode" {
+	if plan := a.d.plan("vpn"); len(plan.Dependents) != 1 || plan.Dependents[0].Name != "torrent" ||
+		plan.Dependents[0].Relation != "network_mode" {
 		t.Errorf("the plan has the dependents %s", show(plan.Dependents))
 	}
 	succeeded(t, a.d.ended(a.d.begin("update", "vpn").ID))
@@ -134,7 +144,8 @@ func TestUpdateKeepsSharedNetworks(t *testing.T) {
 	passes("1.0.0")
 
 	// One that fails returns with its dependents.
-	a.push(t, "1.2.0", `HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`, `CMD ["serve", ":8080", "1.2.0"]`)
+	a.push(t, "1.2.0", `HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`,
+		`CMD ["serve", ":8080", "1.2.0"]`)
 	a.d.watch()
 	if op := a.d.ended(a.d.begin("update", "vpn").ID); op.State != operation.RolledBack {
 		t.Errorf("the operation is %s", says(op))
@@ -148,7 +159,9 @@ func inside(t testing.TB, engine *dockertest.Daemon, name string, command ...str
 	t.Helper()
 	var said string
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		made, err := engine.API.ContainerExecCreate(t.Context(), name, container.ExecOptions{Cmd: command, AttachStdout: true, AttachStderr: true})
+		made, err := engine.API.ContainerExecCreate(t.Context(), name, container.ExecOptions{
+			Cmd: command, AttachStdout: true, AttachStderr: true,
+		})
 		must(t, err)
 		stream, err := engine.API.ContainerExecAttach(t.Context(), made.ID, container.ExecStartOptions{})
 		must(t, err)

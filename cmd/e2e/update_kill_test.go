@@ -94,14 +94,19 @@ type killing struct {
 
 func newKilling(t *testing.T, engine *dockertest.Daemon, registry, victim string, env ...string) *killing {
 	g := newGate(t, engine)
-	k := &killing{victim: victim, g: g, p: newProduct(t, engine, registry+"/kill/"+victim), ends: map[operation.State]int{}, containers: 1, holds: func(*testing.T) {}}
+	k := &killing{
+		victim: victim, g: g, p: newProduct(t, engine, registry+"/kill/"+victim), ends: map[operation.State]int{},
+		containers: 1, holds: func(*testing.T) {},
+	}
 	k.make = func(t *testing.T, tag string) string {
 		t.Helper()
 		return engine.Run(t, victim, k.p.repo+":"+tag, map[string]string{"dogwatch.watch": "true"})
 	}
 	k.p.float(t, "1.1.0")
-	k.in = install(t, append(env, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)...)
+	k.in = install(t,
+		append(env, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+			"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false",
+			"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)...)
 	k.d = k.in.start()
 	return k
 }
@@ -110,7 +115,8 @@ func newKilling(t *testing.T, engine *dockertest.Daemon, registry, victim string
 // the image is a new one, or one that came to mean another image.
 func (k *killing) round(t *testing.T, b moment, floating bool) {
 	t.Helper()
-	what := fmt.Sprintf("%s killed, %s after %d, responded: %v, floating: %v", k.victim, b.what, k.skip, b.responded, floating)
+	what := fmt.Sprintf("%s killed, %s after %d, responded: %v, floating: %v", k.victim, b.what, k.skip, b.responded,
+		floating)
 	tag := "1.0.0"
 	if floating {
 		tag = "latest"
@@ -118,7 +124,8 @@ func (k *killing) round(t *testing.T, b moment, floating bool) {
 	}
 	k.p.forget(t)
 	old := k.make(t, tag)
-	eventually(t, "the update of "+what+" is known", func() bool { // a check that is under way may be older than the container
+	// a check that is under way may be older than the container
+	eventually(t, "the update of "+what+" is known", func() bool {
 		return slices.ContainsFunc(k.d.watch(), func(c sdk.Container) bool { return c.ID == old && c.UpdateAvailable })
 	})
 	before := len(k.d.operations(k.victim))
@@ -145,7 +152,8 @@ func (k *killing) round(t *testing.T, b moment, floating bool) {
 		t.Errorf("%s: the operation is %s", what, says(op))
 	}
 	only(t, k.p.engine, k.victim, image)
-	if c := containersOf(t, k.p.engine, k.victim)[0]; (c.ID == old) != (image == k.p.old) || op.Outcome != nil && op.Outcome.Container != c.ID {
+	if c := containersOf(t, k.p.engine, k.victim)[0]; (c.ID == old) != (image == k.p.old) ||
+		op.Outcome != nil && op.Outcome.Container != c.ID {
 		t.Errorf("%s: container %s runs, the old one was %s; the operation is %s", what, c.ID, old, show(op.Outcome))
 	}
 	if floating {
@@ -155,7 +163,8 @@ func (k *killing) round(t *testing.T, b moment, floating bool) {
 		}
 	}
 	k.holds(t)
-	if n := k.containers; count(changes, "pull") > 1 || count(changes, "create") > n || count(changes, "start") > 2*n || count(changes, "rename") > 2*n {
+	if n := k.containers; count(changes, "pull") > 1 || count(changes, "create") > n || count(changes, "start") > 2*n ||
+		count(changes, "rename") > 2*n {
 		t.Errorf("%s: something was done twice: %v", what, steps(changes))
 	}
 	if ends := k.d.ends(op.ID); len(ends) != 1 {
@@ -174,7 +183,8 @@ func (k *killing) round(t *testing.T, b moment, floating bool) {
 func (k *killing) strike(t *testing.T, b moment) {
 	t.Helper()
 	c := known(k.d, k.victim)
-	host, watcher, plugins := k.d.cmd.Process.Pid, pidOfBundle(k.d, "watcher"), get[[]plugin.Status](k.d, http.MethodGet, "/api/plugins")
+	host, watcher, plugins := k.d.cmd.Process.Pid, pidOfBundle(k.d, "watcher"),
+		get[[]plugin.Status](k.d, http.MethodGet, "/api/plugins")
 	pid := host
 	if k.victim == "plugin" {
 		pid = watcher

@@ -21,7 +21,8 @@ func stackBlows() (all []moment, skips []int) {
 		what string
 		skip int
 	}{
-		{"hook", 0}, {"connect", 0}, {"files", 0}, {"stop", 1}, {"hook", 1}, {"rename", 1}, {"create", 1}, {"files", 1}, {"start", 1}, {"remove", 1}, {"prune", 0},
+		{"hook", 0}, {"connect", 0}, {"files", 0}, {"stop", 1}, {"hook", 1}, {"rename", 1}, {"create", 1}, {"files", 1},
+		{"start", 1}, {"remove", 1}, {"prune", 0},
 	} {
 		for _, responded := range []bool{false, true} {
 			all, skips = append(all, moment{what: b.what, responded: responded}), append(skips, b.skip)
@@ -41,14 +42,17 @@ func TestKillDuringUpdateOfAStack(t *testing.T) {
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	repeat, sample := killRounds(t)
 	for name, subnet := range map[string]string{"front": "10.98.16.0/24", "back": "10.98.17.0/24"} {
-		_, err := engine.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
+		_, err := engine.API.NetworkCreate(t.Context(), name, network.CreateOptions{
+			Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}},
+		})
 		must(t, err)
 	}
 	t.Run("victims", func(t *testing.T) {
 		for v, victim := range []string{"host", "plugin"} {
 			t.Run(victim, func(t *testing.T) {
 				t.Parallel()
-				k := newKilling(t, engine, registry, victim, "DOGWATCH_WATCHER_DOCKER_LOCAL_HOOKS=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_PRUNE=true")
+				k := newKilling(t, engine, registry, victim, "DOGWATCH_WATCHER_DOCKER_LOCAL_HOOKS=true",
+					"DOGWATCH_WATCHER_DOCKER_LOCAL_PRUNE=true")
 				k.stack(t)
 				blows, skips := stackBlows()
 				for range repeat {
@@ -80,9 +84,11 @@ func (k *killing) stack(t *testing.T) {
 		if len(containersOf(t, engine, client)) > 0 {
 			engine.Remove(t, client)
 		}
-		made := runWithFile(t, engine, k.victim, conf, &container.Config{Image: k.p.repo + ":" + tag, Labels: map[string]string{
-			"dogwatch.watch": "true", "dogwatch.hook.pre": `["/main","health","h"]`, "dogwatch.hook.post": `["/main","health","h"]`,
-		}}, "front", "back")
+		made := runWithFile(t, engine, k.victim, conf,
+			&container.Config{Image: k.p.repo + ":" + tag, Labels: map[string]string{
+				"dogwatch.watch": "true", "dogwatch.hook.pre": `["/main","health","h"]`,
+				"dogwatch.hook.post": `["/main","health","h"]`,
+			}}, "front", "back")
 		runWithFile(t, engine, client, conf, &container.Config{Image: image}, "container:"+made)
 		return made
 	}
@@ -92,7 +98,8 @@ func (k *killing) stack(t *testing.T) {
 		must(t, err)
 		follows, err := engine.API.ContainerInspect(t.Context(), client)
 		must(t, err)
-		if got := string(follows.HostConfig.NetworkMode); got != "container:"+c.ID || !follows.State.Running || len(containersOf(t, engine, client)) != 1 {
+		if got := string(follows.HostConfig.NetworkMode); got != "container:"+c.ID || !follows.State.Running ||
+			len(containersOf(t, engine, client)) != 1 {
 			t.Errorf("%s is %s in the network of %s, want that of %s", client, follows.State.Status, got, c.ID)
 		}
 		if n := c.NetworkSettings.Networks; len(n) != 2 || n["front"] == nil || n["back"] == nil {
@@ -107,9 +114,13 @@ func (k *killing) stack(t *testing.T) {
 }
 
 // runWithFile makes and starts a container with the file /app.conf, as compose does with a config.
-func runWithFile(t testing.TB, engine *dockertest.Daemon, name, conf string, config *container.Config, first string, more ...string) string {
+func runWithFile(
+	t testing.TB, engine *dockertest.Daemon, name, conf string, config *container.Config, first string, more ...string,
+) string {
 	t.Helper()
-	made, err := engine.API.ContainerCreate(t.Context(), config, &container.HostConfig{NetworkMode: container.NetworkMode(first)}, nil, nil, name)
+	made, err := engine.API.ContainerCreate(t.Context(), config, &container.HostConfig{
+		NetworkMode: container.NetworkMode(first),
+	}, nil, nil, name)
 	must(t, err)
 	for _, n := range more {
 		must(t, engine.API.NetworkConnect(t.Context(), n, made.ID, nil))

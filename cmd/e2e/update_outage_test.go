@@ -22,7 +22,9 @@ func TestEngineIsDownDuringUpdate(t *testing.T) {
 		begin, end func(*dockertest.Daemon, testing.TB)
 		ends       map[moment]operation.State
 	}{
-		"hangs": {(*dockertest.Daemon).Pause, (*dockertest.Daemon).Resume, map[moment]operation.State{{what: "create"}: operation.Succeeded, {what: "start", responded: true}: operation.Succeeded}},
+		"hangs": {(*dockertest.Daemon).Pause, (*dockertest.Daemon).Resume, map[moment]operation.State{
+			{what: "create"}: operation.Succeeded, {what: "start", responded: true}: operation.Succeeded,
+		}},
 		"gone": {(*dockertest.Daemon).Kill, (*dockertest.Daemon).Start,
 			map[moment]operation.State{{what: "stop"}: operation.Succeeded, {what: "remove"}: operation.Succeeded}},
 	} {

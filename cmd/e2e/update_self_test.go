@@ -45,7 +45,9 @@ func (c *contained) push(tag string, changes ...string) string {
 
 func (c *contained) pushProgram(tag string, program []byte, changes ...string) string {
 	c.t.Helper()
-	all := append([]string{`ENTRYPOINT ["/bin/dogwatch"]`, "LABEL version=" + tag, `HEALTHCHECK --interval=500ms --timeout=5s --start-period=30s --retries=3 CMD ["/bin/dogwatch","healthcheck"]`}, changes...)
+	all := append([]string{`ENTRYPOINT ["/bin/dogwatch"]`, "LABEL version=" + tag,
+		`HEALTHCHECK --interval=500ms --timeout=5s --start-period=30s --retries=3 CMD ["/bin/dogwatch","healthcheck"]`},
+		changes...)
 	id := c.engine.ImageWith(c.t, c.repo+":"+tag, map[string][]byte{"/bin/dogwatch": program}, all...)
 	c.engine.Push(c.t, c.repo+":"+tag)
 	return id
@@ -82,7 +84,9 @@ func containIn(
 	address := l.Addr().String()
 	must(t, l.Close())
 	_, port, _ := net.SplitHostPort(address)
-	c = &contained{daemon: &daemon{t: t, url: "http://" + address}, engine: engine, repo: registry + "/team/dogwatch", binary: binary}
+	c = &contained{
+		daemon: &daemon{t: t, url: "http://" + address}, engine: engine, repo: registry + "/team/dogwatch", binary: binary,
+	}
 	image = c.push("1.0.0")
 	c.store = shortDir(t)
 	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: c.repo + ":1.0.0", Env: append([]string{
@@ -159,7 +163,9 @@ func TestSelfUpdate(t *testing.T) {
 	}{
 		{"exits at once", []string{`ENTRYPOINT ["/main-is-missing"]`}, operation.RolledBack},
 		{"ends with an error", []string{`ENTRYPOINT ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
-		{"is never healthy", []string{`HEALTHCHECK --interval=200ms --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
+		{"is never healthy",
+			[]string{`HEALTHCHECK --interval=200ms --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`},
+			operation.RolledBack},
 		{"works", nil, operation.Succeeded},
 	} {
 		if sample && i < 2 {
@@ -186,7 +192,8 @@ func TestSelfUpdate(t *testing.T) {
 			for _, s := range op.Steps {
 				steps = append(steps, s.ID)
 			}
-			if want := []string{"pull", "handover:dogwatch", "rename:dogwatch", "create:dogwatch", "stop:dogwatch", "start:dogwatch", "health:dogwatch", "remove:dogwatch"}; !slices.Equal(steps, want) {
+			if want := []string{"pull", "handover:dogwatch", "rename:dogwatch", "create:dogwatch", "stop:dogwatch",
+				"start:dogwatch", "health:dogwatch", "remove:dogwatch"}; !slices.Equal(steps, want) {
 				t.Errorf("%s: steps %v", v.name, steps)
 			}
 		}
@@ -224,11 +231,14 @@ func TestSelfUpdateBehindAnotherContainer(t *testing.T) {
 func upgrading(t *testing.T) []byte {
 	t.Helper()
 	dir := shortDir(t)
-	migration, overlay, out := filepath.Join(dir, "later.sql"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "dogwatch")
+	migration, overlay, out := filepath.Join(dir, "later.sql"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "dogwatch")
 	must(t, os.WriteFile(migration, []byte("CREATE TABLE later (a);\n"), 0o600))
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	must(t, err)
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "core", "store", "migrations", "9999_later.sql"): migration}})
+	text, err := json.Marshal(map[string]any{
+		"Replace": map[string]string{filepath.Join(root, "core", "store", "migrations", "9999_later.sql"): migration},
+	})
 	must(t, err)
 	must(t, os.WriteFile(overlay, text, 0o600))
 	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags", "-s -w", "-o", out, "./dogwatch")
@@ -345,11 +355,13 @@ func TestSelfUpdateThroughProxy(t *testing.T) {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	c, image := containAt(t, engine, strings.Replace(server.URL, "http:", "tcp:", 1), "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	c, image := containAt(t, engine, strings.Replace(server.URL, "http:", "tcp:", 1),
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
 	next := c.push("1.1.0")
 	c.watch()
 	op := c.outcome(c.begin("update", "dogwatch").ID)
-	if op.State != operation.Failed || op.Outcome == nil || op.Outcome.Reason == nil || op.Outcome.Reason.Code != "step.handover" || !strings.Contains(op.Error, "forbidden") {
+	if op.State != operation.Failed || op.Outcome == nil || op.Outcome.Reason == nil ||
+		op.Outcome.Reason.Code != "step.handover" || !strings.Contains(op.Error, "forbidden") {
 		t.Errorf("without logs: %s", says(op))
 	}
 	only(t, c.engine, "dogwatch", image)

@@ -50,7 +50,10 @@ func exampleProxy(t *testing.T, name string) []rule {
 		methods = []string{".*"}
 	}
 	var rules []rule
-	for section, path := range map[string]string{"CONTAINERS": "/containers", "IMAGES": "/images", "NETWORKS": "/networks", "EVENTS": "/events", "PING": "/_ping", "VERSION": "/version", "EXEC": "/exec"} {
+	for section, path := range map[string]string{
+		"CONTAINERS": "/containers", "IMAGES": "/images", "NETWORKS": "/networks", "EVENTS": "/events",
+		"PING": "/_ping", "VERSION": "/version", "EXEC": "/exec",
+	} {
 		if allows[section] == "1" {
 			rules = append(rules, rule{methods, `^(/v[\d.]+)?` + path})
 		}
@@ -143,16 +146,25 @@ func TestSocketProxies(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	for name, subnet := range map[string]string{"front": "10.98.13.0/24", "back": "10.98.14.0/24"} {
-		_, err := engine.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
+		_, err := engine.API.NetworkCreate(t.Context(), name, network.CreateOptions{
+			Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}},
+		})
 		must(t, err)
 	}
-	for name, rules := range map[string][]rule{"compose": exampleProxy(t, "compose.yaml"), "update": exampleProxy(t, "update.yaml"), "documented": documentedProxy(t)} {
+	for name, rules := range map[string][]rule{
+		"compose": exampleProxy(t, "compose.yaml"), "update": exampleProxy(t, "update.yaml"),
+		"documented": documentedProxy(t),
+	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t, engine)
 			p := newProduct(t, engine, registry+"/proxy/"+name)
-			runWithFile(t, engine, name, "mine", &container.Config{Image: p.repo + ":1.0.0", Labels: map[string]string{"dogwatch.watch": "true"}}, "front", "back")
-			in := install(t, "DOGWATCH_WATCHER_LOCAL_HOST=127.0.0.1", "DOGWATCH_WATCHER_LOCAL_PORT="+socketProxy(t, g.socket, rules), "DOGWATCH_WATCHER_LOCAL_CRON=0 0 1 1 *",
-				"DOGWATCH_WATCHER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
+			runWithFile(t, engine, name, "mine", &container.Config{
+				Image: p.repo + ":1.0.0", Labels: map[string]string{"dogwatch.watch": "true"},
+			}, "front", "back")
+			in := install(t, "DOGWATCH_WATCHER_LOCAL_HOST=127.0.0.1",
+				"DOGWATCH_WATCHER_LOCAL_PORT="+socketProxy(t, g.socket, rules), "DOGWATCH_WATCHER_LOCAL_CRON=0 0 1 1 *",
+				"DOGWATCH_WATCHER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_LOCAL_WATCHBYDEFAULT=false",
+				"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 			d := in.start()
 			d.watch()
 			c := known(d, name)
@@ -185,7 +197,8 @@ func TestSocketProxies(t *testing.T) {
 			if file := fileOf(t, engine, name, "/app.conf"); file != "mine" {
 				t.Errorf("the file of compose is %q", file)
 			}
-			want := []string{"pull", "rename", "tag", "create", "files", "connect", "stop", "start", "remove", "rename", "tag", "create", "files", "connect", "stop", "start", "remove"}
+			want := []string{"pull", "rename", "tag", "create", "files", "connect", "stop", "start", "remove", "rename",
+				"tag", "create", "files", "connect", "stop", "start", "remove"}
 			if all := steps(g.take()); !slices.Equal(all, want) {
 				t.Errorf("changes %v, want %v", all, want)
 			}
@@ -197,12 +210,14 @@ func TestSocketProxies(t *testing.T) {
 // refused requires that nothing can be updated, and that the plan says what to do.
 func refused(t *testing.T, d *daemon, name string, plan api.Plan) {
 	t.Helper()
-	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != "engine.readonly" || !strings.Contains(plan.Blocks[0].Text, "allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
+	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != "engine.readonly" ||
+		!strings.Contains(plan.Blocks[0].Text, "allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
 		t.Errorf("the plan has the blocks %s", show(plan.Blocks))
 	}
 	status, body := d.request(http.MethodPost, "/api/containers/"+known(d, name).ID+"/update", "")
 	var problem struct{ Code string }
-	if err := json.Unmarshal(body, &problem); err != nil || status != http.StatusUnprocessableEntity || problem.Code != "blocked" {
+	if err := json.Unmarshal(body, &problem); err != nil || status != http.StatusUnprocessableEntity ||
+		problem.Code != "blocked" {
 		t.Errorf("an update: %d %s", status, body)
 	}
 	if all := d.operations(name); len(all) > 0 {

@@ -60,7 +60,8 @@ func TestComposeStackUpdatesItself(t *testing.T) {
 	t.Parallel()
 	require(t, "docker-compose", "docker-compose")
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	dir, products, services := shortDir(t), map[string]*product{}, []string{"web", "vpn", "torrent", "cache", "db", "broken"}
+	dir, products, services := shortDir(t), map[string]*product{},
+		[]string{"web", "vpn", "torrent", "cache", "db", "broken"}
 	for _, name := range services {
 		var changes []string
 		if name == "broken" {
@@ -73,7 +74,8 @@ func TestComposeStackUpdatesItself(t *testing.T) {
 	}
 	compose := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("docker-compose", append([]string{"-p", "home", "-f", "compose.yaml", "-f", "compose.more.yaml"}, args...)...)
+		cmd := exec.Command("docker-compose",
+			append([]string{"-p", "home", "-f", "compose.yaml", "-f", "compose.more.yaml"}, args...)...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "DOCKER_HOST="+engine.Host)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -96,8 +98,11 @@ func TestComposeStackUpdatesItself(t *testing.T) {
 	}
 	before := ids()
 
-	d := install(t, "DOGWATCH_LOG_LEVEL=info", "WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
-		"WUD_REGISTRY_CUSTOM_LAN_URL=http://"+registry, "WUD_TRIGGER_DOCKERCOMPOSE_HOME_FILE="+filepath.Join(dir, "compose.yaml"), "WUD_TRIGGER_DOCKERCOMPOSE_HOME_BACKUP=true").start()
+	d := install(t, "DOGWATCH_LOG_LEVEL=info", "WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
+		"WUD_REGISTRY_CUSTOM_LAN_URL=http://"+registry,
+		"WUD_TRIGGER_DOCKERCOMPOSE_HOME_FILE="+filepath.Join(dir, "compose.yaml"),
+		"WUD_TRIGGER_DOCKERCOMPOSE_HOME_BACKUP=true").start()
 	d.watch()
 	// Like What's Up Docker's, the trigger runs once for all that a check has found.
 	var given delivery.Delivery
@@ -109,7 +114,9 @@ func TestComposeStackUpdatesItself(t *testing.T) {
 		given = all[len(all)-1]
 		return given.State == delivery.Sent || given.State == delivery.Failed
 	})
-	if given.State != delivery.Failed || !strings.Contains(given.Error, "home_broken_1 was not updated, and its old container is back") || strings.Count(given.Error, " was not updated") != 1 {
+	if given.State != delivery.Failed ||
+		!strings.Contains(given.Error, "home_broken_1 was not updated, and its old container is back") ||
+		strings.Count(given.Error, " was not updated") != 1 {
 		t.Errorf("the delivery is %s: %s", given.State, given.Error)
 	}
 	for _, name := range []string{"web", "vpn", "torrent", "db"} {

@@ -74,8 +74,10 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 		}
 		engine.Run(t, name, p.repo+":1.0.0", labels)
 	}
-	in := install(t, wudVariables(strings.TrimPrefix(engine.Host, "unix://"), registry, "WUD_TRIGGER_MQTT_HOME_URL="+broker.URL(), "WUD_TRIGGER_MQTT_HOME_AUTO=false",
-		"WUD_TRIGGER_MQTT_HOME_HASS_ENABLED=true", "WUD_TRIGGER_MQTT_HOME_HASS_INSTALL=docker.local")...)
+	in := install(t,
+		wudVariables(strings.TrimPrefix(engine.Host, "unix://"), registry, "WUD_TRIGGER_MQTT_HOME_URL="+broker.URL(),
+			"WUD_TRIGGER_MQTT_HOME_AUTO=false",
+			"WUD_TRIGGER_MQTT_HOME_HASS_ENABLED=true", "WUD_TRIGGER_MQTT_HOME_HASS_INSTALL=docker.local")...)
 	d := in.start()
 	d.watch()
 
@@ -85,7 +87,8 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 	if succeeded(t, op); op.Trigger != "docker.local" || op.Actor != "" {
 		t.Errorf("web: trigger %q, actor %q", op.Trigger, op.Actor)
 	}
-	if failed := d.delivered("broken", delivery.Failed); !strings.Contains(failed.Error, "its old container is back") || !strings.Contains(failed.Error, "health") {
+	if failed := d.delivered("broken", delivery.Failed); !strings.Contains(failed.Error, "its old container is back") ||
+		!strings.Contains(failed.Error, "health") {
 		t.Errorf("broken: %s", failed.Error)
 	}
 	only(t, engine, "broken", broken.old)
@@ -117,15 +120,19 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 	}
 	only(t, engine, "major", major.new)
 	only(t, engine, "hand", hand.new)
-	if status, body := run("broken"); status != http.StatusInternalServerError || !strings.Contains(body, "its old container is back") {
+	if status, body := run("broken"); status != http.StatusInternalServerError ||
+		!strings.Contains(body, "its old container is back") {
 		t.Errorf("broken: %d %s", status, body)
 	}
 	only(t, engine, "broken", broken.old)
 	eventually(t, "major is known to be up to date", func() bool { return !known(d, "major").UpdateAvailable })
-	if status, body := run("major"); status != http.StatusInternalServerError || !strings.Contains(body, "nothing newer is known") {
+	if status, body := run("major"); status != http.StatusInternalServerError ||
+		!strings.Contains(body, "nothing newer is known") {
 		t.Errorf("major, without an update: %d %s", status, body)
 	}
-	if status, body := d.request(http.MethodPost, "/api/triggers/docker/local", `{"id":"123","name":"made-up"}`); status != http.StatusInternalServerError || !strings.Contains(string(body), "none that is watched") {
+	if status, body := d.request(http.MethodPost, "/api/triggers/docker/local",
+		`{"id":"123","name":"made-up"}`); status != http.StatusInternalServerError ||
+		!strings.Contains(string(body), "none that is watched") {
 		t.Errorf("made up: %d %s", status, body)
 	}
 
@@ -175,9 +182,11 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 	eventually(t, "the delivery has ended", func() bool {
 		all := d.deliveriesOf("web")
 		ops = d.operations("web")
-		return len(all) == 1 && (all[0].State == delivery.Sent || all[0].State == delivery.Failed) && len(ops) > 0 && ops[0].State.Ended()
+		return len(all) == 1 && (all[0].State == delivery.Sent || all[0].State == delivery.Failed) && len(ops) > 0 &&
+			ops[0].State.Ended()
 	})
-	if n := len(ops); n > 2 || ops[0].State != operation.Succeeded || n == 2 && (ops[1].State != operation.RolledBack || ops[1].Outcome.Reason.Code != watcher.ReasonInterrupted) {
+	if n := len(ops); n > 2 || ops[0].State != operation.Succeeded ||
+		n == 2 && (ops[1].State != operation.RolledBack || ops[1].Outcome.Reason.Code != watcher.ReasonInterrupted) {
 		t.Errorf("there are %d operations: %s", n, show(ops))
 	}
 	d.delivered("web", delivery.Sent)
@@ -197,7 +206,8 @@ func testTriggerEdits(t *testing.T, edits bool, env ...string) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	web := newProduct(t, engine, registry+"/team/web")
-	text := "# the " + web.repo + ":1.0.0 of the house\nservices:\n  web:\n    image: \"" + web.repo + ":1.0.0\" # pinned\n  db:\n    image: " + web.repo + ":1.0.0-db\n"
+	text := "# the " + web.repo + ":1.0.0 of the house\nservices:\n  web:\n    image: \"" + web.repo +
+		":1.0.0\" # pinned\n  db:\n    image: " + web.repo + ":1.0.0-db\n"
 	file := filepath.Join(t.TempDir(), "compose.yaml")
 	must(t, os.WriteFile(file, []byte(text), 0o640))
 	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{
@@ -219,7 +229,8 @@ func testTriggerEdits(t *testing.T, edits bool, env ...string) {
 		t.Errorf("the delivery is %s", show(all))
 	}
 	if !edits {
-		if kept, err := os.ReadFile(file); err != nil || string(kept) != text || !strings.Contains(all[0].Error, "(compose.off)") {
+		if kept, err := os.ReadFile(file); err != nil || string(kept) != text ||
+			!strings.Contains(all[0].Error, "(compose.off)") {
 			t.Errorf("the delivery is %s; the file is\n%s%v", show(all), kept, err)
 		}
 		only(t, engine, "web", web.old)

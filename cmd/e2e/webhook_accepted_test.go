@@ -39,13 +39,16 @@ func TestAcceptedDeliveryOutlivesItsProcess(t *testing.T) {
 			f := newFleet(t, 2, registrysim.Options{})
 			file := filepath.Join(shortDir(t), "dogwatch.yaml")
 			must(t, os.WriteFile(file, []byte("check.perhost: 4\n"), 0o600))
-			in := install(t, append(f.env(), "DOGWATCH_CONFIG="+file, "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHATSTART=false", "DOGWATCH_WEBHOOKS_SECRETS=lab="+secret)...)
+			in := install(t,
+				append(f.env(), "DOGWATCH_CONFIG="+file, "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHATSTART=false",
+					"DOGWATCH_WEBHOOKS_SECRETS=lab="+secret)...)
 			d := in.start()
 			get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 			f.registry(0).Push(f.repo(0), "1.1.0")
 			f.registry(1).Push(f.repo(1), "1.1.0")
 			must(t, os.WriteFile(file, []byte("check.perhost: 5\n"), 0o600)) // which counts after a restart only
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab", strings.NewReader(fmt.Sprintf(`{"image":"%s/%s"}`, f.hosts[0], f.repo(0))))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab",
+				strings.NewReader(fmt.Sprintf(`{"image":"%s/%s"}`, f.hosts[0], f.repo(0))))
 			must(t, err)
 			req.Header.Set("Authorization", "Bearer "+secret)
 			resp, err := http.DefaultClient.Do(req)

@@ -24,7 +24,8 @@ func TestWebhooksAreReloaded(t *testing.T) {
 	image := fmt.Sprintf(`{"image":"%s/%s"}`, r.hosts[0], r.repo(0))
 	deliver := func(hook, secret string, want int) {
 		t.Helper()
-		if status, said := r.as("Authorization: Bearer "+secret, http.MethodPost, "/api/webhooks/"+hook, image); status != want {
+		if status, said := r.as("Authorization: Bearer "+secret, http.MethodPost, "/api/webhooks/"+hook,
+			image); status != want {
 			t.Errorf("%s with %q: %d, want %d: %s", hook, secret, status, want, said)
 		}
 	}
@@ -41,7 +42,8 @@ func TestWebhooksAreReloaded(t *testing.T) {
 		{"all removed", "", 401, 401, 401},
 	} {
 		r.write(r.trigger("first"), "webhooks.secrets: \""+step.secrets+"\"")
-		if shown := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/reload")); strings.Contains(shown, labSecret) || strings.Contains(shown, ghcrSecret) || strings.Contains(shown, otherSecret) {
+		if shown := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/reload")); strings.Contains(shown, labSecret) ||
+			strings.Contains(shown, ghcrSecret) || strings.Contains(shown, otherSecret) {
 			t.Errorf("%s: the preview has a secret: %s", step.about, shown)
 		}
 		if done := get[reload.Result](r.daemon, http.MethodPost, "/api/reload"); !done.Applied || len(done.Differences) != 1 {
@@ -55,7 +57,8 @@ func TestWebhooksAreReloaded(t *testing.T) {
 	}
 
 	r.write(r.trigger("first"), "webhooks.secrets: lab=short")
-	if status, said := r.as("", http.MethodPost, "/api/reload", ""); status != http.StatusUnprocessableEntity || !strings.Contains(said, "the secret of lab is shorter than 12 characters") {
+	if status, said := r.as("", http.MethodPost, "/api/reload", ""); status != http.StatusUnprocessableEntity ||
+		!strings.Contains(said, "the secret of lab is shorter than 12 characters") {
 		t.Errorf("a short secret: %d %s", status, said)
 	}
 	deliver("lab", "short", http.StatusUnauthorized)
@@ -99,7 +102,8 @@ func TestWebhookSecretStandsForALogin(t *testing.T) {
 		{"a check of all, with the secret", secret, "POST", "/api/containers/watch", "", 401},
 		{"the page, without a login", "", "GET", "/api/reload", "", 401},
 	} {
-		if status, said := d.as(test.header, test.method, test.path, test.body); status != test.want || strings.Contains(said, labSecret) {
+		if status, said := d.as(test.header, test.method, test.path, test.body); status != test.want ||
+			strings.Contains(said, labSecret) {
 			t.Errorf("%s: %d, want %d: %s", test.about, status, test.want, said)
 		}
 	}

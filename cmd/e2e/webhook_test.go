@@ -46,7 +46,8 @@ func TestRegistryNotifiesOfAPush(t *testing.T) {
 	}))
 	defer forward.Close()
 	engine := dockertest.Start(t)
-	registry := startRegistry(t, fmt.Sprintf("notifications:\n  endpoints:\n  - {name: dogwatch, url: %q, headers: {Authorization: [Bearer %s]}, timeout: 2s, threshold: 50, backoff: 100ms}\n", forward.URL+"/api/webhooks/lab", secret))
+	registry := startRegistry(t,
+		fmt.Sprintf("notifications:\n  endpoints:\n  - {name: dogwatch, url: %q, headers: {Authorization: [Bearer %s]}, timeout: 2s, threshold: 50, backoff: 100ms}\n", forward.URL+"/api/webhooks/lab", secret))
 	for _, name := range []string{"player", "clock"} {
 		ref := registry + "/media/" + name + ":1.0.0"
 		engine.Image(t, ref)
@@ -75,7 +76,9 @@ func TestRegistryNotifiesOfAPush(t *testing.T) {
 	}
 	hooks := get[[]webhook.Status](d, http.MethodGet, "/api/webhooks")
 	for _, r := range hooks[0].Recent {
-		if want := map[string]string{registry + "/media/player": "local/player", registry + "/media/clock": "local/clock"}; r.State == webhook.Checked && (len(r.Images) != 1 || !slices.Equal(r.Containers, []string{want[r.Images[0]]})) {
+		if want := map[string]string{
+			registry + "/media/player": "local/player", registry + "/media/clock": "local/clock",
+		}; r.State == webhook.Checked && (len(r.Images) != 1 || !slices.Equal(r.Containers, []string{want[r.Images[0]]})) {
 			t.Errorf("a delivery of %v has %v checked", r.Images, r.Containers)
 		}
 	}
@@ -84,7 +87,8 @@ func TestRegistryNotifiesOfAPush(t *testing.T) {
 	}
 
 	// What has no secret is refused, and the command line knows it.
-	resp, err := http.Post(d.url+"/api/webhooks/lab", "application/json", strings.NewReader(`{"image":"`+registry+`/media/clock"}`))
+	resp, err := http.Post(d.url+"/api/webhooks/lab", "application/json",
+		strings.NewReader(`{"image":"`+registry+`/media/clock"}`))
 	must(t, err)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusUnauthorized {
@@ -101,12 +105,14 @@ func TestRegistryNotifiesOfAPush(t *testing.T) {
 			t.Errorf("webhook test says %q", out)
 		}
 	}
-	if out, problems, code := cli.run("webhook", "test", "lap", "--image", "nginx"); code == 0 || !strings.Contains(problems, "did you mean lab?") {
+	if out, problems, code := cli.run("webhook", "test", "lap", "--image", "nginx"); code == 0 ||
+		!strings.Contains(problems, "did you mean lab?") {
 		t.Errorf("a mistyped name: exit code %d: %s%s", code, out, problems)
 	}
 
 	// CI waits for the result.
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab/check", strings.NewReader(`{"container":"player"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/api/webhooks/lab/check",
+		strings.NewReader(`{"container":"player"}`))
 	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+secret)
 	resp, err = http.DefaultClient.Do(req)

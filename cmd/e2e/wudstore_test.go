@@ -34,7 +34,10 @@ func (c inherited) run(t *testing.T, f *fleet, watcher string) (id string, recor
 	f.registry(0).Push(repo, c.tags...)
 	image, _ := f.registry(0).Image(repo, c.tag)
 	reference := f.hosts[0] + "/" + repo
-	imageID := f.engine.AddImage(enginesim.Image{Tags: []string{reference + ":" + c.tag}, Digests: []string{reference + "@" + image.Digest}, Created: image.Platforms[0].Created})
+	imageID := f.engine.AddImage(enginesim.Image{
+		Tags: []string{reference + ":" + c.tag}, Digests: []string{reference + "@" + image.Digest},
+		Created: image.Platforms[0].Created,
+	})
 	id, err := f.engine.Create(enginesim.Container{Name: c.name, Image: reference + ":" + c.tag})
 	must(t, err)
 	if c.result == c.tag { // the same tag has a new image by now
@@ -46,9 +49,13 @@ func (c inherited) run(t *testing.T, f *fleet, watcher string) (id string, recor
 	}
 	digest := map[string]any{"watch": c.result == c.tag, "repo": image.Digest}
 	data := map[string]any{
-		"id": id, "name": c.name, "status": "running", "watcher": watcher, "displayName": c.name, "displayIcon": "mdi:docker", "labels": map[string]any{},
-		"image": map[string]any{"id": imageID, "registry": map[string]any{"name": "custom.sim0", "url": "http://" + f.hosts[0] + "/v2"}, "name": repo,
-			"tag": map[string]any{"value": c.tag, "semver": c.tag != "latest"}, "digest": digest, "architecture": "amd64", "os": "linux", "created": "2026-01-01T00:00:00.000Z"},
+		"id": id, "name": c.name, "status": "running", "watcher": watcher, "displayName": c.name,
+		"displayIcon": "mdi:docker", "labels": map[string]any{},
+		"image": map[string]any{"id": imageID, "registry": map[string]any{
+			"name": "custom.sim0", "url": "http://" + f.hosts[0] + "/v2",
+		}, "name": repo,
+			"tag": map[string]any{"value": c.tag, "semver": c.tag != "latest"}, "digest": digest,
+			"architecture": "amd64", "os": "linux", "created": "2026-01-01T00:00:00.000Z"},
 		"updateAvailable": c.failed == "" && (c.result != c.tag || c.digest != ""),
 	}
 	switch {
@@ -57,10 +64,14 @@ func (c inherited) run(t *testing.T, f *fleet, watcher string) (id string, recor
 	case c.digest != "":
 		digest["value"] = image.Platforms[0].Digest
 		data["result"] = map[string]any{"tag": c.tag, "digest": c.digest}
-		data["updateKind"] = map[string]any{"kind": "digest", "localValue": image.Platforms[0].Digest, "remoteValue": c.digest}
+		data["updateKind"] = map[string]any{
+			"kind": "digest", "localValue": image.Platforms[0].Digest, "remoteValue": c.digest,
+		}
 	default:
 		data["result"] = map[string]any{"tag": c.result}
-		data["updateKind"] = map[string]any{"kind": "tag", "localValue": c.tag, "remoteValue": c.result, "semverDiff": "minor"}
+		data["updateKind"] = map[string]any{
+			"kind": "tag", "localValue": c.tag, "remoteValue": c.result, "semverDiff": "minor",
+		}
 	}
 	return id, map[string]any{"data": data, "meta": map[string]any{"revision": 0}, "$loki": 1}
 }
@@ -69,11 +80,17 @@ func (c inherited) run(t *testing.T, f *fleet, watcher string) (id string, recor
 func wudFile(t *testing.T, records []map[string]any) []byte {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
-		"filename": "/store/wud.json", "databaseVersion": 1.5, "engineVersion": 1.5, "autosave": true, "persistenceMethod": "fs",
+		"filename": "/store/wud.json", "databaseVersion": 1.5, "engineVersion": 1.5, "autosave": true,
+		"persistenceMethod": "fs",
 		"collections": []any{
 			map[string]any{"name": "app", "data": []any{map[string]any{"name": "wud", "version": "8.3.1", "$loki": 1}}},
-			map[string]any{"name": "containers", "data": records, "binaryIndices": map[string]any{"data.watcher": map[string]any{"values": []int{0}}}},
-			map[string]any{"name": "Sessions", "data": []any{map[string]any{"sid": "x", "content": map[string]any{"cookie": nil}}}},
+			map[string]any{
+				"name": "containers", "data": records,
+				"binaryIndices": map[string]any{"data.watcher": map[string]any{"values": []int{0}}},
+			},
+			map[string]any{
+				"name": "Sessions", "data": []any{map[string]any{"sid": "x", "content": map[string]any{"cookie": nil}}},
+			},
 		},
 	})
 	must(t, err)
@@ -100,7 +117,10 @@ func switchFromWUD(t *testing.T, watcher string) {
 		{name: "api", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0", "1.2.0"}, result: "1.1.0"},
 		{name: "db", tag: "16", tags: []string{"16"}, result: "16", notified: true},
 		{name: "cache", tag: "latest", tags: []string{"latest"}, result: "latest", digest: "now", notified: true},
-		{name: "queue", tag: "latest", tags: []string{"latest"}, result: "latest", digest: enginesim.Digest("an earlier image")},
+		{
+			name: "queue", tag: "latest", tags: []string{"latest"}, result: "latest",
+			digest: enginesim.Digest("an earlier image"),
+		},
 		{name: "shaky", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, failed: "Request failed with status code 502"},
 		{name: "new", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, unknown: true},
 	} {
@@ -122,7 +142,8 @@ func switchFromWUD(t *testing.T, watcher string) {
 
 	hook, hookURL := startSink(t)
 	batch, batchURL := startSink(t)
-	in := install(t, "WUD_WATCHER_LOCAL_SOCKET="+f.socket, "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHATSTART=false",
+	in := install(t, "WUD_WATCHER_LOCAL_SOCKET="+f.socket, "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *",
+		"WUD_WATCHER_LOCAL_WATCHATSTART=false",
 		"WUD_REGISTRY_CUSTOM_SIM0_URL=http://"+f.hosts[0], "WUD_TRIGGER_HTTP_HOOK_URL="+hookURL,
 		"WUD_TRIGGER_HTTP_BATCH_URL="+batchURL, "WUD_TRIGGER_HTTP_BATCH_MODE=batch")
 	path, body := filepath.Join(in.store, "wud.json"), wudFile(t, records)
@@ -139,7 +160,8 @@ func switchFromWUD(t *testing.T, watcher string) {
 			t.Errorf("%s is %s of watcher %s", c.Name, c.ID, c.Watcher)
 		}
 	}
-	if web := named(t, listed, "web"); !web.UpdateAvailable || web.Result.Tag != "1.1.0" || web.UpdateKind.SemverDiff != "minor" {
+	if web := named(t, listed, "web"); !web.UpdateAvailable || web.Result.Tag != "1.1.0" ||
+		web.UpdateKind.SemverDiff != "minor" {
 		t.Errorf("web: %s", show(web))
 	}
 	// In mid-life as well as at the first check: killed, started, checked again.
@@ -173,7 +195,8 @@ func switchFromWUD(t *testing.T, watcher string) {
 		t.Errorf("the batch is %s", show(batched))
 	}
 	for _, c := range d.containers() {
-		if id, known := ids[c.Name]; known && c.ID != id || c.Name == "gone" || c.UpdateAvailable == (c.Name == "db") && c.Name != "db" || c.Check.State != sdk.CheckOK {
+		if id, known := ids[c.Name]; known && c.ID != id || c.Name == "gone" ||
+			c.UpdateAvailable == (c.Name == "db") && c.Name != "db" || c.Check.State != sdk.CheckOK {
 			t.Errorf("%s", show(c))
 		}
 	}
@@ -204,7 +227,8 @@ func TestSwitchFromWUDWithDamagedStore(t *testing.T) {
 	f.registry(0).Push(f.repo(0), "1.1.0")
 	hook, hookURL := startSink(t)
 	in := install(t, append(f.env(), "WUD_TRIGGER_HTTP_HOOK_URL="+hookURL)...)
-	path, body := filepath.Join(in.store, "wud.json"), []byte(`{"collections":[{"name":"containers","data":[{"data":{"id":"c1","na`)
+	path, body := filepath.Join(in.store, "wud.json"),
+		[]byte(`{"collections":[{"name":"containers","data":[{"data":{"id":"c1","na`)
 	must(t, os.WriteFile(path, body, 0o644))
 	d := in.start()
 	d.check()
@@ -217,7 +241,8 @@ func TestSwitchFromWUDWithDamagedStore(t *testing.T) {
 	d.mu.Lock()
 	log := d.log.String()
 	d.mu.Unlock()
-	if strings.Count(log, "What's Up Docker") != 1 || !strings.Contains(log, "ends too early") || !strings.Contains(log, path) {
+	if strings.Count(log, "What's Up Docker") != 1 || !strings.Contains(log, "ends too early") ||
+		!strings.Contains(log, path) {
 		t.Errorf("log: %s", tail(log, 30))
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, body) {

@@ -26,7 +26,9 @@ var users = map[string]user{
 }
 
 func (u user) claims(name string) map[string]any {
-	return map[string]any{"email": name + "@example.org", "email_verified": true, "preferred_username": name, "groups": u.groups}
+	return map[string]any{
+		"email": name + "@example.org", "email_verified": true, "preferred_username": name, "groups": u.groups,
+	}
 }
 
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html><link rel="icon" href="data:,"><title>Provider</title><h1>Who are you?</h1>{{with .}}<p>{{.}}</p>{{end}}

@@ -36,15 +36,17 @@ func newProvider(issuer, client, secret string) (*provider, error) {
 	global := make([]byte, 32)
 	_, _ = rand.Read(global) // never fails (crypto/rand)
 	config := &fosite.Config{
-		GlobalSecret: global, IDTokenIssuer: issuer, EnforcePKCE: true, IDTokenLifespan: 10 * time.Minute, ScopeStrategy: fosite.ExactScopeStrategy,
+		GlobalSecret: global, IDTokenIssuer: issuer, EnforcePKCE: true, IDTokenLifespan: 10 * time.Minute,
+		ScopeStrategy: fosite.ExactScopeStrategy,
 	}
 	hashed, err := (&fosite.BCrypt{Config: config}).Hash(context.Background(), []byte(secret))
 	if err != nil {
 		return nil, err
 	}
 	p.client = &fosite.DefaultClient{
-		ID: client, Secret: hashed, RedirectURIs: []string{}, ResponseTypes: []string{"code"}, GrantTypes: []string{"authorization_code"},
-		Scopes: []string{"openid", "email", "profile", "groups"},
+		ID: client, Secret: hashed, RedirectURIs: []string{}, ResponseTypes: []string{"code"},
+		GrantTypes: []string{"authorization_code"},
+		Scopes:     []string{"openid", "email", "profile", "groups"},
 	}
 	store := storage.NewMemoryStore()
 	store.Clients[client] = p.client
@@ -53,7 +55,8 @@ func newProvider(issuer, client, secret string) (*provider, error) {
 		CoreStrategy:               compose.NewOAuth2HMACStrategy(config),
 		OpenIDConnectTokenStrategy: &openid.DefaultStrategy{Signer: signer, Config: config},
 		Signer:                     signer,
-	}, compose.OAuth2AuthorizeExplicitFactory, compose.OpenIDConnectExplicitFactory, compose.OAuth2PKCEFactory, compose.OAuth2TokenIntrospectionFactory)
+	}, compose.OAuth2AuthorizeExplicitFactory, compose.OpenIDConnectExplicitFactory, compose.OAuth2PKCEFactory,
+		compose.OAuth2TokenIntrospectionFactory)
 	return p, nil
 }
 
@@ -91,9 +94,11 @@ func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	defer p.mu.Unlock()
 	reply(w, map[string]any{
 		"issuer": p.claimed, "authorization_endpoint": p.issuer + "/authorize", "token_endpoint": p.issuer + "/token",
-		"userinfo_endpoint": p.issuer + "/userinfo", "jwks_uri": p.issuer + "/keys", "end_session_endpoint": p.issuer + "/logout",
+		"userinfo_endpoint": p.issuer + "/userinfo", "jwks_uri": p.issuer + "/keys",
+		"end_session_endpoint":     p.issuer + "/logout",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
-		"id_token_signing_alg_values_supported": []string{"RS256", "ES256"}, "code_challenge_methods_supported": []string{"S256"},
+		"id_token_signing_alg_values_supported": []string{"RS256", "ES256"},
+		"code_challenge_methods_supported":      []string{"S256"},
 	})
 }
 
@@ -119,7 +124,8 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *provider) userinfo(w http.ResponseWriter, r *http.Request) {
-	_, request, err := p.oauth.IntrospectToken(r.Context(), fosite.AccessTokenFromRequest(r), fosite.AccessToken, openid.NewDefaultSession())
+	_, request, err := p.oauth.IntrospectToken(r.Context(), fosite.AccessTokenFromRequest(r), fosite.AccessToken,
+		openid.NewDefaultSession())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return

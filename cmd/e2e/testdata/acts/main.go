@@ -23,7 +23,10 @@ func (a acts) Run(ctx context.Context, req trigger.Request) error {
 	}
 	const layers = 1000
 	for i := range int64(layers) {
-		req.Report(trigger.Progress{ContainerID: req.Containers[0].ID, Phase: "pull", Message: "layer of " + req.Containers[0].Name, Current: i + 1, Total: layers})
+		req.Report(trigger.Progress{
+			ContainerID: req.Containers[0].ID, Phase: "pull", Message: "layer of " + req.Containers[0].Name,
+			Current: i + 1, Total: layers,
+		})
 	}
 	req.Report(trigger.Progress{Phase: "replace", Message: "it hangs"})
 	<-ctx.Done()
@@ -32,6 +35,8 @@ func (a acts) Run(ctx context.Context, req trigger.Request) error {
 
 func main() {
 	plugin.Serve(plugin.Bundle{Version: "1.0.0", Triggers: []trigger.Type{
-		trigger.Define("acts", "Pretend to update containers", func(_ sdk.Env, o options) (acts, error) { return acts{o}, nil }, kind.Needs(kind.CapEngine)),
+		trigger.Define("acts", "Pretend to update containers", func(_ sdk.Env, o options) (acts, error) {
+			return acts{o}, nil
+		}, kind.Needs(kind.CapEngine)),
 	}})
 }
