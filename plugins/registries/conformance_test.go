@@ -69,8 +69,12 @@ func TestConformance(t *testing.T) {
 		return list
 	}
 	login := map[string]any{"login": user, "password": secret}
-	badAuth := registrytest.Invalid{Field: "auth", Set: map[string]any{"login": nil, "password": nil, "auth": "not-base64-s3cret"}}
-	accounts := append(without("login", "password"), badAuth, registrytest.Invalid{Field: "auth", Set: map[string]any{"auth": auth}})
+	badAuth := registrytest.Invalid{
+		Field: "auth", Set: map[string]any{"login": nil, "password": nil, "auth": "not-base64-s3cret"},
+	}
+	accounts := append(without("login", "password"), badAuth, registrytest.Invalid{
+		Field: "auth", Set: map[string]any{"auth": auth},
+	})
 	private := privateKey(t)
 	tests := []struct {
 		typ     string
@@ -80,42 +84,88 @@ func TestConformance(t *testing.T) {
 		options map[string]any
 		invalid []registrytest.Invalid
 	}{
-		{typ: "acr", host: "team.azurecr.io", options: map[string]any{"clientid": user, "clientsecret": secret}, invalid: append(without("clientid", "clientsecret"),
-			registrytest.Invalid{Field: "username", Set: map[string]any{"username": "bob", "password": secret}})},
-		{typ: "acr", host: "team.azurecr.cn", options: map[string]any{"username": user, "password": secret}, invalid: without("username", "password")},
+		{typ: "acr", host: "team.azurecr.io", options: map[string]any{"clientid": user, "clientsecret": secret},
+			invalid: append(without("clientid", "clientsecret"),
+				registrytest.Invalid{Field: "username", Set: map[string]any{"username": "bob", "password": secret}})},
+		{
+			typ: "acr", host: "team.azurecr.cn", options: map[string]any{"username": user, "password": secret},
+			invalid: without("username", "password"),
+		},
 		{typ: "alicr", host: "registry.cn-hangzhou.aliyuncs.com", options: login, invalid: accounts},
 		{typ: "artifactory", options: map[string]any{"login": user, "token": secret}, invalid: without("login", "token")[:1]},
 		{typ: "codeberg", options: login, invalid: accounts},
 		{typ: "custom", options: login, invalid: accounts},
 		{typ: "custom", options: map[string]any{"auth": auth}},
 		{typ: "dhi", host: "dhi.io", options: login, invalid: accounts},
-		{typ: "docr", host: "registry.digitalocean.com", user: secret, options: map[string]any{"token": secret}, invalid: []registrytest.Invalid{
-			{Field: "token", Set: map[string]any{"token": nil, "login": user}}, {Field: "auth", Set: map[string]any{"auth": auth}}}},
+		{typ: "docr", host: "registry.digitalocean.com", user: secret, options: map[string]any{"token": secret},
+			invalid: []registrytest.Invalid{
+				{Field: "token", Set: map[string]any{"token": nil, "login": user}},
+				{Field: "auth", Set: map[string]any{"auth": auth}}}},
 		{typ: "docr", host: "registry.digitalocean.com", options: login},
 		{typ: "forgejo", options: map[string]any{"auth": auth}},
-		{typ: "gar", host: "europe-docker.pkg.dev", user: "oauth2accesstoken", options: map[string]any{"token": secret}, invalid: []registrytest.Invalid{
-			{Field: "key", Set: map[string]any{"key": "{}"}}}},
-		{typ: "gcr", host: "eu.gcr.io", user: "_json_key", pass: keyJSON(t, private), options: map[string]any{"clientemail": "ann@project.iam.gserviceaccount.com", "privatekey": strings.ReplaceAll(private, "\n", `\n`)}, invalid: append(without("clientemail", "privatekey"),
+		{typ: "gar", host: "europe-docker.pkg.dev", user: "oauth2accesstoken", options: map[string]any{"token": secret},
+			invalid: []registrytest.Invalid{
+				{Field: "key", Set: map[string]any{"key": "{}"}}}},
+		{typ: "gcr", host: "eu.gcr.io", user: "_json_key", pass: keyJSON(t, private), options: map[string]any{
+			"clientemail": "ann@project.iam.gserviceaccount.com", "privatekey": strings.ReplaceAll(private, "\n", `\n`),
+		}, invalid: append(without("clientemail", "privatekey"),
 			registrytest.Invalid{Field: "privatekey", Set: map[string]any{"privatekey": "no-key-s3cret"}},
-			registrytest.Invalid{Field: "key", Set: map[string]any{"clientemail": nil, "privatekey": nil, "key": "no-json-s3cret"}},
-			registrytest.Invalid{Field: "key", Set: map[string]any{"clientemail": nil, "privatekey": nil, "key": `{"type":"authorized_user"}`}},
-			registrytest.Invalid{Field: "key", Set: map[string]any{"clientemail": nil, "privatekey": nil, "key": `{"client_email":"a","private_key":"no-key-s3cret"}`}})},
-		{typ: "gcr", host: "gcr.io", user: "_json_key", pass: keyJSON(t, private), options: map[string]any{"key": keyJSON(t, strings.ReplaceAll(private, "\n", `\n`))}},
-		{typ: "ghcr", host: "ghcr.io", options: map[string]any{"username": user, "token": secret}, invalid: without("token", "username")},
+			registrytest.Invalid{
+				Field: "key", Set: map[string]any{"clientemail": nil, "privatekey": nil, "key": "no-json-s3cret"},
+			},
+			registrytest.Invalid{
+				Field: "key", Set: map[string]any{"clientemail": nil, "privatekey": nil, "key": `{"type":"authorized_user"}`},
+			},
+			registrytest.Invalid{
+				Field: "key",
+				Set: map[string]any{
+					"clientemail": nil, "privatekey": nil, "key": `{"client_email":"a","private_key":"no-key-s3cret"}`,
+				},
+			})},
+		{
+			typ: "gcr", host: "gcr.io", user: "_json_key", pass: keyJSON(t, private),
+			options: map[string]any{"key": keyJSON(t, strings.ReplaceAll(private, "\n", `\n`))},
+		},
+		{
+			typ: "ghcr", host: "ghcr.io", options: map[string]any{"username": user, "token": secret},
+			invalid: without("token", "username"),
+		},
 		{typ: "gitea", options: login, invalid: append(accounts[:2:2], badAuth)},
 		{typ: "gitlab", options: map[string]any{"username": user, "token": secret}, invalid: without("token")},
-		{typ: "harbor", user: "robot$ann", options: map[string]any{"login": "robot$ann", "password": secret}, invalid: accounts},
+		{
+			typ: "harbor", user: "robot$ann", options: map[string]any{"login": "robot$ann", "password": secret},
+			invalid: accounts,
+		},
 		{typ: "hub", host: "docker.io", options: login, invalid: accounts},
 		{typ: "hub", host: "index.docker.io", options: map[string]any{"login": user, "token": secret}},
-		{typ: "hub", host: "docker.io", options: map[string]any{"auth": auth, "watchdigest": "true", "suppressdigestwatchwarning": true}},
+		{
+			typ: "hub", host: "docker.io",
+			options: map[string]any{"auth": auth, "watchdigest": "true", "suppressdigestwatchwarning": true},
+		},
 		{typ: "ibmcr", host: "de.icr.io", user: "iamapikey", options: map[string]any{"apikey": secret}},
-		{typ: "lscr", host: "lscr.io", options: map[string]any{"username": user, "token": secret}, invalid: without("token", "username")},
+		{
+			typ: "lscr", host: "lscr.io", options: map[string]any{"username": user, "token": secret},
+			invalid: without("token", "username"),
+		},
 		{typ: "mau", user: "", options: map[string]any{"username": user, "token": secret}, invalid: without("token")},
 		{typ: "nexus", options: login, invalid: accounts},
-		{typ: "oci", options: map[string]any{}, invalid: []registrytest.Invalid{{Field: "mirror", Set: map[string]any{"mirror": "https://cache.test"}}}},
-		{typ: "ocir", host: "fra.ocir.io", user: "tenancy/ann", options: map[string]any{"login": "tenancy/ann", "password": secret}, invalid: accounts},
-		{typ: "quay", host: "quay.io", user: "team+ann", options: map[string]any{"namespace": "team", "account": user, "token": secret}, invalid: without("token", "account", "namespace")},
-		{typ: "trueforge", host: "oci.trueforge.org", options: map[string]any{"username": user, "token": secret}, invalid: without("token", "username")},
+		{
+			typ: "oci", options: map[string]any{},
+			invalid: []registrytest.Invalid{{Field: "mirror", Set: map[string]any{"mirror": "https://cache.test"}}},
+		},
+		{
+			typ: "ocir", host: "fra.ocir.io", user: "tenancy/ann",
+			options: map[string]any{"login": "tenancy/ann", "password": secret}, invalid: accounts,
+		},
+		{
+			typ: "quay", host: "quay.io", user: "team+ann",
+			options: map[string]any{"namespace": "team", "account": user, "token": secret},
+			invalid: without("token", "account", "namespace"),
+		},
+		{
+			typ: "trueforge", host: "oci.trueforge.org", options: map[string]any{"username": user, "token": secret},
+			invalid: without("token", "username"),
+		},
 	}
 	tested := map[string]bool{"ecr": true} // see TestECRConformance
 	for _, test := range tests {
@@ -130,9 +180,12 @@ func TestConformance(t *testing.T) {
 					options[address(typ)] = url
 				}
 				return registrytest.Service{
-					Options:    options,
-					Repository: registry.Repository{Host: cmp.Or(test.host, strings.TrimPrefix(url, "http://")), Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}},
-					Tag:        "1.25.3",
+					Options: options,
+					Repository: registry.Repository{
+						Host: cmp.Or(test.host, strings.TrimPrefix(url, "http://")), Name: "library/nginx",
+						ScopeHints: []string{"library/nginx", "library/redis"},
+					},
+					Tag: "1.25.3",
 				}
 			}
 			invalid := test.invalid
@@ -142,7 +195,8 @@ func TestConformance(t *testing.T) {
 			registrytest.Run(t, typ, registrytest.Case{
 				Working: func(t *testing.T) registrytest.Service {
 					sim := registrysim.New(registrysim.Options{
-						Auth: registrysim.Token, ETags: true, Users: map[string]string{cmp.Or(test.user, user): cmp.Or(test.pass, secret)},
+						Auth: registrysim.Token, ETags: true,
+						Users:   map[string]string{cmp.Or(test.user, user): cmp.Or(test.pass, secret)},
 						Private: func(string) bool { return test.typ != "oci" },
 					})
 					sim.Push("library/nginx", "1.25.3", "1.25.4")
@@ -175,7 +229,8 @@ func wrongly(typ registry.Type) []registrytest.Invalid {
 	}
 	for _, name := range []string{"url", "mirror"} {
 		if o, has := typ.Options.Find(name); has && o.Name == name {
-			for _, address := range []string{"ftp://registry.test", "https://ann:pass@registry.test", "https://registry.test?a=b", "https://registry.test/team/app:1.0"} {
+			for _, address := range []string{"ftp://registry.test", "https://ann:pass@registry.test",
+				"https://registry.test?a=b", "https://registry.test/team/app:1.0"} {
 				set := map[string]any{name: address}
 				if _, has := typ.Options.Find("hosts"); has {
 					set["hosts"] = "registry.test"
@@ -185,7 +240,8 @@ func wrongly(typ registry.Type) []registrytest.Invalid {
 		}
 	}
 	if _, has := typ.Options.Find("hosts"); has {
-		for _, host := range []string{"https://registry.test", "registry.test/team", "*", "*.*.test", "reg*.test", "a b", ".test"} {
+		for _, host := range []string{"https://registry.test", "registry.test/team", "*", "*.*.test", "reg*.test",
+			"a b", ".test"} {
 			list = append(list, registrytest.Invalid{Field: "hosts", Set: map[string]any{"hosts": host}})
 		}
 	}
@@ -209,7 +265,9 @@ func privateKey(t *testing.T) string {
 // keyJSON is the key file of a service account.
 func keyJSON(t *testing.T, private string) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "ann@project.iam.gserviceaccount.com", "private_key": private})
+	text, err := json.Marshal(map[string]string{
+		"type": "service_account", "client_email": "ann@project.iam.gserviceaccount.com", "private_key": private,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,10 @@ func led(typ registry.Type, as, to string) (options map[string]any, host string)
 		return options, host
 	}
 	known := map[string]string{
-		"acr": "team.azurecr.io", "alicr": "registry.us-east-1.aliyuncs.com", "dhi": "dhi.io", "docr": "registry.digitalocean.com", "ecr": "public.ecr.aws",
-		"gar": "us-docker.pkg.dev", "gcr": "gcr.io", "ghcr": "ghcr.io", "hub": "docker.io", "ibmcr": "icr.io", "lscr": "lscr.io", "ocir": "iad.ocir.io",
+		"acr": "team.azurecr.io", "alicr": "registry.us-east-1.aliyuncs.com", "dhi": "dhi.io",
+		"docr": "registry.digitalocean.com", "ecr": "public.ecr.aws",
+		"gar": "us-docker.pkg.dev", "gcr": "gcr.io", "ghcr": "ghcr.io", "hub": "docker.io", "ibmcr": "icr.io",
+		"lscr": "lscr.io", "ocir": "iad.ocir.io",
 		"quay": "quay.io", "trueforge": "oci.trueforge.org", "oci": "registry.k8s.io",
 	}
 	if typ.Name == "oci" {
@@ -68,7 +70,8 @@ func TestTLSOfEveryType(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	current, old, ancient := serve(tls.VersionTLS12, tls.VersionTLS13), serve(tls.VersionTLS12, tls.VersionTLS12), serve(tls.VersionTLS10, tls.VersionTLS11)
+	current, old, ancient := serve(tls.VersionTLS12, tls.VersionTLS13), serve(tls.VersionTLS12, tls.VersionTLS12),
+		serve(tls.VersionTLS10, tls.VersionTLS11)
 	tests := []struct {
 		name, server string
 		options      map[string]any
@@ -131,10 +134,15 @@ func TestMirrorAndProxyOfEveryType(t *testing.T) {
 
 // A proxy that wants a password, and one that is not there.
 func TestProxyErrorHidesCredentials(t *testing.T) {
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
 	t.Cleanup(refusing.Close)
-	err := listTags(t, "ghcr", "ghcr.io", map[string]any{"proxy": strings.Replace(refusing.URL, "http://", "http://ann:"+secret+"@", 1)})
-	if err == nil || !strings.Contains(err.Error(), "the proxy "+refusing.URL+" wants other credentials") || strings.Contains(err.Error(), secret) {
+	err := listTags(t, "ghcr", "ghcr.io", map[string]any{
+		"proxy": strings.Replace(refusing.URL, "http://", "http://ann:"+secret+"@", 1),
+	})
+	if err == nil || !strings.Contains(err.Error(), "the proxy "+refusing.URL+" wants other credentials") ||
+		strings.Contains(err.Error(), secret) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,7 +14,9 @@ import (
 // What docker login keeps serves registries without credentials of their own,
 // when the host says where it is, and only the very host.
 func TestDockerConfigIsTheDefaultLogin(t *testing.T) {
-	private := registrysim.Options{Auth: registrysim.Token, Users: map[string]string{user: secret}, Private: func(string) bool { return true }}
+	private := registrysim.Options{
+		Auth: registrysim.Token, Users: map[string]string{user: secret}, Private: func(string) bool { return true },
+	}
 	sim := registrysim.New(private)
 	sim.Push("team/app", "1.0.0")
 	mine := start(t, sim)

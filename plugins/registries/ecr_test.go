@@ -44,7 +44,8 @@ func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		given = numberedToken(n)
 	}
 	signed := r.Header.Get("Authorization")
-	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") || !strings.Contains(signed, keyID) || !strings.Contains(signed, "/eu-west-1/ecr/") {
+	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") || !strings.Contains(signed, keyID) ||
+		!strings.Contains(signed, "/eu-west-1/ecr/") {
 		http.Error(w, "unexpected request", http.StatusBadRequest)
 		return
 	}
@@ -55,7 +56,8 @@ func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + given))
-	fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, token, time.Now().Add(a.life).Unix(), ecrHost)
+	fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`,
+		token, time.Now().Add(a.life).Unix(), ecrHost)
 }
 
 func newECR(t *testing.T, a *awsAPI) (*registrysim.Registry, map[string]any) {
@@ -110,7 +112,8 @@ func TestECRExpiredAuthorization(t *testing.T) {
 		switch {
 		case given && password != numberedToken(accepted.Load()):
 			denied.Add(1)
-			registrysim.Status(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"Your authorization token has expired. Reauthenticate and try again."}]}`)(w, r)
+			registrysim.Status(http.StatusForbidden,
+				`{"errors":[{"code":"DENIED","message":"Your authorization token has expired. Reauthenticate and try again."}]}`)(w, r)
 			return
 		case given:
 			r.SetBasicAuth("AWS", ecrToken)
@@ -131,7 +134,8 @@ func TestECRExpiredAuthorization(t *testing.T) {
 			t.Helper()
 			_, err := r.Tags(t.Context(), registry.Repository{Host: ecrHost, Name: "team/app"}, "")
 			if !errors.Is(err, kind) || a.requests.Load() != requests || denied.Load() != refused {
-				t.Errorf("%s: %v, AWS got %d requests, the registry refused %d times; want %v, %d, %d", when, err, a.requests.Load(), denied.Load(), kind, requests, refused)
+				t.Errorf("%s: %v, AWS got %d requests, the registry refused %d times; want %v, %d, %d", when, err,
+					a.requests.Load(), denied.Load(), kind, requests, refused)
 			}
 			if err != nil && strings.Contains(err.Error(), ecrToken) {
 				t.Errorf("%s: leaks the token: %v", when, err)
@@ -151,7 +155,9 @@ func TestECRExpiredAuthorization(t *testing.T) {
 func TestECRGalleryIsAnonymous(t *testing.T) {
 	a := &awsAPI{life: time.Hour}
 	_, options := newECR(t, a)
-	gallery := registrysim.New(registrysim.Options{Auth: registrysim.Token, Service: "public.ecr.aws", Scopes: registrysim.EveryTarget})
+	gallery := registrysim.New(registrysim.Options{
+		Auth: registrysim.Token, Service: "public.ecr.aws", Scopes: registrysim.EveryTarget,
+	})
 	gallery.Push("nginx/nginx", "1.0")
 	gallery.Push("docker/library/redis", "1.0")
 	options["url"], options["public"] = start(t, gallery).URL, true
@@ -173,7 +179,8 @@ func TestECRErrorsNameTheRemedy(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		{"UnrecognizedClientException", 400, sdk.ErrUnauthorized, "refused the access key: UnrecognizedClientException; check region, accesskeyid and secretaccesskey"},
+		{"UnrecognizedClientException", 400, sdk.ErrUnauthorized,
+			"refused the access key: UnrecognizedClientException; check region, accesskeyid and secretaccesskey"},
 		{"AccessDeniedException", 400, sdk.ErrUnauthorized, "ecr:GetAuthorizationToken"},
 		{"ServerException", 500, sdk.ErrUnavailable, "failed: ServerException"},
 		{"ThrottlingException", 400, nil, "too many requests"},
@@ -183,7 +190,9 @@ func TestECRErrorsNameTheRemedy(t *testing.T) {
 		_, options := newECR(t, &awsAPI{fail: test.code, status: test.status})
 		r, _ := newInstance(t, "ecr", options)
 		_, err := r.Tags(t.Context(), registry.Repository{Host: ecrHost, Name: "team/app"}, "")
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "list tags of team/app at "+ecrHost+": log in to "+ecrHost+": the ECR API in eu-west-1 ") {
+		if err == nil || !strings.Contains(err.Error(), test.want) ||
+			!strings.HasPrefix(err.Error(),
+				"list tags of team/app at "+ecrHost+": log in to "+ecrHost+": the ECR API in eu-west-1 ") {
 			t.Errorf("%s: error %v, want %q", test.code, err, test.want)
 			continue
 		}

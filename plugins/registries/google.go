@@ -45,7 +45,9 @@ func (g google) login() (oci.Login, error) {
 	if _, err := oci.Pair("clientemail", g.ClientEmail, "privatekey", g.PrivateKey); err != nil {
 		return nil, err
 	}
-	return serviceAccount("privatekey", map[string]any{"type": "service_account", "client_email": g.ClientEmail, "private_key": g.PrivateKey})
+	return serviceAccount("privatekey", map[string]any{
+		"type": "service_account", "client_email": g.ClientEmail, "private_key": g.PrivateKey,
+	})
 }
 
 func keyFile(text string) (oci.Login, error) {
@@ -65,7 +67,9 @@ func serviceAccount(option string, key map[string]any) (oci.Login, error) {
 	private, _ := key["private_key"].(string)
 	private = strings.TrimSpace(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n").Replace(private)) + "\n"
 	if block, _ := pem.Decode([]byte(private)); block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-		return nil, sdk.Invalid(option, "holds no private key: it begins with -----BEGIN PRIVATE KEY----- and has its line breaks, or \\n for each")
+		return nil,
+			sdk.Invalid(option,
+				"holds no private key: it begins with -----BEGIN PRIVATE KEY----- and has its line breaks, or \\n for each")
 	}
 	key["private_key"] = private
 	text, err := json.Marshal(key)

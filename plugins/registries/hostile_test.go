@@ -52,7 +52,8 @@ func echo(status int) http.HandlerFunc {
 // right kind, without a secret in it, and the next good response is used.
 func TestProtocolErrorsOfEveryType(t *testing.T) {
 	type tags = registrysim.Kind
-	unavailable, unauthorized, notFound, limited := sdk.ErrUnavailable, sdk.ErrUnauthorized, sdk.ErrNotFound, errors.New("limited")
+	unavailable, unauthorized, notFound, limited := sdk.ErrUnavailable, sdk.ErrUnauthorized, sdk.ErrNotFound,
+		errors.New("limited")
 	body := func(text string) http.HandlerFunc {
 		return registrysim.Status(200, text, "Content-Type", "application/json")
 	}
@@ -66,33 +67,42 @@ func TestProtocolErrorsOfEveryType(t *testing.T) {
 		want  string
 	}{
 		{"web page", registrysim.TagsRequest, registrysim.WebPage(), unavailable, "web page"},
-		{"web page as an error", registrysim.TagsRequest, status(502, "<html>", "Content-Type", "text/html"), unavailable, "502 bad gateway: a web page"},
+		{"web page as an error", registrysim.TagsRequest, status(502, "<html>", "Content-Type", "text/html"),
+			unavailable, "502 bad gateway: a web page"},
 		{"truncated JSON", registrysim.TagsRequest, body(`{"tags":["1.0.0","1.`), unavailable, "broke off a list of tags"},
-		{"short body", registrysim.TagsRequest, status(200, `{"tags":`, "Content-Length", "1000"), unavailable, "unexpected EOF"},
+		{"short body", registrysim.TagsRequest, status(200, `{"tags":`, "Content-Length", "1000"), unavailable,
+			"unexpected EOF"},
 		{"NUL in a tag", registrysim.TagsRequest, body(`{"tags":["1.0\u0000"]}`), unavailable, "control characters"},
-		{"binary", registrysim.TagsRequest, status(200, "\x00\x01\x02", "Content-Type", "application/octet-stream"), unavailable, "malformed JSON"},
+		{"binary", registrysim.TagsRequest, status(200, "\x00\x01\x02", "Content-Type", "application/octet-stream"),
+			unavailable, "malformed JSON"},
 		{"endless list", registrysim.TagsRequest, body(`{"tags":["` + strings.Repeat(`tag","`, 1<<20) + `"]}`),
 			unavailable, "more than 100000 tags"},
-		{"endless page", registrysim.TagsRequest, body(`{"tags":["` + strings.Repeat(`no tag but characters xyz","`, 1<<20) + `"]}`),
+		{"endless page", registrysim.TagsRequest,
+			body(`{"tags":["` + strings.Repeat(`no tag but characters xyz","`, 1<<20) + `"]}`),
 			unavailable, "too large"},
-		{"page that leads to itself", registrysim.TagsRequest, status(200, `{"tags":["1"]}`, "Link", `<?n=1000>; rel="next"`), unavailable, "round in circles"},
+		{"page that leads to itself", registrysim.TagsRequest,
+			status(200, `{"tags":["1"]}`, "Link", `<?n=1000>; rel="next"`), unavailable, "round in circles"},
 		{"slow body", registrysim.TagsRequest, registrysim.Stall(0), unavailable, "broke off"},
 		{"connection closed", registrysim.TagsRequest, registrysim.Break(), unavailable, "EOF"},
 		{"redirect loop", registrysim.TagsRequest, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.String(), http.StatusFound)
 		}, unavailable, "10 redirects"},
-		{"redirect to nowhere", registrysim.TagsRequest, status(302, "", "Location", "http://[::::/"), unavailable, "Location"},
+		{"redirect to nowhere", registrysim.TagsRequest, status(302, "", "Location", "http://[::::/"), unavailable,
+			"Location"},
 		{"redirect to a link-local address", registrysim.TagsRequest, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.0.1:1/v2/", http.StatusFound)
 		}, unavailable, "link-local"},
 		{"redirect with credentials", registrysim.TagsRequest, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://ann:pass@"+r.Host+"/v2/", http.StatusFound)
 		}, unavailable, "credentials of its own"},
-		{"token service at a link-local address", registrysim.TagsRequest, status(401, "", "WWW-Authenticate", `Bearer realm="http://169.254.0.1:1/token",service="s"`), unauthorized, "credentials were not sent to 169.254.0.1"},
+		{"token service at a link-local address", registrysim.TagsRequest,
+			status(401, "", "WWW-Authenticate", `Bearer realm="http://169.254.0.1:1/token",service="s"`), unauthorized,
+			"credentials were not sent to 169.254.0.1"},
 		{"huge header", registrysim.TagsRequest, status(200, `{"tags":["1"]}`, "X-Huge", huge), unavailable, "exceeded"},
 		{"unasked not modified", registrysim.TagsRequest, status(304, ""), unavailable, "nothing has changed"},
 		{"500", registrysim.TagsRequest, echo(500), unavailable, "500 internal server error"},
-		{"401 for ever", registrysim.TagsRequest, echo(401), unauthorized, "check login and password of registry.custom.main"},
+		{"401 for ever", registrysim.TagsRequest, echo(401), unauthorized,
+			"check login and password of registry.custom.main"},
 		{"403", registrysim.TagsRequest, echo(403), unauthorized, "403 forbidden"},
 		{"404", registrysim.TagsRequest, echo(404), notFound, "404 not found"},
 		{"418", registrysim.TagsRequest, echo(418), unavailable, "418"},
@@ -110,7 +120,8 @@ func TestProtocolErrorsOfEveryType(t *testing.T) {
 		{"token with a line break", registrysim.TokenRequest, body(`{"token":"a\r\nX: y"}`), unavailable, "no usable token"},
 		{"truncated token", registrysim.TokenRequest, body(`{"token":"abc`), unavailable, "gave no token"},
 		{"huge token", registrysim.TokenRequest, body(`{"token":"` + huge + `"}`), unavailable, "too large"},
-		{"token that ended long ago", registrysim.TokenRequest, body(`{"token":"abc","expires_in":-99999999999}`), unauthorized, "401"},
+		{"token that ended long ago", registrysim.TokenRequest, body(`{"token":"abc","expires_in":-99999999999}`),
+			unauthorized, "401"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -45,7 +45,8 @@ func realRegistry(t *testing.T, folder, auth string) string {
 		plugintest.Skip(t, "registry", err)
 	}
 	config := filepath.Join(t.TempDir(), "config.yml")
-	text := fmt.Sprintf("version: 0.1\nstorage: {filesystem: {rootdirectory: %q}}\nhttp: {addr: '127.0.0.1:0'}\n%s\n", folder, auth)
+	text := fmt.Sprintf("version: 0.1\nstorage: {filesystem: {rootdirectory: %q}}\nhttp: {addr: '127.0.0.1:0'}\n%s\n",
+		folder, auth)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +112,19 @@ func newLibrary(t *testing.T) library {
 	l.arm, err = random.Image(256, 2)
 	must(err)
 	created := time.Date(2025, 6, 7, 8, 9, 10, 0, time.UTC)
-	l.arm, err = mutate.ConfigFile(l.arm, &v1.ConfigFile{OS: "linux", Architecture: "arm", Variant: "v6", RootFS: configOf(t, l.arm).RootFS,
-		Config: v1.Config{User: "app", Env: []string{"A=b"}, ExposedPorts: map[string]struct{}{"80/tcp": {}}}})
+	l.arm, err = mutate.ConfigFile(l.arm,
+		&v1.ConfigFile{OS: "linux", Architecture: "arm", Variant: "v6", RootFS: configOf(t, l.arm).RootFS,
+			Config: v1.Config{User: "app", Env: []string{"A=b"}, ExposedPorts: map[string]struct{}{"80/tcp": {}}}})
 	must(err)
 	l.arm, err = mutate.CreatedAt(l.arm, v1.Time{Time: created})
 	must(err)
 	l.index = mutate.AppendManifests(empty.Index,
-		mutate.IndexAddendum{Add: l.image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}}},
-		mutate.IndexAddendum{Add: l.arm, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "arm", Variant: "v6"}}})
+		mutate.IndexAddendum{
+			Add: l.image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},
+		},
+		mutate.IndexAddendum{
+			Add: l.arm, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "arm", Variant: "v6"}},
+		})
 	for _, repo := range []string{"team/app", "team/db"} {
 		for _, tag := range []string{"1.0.0", "1.1.0"} {
 			ref, err := name.ParseReference(host + "/" + repo + ":" + tag)
@@ -181,15 +187,19 @@ func (l library) check(t *testing.T, r registry.Registry, host string) {
 			t.Errorf("digest of %s: %s, %v; want %s", name, digest, err, index)
 		}
 		m, err := r.Manifest(t.Context(), repo, index.String(), sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"})
-		if err != nil || m.Digest != arm.String() || m.Config != config.String() || m.Created.String() != "2025-06-07T08:09:10.000Z" {
+		if err != nil || m.Digest != arm.String() || m.Config != config.String() ||
+			m.Created.String() != "2025-06-07T08:09:10.000Z" {
 			t.Errorf("manifest of %s: %+v, %v; want %s, %s", name, m, err, arm, config)
 		}
 		reader, can := r.(registry.ConfigReader)
 		if !can {
 			t.Fatalf("%T reads no configurations of images", r)
 		}
-		c, err := reader.ImageConfig(t.Context(), repo, index.String(), sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"})
-		if err != nil || c.User != "app" || !slices.Equal(c.Env, []string{"A=b"}) || !slices.Equal(c.ExposedPorts, []string{"80/tcp"}) || c.Size != l.size(t) {
+		c, err := reader.ImageConfig(t.Context(), repo, index.String(), sdk.Platform{
+			OS: "linux", Architecture: "arm", Variant: "v7",
+		})
+		if err != nil || c.User != "app" || !slices.Equal(c.Env, []string{"A=b"}) ||
+			!slices.Equal(c.ExposedPorts, []string{"80/tcp"}) || c.Size != l.size(t) {
 			t.Errorf("configuration of %s: %+v, %v", name, c, err)
 		}
 		_, err = r.Resolve(t.Context(), repo, "9.9.9")
@@ -243,7 +253,8 @@ func TestRealRegistry(t *testing.T) {
 	})
 	t.Run("tokens", func(t *testing.T) {
 		s := newTokenService(t)
-		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
+		host := realRegistry(t, l.folder,
+			fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
 		l.check(t, custom(t, host, login), host)
 		if got := s.requests.Load(); got != 2 { // for both repositories, and for one that is missing
 			t.Errorf("%d tokens", got)
@@ -254,7 +265,8 @@ func TestRealRegistry(t *testing.T) {
 	t.Run("tokens for anonymous clients", func(t *testing.T) {
 		s := newTokenService(t)
 		s.open = true
-		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
+		host := realRegistry(t, l.folder,
+			fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
 		generic, _ := newInstance(t, "oci", nil)
 		l.check(t, generic, host)
 	})
@@ -291,7 +303,9 @@ func TestRealRegistryAs(t *testing.T) {
 				backend.Load().ServeHTTP(w, r)
 			}))
 			t.Cleanup(front.Close)
-			host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", front.URL+test.realm, tokens.bundle))
+			host := realRegistry(t, l.folder,
+				fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}",
+					front.URL+test.realm, tokens.bundle))
 			backend.Store(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: host}))
 
 			options := maps.Clone(test.options)
@@ -308,7 +322,8 @@ func TestRealRegistryAs(t *testing.T) {
 			options[test.wrong] = "wr0ng"
 			r, _ = newInstance(t, test.typ, options)
 			_, err := r.Tags(t.Context(), registry.Repository{Host: own, Name: "team/app"}, "")
-			if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), "of registry."+test.typ+".main") || strings.Contains(err.Error(), "wr0ng") {
+			if !errors.Is(err, sdk.ErrUnauthorized) ||
+				!strings.Contains(err.Error(), "of registry."+test.typ+".main") || strings.Contains(err.Error(), "wr0ng") {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -42,7 +42,9 @@ func newInternet(t *testing.T, sites map[string]http.Handler) *internet {
 	n := &internet{sites: sites, seen: map[string][]string{}, all: map[string]int{}}
 	ca := newAuthority(t)
 	hosts := httptest.NewUnstartedServer(http.HandlerFunc(n.serve))
-	hosts.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.certify(hello.ServerName) }}
+	hosts.TLS = &tls.Config{
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) { return ca.certify(hello.ServerName) },
+	}
 	hosts.StartTLS()
 	t.Cleanup(hosts.Close)
 	proxy := httptest.NewServer(tunnel(t, hosts.Listener.Addr().String(), n))

@@ -84,9 +84,12 @@ func (r robot) login() (oci.Login, error) {
 		return nil, nil
 	}
 	var missing []sdk.FieldError
-	for _, option := range []struct{ name, value string }{{"namespace", r.Namespace}, {"account", r.Account}, {"token", r.Token}} {
+	for _, option := range []struct{ name, value string }{{"namespace", r.Namespace}, {"account", r.Account},
+		{"token", r.Token}} {
 		if option.value == "" {
-			missing = append(missing, sdk.FieldError{Field: option.name, Detail: "is required: a robot account has a namespace, an account and a token"})
+			missing = append(missing, sdk.FieldError{
+				Field: option.name, Detail: "is required: a robot account has a namespace, an account and a token",
+			})
 		}
 	}
 	if missing != nil {

@@ -39,7 +39,8 @@ func (k known) place(r row) (place, error) {
 		for i, h := range k.Hosts {
 			patterns[i] = strings.ToLower(h)
 			if !reference.IsPattern(patterns[i]) {
-				return place{}, sdk.Invalid("hosts", "%q is no host: write registry.example.com, registry.example.com:5000 or *.example.com", h)
+				return place{},
+					sdk.Invalid("hosts", "%q is no host: write registry.example.com, registry.example.com:5000 or *.example.com", h)
 			}
 		}
 	}

@@ -59,12 +59,17 @@ func TestTokenServiceAtPrivateAddressIsRefused(t *testing.T) {
 		options                           map[string]any
 		want                              string // the error; "" for none
 	}{
-		{"a foreign token service is inside", "registry.invalid", "http://10.1.2.3/token", "team/app", nil, "private address 10.1.2.3"},
-		{"the same without a challenge at the first attempt", "registry.invalid", "http://localhost/token", "team/app", nil, "private address 127.0.0.1"},
+		{"a foreign token service is inside", "registry.invalid", "http://10.1.2.3/token", "team/app", nil,
+			"private address 10.1.2.3"},
+		{"the same without a challenge at the first attempt", "registry.invalid", "http://localhost/token", "team/app",
+			nil, "private address 127.0.0.1"},
 		{"a foreign token service is elsewhere", "registry.invalid", "http://auth.invalid/token", "team/app", nil, ""},
-		{"the operator names the token service", "registry.invalid", "http://10.1.2.3/token", "team/app", map[string]any{"authhosts": []string{"10.1.2.3"}}, ""},
+		{"the operator names the token service", "registry.invalid", "http://10.1.2.3/token", "team/app", map[string]any{
+			"authhosts": []string{"10.1.2.3"},
+		}, ""},
 		{"both are inside", "10.1.2.1", "http://10.1.2.3/token", "team/app", nil, ""},
-		{"a foreign registry moves inside", "registry.invalid", "http://10.1.2.3/token", "moved/app", nil, "private address 10.1.2.3"},
+		{"a foreign registry moves inside", "registry.invalid", "http://10.1.2.3/token", "moved/app", nil,
+			"private address 10.1.2.3"},
 		{"a foreign registry moves elsewhere", "registry.invalid", "http://other.invalid/token", "moved/app", nil, ""},
 	}
 	for _, test := range tests {

@@ -42,13 +42,16 @@ func newTokenService(t *testing.T) *tokenService {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tokenService{bundle: filepath.Join(t.TempDir(), "bundle.pem"), key: key, chain: base64.StdEncoding.EncodeToString(der)}
+	s := &tokenService{
+		bundle: filepath.Join(t.TempDir(), "bundle.pem"), key: key, chain: base64.StdEncoding.EncodeToString(der),
+	}
 	if err := os.WriteFile(s.bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -94,8 +94,11 @@ func servers(shared *oci.Shared) []registry.Type {
 	return []registry.Type{
 		define[accountOwn](shared, row{
 			name: "artifactory", summary: "JFrog Artifactory",
-			docs:    "https://jfrog.com/help/r/jfrog-artifactory-documentation/docker-registry",
-			help:    map[string]string{"password": "Password, reference token, identity token or API key of the user", "url": "Address of the registry, such as https://example.jfrog.io"},
+			docs: "https://jfrog.com/help/r/jfrog-artifactory-documentation/docker-registry",
+			help: map[string]string{
+				"password": "Password, reference token, identity token or API key of the user",
+				"url":      "Address of the registry, such as https://example.jfrog.io",
+			},
 			example: map[string]string{"url": "https://example.jfrog.io"},
 		}),
 		define[accountOwn](shared, row{
@@ -114,8 +117,11 @@ func servers(shared *oci.Shared) []registry.Type {
 		}),
 		define[accountOwn](shared, row{
 			name: "gitea", summary: "Gitea",
-			docs:    "https://docs.gitea.com/usage/packages/container",
-			help:    map[string]string{"password": "Password, or access token with read:package", "url": "Address of Gitea, such as https://git.example.com"},
+			docs: "https://docs.gitea.com/usage/packages/container",
+			help: map[string]string{
+				"password": "Password, or access token with read:package",
+				"url":      "Address of Gitea, such as https://git.example.com",
+			},
 			example: map[string]string{"url": "https://git.example.com"},
 		}),
 		define[gitlabOptions](shared, row{
@@ -124,8 +130,12 @@ func servers(shared *oci.Shared) []registry.Type {
 		}),
 		define[accountOwn](shared, row{
 			name: "harbor", summary: "Harbor",
-			docs:    "https://goharbor.io/docs/latest/working-with-projects/",
-			help:    map[string]string{"login": "User or robot account; in a compose file the $ of robot$name is written $$", "password": "Password, CLI secret or secret of the robot account", "url": "Address of Harbor, such as https://harbor.example.com"},
+			docs: "https://goharbor.io/docs/latest/working-with-projects/",
+			help: map[string]string{
+				"login":    "User or robot account; in a compose file the $ of robot$name is written $$",
+				"password": "Password, CLI secret or secret of the robot account",
+				"url":      "Address of Harbor, such as https://harbor.example.com",
+			},
 			example: map[string]string{"login": "robot-reader", "url": "https://harbor.example.com"},
 		}),
 		define[gitlabOptions](shared, row{
@@ -134,8 +144,11 @@ func servers(shared *oci.Shared) []registry.Type {
 		}),
 		define[accountOwn](shared, row{
 			name: "nexus", summary: "Sonatype Nexus Repository",
-			docs:    "https://help.sonatype.com/en/docker-registry.html",
-			help:    map[string]string{"password": "Password, or pass code of a user token", "url": "Address of the Docker connector, such as https://nexus.example.com:5000"},
+			docs: "https://help.sonatype.com/en/docker-registry.html",
+			help: map[string]string{
+				"password": "Password, or pass code of a user token",
+				"url":      "Address of the Docker connector, such as https://nexus.example.com:5000",
+			},
 			example: map[string]string{"url": "https://nexus.example.com:5000"},
 		}),
 	}
@@ -153,12 +166,18 @@ func services(shared *oci.Shared) []registry.Type {
 			name: "alicr", summary: "Alibaba Cloud Container Registry",
 			docs:  "https://www.alibabacloud.com/help/en/acr/user-guide/configure-access-credentials",
 			hosts: alibabaHosts(),
-			help:  map[string]string{"login": "Alibaba Cloud account or RAM user", "password": "Access credential of the registry, which is not the password of the account"},
+			help: map[string]string{
+				"login":    "Alibaba Cloud account or RAM user",
+				"password": "Access credential of the registry, which is not the password of the account",
+			},
 		}),
 		define[accountFixed](shared, row{
 			name: "dhi", summary: "Docker Hardened Images", hosts: []string{"dhi.io"}, tokenHosts: []string{hubTokens},
 			docs: "https://docs.docker.com/dhi/how-to/use/",
-			help: map[string]string{"login": "Docker ID, or name of the organization of an organization access token", "password": "Password or access token of Docker Hub"},
+			help: map[string]string{
+				"login":    "Docker ID, or name of the organization of an organization access token",
+				"password": "Password or access token of Docker Hub",
+			},
 		}),
 		define[docrOptions](shared, row{
 			name: "docr", summary: "DigitalOcean Container Registry", hosts: []string{"registry.digitalocean.com"},
@@ -235,7 +254,8 @@ func alibabaHosts() []string {
 	regions := []string{
 		"cn-beijing", "cn-chengdu", "cn-guangzhou", "cn-hangzhou", "cn-heyuan", "cn-hongkong", "cn-huhehaote", "cn-nanjing",
 		"cn-qingdao", "cn-shanghai", "cn-shenzhen", "cn-wulanchabu", "cn-zhangjiakou",
-		"ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7",
+		"ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3",
+		"ap-southeast-5", "ap-southeast-6", "ap-southeast-7",
 		"eu-central-1", "eu-west-1", "me-central-1", "me-east-1", "us-east-1", "us-west-1",
 	}
 	hosts := []string{"*.cr.aliyuncs.com"}

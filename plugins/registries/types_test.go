@@ -17,7 +17,9 @@ import (
 func newInstance(t testing.TB, typ string, options map[string]any) (registry.Registry, []string) {
 	t.Helper()
 	var warnings []string
-	env := sdk.Env{Instance: "registry." + typ + ".main", Name: "main", Warn: func(m string) { warnings = append(warnings, m) }}
+	env := sdk.Env{
+		Instance: "registry." + typ + ".main", Name: "main", Warn: func(m string) { warnings = append(warnings, m) },
+	}
 	r, err := typeOf(t, typ).New(env, options)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +35,8 @@ func newInstance(t testing.TB, typ string, options map[string]any) (registry.Reg
 func TestTypes(t *testing.T) {
 	want := map[string]string{
 		"acr": "", "alicr": "", "artifactory": "", "codeberg": "public", "custom": "", "dhi": "", "docr": "", "ecr": "public",
-		"forgejo": "public", "gar": "", "gcr": "public", "ghcr": "public", "gitea": "", "gitlab": "", "harbor": "", "hub": "public",
+		"forgejo": "public", "gar": "", "gcr": "public", "ghcr": "public", "gitea": "", "gitlab": "", "harbor": "",
+		"hub":   "public",
 		"ibmcr": "", "lscr": "", "mau": "", "nexus": "", "oci": "public", "ocir": "", "quay": "public", "trueforge": "",
 	}
 	types := registries.Types()
@@ -60,12 +63,16 @@ func TestTypes(t *testing.T) {
 // The options that What's Up Docker has, and those that every type has.
 func TestOptions(t *testing.T) {
 	want := map[string]string{
-		"acr": "clientid clientsecret", "codeberg": "url login password auth", "custom": "url login password auth", "forgejo": "url login password auth",
-		"gcr": "clientemail privatekey", "ghcr": "username token", "gitea": "url login password auth", "gitlab": "url authurl username token",
-		"hub": "login password token auth watchdigest suppressdigestwatchwarning", "lscr": "username token", "quay": "namespace account token", "trueforge": "username token",
+		"acr": "clientid clientsecret", "codeberg": "url login password auth", "custom": "url login password auth",
+		"forgejo": "url login password auth",
+		"gcr":     "clientemail privatekey", "ghcr": "username token", "gitea": "url login password auth",
+		"gitlab": "url authurl username token",
+		"hub":    "login password token auth watchdigest suppressdigestwatchwarning", "lscr": "username token",
+		"quay": "namespace account token", "trueforge": "username token",
 	}
 	defaults := map[string]string{
-		"codeberg": "https://codeberg.org", "forgejo": "https://code.forgejo.org", "gitlab": "https://registry.gitlab.com", "mau": "https://dock.mau.dev",
+		"codeberg": "https://codeberg.org", "forgejo": "https://code.forgejo.org",
+		"gitlab": "https://registry.gitlab.com", "mau": "https://dock.mau.dev",
 		"custom": "required", "gitea": "required", "harbor": "required", "nexus": "required", "artifactory": "required",
 	}
 	for _, typ := range registries.Types() {
@@ -118,21 +125,29 @@ func TestHosts(t *testing.T) {
 		want    []registry.Host
 	}{
 		{"acr", nil, at("", "*.azurecr.io", "*.azurecr.cn", "*.azurecr.us")},
-		{"acr", map[string]any{"hosts": "Team.azurecr.io, other-a1b2.azurecr.io"}, at("", "team.azurecr.io", "other-a1b2.azurecr.io")},
+		{"acr", map[string]any{"hosts": "Team.azurecr.io, other-a1b2.azurecr.io"},
+			at("", "team.azurecr.io", "other-a1b2.azurecr.io")},
 		{"codeberg", nil, at("https://codeberg.org/v2", "codeberg.org", "codeberg.org:443")},
-		{"custom", map[string]any{"url": "https://Reg.example.com"}, at("https://Reg.example.com/v2", "reg.example.com", "reg.example.com:443")},
+		{"custom", map[string]any{"url": "https://Reg.example.com"},
+			at("https://Reg.example.com/v2", "reg.example.com", "reg.example.com:443")},
 		{"custom", map[string]any{"url": "http://reg.lan:80/v2/"}, at("http://reg.lan:80/v2", "reg.lan:80", "reg.lan")},
-		{"custom", map[string]any{"url": "https://[2001:db8::1]:5000/docker/"}, at("https://[2001:db8::1]:5000/docker/v2", "[2001:db8::1]:5000")},
-		{"custom", map[string]any{"url": "https://reg.lan:5000", "mirror": "http://cache.lan:5000"}, at("http://cache.lan:5000/v2", "reg.lan:5000")},
+		{"custom", map[string]any{"url": "https://[2001:db8::1]:5000/docker/"},
+			at("https://[2001:db8::1]:5000/docker/v2", "[2001:db8::1]:5000")},
+		{"custom", map[string]any{"url": "https://reg.lan:5000", "mirror": "http://cache.lan:5000"},
+			at("http://cache.lan:5000/v2", "reg.lan:5000")},
 		{"dhi", nil, at("", "dhi.io")},
 		{"docr", nil, at("", "registry.digitalocean.com")},
 		{"ecr", nil, at("", "public.ecr.aws")},
 		{"ecr", keys(nil), at("", slices.Concat(ecrIn("*", "eu-west-1"), allECR)...)},
-		{"ecr", keys(map[string]any{"mirror": "https://cache.lan"}), slices.Concat(at("https://cache.lan/v2", ecrIn("*", "eu-west-1")...), at("", allECR...))},
-		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}), at("", slices.Concat([]string{
-			"123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "public.ecr.aws", "123456789012.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr.cn-north-1.amazonaws.com.cn",
-		}, allECR)...)},
-		{"ecr", keys(map[string]any{"region": "eusc-de-east-1"}), at("", slices.Concat([]string{"*.dkr.ecr.eusc-de-east-1.amazonaws.eu"}, allECR)...)},
+		{"ecr", keys(map[string]any{"mirror": "https://cache.lan"}),
+			slices.Concat(at("https://cache.lan/v2", ecrIn("*", "eu-west-1")...), at("", allECR...))},
+		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}),
+			at("", slices.Concat([]string{
+				"123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "public.ecr.aws",
+				"123456789012.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr.cn-north-1.amazonaws.com.cn",
+			}, allECR)...)},
+		{"ecr", keys(map[string]any{"region": "eusc-de-east-1"}),
+			at("", slices.Concat([]string{"*.dkr.ecr.eusc-de-east-1.amazonaws.eu"}, allECR)...)},
 		{"forgejo", nil, at("https://code.forgejo.org/v2", "code.forgejo.org", "code.forgejo.org:443")},
 		{"gar", nil, at("", "*.pkg.dev")},
 		{"gcr", nil, at("", "gcr.io", "*.gcr.io")},
@@ -147,7 +162,8 @@ func TestHosts(t *testing.T) {
 		{"lscr", nil, at("", "lscr.io")},
 		{"mau", nil, at("https://dock.mau.dev/v2", "dock.mau.dev", "dock.mau.dev:443")},
 		{"oci", nil, at("", "*")},
-		{"oci", map[string]any{"hosts": []any{"registry.k8s.io"}, "mirror": "https://cache.lan"}, at("https://cache.lan/v2", "registry.k8s.io")},
+		{"oci", map[string]any{"hosts": []any{"registry.k8s.io"}, "mirror": "https://cache.lan"},
+			at("https://cache.lan/v2", "registry.k8s.io")},
 		{"ocir", nil, at("", "ocir.io", "*.ocir.io")},
 		{"quay", nil, at("", "quay.io", "*.quay.io")},
 		{"trueforge", nil, at("", "oci.trueforge.org")},
@@ -165,7 +181,8 @@ func TestHosts(t *testing.T) {
 	for _, h := range r.Hosts() {
 		alibaba = append(alibaba, h.Pattern)
 	}
-	for _, host := range []string{"*.cr.aliyuncs.com", "registry.cn-hangzhou.aliyuncs.com", "registry-vpc.cn-shanghai.aliyuncs.com", "registry-intl.ap-southeast-1.aliyuncs.com"} {
+	for _, host := range []string{"*.cr.aliyuncs.com", "registry.cn-hangzhou.aliyuncs.com",
+		"registry-vpc.cn-shanghai.aliyuncs.com", "registry-intl.ap-southeast-1.aliyuncs.com"} {
 		if !slices.Contains(alibaba, host) {
 			t.Errorf("alicr does not serve %s", host)
 		}
@@ -179,18 +196,32 @@ func TestSecretsAreMasked(t *testing.T) {
 		options map[string]any
 		want    map[string]string
 	}{
-		{"ecr", map[string]any{"region": "eu-west-1", "accesskeyid": "AKIAXYZ", "secretaccesskey": "wJalr"}, map[string]string{"region": "eu-west-1", "accesskeyid": "A******", "secretaccesskey": "w****"}},
+		{"ecr", map[string]any{"region": "eu-west-1", "accesskeyid": "AKIAXYZ", "secretaccesskey": "wJalr"},
+			map[string]string{"region": "eu-west-1", "accesskeyid": "A******", "secretaccesskey": "w****"}},
 		{"hub", map[string]any{"auth": "YW5uOnM="}, map[string]string{"auth": "YW5uOnM="}},
-		{"hub", map[string]any{"login": "ann", "password": "secret", "token": "token"}, map[string]string{"login": "ann", "password": "s*****", "token": "t****"}},
+		{"hub", map[string]any{"login": "ann", "password": "secret", "token": "token"}, map[string]string{
+			"login": "ann", "password": "s*****", "token": "t****",
+		}},
 		{"ghcr", map[string]any{"username": "ann", "token": "ghp_x"}, map[string]string{"username": "ann", "token": "g****"}},
-		{"quay", map[string]any{"namespace": "team", "account": "bot", "token": "ABC"}, map[string]string{"namespace": "team", "account": "bot", "token": "A**"}},
-		{"acr", map[string]any{"clientid": "app", "clientsecret": "secret", "username": "ann"}, map[string]string{"clientid": "app", "clientsecret": "s*****", "username": "ann"}},
-		{"gcr", map[string]any{"clientemail": "a@b", "privatekey": "-----", "key": "{}", "token": "ya29"}, map[string]string{"clientemail": "a@b", "privatekey": "-****", "key": "{*", "token": "y***"}},
-		{"gitlab", map[string]any{"username": "ann", "token": "glpat"}, map[string]string{"username": "ann", "token": "g****", "url": "https://registry.gitlab.com"}},
-		{"gitea", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret"}, map[string]string{"login": "ann", "password": "s*****"}},
+		{"quay", map[string]any{"namespace": "team", "account": "bot", "token": "ABC"}, map[string]string{
+			"namespace": "team", "account": "bot", "token": "A**",
+		}},
+		{"acr", map[string]any{"clientid": "app", "clientsecret": "secret", "username": "ann"}, map[string]string{
+			"clientid": "app", "clientsecret": "s*****", "username": "ann",
+		}},
+		{"gcr", map[string]any{"clientemail": "a@b", "privatekey": "-----", "key": "{}", "token": "ya29"}, map[string]string{
+			"clientemail": "a@b", "privatekey": "-****", "key": "{*", "token": "y***",
+		}},
+		{"gitlab", map[string]any{"username": "ann", "token": "glpat"}, map[string]string{
+			"username": "ann", "token": "g****", "url": "https://registry.gitlab.com",
+		}},
+		{"gitea", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret"}, map[string]string{
+			"login": "ann", "password": "s*****",
+		}},
 		{"docr", map[string]any{"token": "dop_v1"}, map[string]string{"token": "d*****"}},
 		{"ibmcr", map[string]any{"apikey": "secret"}, map[string]string{"apikey": "s*****", "username": "iamapikey"}},
-		{"custom", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret", "auth": "YW5u"}, map[string]string{"url": "https://r.test", "login": "ann", "password": "s*****", "auth": "Y***"}},
+		{"custom", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret", "auth": "YW5u"},
+			map[string]string{"url": "https://r.test", "login": "ann", "password": "s*****", "auth": "Y***"}},
 	}
 	for _, test := range tests {
 		schema := typeOf(t, test.typ).Options
@@ -216,23 +247,37 @@ func TestPullCredentials(t *testing.T) {
 		options   map[string]any
 		want      sdk.Credentials
 	}{
-		{"hub", "docker.io", map[string]any{"login": "ann", "password": "p"}, sdk.Credentials{Username: "ann", Password: "p"}},
-		{"hub", "docker.io", map[string]any{"login": "ann", "token": "t", "password": "p"}, sdk.Credentials{Username: "ann", Password: "t"}},
+		{"hub", "docker.io", map[string]any{"login": "ann", "password": "p"}, sdk.Credentials{
+			Username: "ann", Password: "p",
+		}},
+		{"hub", "docker.io", map[string]any{"login": "ann", "token": "t", "password": "p"}, sdk.Credentials{
+			Username: "ann", Password: "t",
+		}},
 		{"hub", "docker.io", map[string]any{"auth": auth}, sdk.Credentials{Username: user, Password: secret}},
 		{"hub", "docker.io", nil, sdk.Credentials{}},
 		{"ghcr", "ghcr.io", map[string]any{"username": "ann", "token": "t"}, sdk.Credentials{Username: "ann", Password: "t"}},
-		{"quay", "quay.io", map[string]any{"namespace": "team", "account": "bot", "token": "t"}, sdk.Credentials{Username: "team+bot", Password: "t"}},
+		{"quay", "quay.io", map[string]any{"namespace": "team", "account": "bot", "token": "t"}, sdk.Credentials{
+			Username: "team+bot", Password: "t",
+		}},
 		{"oci", "registry.test", nil, sdk.Credentials{}},
-		{"acr", "team.azurecr.io", map[string]any{"clientid": "app", "clientsecret": "t"}, sdk.Credentials{Username: "app", Password: "t"}},
+		{"acr", "team.azurecr.io", map[string]any{"clientid": "app", "clientsecret": "t"}, sdk.Credentials{
+			Username: "app", Password: "t",
+		}},
 		{"docr", "registry.digitalocean.com", map[string]any{"token": "t"}, sdk.Credentials{Username: "t", Password: "t"}},
-		{"gar", "europe-docker.pkg.dev", map[string]any{"token": "t"}, sdk.Credentials{Username: "oauth2accesstoken", Password: "t"}},
+		{"gar", "europe-docker.pkg.dev", map[string]any{"token": "t"}, sdk.Credentials{
+			Username: "oauth2accesstoken", Password: "t",
+		}},
 		{"gitlab", "registry.gitlab.com", map[string]any{"token": "t"}, sdk.Credentials{Password: "t"}},
-		{"ibmcr", "cp.icr.io", map[string]any{"apikey": "t", "username": "cp"}, sdk.Credentials{Username: "cp", Password: "t"}},
+		{"ibmcr", "cp.icr.io", map[string]any{"apikey": "t", "username": "cp"}, sdk.Credentials{
+			Username: "cp", Password: "t",
+		}},
 		{"lscr", "lscr.io", nil, sdk.Credentials{}},
 	}
 	for _, test := range tests {
 		r, _ := newInstance(t, test.typ, test.options)
-		got, err := r.(registry.CredentialProvider).Credentials(t.Context(), registry.Repository{Host: test.host, Name: "a/b"})
+		got, err := r.(registry.CredentialProvider).Credentials(t.Context(), registry.Repository{
+			Host: test.host, Name: "a/b",
+		})
 		if err != nil || got != test.want {
 			t.Errorf("%s %v returns %v, %v; want %v", test.typ, test.options, got, err, test.want)
 		}
@@ -240,7 +285,9 @@ func TestPullCredentials(t *testing.T) {
 }
 
 func TestUnencryptedCredentialsAreWarnedAbout(t *testing.T) {
-	for url, want := range map[string]int{"http://reg.lan:5000": 1, "http://localhost:5000": 0, "https://reg.lan:5000": 0} {
+	for url, want := range map[string]int{
+		"http://reg.lan:5000": 1, "http://localhost:5000": 0, "https://reg.lan:5000": 0,
+	} {
 		_, warnings := newInstance(t, "custom", map[string]any{"url": url, "login": user, "password": secret})
 		if len(warnings) != want || want == 1 && !strings.Contains(warnings[0], "https://") {
 			t.Errorf("%s: %q", url, warnings)

@@ -55,7 +55,9 @@ const authorizationTarget = "AmazonEC2ContainerRegistry_V20150921.GetAuthorizati
 
 // endpointSuffixes are the ends of the API's addresses by partition
 // (https://docs.aws.amazon.com/general/latest/gr/ecr.html).
-var endpointSuffixes = map[string]string{"aws": "amazonaws.com", "aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu"}
+var endpointSuffixes = map[string]string{
+	"aws": "amazonaws.com", "aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu",
+}
 
 // api requests the authorizations that the registries of a region accept.
 type api struct {
@@ -76,7 +78,10 @@ func newAPI(o Options, region string, keys aws.CredentialsProvider, client doer)
 			endpoint = strings.TrimSuffix(o.Endpoint.String(), "/") + "/"
 		}
 	}
-	about := service{name: "the ECR API in " + region, shown: "the access key", remedy: check + "accesskeyid and secretaccesskey, and that its user may call ecr:GetAuthorizationToken"}
+	about := service{
+		name: "the ECR API in " + region, shown: "the access key",
+		remedy: check + "accesskeyid and secretaccesskey, and that its user may call ecr:GetAuthorizationToken",
+	}
 	if o.AccessKeyID == "" || o.RoleARN != "" {
 		about.shown, about.remedy = "the credentials", check+"and that whose they are may call ecr:GetAuthorizationToken"
 	}
@@ -125,7 +130,8 @@ func (a api) call(ctx context.Context) ([]byte, error) {
 	req.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	req.Header.Set("X-Amz-Target", authorizationTarget)
 	sum := sha256.Sum256([]byte(body))
-	if err := v4.NewSigner().SignHTTP(ctx, keys, req, hex.EncodeToString(sum[:]), "ecr", a.region, time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(ctx, keys, req, hex.EncodeToString(sum[:]), "ecr", a.region,
+		time.Now()); err != nil {
 		return nil, err
 	}
 	resp, err := a.client.Do(req)

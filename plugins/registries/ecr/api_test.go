@@ -42,9 +42,10 @@ func TestAuthorizationRequest(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"a region":    {Options{Region: "eu-west-1"}, "https://api.ecr.eu-west-1.amazonaws.com/"},
-		"in China":    {Options{Region: "cn-north-1"}, "https://api.ecr.cn-north-1.amazonaws.com.cn/"},
-		"an endpoint": {Options{Region: "eu-west-1", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}}, "https://vpce-1.example.test/"},
+		"a region": {Options{Region: "eu-west-1"}, "https://api.ecr.eu-west-1.amazonaws.com/"},
+		"in China": {Options{Region: "cn-north-1"}, "https://api.ecr.cn-north-1.amazonaws.com.cn/"},
+		"an endpoint": {Options{Region: "eu-west-1", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}},
+			"https://vpce-1.example.test/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.AccessKeyID, test.options.SecretAccessKey = "AKIAEXAMPLE", "secret"
@@ -64,7 +65,8 @@ func TestAuthorizationRequest(t *testing.T) {
 					t.Errorf("%s is %q, want %q in it", name, got, want)
 				}
 			}
-			if scope := "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders="; !strings.Contains(r.request.Header.Get("Authorization"), scope) {
+			if scope := "/" + test.options.Region +
+				"/ecr/aws4_request, SignedHeaders="; !strings.Contains(r.request.Header.Get("Authorization"), scope) {
 				t.Errorf("signed as %q", r.request.Header.Get("Authorization"))
 			}
 			if agent := r.request.UserAgent(); agent != "" {
@@ -79,7 +81,10 @@ func TestAuthorizationRequest(t *testing.T) {
 
 // TestRequestOfAnotherRegion: the endpoint of the options is that of their region only.
 func TestAuthorizationRequestOfAnotherRegion(t *testing.T) {
-	o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}}
+	o := Options{
+		Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret",
+		Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"},
+	}
 	r := &recorder{status: http.StatusForbidden}
 	_, _, err := newAPI(o, "us-east-1", o.provider(r), r).authorization(t.Context())
 	if got := r.request.URL.String(); got != "https://api.ecr.us-east-1.amazonaws.com/" {
@@ -98,19 +103,28 @@ func TestAuthorizationErrors(t *testing.T) {
 		response recorder
 		want     string
 	}{
-		"in the body":            {recorder{status: 400, body: `{"__type":"AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
-		"with a namespace":       {recorder{status: 400, body: `{"__type":"com.amazonaws.ecr#AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
-		"as a code":              {recorder{status: 400, body: `{"code":"InvalidSignatureException"}`}, "refused the access key: InvalidSignatureException;"},
-		"in a header with a URL": {recorder{status: 500, header: http.Header{"X-Amzn-Errortype": {"ServerException:http://internal.amazon.com/"}}}, "failed: ServerException"},
-		"too often":              {recorder{status: 400, body: `{"__type":"ThrottlingException"}`}, "has had too many requests: ThrottlingException"},
-		"too often for a proxy":  {recorder{status: 429}, "has had too many requests: 429 too many requests"},
-		"by a proxy":             {recorder{status: 403, body: "<html>go away</html>"}, "refused the access key: 403 forbidden;"},
-		"by a broken proxy":      {recorder{status: 502}, "failed: 502 bad gateway"},
-		"with nonsense":          {recorder{status: 400, body: `{"__type":"key AKIAEXAMPLE"}`}, "refused the access key: an unreadable error;"},
-		"with success":           {recorder{status: 200, body: `<html>`}, "answered with no authorization"},
-		"with nothing":           {recorder{status: 200, body: `{"authorizationData":[]}`}, "answered with no authorization"},
-		"with a broken token":    {recorder{status: 200, body: `{"authorizationData":[{"authorizationToken":"%"}]}`}, "answered with an authorization that cannot be read"},
-		"at length":              {recorder{status: 200, body: strings.Repeat(" ", maxResponse+1)}, "answered with far too much"},
+		"in the body": {recorder{status: 400, body: `{"__type":"AccessDeniedException"}`},
+			"refused the access key: AccessDeniedException;"},
+		"with a namespace": {recorder{status: 400, body: `{"__type":"com.amazonaws.ecr#AccessDeniedException"}`},
+			"refused the access key: AccessDeniedException;"},
+		"as a code": {recorder{status: 400, body: `{"code":"InvalidSignatureException"}`},
+			"refused the access key: InvalidSignatureException;"},
+		"in a header with a URL": {recorder{
+			status: 500, header: http.Header{"X-Amzn-Errortype": {"ServerException:http://internal.amazon.com/"}},
+		}, "failed: ServerException"},
+		"too often": {recorder{status: 400, body: `{"__type":"ThrottlingException"}`},
+			"has had too many requests: ThrottlingException"},
+		"too often for a proxy": {recorder{status: 429}, "has had too many requests: 429 too many requests"},
+		"by a proxy": {recorder{status: 403, body: "<html>go away</html>"},
+			"refused the access key: 403 forbidden;"},
+		"by a broken proxy": {recorder{status: 502}, "failed: 502 bad gateway"},
+		"with nonsense": {recorder{status: 400, body: `{"__type":"key AKIAEXAMPLE"}`},
+			"refused the access key: an unreadable error;"},
+		"with success": {recorder{status: 200, body: `<html>`}, "answered with no authorization"},
+		"with nothing": {recorder{status: 200, body: `{"authorizationData":[]}`}, "answered with no authorization"},
+		"with a broken token": {recorder{status: 200, body: `{"authorizationData":[{"authorizationToken":"%"}]}`},
+			"answered with an authorization that cannot be read"},
+		"at length": {recorder{status: 200, body: strings.Repeat(" ", maxResponse+1)}, "answered with far too much"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret"}

@@ -131,7 +131,9 @@ func (c chain) role(keys aws.CredentialsProvider, arn string) aws.CredentialsPro
 	if address := os.Getenv("AWS_ENDPOINT_URL_STS"); address != "" {
 		o.BaseEndpoint = aws.String(address)
 	}
-	taken := stscreds.NewAssumeRoleProvider(sts.New(o), arn, func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = sessionName })
+	taken := stscreds.NewAssumeRoleProvider(sts.New(o), arn, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = sessionName
+	})
 	return explained{taken, tokenService(arn, "check rolearn, and that the role trusts whose credentials these are")}
 }
 

@@ -37,9 +37,11 @@ func (c chain) missing(err error, found aws.Config) error {
 	case errors.Is(err, context.Canceled):
 		err = context.Canceled
 	case errors.As(err, &none):
-		err = unauthorized("there is no profile %q in the AWS configuration (%s)", none.Profile, strings.Join(none.Filename, ", "))
+		err = unauthorized("there is no profile %q in the AWS configuration (%s)", none.Profile,
+			strings.Join(none.Filename, ", "))
 	case errors.As(err, &unread): // the SDK may repeat a line of the file, and with it a key
-		err = unauthorized("read the AWS configuration %s: %s", unread.Filename, cmp.Or(fileReason(err), "it cannot be understood"))
+		err = unauthorized("read the AWS configuration %s: %s", unread.Filename,
+			cmp.Or(fileReason(err), "it cannot be understood"))
 	case errors.As(err, &process):
 		err = unauthorized("the credential_process of the AWS profile %q gave no credentials", profile)
 	case errors.As(err, &empty):
@@ -57,7 +59,10 @@ func (c chain) missing(err error, found aws.Config) error {
 	case login != "":
 		err = signOn(profile, login, failed, err)
 	case failed != "", errors.As(err, &response), statusOf(err) != 0:
-		err = service{name: "the credentials endpoint of the container", shown: "us", remedy: "check the AWS_CONTAINER_… variables, and the role of the task or pod"}.explain(err)
+		err = service{
+			name: "the credentials endpoint of the container", shown: "us",
+			remedy: "check the AWS_CONTAINER_… variables, and the role of the task or pod",
+		}.explain(err)
 	default:
 		err = unauthorized("find credentials for AWS: %s", brief(err))
 	}
@@ -97,9 +102,12 @@ func tokenService(role, remedy string) service {
 func signOn(profile, login, failed string, err error) error {
 	remedy := "run " + login + " where its files are"
 	if failed != "" {
-		return service{name: "AWS single sign-on", shown: fmt.Sprintf("the session of the profile %q", profile), remedy: remedy}.explain(err)
+		return service{
+			name: "AWS single sign-on", shown: fmt.Sprintf("the session of the profile %q", profile), remedy: remedy,
+		}.explain(err)
 	}
-	return unauthorized("the AWS profile %q is not logged in: %s; %s", profile, cmp.Or(fileReason(err), brief(err)), remedy)
+	return unauthorized("the AWS profile %q is not logged in: %s; %s", profile, cmp.Or(fileReason(err), brief(err)),
+		remedy)
 }
 
 func metadataFailure(err error) string {

@@ -31,24 +31,28 @@ type Options struct {
 
 // Type returns the type; its instances use what shared knows.
 func Type(shared *oci.Shared) registry.Type {
-	return registry.Define("ecr", "Amazon Elastic Container Registry", func(env sdk.Env, o Options) (*oci.Registry, error) {
-		if err := o.check(); err != nil {
-			return nil, err
-		}
-		hosts, err := o.hosts()
-		if err != nil {
-			return nil, err
-		}
-		c := oci.Config{Hosts: hosts, Keys: "region, accesskeyid and secretaccesskey", PublicImage: gallery + "/docker/library/hello-world:latest"}
-		if o.private() {
-			client, err := httpclient.New(env, o.Options, o.AccessKeyID, o.SecretAccessKey)
+	return registry.Define("ecr", "Amazon Elastic Container Registry",
+		func(env sdk.Env, o Options) (*oci.Registry, error) {
+			if err := o.check(); err != nil {
+				return nil, err
+			}
+			hosts, err := o.hosts()
 			if err != nil {
 				return nil, err
 			}
-			c.Login = newLogin(o, client)
-		}
-		return shared.Open(env, o.Options, c, o.AccessKeyID, o.SecretAccessKey)
-	}, kind.Default("public"), kind.Docs("https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html"))
+			c := oci.Config{
+				Hosts: hosts, Keys: "region, accesskeyid and secretaccesskey",
+				PublicImage: gallery + "/docker/library/hello-world:latest",
+			}
+			if o.private() {
+				client, err := httpclient.New(env, o.Options, o.AccessKeyID, o.SecretAccessKey)
+				if err != nil {
+					return nil, err
+				}
+				c.Login = newLogin(o, client)
+			}
+			return shared.Open(env, o.Options, c, o.AccessKeyID, o.SecretAccessKey)
+		}, kind.Default("public"), kind.Docs("https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html"))
 }
 
 func (o Options) check() error {
@@ -83,5 +87,6 @@ func (o Options) check() error {
 
 // private reports whether anything about private registries is configured.
 func (o Options) private() bool {
-	return o.Region != "" || o.AccessKeyID != "" || o.SecretAccessKey != "" || o.AccountID != "" || o.Profile != "" || o.RoleARN != ""
+	return o.Region != "" || o.AccessKeyID != "" || o.SecretAccessKey != "" || o.AccountID != "" || o.Profile != "" ||
+		o.RoleARN != ""
 }

@@ -43,8 +43,10 @@ func (s service) explain(err error) error {
 	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &send):
 		return fmt.Errorf("ask %s: %w", s.name, context.DeadlineExceeded)
 	case errors.As(err, &send):
-		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("ask %s: %w", s.name, send.Err)) // the HTTP client has explained it
-	case strings.Contains(code, "Throttl"), strings.Contains(code, "TooManyRequests"), status == http.StatusTooManyRequests:
+		// the HTTP client has explained it
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("ask %s: %w", s.name, send.Err))
+	case strings.Contains(code, "Throttl"), strings.Contains(code, "TooManyRequests"),
+		status == http.StatusTooManyRequests:
 		return sdk.RateLimited(0, fmt.Errorf("%s has had too many requests: %s", s.name, code))
 	case status/100 == 2:
 		return s.odd("no authorization")
@@ -72,7 +74,8 @@ func codeOf(err error) string {
 	switch status := statusOf(err); {
 	case code == "":
 		return strings.ToLower(fmt.Sprintf("%d %s", status, http.StatusText(status)))
-	case len(code) > 60 || strings.ContainsFunc(code, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }):
+	case len(code) > 60 ||
+		strings.ContainsFunc(code, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }):
 		return "an unreadable error"
 	}
 	return code

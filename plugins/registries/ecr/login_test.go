@@ -30,7 +30,8 @@ func (a *fakeAPI) Do(req *http.Request) (*http.Response, error) {
 	}
 	a.requests++
 	token := base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("AWS:token-%d", a.requests)))
-	body := fmt.Sprintf(`{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d}]}`, token, time.Now().Add(a.life).Unix())
+	body := fmt.Sprintf(`{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d}]}`, token,
+		time.Now().Add(a.life).Unix())
 	return &http.Response{
 		StatusCode: 200, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}},
 		Body: io.NopCloser(strings.NewReader(body)), Request: req,
@@ -85,7 +86,9 @@ func TestAuthorizationIsCachedUntilRenewal(t *testing.T) {
 // TestAuthorizationPerRegion: what one region's registries refuse costs the others nothing.
 func TestAuthorizationPerRegion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{life: 12 * time.Hour})
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{
+			life: 12 * time.Hour,
+		})
 		const other = "210987654321.dkr.ecr.us-east-1.amazonaws.com"
 		get := func(host, want string) sdk.Credentials {
 			t.Helper()

@@ -46,7 +46,8 @@ func Status(status int, body string, headers ...string) http.HandlerFunc {
 
 // PullLimit responds as Docker Hub does to an address that has used up its pulls.
 func PullLimit() http.HandlerFunc {
-	return Status(http.StatusTooManyRequests, `{"errors":[{"code":"TOOMANYREQUESTS","message":"You have reached your pull rate limit."}]}`,
+	return Status(http.StatusTooManyRequests,
+		`{"errors":[{"code":"TOOMANYREQUESTS","message":"You have reached your pull rate limit."}]}`,
 		"Content-Type", "application/json", "RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", "0;w=21600")
 }
 

@@ -102,7 +102,8 @@ func (r *Registry) publish(repo string, revision int) *content {
 	return c
 }
 
-// build makes a chart, or an image: for each platform a layer of the repository and one of the image, a configuration and a
+// build makes a chart, or an image: for each platform a layer of the repository and one of the image, a configuration
+// and a
 // manifest, and an index over them with an attestation as BuildKit adds.
 func (r *Registry) build(repo string, revision int) *content {
 	c := &content{documents: map[string]document{}}
@@ -110,7 +111,8 @@ func (r *Registry) build(repo string, revision int) *content {
 	if r.charts[revision] {
 		chart := manifest{
 			SchemaVersion: 2, MediaType: typeManifest,
-			Config: c.addJSON(typeChart, map[string]string{"name": repo, "version": fmt.Sprint(revision)}), Layers: []descriptor{},
+			Config: c.addJSON(typeChart, map[string]string{"name": repo, "version": fmt.Sprint(revision)}),
+			Layers: []descriptor{},
 		}
 		c.index = c.addJSON(typeManifest, chart).Digest
 		return c
@@ -119,8 +121,10 @@ func (r *Registry) build(repo string, revision int) *content {
 	settings := r.options.Config(repo, revision)
 	labels, _ := settings["Labels"].(map[string]string)
 	for _, platform := range r.options.Platforms {
-		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
-		base := c.add(typeLayer, []byte(fmt.Sprintf("%s %s/%s%s", repo, platform.OS, platform.Architecture, platform.Variant)))
+		layer := c.add(typeLayer,
+			[]byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
+		base := c.add(typeLayer,
+			[]byte(fmt.Sprintf("%s %s/%s%s", repo, platform.OS, platform.Architecture, platform.Variant)))
 		if size := r.options.Size; size != nil {
 			layer.Size = size(repo, revision)
 			base.Size = 2 * layer.Size
@@ -129,7 +133,9 @@ func (r *Registry) build(repo string, revision int) *content {
 			Platform: platform, Created: created.Format(time.RFC3339), Config: settings,
 			RootFS: rootFS{Type: "layers", DiffIDs: []string{base.Digest, layer.Digest}},
 		})
-		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{base, layer}})
+		entry := c.addJSON(typeManifest, manifest{
+			SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{base, layer},
+		})
 		entry.Platform = &platform
 		list.Manifests = append(list.Manifests, entry)
 		c.platforms = append(c.platforms, PlatformImage{
@@ -137,7 +143,9 @@ func (r *Registry) build(repo string, revision int) *content {
 			Settings: settings, Labels: labels, Size: base.Size + layer.Size,
 		})
 	}
-	proof := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: c.addJSON(typeConfig, struct{}{}), Layers: []descriptor{}})
+	proof := c.addJSON(typeManifest, manifest{
+		SchemaVersion: 2, MediaType: typeManifest, Config: c.addJSON(typeConfig, struct{}{}), Layers: []descriptor{},
+	})
 	proof.Platform = &sdk.Platform{OS: "unknown", Architecture: "unknown"}
 	proof.Annotations = map[string]string{"vnd.docker.reference.type": "attestation-manifest"}
 	list.Manifests = append(list.Manifests, proof)

@@ -118,7 +118,10 @@ func New(o Options) *Registry {
 			{OS: "linux", Architecture: "arm", Variant: "v7"},
 		}
 	}
-	return &Registry{options: o, repos: map[string]*repository{}, parts: map[string]part{}, charts: map[int]bool{}, tokens: map[string]grant{}}
+	return &Registry{
+		options: o, repos: map[string]*repository{}, parts: map[string]part{}, charts: map[int]bool{},
+		tokens: map[string]grant{},
+	}
 }
 
 // Push puts a new image behind each of the tags, which may exist.
@@ -261,7 +264,10 @@ func (r *Registry) Start() (*Server, error) {
 		return nil, fmt.Errorf("start a simulated registry: %w", err)
 	}
 	host := l.Addr().String()
-	s := &Server{URL: "http://" + host, Host: host, http: &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}, served: make(chan error, 1)}
+	s := &Server{
+		URL: "http://" + host, Host: host, http: &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second},
+		served: make(chan error, 1),
+	}
 	go func() { s.served <- s.http.Serve(l) }()
 	return s, nil
 }

@@ -43,7 +43,9 @@ func TestPushChart(t *testing.T) {
 // An independent client finds valid images behind it.
 func TestImagesAreValid(t *testing.T) {
 	users := map[string]string{"ann": "s3cret"}
-	for label, o := range map[string]Options{"open": {}, "basic": {Auth: Basic, Users: users}, "token": {Auth: Token, Users: users}, "paged": {PageSize: 2}} {
+	for label, o := range map[string]Options{
+		"open": {}, "basic": {Auth: Basic, Users: users}, "token": {Auth: Token, Users: users}, "paged": {PageSize: 2},
+	} {
 		t.Run(label, func(t *testing.T) {
 			r := New(o)
 			r.Push("team/app", "1.0.0", "1.1.0", "2.0.0", "latest", "edge")
@@ -52,7 +54,8 @@ func TestImagesAreValid(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			client := []remote.Option{remote.WithAuth(&authn.Basic{Username: "ann", Password: "s3cret"}), remote.WithContext(t.Context())}
+			client := []remote.Option{remote.WithAuth(&authn.Basic{Username: "ann", Password: "s3cret"}),
+				remote.WithContext(t.Context())}
 			repo, err := name.NewRepository(s.Host + "/team/app")
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +73,8 @@ func TestImagesAreValid(t *testing.T) {
 				}
 				digest, _ := image.Digest()
 				config, err := image.ConfigFile() // verifies its digest
-				if err != nil || digest.String() != p.Digest || config.Architecture != p.Platform.Architecture || !config.Created.Equal(p.Created) {
+				if err != nil || digest.String() != p.Digest || config.Architecture != p.Platform.Architecture ||
+					!config.Created.Equal(p.Created) {
 					t.Errorf("%v: %s, %+v, %v; want %+v", platform, digest, config, err, p)
 				}
 				layers, err := image.Layers()

@@ -46,7 +46,10 @@ func (r *Registry) giveToken(w http.ResponseWriter, req *http.Request) {
 	case r.options.Scopes == FirstScope && len(scopes) > 1:
 		scopes = scopes[:1]
 	}
-	g := grant{repos: map[string]bool{}, every: r.options.Scopes == EveryTarget, user: right, expires: time.Now().Add(r.options.TokenLife)}
+	g := grant{
+		repos: map[string]bool{}, every: r.options.Scopes == EveryTarget, user: right,
+		expires: time.Now().Add(r.options.TokenLife),
+	}
 	for _, scope := range scopes {
 		name, actions, ok := splitScope(scope)
 		if ok && strings.Contains(actions, "pull") && (right || !r.private(name)) {

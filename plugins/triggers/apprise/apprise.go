@@ -38,7 +38,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("apprise", "Notify through an Apprise API server", New, kind.Docs("https://appriseit.com/api/"), kind.Messages())
+	return trigger.Define("apprise", "Notify through an Apprise API server", New,
+		kind.Docs("https://appriseit.com/api/"), kind.Messages())
 }
 
 type apprise struct {
@@ -62,13 +63,16 @@ type payload struct {
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	switch {
 	case o.URLs == "" && o.Config == "":
-		return nil, sdk.Invalid("urls", "this or config is required: Apprise URLs, or the key of a configuration that the server stores")
+		return nil,
+			sdk.Invalid("urls", "this or config is required: Apprise URLs, or the key of a configuration that the server stores")
 	case o.URLs != "" && o.Config != "":
 		return nil, sdk.Invalid("config", "give this or urls, not both")
 	case o.Tag != "" && o.Config == "":
 		return nil, sdk.Invalid("tag", "goes with config, not with urls")
 	case o.URLs != "" && !strings.Contains(o.URLs, "://"):
-		return nil, sdk.Invalid("urls", "want Apprise URLs such as mailto://… or tgram://…; the key of a stored configuration belongs in config")
+		return nil,
+			sdk.Invalid("urls",
+				"want Apprise URLs such as mailto://… or tgram://…; the key of a stored configuration belongs in config")
 	case !isKey(o.Config):
 		return nil, sdk.Invalid("config", "want at most %d letters, digits, - or _, got %q", maxConfig, o.Config)
 	}

@@ -37,12 +37,16 @@ func TestConformance(t *testing.T) {
 		triggertest.Failure{Name: "some failed", Options: func(t *testing.T) map[string]any {
 			return options(plugintest.Responding(t, http.StatusFailedDependency))
 		}},
-		triggertest.Failure{Name: "the only one failed", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-			return map[string]any{"url": plugintest.Responding(t, http.StatusFailedDependency), "urls": "tgram://recognisable-bot/123456"}
-		}},
-		triggertest.Failure{Name: "no service to notify", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Responding(t, http.StatusNoContent))
-		}},
+		triggertest.Failure{Name: "the only one failed", Kind: sdk.ErrUnavailable,
+			Options: func(t *testing.T) map[string]any {
+				return map[string]any{
+					"url": plugintest.Responding(t, http.StatusFailedDependency), "urls": "tgram://recognisable-bot/123456",
+				}
+			}},
+		triggertest.Failure{Name: "no service to notify", Kind: &sdk.InvalidError{},
+			Options: func(t *testing.T) map[string]any {
+				return options(plugintest.Responding(t, http.StatusNoContent))
+			}},
 	)
 	triggertest.Run(t, Type(), c)
 }
@@ -70,7 +74,8 @@ func wrong(c sink.Call) (status int, problem string) {
 		return 400, "Invalid JSON provided"
 	case c.Method != "POST" || !stored && c.URI != "/notify":
 		return 404, "no such page"
-	case p.Body == nil || *p.Body == "" || p.Type == nil || !slices.Contains([]string{"info", "success", "warning", "failure"}, *p.Type):
+	case p.Body == nil || *p.Body == "" || p.Type == nil ||
+		!slices.Contains([]string{"info", "success", "warning", "failure"}, *p.Type):
 		return 400, "Payload lacks minimum requirements"
 	case p.Format == nil || !slices.Contains([]string{"text", "html", "markdown"}, *p.Format):
 		return 400, "An invalid body input format was specified"

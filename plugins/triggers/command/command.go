@@ -51,7 +51,9 @@ type command struct {
 // New returns a trigger that runs one command.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if _, err := exec.LookPath(o.Shell); err != nil {
-		return nil, sdk.Invalid("shell", "%q cannot be run here: %v; a container image without a shell needs one added", o.Shell, errors.Unwrap(err))
+		return nil,
+			sdk.Invalid("shell", "%q cannot be run here: %v; a container image without a shell needs one added",
+				o.Shell, errors.Unwrap(err))
 	}
 	for _, name := range o.Env {
 		if _, set := os.LookupEnv(name); !set && env.Warn != nil {
@@ -78,7 +80,8 @@ func (c *command) Run(ctx context.Context, req trigger.Request) error {
 	if len(dropped) > 0 {
 		c.log.Warn("too large for the environment; read standard input", "variables", dropped)
 	}
-	stdout, stderr := newLines(func(line string) { c.log.Info("stdout", "line", line) }), newLines(func(line string) { c.log.Warn("stderr", "line", line) })
+	stdout, stderr := newLines(func(line string) { c.log.Info("stdout", "line", line) }),
+		newLines(func(line string) { c.log.Warn("stderr", "line", line) })
 	cmd := exec.CommandContext(ctx, c.shell, "-c", c.cmd)
 	cmd.Env = variables
 	cmd.Stdin = bytes.NewReader(payload)

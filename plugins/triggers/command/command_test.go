@@ -90,7 +90,9 @@ func TestEnvironments(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if _, err := run(t, t.Context(), map[string]any{"cmd": "env -0 > '" + dir + "/env'; cat > '" + dir + "/stdin'"}, req); err != nil {
+			if _, err := run(t, t.Context(), map[string]any{
+				"cmd": "env -0 > '" + dir + "/env'; cat > '" + dir + "/stdin'",
+			}, req); err != nil {
 				t.Fatal(err)
 			}
 			var ours []string
@@ -124,12 +126,15 @@ func TestEnvironmentSizeIsBounded(t *testing.T) {
 	req.Containers[0].Labels["big"] = strings.Repeat("x", 200<<10)
 	req.Body = strings.Repeat("y", 200<<10)
 	out := filepath.Join(t.TempDir(), "size")
-	log, err := run(t, t.Context(), map[string]any{"cmd": `echo "${name} ${labels_big-unset} ${container_json-unset} ${body-unset} $(wc -c)" > '` + out + "'"}, req)
+	log, err := run(t, t.Context(), map[string]any{
+		"cmd": `echo "${name} ${labels_big-unset} ${container_json-unset} ${body-unset} $(wc -c)" > '` + out + "'",
+	}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	payload, _ := encode(req)
-	if got := strings.Fields(read(t, out)); len(got) != 5 || got[0] != "nginx" || got[1] != "unset" || got[2] != "unset" || got[3] != "unset" || got[4] != strconv.Itoa(len(payload)) {
+	if got := strings.Fields(read(t, out)); len(got) != 5 || got[0] != "nginx" || got[1] != "unset" ||
+		got[2] != "unset" || got[3] != "unset" || got[4] != strconv.Itoa(len(payload)) {
 		t.Errorf("the command saw %q, want %d bytes on standard input", got, len(payload))
 	}
 	if !strings.Contains(log, "body") || !strings.Contains(log, "labels_big") || !strings.Contains(log, "container_json") {
@@ -148,18 +153,22 @@ func TestChosenVariablesArePassed(t *testing.T) {
 	needShell(t)
 	t.Setenv("CHOSEN", "yes")
 	t.Setenv("OTHER", "no")
-	log, err := run(t, t.Context(), map[string]any{"cmd": `echo "$CHOSEN ${OTHER-unset}"`, "env": "CHOSEN, NOTHERE"}, triggertest.Request("nginx"))
+	log, err := run(t, t.Context(), map[string]any{"cmd": `echo "$CHOSEN ${OTHER-unset}"`, "env": "CHOSEN, NOTHERE"},
+		triggertest.Request("nginx"))
 	if err != nil || !strings.Contains(log, `line="yes unset"`) {
 		t.Errorf("%s, %v", log, err)
 	}
 	var warned string
-	if _, err := Type().New(sdk.Env{Warn: func(m string) { warned += m }}, map[string]any{"cmd": "x", "env": "CHOSEN, NOTHERE"}); err != nil || !strings.Contains(warned, "NOTHERE") || strings.Contains(warned, "CHOSEN") {
+	if _, err := Type().New(sdk.Env{Warn: func(m string) { warned += m }}, map[string]any{
+		"cmd": "x", "env": "CHOSEN, NOTHERE",
+	}); err != nil || !strings.Contains(warned, "NOTHERE") || strings.Contains(warned, "CHOSEN") {
 		t.Errorf("warned %q, %v", warned, err)
 	}
 }
 
 func TestOutputIsLogged(t *testing.T) {
-	log, err := run(t, t.Context(), map[string]any{"cmd": "echo one; echo two >&2; printf three"}, triggertest.Request("nginx"))
+	log, err := run(t, t.Context(), map[string]any{"cmd": "echo one; echo two >&2; printf three"},
+		triggertest.Request("nginx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +195,8 @@ func TestFailures(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := run(t, t.Context(), map[string]any{"cmd": test.cmd, "timeout": test.timeout}, triggertest.Request("nginx"))
-		if err == nil || !strings.Contains(err.Error(), test.want) || sdk.Retryable(err) || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), test.want) || sdk.Retryable(err) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v, want %q", test.cmd, err, test.want)
 		}
 	}
@@ -229,7 +239,9 @@ func TestProcessesAreEnded(t *testing.T) {
 				ended <- err
 			}()
 			// Every process of the command inherits the open pipe.
-			_, _ = run(t, t.Context(), map[string]any{"cmd": "exec 9> '" + pipe + "'; " + test.cmd, "timeout": test.timeout}, triggertest.Request("nginx"))
+			_, _ = run(t, t.Context(), map[string]any{
+				"cmd": "exec 9> '" + pipe + "'; " + test.cmd, "timeout": test.timeout,
+			}, triggertest.Request("nginx"))
 			// On a busy machine the shell may be ended before it opens the pipe, which the reader waits for.
 			if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 				w.Close()

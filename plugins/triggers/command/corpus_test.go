@@ -12,8 +12,11 @@ import (
 
 // TestCommandsOfTheCorpus runs the command lines that users gave to What's Up Docker.
 func TestCommandsOfTheCorpus(t *testing.T) {
-	c := sdk.Container{ID: "c1", Name: "sonarr", DisplayName: "Sonarr TV", Watcher: "local", Image: sdk.Image{Name: "linuxserver/sonarr", Tag: sdk.Tag{Value: "4.0.14"}},
-		Result: &sdk.Result{Tag: "4.0.15", Digest: "sha256:d"}, UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "4.0.14", RemoteValue: "4.0.15", SemverDiff: sdk.DiffPatch}}
+	c := sdk.Container{ID: "c1", Name: "sonarr", DisplayName: "Sonarr TV", Watcher: "local", Image: sdk.Image{
+		Name: "linuxserver/sonarr", Tag: sdk.Tag{Value: "4.0.14"},
+	},
+		Result: &sdk.Result{Tag: "4.0.15", Digest: "sha256:d"}, UpdateAvailable: true,
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "4.0.14", RemoteValue: "4.0.15", SemverDiff: sdk.DiffPatch}}
 	script := filepath.Join(t.TempDir(), "update.sh")
 	if err := os.WriteFile(script, []byte("echo \"updating $1 from $2\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -28,7 +31,9 @@ func TestCommandsOfTheCorpus(t *testing.T) {
 		// Compose takes one of the two dollar signs away. Outside of it the shell makes its process id of them.
 		`echo $${display_name}`: "{display_name}",
 	} {
-		log, err := run(t, t.Context(), map[string]any{"cmd": cmd}, trigger.Request{Title: "t", Body: "b", Containers: []sdk.Container{c}})
+		log, err := run(t, t.Context(), map[string]any{"cmd": cmd}, trigger.Request{
+			Title: "t", Body: "b", Containers: []sdk.Container{c},
+		})
 		if err != nil || !strings.Contains(log, want) && !strings.Contains(log, strings.ReplaceAll(want, `\"`, `"`)) {
 			t.Errorf("%s: %v, the log says %s, want %s", cmd, err, log, want)
 		}

@@ -21,7 +21,8 @@ const (
 
 // harmless are variables that every command needs or can have.
 var harmless = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE",
+	"SSL_CERT_DIR",
 }
 
 // inherited returns the harmless variables of this process and those named more.
@@ -79,7 +80,8 @@ func environment(base []string, req trigger.Request, payload []byte) (variables,
 		add("event", e.Type)
 		add("watcher", e.Watcher)
 		add("error", e.Error)
-		for _, v := range [][2]string{{"container", e.Container}, {"operation", e.Operation}, {"from", e.From}, {"to", e.To}, {"by", e.By}, {"plugin", e.Plugin}} {
+		for _, v := range [][2]string{{"container", e.Container}, {"operation", e.Operation}, {"from", e.From},
+			{"to", e.To}, {"by", e.By}, {"plugin", e.Plugin}} {
 			if v[1] != "" {
 				add(v[0], v[1])
 			}

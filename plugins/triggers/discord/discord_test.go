@@ -33,7 +33,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestMasks(t *testing.T) {
-	sink.Masks(t, Type(), subject().With(map[string]any{"proxy": "http://ana:password@proxy:3128"}).Options("https://discord.com"))
+	sink.Masks(t, Type(),
+		subject().With(map[string]any{"proxy": "http://ana:password@proxy:3128"}).Options("https://discord.com"))
 }
 
 // service plays Discord: it refuses what Discord refuses.
@@ -120,7 +121,9 @@ func wrong(c sink.Call) string {
 
 func TestPayloads(t *testing.T) {
 	subject().Payloads(t, "*.json")
-	labelled := map[string]any{"cardlabel": "Container", "botusername": "WUD", "avatarurl": "https://example.org/a.png", "cardcolor": 255}
+	labelled := map[string]any{
+		"cardlabel": "Container", "botusername": "WUD", "avatarurl": "https://example.org/a.png", "cardcolor": 255,
+	}
 	subject().With(labelled).Payloads(t, "*labelled.json")
 }
 
@@ -151,15 +154,29 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"rate limit": {Status: 429, Response: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited."},
-		"hook gone":  {Status: 404, Response: `{"message":"Unknown Webhook","code":10015}`, Option: "url", Want: "Unknown Webhook"},
-		"thread":     {Status: 404, Response: `{"message":"Unknown Channel","code":10003}`, Option: "threadid", Want: "Unknown Channel"},
-		"forum":      {Status: 400, Response: `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, Option: "threadid", Want: "forum channels"},
-		"username": {
-			Status: 400, Response: `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
-			Option: "botusername", Want: `Invalid Form Body; username: Username cannot contain "discord"`,
+		"rate limit": {
+			Status: 429, Response: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`,
+			Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited.",
 		},
-		"embed": {Status: 400, Response: `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`, Want: "embeds: too long"},
+		"hook gone": {
+			Status: 404, Response: `{"message":"Unknown Webhook","code":10015}`, Option: "url", Want: "Unknown Webhook",
+		},
+		"thread": {
+			Status: 404, Response: `{"message":"Unknown Channel","code":10003}`, Option: "threadid", Want: "Unknown Channel",
+		},
+		"forum": {
+			Status:   400,
+			Response: `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, Option: "threadid", Want: "forum channels",
+		},
+		"username": {
+			Status:   400,
+			Response: `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
+			Option:   "botusername", Want: `Invalid Form Body; username: Username cannot contain "discord"`,
+		},
+		"embed": {
+			Status:   400,
+			Response: `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`, Want: "embeds: too long",
+		},
 	})
 }
 

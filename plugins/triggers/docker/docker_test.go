@@ -38,7 +38,9 @@ func TestRunRequestsUpdates(t *testing.T) {
 		want    watcher.UpdateRules
 	}{
 		{nil, watcher.UpdateRules{}},
-		{map[string]any{"prune": "true", "dryrun": "true", "keep": "2", "autoremovetimeout": "5000", "multinetworkfallback": "false"},
+		{map[string]any{
+			"prune": "true", "dryrun": "true", "keep": "2", "autoremovetimeout": "5000", "multinetworkfallback": "false",
+		},
 			watcher.UpdateRules{Prune: true, DryRun: true, Keep: 2}},
 	} {
 		instance := plugintest.Trigger(t, Type(), c.options)

@@ -36,7 +36,9 @@ type compose struct{ rules watcher.UpdateRules }
 func New(_ sdk.Env, o Options) (trigger.Trigger, error) {
 	return &compose{watcher.UpdateRules{
 		Prune: o.Prune, DryRun: o.DryRun, Keep: o.Keep,
-		Compose: &watcher.ComposeRules{File: o.File, Label: o.ComposeFileLabel, Backup: o.Backup, Command: o.Command, Required: true},
+		Compose: &watcher.ComposeRules{
+			File: o.File, Label: o.ComposeFileLabel, Backup: o.Backup, Command: o.Command, Required: true,
+		},
 	}}, nil
 }
 

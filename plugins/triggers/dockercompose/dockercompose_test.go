@@ -38,8 +38,16 @@ func TestRunRequestsUpdates(t *testing.T) {
 		want    watcher.UpdateRules
 	}{
 		{nil, watcher.UpdateRules{Compose: &watcher.ComposeRules{Required: true}}},
-		{map[string]any{"prune": "true", "dryrun": "true", "keep": "2", "file": "/stack/compose.yaml", "composefilelabel": "stack.file", "backup": "true", "command": "true"},
-			watcher.UpdateRules{Prune: true, DryRun: true, Keep: 2, Compose: &watcher.ComposeRules{File: "/stack/compose.yaml", Label: "stack.file", Backup: true, Command: true, Required: true}}},
+		{map[string]any{
+			"prune": "true", "dryrun": "true", "keep": "2", "file": "/stack/compose.yaml",
+			"composefilelabel": "stack.file", "backup": "true", "command": "true",
+		},
+			watcher.UpdateRules{
+				Prune: true, DryRun: true, Keep: 2,
+				Compose: &watcher.ComposeRules{
+					File: "/stack/compose.yaml", Label: "stack.file", Backup: true, Command: true, Required: true,
+				},
+			}},
 	} {
 		instance := plugintest.Trigger(t, Type(), c.options)
 		if len(instance.Warnings) > 0 {

@@ -22,7 +22,8 @@ const (
 	// message, 32,000 bytes, which this stays below:
 	// https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
 	maxText = 4096
-	// maxThreadKey is the limit of https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#Thread.
+	// maxThreadKey is the limit of
+	// https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#Thread.
 	maxThreadKey = 4000
 )
 

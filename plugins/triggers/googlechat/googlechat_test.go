@@ -83,12 +83,15 @@ func TestOptions(t *testing.T) {
 		token = "&token=recognisable%3Dtoken"
 	)
 	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
-		"none":   {URI: path + query, Want: `{"text":"*T*\n\nB"}`},
-		"title":  {Set: map[string]any{"disabletitle": true}, URI: path + query, Want: `{"text":"B"}`},
-		"option": {Set: map[string]any{"messagereplyoption": "reply_message_or_fail"}, URI: path + query, Want: `{"text":"*T*\n\nB"}`},
+		"none":  {URI: path + query, Want: `{"text":"*T*\n\nB"}`},
+		"title": {Set: map[string]any{"disabletitle": true}, URI: path + query, Want: `{"text":"B"}`},
+		"option": {
+			Set: map[string]any{"messagereplyoption": "reply_message_or_fail"}, URI: path + query, Want: `{"text":"*T*\n\nB"}`,
+		},
 		"thread": {Set: map[string]any{"threadkey": "updates"}, URI: keyed + "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD" + token,
 			Want: `{"text":"*T*\n\nB","thread":{"threadKey":"updates"}}`},
-		"thread or fail": {Set: map[string]any{"threadkey": "updates", "messagereplyoption": "reply_message_or_fail"}, URI: keyed + "REPLY_MESSAGE_OR_FAIL" + token,
+		"thread or fail": {Set: map[string]any{"threadkey": "updates", "messagereplyoption": "reply_message_or_fail"},
+			URI:  keyed + "REPLY_MESSAGE_OR_FAIL" + token,
 			Want: `{"text":"*T*\n\nB","thread":{"threadKey":"updates"}}`},
 	})
 }
@@ -104,12 +107,30 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"key":    {Status: 400, Response: `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`, Kind: sdk.ErrUnauthorized, Want: "API key not valid. Please pass a valid API key.; check url"},
-		"token":  {Status: 403, Response: `{"error":{"code":403,"message":"The caller does not have permission","status":"PERMISSION_DENIED"}}`, Kind: sdk.ErrUnauthorized, Want: "PERMISSION_DENIED: The caller does not have permission; check url"},
-		"space":  {Status: 404, Response: `{"error":{"code":404,"message":"Space not found","status":"NOT_FOUND"}}`, Option: "url", Want: "Space not found"},
-		"text":   {Status: 400, Response: `{"error":{"code":400,"message":"Message is longer than 4096 characters","status":"INVALID_ARGUMENT"}}`, Want: "longer than 4096"},
-		"server": {Status: 500, Response: `{"error":{"code":500,"message":"Internal error","status":"INTERNAL"}}`, Kind: sdk.ErrUnavailable, Want: "Internal error"},
-		"quota":  {Status: 429, Response: `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}`, Kind: sdk.RateLimited(0, nil), Want: "Quota exceeded"},
+		"key": {
+			Status:   400,
+			Response: `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`, Kind: sdk.ErrUnauthorized, Want: "API key not valid. Please pass a valid API key.; check url",
+		},
+		"token": {
+			Status:   403,
+			Response: `{"error":{"code":403,"message":"The caller does not have permission","status":"PERMISSION_DENIED"}}`, Kind: sdk.ErrUnauthorized, Want: "PERMISSION_DENIED: The caller does not have permission; check url",
+		},
+		"space": {
+			Status: 404, Response: `{"error":{"code":404,"message":"Space not found","status":"NOT_FOUND"}}`,
+			Option: "url", Want: "Space not found",
+		},
+		"text": {
+			Status:   400,
+			Response: `{"error":{"code":400,"message":"Message is longer than 4096 characters","status":"INVALID_ARGUMENT"}}`, Want: "longer than 4096",
+		},
+		"server": {
+			Status: 500, Response: `{"error":{"code":500,"message":"Internal error","status":"INTERNAL"}}`,
+			Kind: sdk.ErrUnavailable, Want: "Internal error",
+		},
+		"quota": {
+			Status: 429, Response: `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}`,
+			Kind: sdk.RateLimited(0, nil), Want: "Quota exceeded",
+		},
 	})
 }
 

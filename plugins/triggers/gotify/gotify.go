@@ -34,7 +34,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("gotify", "Send a message to a Gotify server", New, kind.Docs("https://gotify.net/docs/"), kind.Messages())
+	return trigger.Define("gotify", "Send a message to a Gotify server", New, kind.Docs("https://gotify.net/docs/"),
+		kind.Messages())
 }
 
 type gotify struct {

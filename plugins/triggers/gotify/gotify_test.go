@@ -30,7 +30,8 @@ func TestConformance(t *testing.T) {
 		{Field: "priority", Set: map[string]any{"priority": "high"}},
 	})
 	c.Failing = append(c.Failing, triggertest.Failure{
-		Name: "wrong token", Kind: sdk.ErrUnauthorized, Options: subject().At(base).With(map[string]any{"token": "recognisable-mistake"}).Working,
+		Name: "wrong token", Kind: sdk.ErrUnauthorized,
+		Options: subject().At(base).With(map[string]any{"token": "recognisable-mistake"}).Working,
 	})
 	triggertest.Run(t, Type(), c)
 }
@@ -39,7 +40,8 @@ func TestConformance(t *testing.T) {
 func service(t testing.TB) *sink.Sink {
 	return sink.New(t, func(c sink.Call) (int, string) {
 		if status, problem := wrong(c); problem != "" {
-			return status, fmt.Sprintf(`{"error":%q,"errorCode":%d,"errorDescription":%q}`, http.StatusText(status), status, problem)
+			return status,
+				fmt.Sprintf(`{"error":%q,"errorCode":%d,"errorDescription":%q}`, http.StatusText(status), status, problem)
 		}
 		return http.StatusOK, `{"id":1}`
 	})
@@ -57,7 +59,9 @@ func wrong(c sink.Call) (status int, problem string) {
 	case c.Method != "POST" || c.URI != base+"/message":
 		return 404, "page not found"
 	case c.Header.Get("X-Gotify-Key") != token:
-		return 401, "you need to provide a valid access token or user credentials to access this api, not " + c.Header.Get("X-Gotify-Key")
+		return 401,
+			"you need to provide a valid access token or user credentials to access this api, not " +
+				c.Header.Get("X-Gotify-Key")
 	case problem != "" || c.Header.Get("Content-Type") != "application/json":
 		return 400, "invalid message: " + problem
 	case m.Message == "":
@@ -88,7 +92,9 @@ func TestPriority(t *testing.T) {
 }
 
 func TestUrgentPriority(t *testing.T) {
-	subject().At(base).Bodies(t, trigger.Request{Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: trigger.UpdateFailed}}, map[string]sink.Body{
+	subject().At(base).Bodies(t, trigger.Request{
+		Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: trigger.UpdateFailed},
+	}, map[string]sink.Body{
 		"none": {Want: `{"title":"T","message":"B","priority":8}`},
 		"low":  {Set: map[string]any{"priority": 2}, Want: `{"title":"T","message":"B","priority":8}`},
 		"high": {Set: map[string]any{"priority": 10}, Want: `{"title":"T","message":"B","priority":10}`},
@@ -105,7 +111,8 @@ func TestRefusals(t *testing.T) {
 func TestLongTextIsCut(t *testing.T) {
 	for _, n := range []int{0, 1, maxMessageBytes - 1, maxMessageBytes, maxMessageBytes + 1, 3 * maxMessageBytes} {
 		b := (&gotify{}).body(trigger.Request{Title: strings.Repeat("é", n), Body: strings.Repeat("€", n)})
-		if len(b.Title) > maxTitleBytes || len(b.Message) > maxMessageBytes || !utf8.ValidString(b.Message) || b.Message == "" {
+		if len(b.Title) > maxTitleBytes || len(b.Message) > maxMessageBytes || !utf8.ValidString(b.Message) ||
+			b.Message == "" {
 			t.Errorf("%d characters: %d and %d bytes", n, len(b.Title), len(b.Message))
 		}
 	}

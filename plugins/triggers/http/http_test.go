@@ -44,7 +44,8 @@ func TestConformance(t *testing.T) {
 
 func TestPayloads(t *testing.T) {
 	subject().At("/hook?a=1").Payloads(t, "*.json", func(t *testing.T, c sink.Call, req trigger.Request) {
-		if c.Method != "POST" || c.URI != "/hook?a=1" || c.Header.Get("Content-Type") != "application/json" || c.Header.Get("Idempotency-Key") != req.Delivery {
+		if c.Method != "POST" || c.URI != "/hook?a=1" || c.Header.Get("Content-Type") != "application/json" ||
+			c.Header.Get("Idempotency-Key") != req.Delivery {
 			t.Errorf("%s %s %v", c.Method, c.URI, c.Header)
 		}
 		checkContainers(t, c.Body, req)
@@ -58,7 +59,8 @@ func checkContainers(t *testing.T, body []byte, req trigger.Request) {
 	switch {
 	case req.Event != nil:
 		want, _ = json.Marshal(map[string]any{
-			"event": req.Event.Type, "watcher": req.Event.Watcher, "error": req.Event.Error, "since": req.Event.Since, "at": req.Event.At,
+			"event": req.Event.Type, "watcher": req.Event.Watcher, "error": req.Event.Error, "since": req.Event.Since,
+			"at":    req.Event.At,
 			"title": req.Title, "body": req.Body,
 		})
 	case req.Batch:
@@ -92,7 +94,9 @@ func TestQueries(t *testing.T) {
 				t.Fatalf("%s: %v", got.URI, err)
 			}
 			golden.Check(t, name+".query", strings.ReplaceAll(rest, "&", "\n")+"\n")
-			if name == "simple" && (values.Get("image[tag][value]") != "1.25.3" || values.Get("updateAvailable") != "true" || values.Get("labels[com.example.team]") != "web") {
+			if name == "simple" &&
+				(values.Get("image[tag][value]") != "1.25.3" || values.Get("updateAvailable") != "true" ||
+					values.Get("labels[com.example.team]") != "web") {
 				t.Errorf("%v", values)
 			}
 			if name == "batch" && values.Get("1[name]") != "redis" {
@@ -100,7 +104,9 @@ func TestQueries(t *testing.T) {
 			}
 		})
 	}
-	if got := subject().At("/").With(map[string]any{"method": "GET"}).Send(t, trigger.Request{Batch: true}); got.URI != "/" {
+	if got := subject().At("/").With(map[string]any{"method": "GET"}).Send(t, trigger.Request{
+		Batch: true,
+	}); got.URI != "/" {
 		t.Errorf("an empty batch adds to the query: %s", got.URI)
 	}
 }

@@ -24,7 +24,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("ifttt", "Trigger an IFTTT event", New, kind.Docs("https://help.ifttt.com/hc/en-us/articles/115010230347"))
+	return trigger.Define("ifttt", "Trigger an IFTTT event", New,
+		kind.Docs("https://help.ifttt.com/hc/en-us/articles/115010230347"))
 }
 
 type ifttt struct {

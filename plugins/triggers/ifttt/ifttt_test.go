@@ -31,7 +31,8 @@ func TestConformance(t *testing.T) {
 		{Field: "event", Set: map[string]any{"event": ".."}},
 	})
 	c.Failing = append(c.Failing, triggertest.Failure{
-		Name: "wrong key", Kind: sdk.ErrUnauthorized, Options: subject().With(map[string]any{"key": "recognisable-mistake"}).Working,
+		Name: "wrong key", Kind: sdk.ErrUnauthorized,
+		Options: subject().With(map[string]any{"key": "recognisable-mistake"}).Working,
 	})
 	triggertest.Run(t, Type(), c)
 }

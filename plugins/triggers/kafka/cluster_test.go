@@ -78,7 +78,8 @@ func refuseRecords(c *kfake.Cluster, refusal *kerr.Error) {
 // read returns the first n records of the topic.
 func read(t *testing.T, c *kfake.Cluster, n int) []*kgo.Record {
 	t.Helper()
-	consumer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	consumer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics(topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func (k *kafka) explain(ctx context.Context, doing string, err, connecting error
 func (k *kafka) refusal(response *kerr.Error, text string) error {
 	switch response {
 	case kerr.SaslAuthenticationFailed, kerr.IllegalSaslState:
-		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (check authentication.user, authentication.password and authentication.type)"))
+		return sdk.WithKind(sdk.ErrUnauthorized,
+			errors.New(text+" (check authentication.user, authentication.password and authentication.type)"))
 	case kerr.UnsupportedSaslMechanism:
 		return sdk.Invalid("authentication.type", "%s; the broker offers another one", text)
 	case kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed:
@@ -59,7 +60,8 @@ func (k *kafka) refusal(response *kerr.Error, text string) error {
 		if k.user != "" {
 			principal = k.user
 		}
-		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (allow "+principal+" to describe the topic and to write to it)"))
+		return sdk.WithKind(sdk.ErrUnauthorized,
+			errors.New(text+" (allow "+principal+" to describe the topic and to write to it)"))
 	case kerr.UnknownTopicOrPartition:
 		return sdk.Invalid("topic", "the brokers have no topic %s; create it, or name another", k.topic)
 	case kerr.InvalidTopicException:
@@ -88,7 +90,8 @@ func tlsProblem(err error) error {
 	case errors.As(err, &name):
 		return sdk.Invalid("brokers", "the certificate of a broker is not for %s; use a name it is for", name.Host)
 	case errors.As(err, &certificate):
-		return sdk.Invalid("tls.cafile", "the certificate of a broker cannot be trusted (%v); give the PEM file of its authority", certificate.Err)
+		return sdk.Invalid("tls.cafile",
+			"the certificate of a broker cannot be trusted (%v); give the PEM file of its authority", certificate.Err)
 	case errors.As(err, &record):
 		return sdk.Invalid("ssl", "the brokers do not speak TLS on this port; set it to false or use another port")
 	case errors.As(err, &network) && strings.HasSuffix(network.Op, " error"):

@@ -52,7 +52,8 @@ type Authentication struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("kafka", "Write a record to a Kafka topic", New, kind.Docs("https://kafka.apache.org/documentation/"))
+	return trigger.Define("kafka", "Write a record to a Kafka topic", New,
+		kind.Docs("https://kafka.apache.org/documentation/"))
 }
 
 type kafka struct {
@@ -72,7 +73,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Brokers...), kgo.DefaultProduceTopic(o.Topic), kgo.ClientID(o.ClientID),
 		kgo.RequestRetries(attempts), kgo.RecordRetries(attempts), kgo.UnknownTopicRetries(attempts),
-		kgo.ConnIdleTimeout(idle), kgo.MetadataMaxAge(refresh), kgo.MetadataMinAge(250 * time.Millisecond), kgo.DisableClientMetrics(),
+		kgo.ConnIdleTimeout(idle), kgo.MetadataMaxAge(refresh), kgo.MetadataMinAge(250 * time.Millisecond),
+		kgo.DisableClientMetrics(),
 		// A lost delivery is repeated by the host, under the same idempotency
 		// key. What the client could remember of it for the brokers ends with
 		// the process, and would need one more permission.
@@ -106,7 +108,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 func tlsConfig(env sdk.Env, o Options) (*tls.Config, error) {
 	if !o.SSL {
 		for name, set := range map[string]bool{
-			"tls.cafile": o.TLS.CAFile != "", "tls.certfile": o.TLS.CertFile != "", "tls.keyfile": o.TLS.KeyFile != "", "tls.insecure": o.TLS.Insecure,
+			"tls.cafile": o.TLS.CAFile != "", "tls.certfile": o.TLS.CertFile != "", "tls.keyfile": o.TLS.KeyFile != "",
+			"tls.insecure": o.TLS.Insecure,
 		} {
 			if set {
 				return nil, sdk.Invalid("ssl", "is false, so %s has no effect; set ssl to true", name)

@@ -42,7 +42,10 @@ func TestConformance(t *testing.T) {
 			return o
 		},
 		Hanging: func(t *testing.T, reached func()) map[string]any {
-			return map[string]any{"brokers": sink.Script(t, "", "", reached).String(), "authentication.user": account, "authentication.password": password}
+			return map[string]any{
+				"brokers": sink.Script(t, "", "", reached).String(), "authentication.user": account,
+				"authentication.password": password,
+			}
 		},
 		Failing: []triggertest.Failure{
 			{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
@@ -196,7 +199,8 @@ func TestLoginMechanisms(t *testing.T) {
 		}
 		refuseLogins(c)
 		err := start(t, o).Run(t.Context(), triggertest.Request("nginx"))
-		if !errors.Is(err, sdk.ErrUnauthorized) || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "check authentication.user") {
+		if !errors.Is(err, sdk.ErrUnauthorized) || strings.Contains(err.Error(), password) ||
+			!strings.Contains(err.Error(), "check authentication.user") {
 			t.Errorf("%s, refused: %v", mechanism, err)
 		}
 	}
@@ -206,11 +210,14 @@ func TestLoginMechanisms(t *testing.T) {
 	if err := start(t, o).Run(t.Context(), triggertest.Request("nginx")); err != nil {
 		t.Error(err)
 	}
-	for _, set := range []map[string]any{{"authentication.password": "wr0ng-s3cret"}, {"authentication.user": nil, "authentication.password": nil}} {
+	for _, set := range []map[string]any{{"authentication.password": "wr0ng-s3cret"}, {
+		"authentication.user": nil, "authentication.password": nil,
+	}} {
 		all := maps.Clone(o)
 		maps.Copy(all, set)
 		err := start(t, all).Run(t.Context(), triggertest.Request("nginx"))
-		if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "check ssl and authentication") || strings.Contains(err.Error(), "s3cret") {
+		if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "check ssl and authentication") ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%v: %v", set, err)
 		}
 	}
@@ -230,7 +237,10 @@ func TestEncryption(t *testing.T) {
 		{"trusted", encrypted, map[string]any{"ssl": true, "tls.cafile": ca}, ""},
 		{"not verified", encrypted, map[string]any{"ssl": "true", "tls.insecure": true}, ""},
 		{"unknown authority", encrypted, map[string]any{"ssl": true}, "tls.cafile"},
-		{"other name", encrypted, map[string]any{"ssl": true, "tls.cafile": ca, "brokers": strings.ReplaceAll(encrypted["brokers"].(string), "127.0.0.1", "localhost")}, "brokers"},
+		{"other name", encrypted, map[string]any{
+			"ssl": true, "tls.cafile": ca,
+			"brokers": strings.ReplaceAll(encrypted["brokers"].(string), "127.0.0.1", "localhost"),
+		}, "brokers"},
 		{"no client certificate", mutual, map[string]any{"ssl": true, "tls.cafile": ca}, "tls.certfile"},
 	}
 	for _, test := range tests {
@@ -301,7 +311,9 @@ func TestRunIsCancelled(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	err := start(t, map[string]any{"brokers": sink.Script(t, "", "", func() {}).String(), "timeout": "50ms"}).Run(t.Context(), triggertest.Request("nginx"))
+	err := start(t, map[string]any{
+		"brokers": sink.Script(t, "", "", func() {}).String(), "timeout": "50ms",
+	}).Run(t.Context(), triggertest.Request("nginx"))
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
 		t.Error(err)
 	}
@@ -330,7 +342,8 @@ func TestAdvertisedAddress(t *testing.T) {
 		return response, nil, true
 	})
 	err := start(t, options(c)).Run(t.Context(), triggertest.Request("nginx"))
-	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), elsewhere) || !strings.Contains(err.Error(), "advertise") {
+	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), elsewhere) ||
+		!strings.Contains(err.Error(), "advertise") {
 		t.Error(err)
 	}
 }

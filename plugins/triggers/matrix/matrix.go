@@ -81,7 +81,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	}
 	return &matrix{
 		client: client, url: strings.TrimSuffix(o.URL.String(), "/") + "/_matrix/client/v3/",
-		header: http.Header{"Authorization": {"Bearer " + token}}, room: room, msgType: o.MsgType, disableTitle: o.DisableTitle,
+		header: http.Header{"Authorization": {"Bearer " + token}}, room: room, msgType: o.MsgType,
+		disableTitle: o.DisableTitle,
 	}, nil
 }
 

@@ -77,22 +77,26 @@ func wrong(c sink.Call) string {
 		Format        string `json:"format"`
 		FormattedBody string `json:"formatted_body"`
 	}
-	room, transaction, found := strings.Cut(strings.TrimPrefix(c.URI, "/_matrix/client/v3/rooms/"), "/send/m.room.message/")
+	room, transaction, found := strings.Cut(strings.TrimPrefix(c.URI, "/_matrix/client/v3/rooms/"),
+		"/send/m.room.message/")
 	problem := c.Strict(&m)
 	switch {
-	case c.Method != "PUT" || !found || room != "%21abc%2Fdef:example.org" && room != url.PathEscape("!abc/def:example.org"):
+	case c.Method != "PUT" || !found ||
+		room != "%21abc%2Fdef:example.org" && room != url.PathEscape("!abc/def:example.org"):
 		return "room"
 	case transaction == "" || len(transaction) > 255 || strings.Contains(transaction, "/"):
 		return "transaction"
 	case problem != "":
 		return problem
-	case m.MsgType != "m.text" && m.MsgType != "m.notice" || strings.TrimSpace(m.Body) == "" || m.Format != "org.matrix.custom.html":
+	case m.MsgType != "m.text" && m.MsgType != "m.notice" || strings.TrimSpace(m.Body) == "" ||
+		m.Format != "org.matrix.custom.html":
 		return "content"
 	}
 	if !markup.MatchString(m.FormattedBody) || strings.Contains(m.FormattedBody, "\n") {
 		return "formatted_body"
 	}
-	plain := strings.NewReplacer("<strong>", "", "</strong>", "", "<br>", "\n").Replace(linkTag.ReplaceAllString(m.FormattedBody, "$2: $1"))
+	plain := strings.NewReplacer("<strong>", "", "</strong>", "", "<br>",
+		"\n").Replace(linkTag.ReplaceAllString(m.FormattedBody, "$2: $1"))
 	if html.UnescapeString(plain) != m.Body {
 		return "formatted_body says something else than body"
 	}
@@ -103,9 +107,17 @@ func TestPayloads(t *testing.T) { subject().Payloads(t, "*.json") }
 
 func TestOptions(t *testing.T) {
 	subject().At("/").Bodies(t, trigger.Request{Title: "<T>", Body: "a\n&"}, map[string]sink.Body{
-		"none":   {Want: `{"msgtype":"m.text","body":"<T>\n\na\n&","format":"org.matrix.custom.html","formatted_body":"<strong>&lt;T&gt;</strong><br><br>a<br>&amp;"}`},
-		"title":  {Set: map[string]any{"disabletitle": true}, Want: `{"msgtype":"m.text","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
-		"notice": {Set: map[string]any{"msgtype": "M.Notice", "disabletitle": true}, Want: `{"msgtype":"m.notice","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
+		"none": {
+			Want: `{"msgtype":"m.text","body":"<T>\n\na\n&","format":"org.matrix.custom.html","formatted_body":"<strong>&lt;T&gt;</strong><br><br>a<br>&amp;"}`,
+		},
+		"title": {
+			Set:  map[string]any{"disabletitle": true},
+			Want: `{"msgtype":"m.text","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`,
+		},
+		"notice": {
+			Set:  map[string]any{"msgtype": "M.Notice", "disabletitle": true},
+			Want: `{"msgtype":"m.notice","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`,
+		},
 	})
 }
 
@@ -141,7 +153,8 @@ func TestAlias(t *testing.T) {
 	if err := sink.Deliver(t, Type(), all, triggertest.Request("nginx")); err != nil {
 		t.Fatal(err)
 	}
-	if calls := s.Calls(); len(calls) != 2 || calls[0].Method != "GET" || !strings.HasPrefix(calls[1].URI, "/_matrix/client/v3/rooms/"+url.PathEscape(room)+"/send/") {
+	if calls := s.Calls(); len(calls) != 2 || calls[0].Method != "GET" ||
+		!strings.HasPrefix(calls[1].URI, "/_matrix/client/v3/rooms/"+url.PathEscape(room)+"/send/") {
 		t.Errorf("%+v", calls)
 	}
 	subject().With(map[string]any{"roomid": "#updates:example.org"}).Refusals(t, map[string]sink.Refusal{
@@ -173,20 +186,40 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"token":     {Status: 401, Response: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`, Kind: sdk.ErrUnauthorized, Want: "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken"},
-		"forbidden": {Status: 403, Response: `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, Kind: sdk.ErrUnauthorized, Want: "User not in room; check roomid, and that the user has joined"},
-		"room":      {Status: 404, Response: `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, Option: "roomid", Want: "Room alias not found"},
-		"path":      {Status: 404, Response: `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, Option: "url", Want: "Unrecognized request"},
+		"token": {
+			Status:   401,
+			Response: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`,
+			Kind:     sdk.ErrUnauthorized, Want: "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken",
+		},
+		"forbidden": {
+			Status: 403, Response: `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, Kind: sdk.ErrUnauthorized,
+			Want: "User not in room; check roomid, and that the user has joined",
+		},
+		"room": {
+			Status: 404, Response: `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, Option: "roomid",
+			Want: "Room alias not found",
+		},
+		"path": {
+			Status: 404, Response: `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, Option: "url",
+			Want: "Unrecognized request",
+		},
 		"too large": {Status: 413, Response: `{"errcode":"M_TOO_LARGE","error":"event too large"}`, Want: "event too large"},
-		"server":    {Status: 500, Response: `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, Kind: sdk.ErrUnavailable, Want: "Internal server error"},
-		"limit":     {Status: 429, Response: `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`, Kind: sdk.RateLimited(2500*time.Millisecond, nil), Want: "Too Many Requests"},
+		"server": {
+			Status: 500, Response: `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, Kind: sdk.ErrUnavailable,
+			Want: "Internal server error",
+		},
+		"limit": {
+			Status: 429, Response: `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`,
+			Kind: sdk.RateLimited(2500*time.Millisecond, nil), Want: "Too Many Requests",
+		},
 	})
 }
 
 func FuzzContent(f *testing.F) {
 	f.Add("title", "<b>body</b>\n&amp;")
 	f.Fuzz(func(t *testing.T, title, body string) {
-		c, err := (&matrix{msgType: "m.text"}).content(chat.Of(trigger.Request{Title: title, Body: body}, false), trigger.Request{})
+		c, err := (&matrix{msgType: "m.text"}).content(chat.Of(trigger.Request{Title: title, Body: body}, false),
+			trigger.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +227,9 @@ func FuzzContent(f *testing.F) {
 		if err != nil || len(encoded) > maxContentBytes {
 			t.Errorf("%d bytes, %v", len(encoded), err)
 		}
-		call := sink.Call{Method: "PUT", URI: "/_matrix/client/v3/rooms/" + url.PathEscape(room) + "/send/m.room.message/1", Body: encoded}
+		call := sink.Call{
+			Method: "PUT", URI: "/_matrix/client/v3/rooms/" + url.PathEscape(room) + "/send/m.room.message/1", Body: encoded,
+		}
 		if problem := wrong(call); problem != "" {
 			t.Errorf("%s: %s", problem, encoded)
 		}
@@ -205,7 +240,10 @@ func FuzzContent(f *testing.F) {
 func TestLinksAreNoOtherTransaction(t *testing.T) {
 	request := func(token string) trigger.Request {
 		address := "https://h/decide/" + token
-		return trigger.Request{Delivery: "1", Title: "T", Body: "see " + address, Actions: []trigger.Action{{Kind: trigger.ActionSkip, URL: address}}}
+		return trigger.Request{
+			Delivery: "1", Title: "T", Body: "see " + address,
+			Actions: []trigger.Action{{Kind: trigger.ActionSkip, URL: address}},
+		}
 	}
 	if transaction(request("a")) != transaction(request("b")) {
 		t.Error("two attempts are two transactions")

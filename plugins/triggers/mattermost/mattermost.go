@@ -74,7 +74,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	m := &mattermost{client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
-	m.frame = message{Channel: strings.TrimPrefix(strings.TrimSpace(o.Channel), "#"), Username: o.Username, IconEmoji: o.IconEmoji}
+	m.frame = message{
+		Channel: strings.TrimPrefix(strings.TrimSpace(o.Channel), "#"), Username: o.Username, IconEmoji: o.IconEmoji,
+	}
 	if o.IconURL != nil {
 		m.frame.IconURL = o.IconURL.String()
 	}

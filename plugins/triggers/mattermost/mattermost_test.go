@@ -35,7 +35,9 @@ func TestConformance(t *testing.T) {
 func service(t testing.TB) *sink.Sink {
 	return sink.New(t, func(c sink.Call) (int, string) {
 		if problem := wrong(c); problem != "" {
-			return http.StatusBadRequest, `{"id":"web.incoming_webhook.parse.app_error","message":"Unable to parse incoming data: ` + problem + `","status_code":400}`
+			return http.StatusBadRequest,
+				`{"id":"web.incoming_webhook.parse.app_error","message":"Unable to parse incoming data: ` + problem +
+					`","status_code":400}`
 		}
 		return http.StatusOK, "ok"
 	})
@@ -70,12 +72,17 @@ func TestPayloads(t *testing.T) { subject().Payloads(t, "*.json") }
 
 func TestOptions(t *testing.T) {
 	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
-		"none":     {Want: `{"text":"**T**\n\nB"}`},
-		"title":    {Set: map[string]any{"disabletitle": true}, Want: `{"text":"B"}`},
-		"channel":  {Set: map[string]any{"channel": "#town-square"}, Want: `{"text":"**T**\n\nB","channel":"town-square"}`},
-		"user":     {Set: map[string]any{"channel": "@ana"}, Want: `{"text":"**T**\n\nB","channel":"@ana"}`},
-		"looks":    {Set: map[string]any{"username": "Dog", "iconurl": "https://a/b", "iconemoji": ":dog:"}, Want: `{"text":"**T**\n\nB","username":"Dog","icon_url":"https://a/b","icon_emoji":":dog:"}`},
-		"priority": {Set: map[string]any{"priority": "URGENT"}, Want: `{"text":"**T**\n\nB","priority":{"priority":"urgent"}}`},
+		"none":    {Want: `{"text":"**T**\n\nB"}`},
+		"title":   {Set: map[string]any{"disabletitle": true}, Want: `{"text":"B"}`},
+		"channel": {Set: map[string]any{"channel": "#town-square"}, Want: `{"text":"**T**\n\nB","channel":"town-square"}`},
+		"user":    {Set: map[string]any{"channel": "@ana"}, Want: `{"text":"**T**\n\nB","channel":"@ana"}`},
+		"looks": {
+			Set:  map[string]any{"username": "Dog", "iconurl": "https://a/b", "iconemoji": ":dog:"},
+			Want: `{"text":"**T**\n\nB","username":"Dog","icon_url":"https://a/b","icon_emoji":":dog:"}`,
+		},
+		"priority": {
+			Set: map[string]any{"priority": "URGENT"}, Want: `{"text":"**T**\n\nB","priority":{"priority":"urgent"}}`,
+		},
 		"standard": {Set: map[string]any{"priority": "standard"}, Want: `{"text":"**T**\n\nB"}`},
 	})
 }
@@ -91,16 +98,40 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"hook":         {Status: 400, Response: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`, Kind: sdk.ErrNotFound, Want: "Invalid webhook.; check url"},
-		"switched off": {Status: 501, Response: `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, Kind: sdk.ErrNotFound, Want: "disabled by the system admin.; check url"},
-		"channel":      {Status: 404, Response: `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`, Option: "channel", Want: "Couldn't find the channel."},
-		"locked":       {Status: 403, Response: `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, Kind: sdk.ErrUnauthorized, Want: "requested channel.; check channel"},
-		"priority":     {Status: 400, Response: `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, Option: "priority", Want: "Not allowed."},
-		"text":         {Status: 400, Response: `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`, Want: "No text specified."},
-		"server error": {Status: 500, Response: `{"id":"api.post.create","message":"Oops."}`, Kind: sdk.ErrUnavailable, Want: "Oops."},
+		"hook": {
+			Status:   400,
+			Response: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`,
+			Kind:     sdk.ErrNotFound, Want: "Invalid webhook.; check url",
+		},
+		"switched off": {
+			Status:   501,
+			Response: `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, Kind: sdk.ErrNotFound, Want: "disabled by the system admin.; check url",
+		},
+		"channel": {
+			Status:   404,
+			Response: `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`,
+			Option:   "channel", Want: "Couldn't find the channel.",
+		},
+		"locked": {
+			Status:   403,
+			Response: `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, Kind: sdk.ErrUnauthorized, Want: "requested channel.; check channel",
+		},
+		"priority": {
+			Status:   400,
+			Response: `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, Option: "priority", Want: "Not allowed.",
+		},
+		"text": {
+			Status: 400, Response: `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`,
+			Want: "No text specified.",
+		},
+		"server error": {
+			Status: 500, Response: `{"id":"api.post.create","message":"Oops."}`, Kind: sdk.ErrUnavailable, Want: "Oops.",
+		},
 	})
 }
 
 func FuzzText(f *testing.F) {
-	sink.FuzzText(f, maxText, utf8.RuneCountInString, func(req trigger.Request) string { return text(chat.Of(req, false), "") })
+	sink.FuzzText(f, maxText, utf8.RuneCountInString, func(req trigger.Request) string {
+		return text(chat.Of(req, false), "")
+	})
 }

@@ -20,7 +20,8 @@ func TestRunLogs(t *testing.T) {
 	if err := mock.Run(t.Context(), triggertest.Request("nginx")); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"mock":"mock"`, "New tag found for container nginx", "can be updated to tag 1.27.0", `"@level":"info"`, `"@module":"trigger.mock.main"`} {
+	for _, want := range []string{`"mock":"mock"`, "New tag found for container nginx", "can be updated to tag 1.27.0",
+		`"@level":"info"`, `"@module":"trigger.mock.main"`} {
 		if !strings.Contains(mock.Log.String(), want) {
 			t.Errorf("no %s in %s", want, mock.Log)
 		}

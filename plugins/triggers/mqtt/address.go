@@ -56,7 +56,8 @@ var schemes = map[string]struct {
 func (o Options) address(warn func(string)) (address, error) {
 	scheme, known := schemes[strings.ToLower(o.URL.Scheme)]
 	if !known || o.URL.Hostname() == "" {
-		return address{}, sdk.Invalid("url", "want mqtt://HOST, mqtts://HOST, ws://HOST or wss://HOST, got %s", sdk.RedactURL(o.URL))
+		return address{},
+			sdk.Invalid("url", "want mqtt://HOST, mqtts://HOST, ws://HOST or wss://HOST, got %s", sdk.RedactURL(o.URL))
 	}
 	u := *o.URL
 	u.User = nil
@@ -155,13 +156,15 @@ func (a address) explain(err error) error {
 	case errors.Is(err, packets.ErrorRefusedIDRejected):
 		return sdk.Invalid("clientid", "is refused by the broker")
 	case errors.As(err, &authority):
-		return sdk.Invalid("tls.cachain", "the broker's certificate is signed by an unknown authority; give that authority's PEM file")
+		return sdk.Invalid("tls.cachain",
+			"the broker's certificate is signed by an unknown authority; give that authority's PEM file")
 	case errors.As(err, &name):
 		return sdk.Invalid("url", "the broker's certificate is not for %s; use a name it is for", a.url.Hostname())
 	case errors.As(err, &record):
 		return sdk.Invalid("url", "the broker does not speak TLS on this port; use mqtt:// or another port")
 	case errors.As(err, &network) && network.Op == "remote error":
-		return sdk.WithKind(sdk.ErrUnauthorized, fmt.Errorf("the broker refuses the TLS connection: %w; check tls.clientcert", err))
+		return sdk.WithKind(sdk.ErrUnauthorized,
+			fmt.Errorf("the broker refuses the TLS connection: %w; check tls.clientcert", err))
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		text := "the broker hung up during the login"
 		if a.tls != nil && len(a.tls.Certificates) == 0 {

@@ -43,7 +43,9 @@ func newAuthority(t *testing.T) authority {
 }
 
 // issue writes a certificate and its key; without a signer it signs itself.
-func (a authority) issue(t *testing.T, name string, c, parent *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
+func (a authority) issue(
+	t *testing.T, name string, c, parent *x509.Certificate, signer *ecdsa.PrivateKey,
+) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -77,5 +79,6 @@ func hashed(user, password string) string {
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("%s:$7$%d$%s$%s\n", user, rounds, base64.StdEncoding.EncodeToString(salt), base64.StdEncoding.EncodeToString(key))
+	return fmt.Sprintf("%s:$7$%d$%s$%s\n", user, rounds, base64.StdEncoding.EncodeToString(salt),
+		base64.StdEncoding.EncodeToString(key))
 }

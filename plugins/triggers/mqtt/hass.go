@@ -20,8 +20,10 @@ const (
 	versioned = `{% set running = value_json.image_version | default("", true) %}{% set next = value_json.result_version | default("", true) %}` +
 		`{% set rebuilt = value_json.update_kind_kind == "digest" %}` +
 		`{% set versioned = running != "" and (next not in ["", running] if rebuilt else not value_json.image_tag_semver and not value_json.update_available) %}`
-	// runningTag reads the installed version from a container's state, whether it is being replaced, how far that is and what is decided about its update.
-	runningTag = versioned + `{{ {"installed_version": running if versioned else value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
+	// runningTag reads the installed version from a container's state, whether it is being replaced, how far that is
+	// and what is decided about its update.
+	runningTag = versioned +
+		`{{ {"installed_version": running if versioned else value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
 	// newestVersion reads the version to offer; nothing where it is not known whether there is one, so that Home
 	// Assistant does not show it as up to date: where a tag was rebuilt the version of its image, or the
 	// digest, cut as WUD does; else the tag.

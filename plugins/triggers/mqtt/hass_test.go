@@ -30,22 +30,34 @@ func mustURL(text string) *url.URL {
 // type of JSON.
 var (
 	common = map[string]string{
-		"unique_id": "string", "default_entity_id": "string", "name": "string", "icon": "string", "device": "object", "origin": "object",
-		"availability_topic": "string", "entity_category": "string", "entity_picture": "string", "json_attributes_topic": "string",
-		"json_attributes_template": "string", "qos": "number", "encoding": "string", "enabled_by_default": "bool", "state_topic": "string", "value_template": "string",
+		"unique_id": "string", "default_entity_id": "string", "name": "string", "icon": "string", "device": "object",
+		"origin":             "object",
+		"availability_topic": "string", "entity_category": "string", "entity_picture": "string",
+		"json_attributes_topic":    "string",
+		"json_attributes_template": "string", "qos": "number", "encoding": "string", "enabled_by_default": "bool",
+		"state_topic": "string", "value_template": "string",
 		// Documented for the sensors only. WUD sends it for updates too, where it has no effect.
 		"force_update": "bool",
 	}
 	components = map[string]map[string]string{
 		update: {
-			"command_topic": "string", "payload_install": "string", "latest_version_topic": "string", "latest_version_template": "string",
-			"release_summary": "string", "release_url": "string", "title": "string", "retain": "bool", "device_class": "string", "display_precision": "number",
+			"command_topic": "string", "payload_install": "string", "latest_version_topic": "string",
+			"latest_version_template": "string",
+			"release_summary":         "string", "release_url": "string", "title": "string", "retain": "bool",
+			"device_class": "string", "display_precision": "number",
 		},
-		sensor: {"device_class": "string", "state_class": "string", "unit_of_measurement": "string", "expire_after": "number", "suggested_display_precision": "number"},
+		sensor: {
+			"device_class": "string", "state_class": "string", "unit_of_measurement": "string",
+			"expire_after": "number", "suggested_display_precision": "number",
+		},
 		button: {"command_topic": "string", "payload_press": "string", "device_class": "string", "retain": "bool"},
-		binary: {"device_class": "string", "payload_on": "string", "payload_off": "string", "off_delay": "number", "expire_after": "number"},
+		binary: {
+			"device_class": "string", "payload_on": "string", "payload_off": "string", "off_delay": "number",
+			"expire_after": "number",
+		},
 	}
-	deviceFields = []string{"identifiers", "connections", "manufacturer", "model", "name", "sw_version", "hw_version", "configuration_url", "via_device", "suggested_area"}
+	deviceFields = []string{"identifiers", "connections", "manufacturer", "model", "name", "sw_version", "hw_version",
+		"configuration_url", "via_device", "suggested_area"}
 	originFields = []string{"name", "sw_version", "support_url"}
 
 	discoveryTopic = regexp.MustCompile(`^[^/+#]+/(update|sensor|binary_sensor|button)/[a-zA-Z0-9_-]+/config$`)
@@ -190,15 +202,18 @@ func TestDiscoverySchemaRejectsMistakes(t *testing.T) {
 		t.Errorf("a good one: %q", problems)
 	}
 	for from, to := range map[string]string{
-		`"state_topic":"a/b"`: `"state_topic":"a/+"`, `"name":"n"`: `"nam":"n"`, `"unique_id":"x",`: ``, `mdi:docker`: `docker`,
-		`update.x`: `sensor.x`, `"identifiers"`: `"identifier"`, `"n",`: `"n","command_topic":"a/c",`, `"n"`: `7`, `"name":"o"`: `"nome":"o"`, `"n"}`: `"n"`,
+		`"state_topic":"a/b"`: `"state_topic":"a/+"`, `"name":"n"`: `"nam":"n"`, `"unique_id":"x",`: ``,
+		`mdi:docker`: `docker`,
+		`update.x`:   `sensor.x`, `"identifiers"`: `"identifier"`, `"n",`: `"n","command_topic":"a/c",`, `"n"`: `7`,
+		`"name":"o"`: `"nome":"o"`, `"n"}`: `"n"`,
 		`"mdi:docker"`: `"mdi:docker","value_template":"{{ x }"`,
 	} {
 		if to != good && strings.Contains(good, from) && wrong(topic, strings.Replace(good, from, to, 1)) == nil {
 			t.Errorf("%s for %s is not noticed", to, from)
 		}
 	}
-	for _, topic := range []string{"homeassistant/update/a b/config", "homeassistant/light/x/config", "homeassistant/update/x.y/config"} {
+	for _, topic := range []string{"homeassistant/update/a b/config", "homeassistant/light/x/config",
+		"homeassistant/update/x.y/config"} {
 		if wrong(topic, good) == nil {
 			t.Errorf("the topic %s is not noticed", topic)
 		}
@@ -207,11 +222,14 @@ func TestDiscoverySchemaRejectsMistakes(t *testing.T) {
 
 // Whatever a container is called, Home Assistant takes its discovery.
 func FuzzDiscovery(f *testing.F) {
-	for _, name := range []string{"nginx", "my.app", "a/b+c#d", "", "ünï", "\x00\u202e", strings.Repeat("x", 1000), "total_count"} {
+	for _, name := range []string{"nginx", "my.app", "a/b+c#d", "", "ünï", "\x00\u202e", strings.Repeat("x", 1000),
+		"total_count"} {
 		f.Add(name, "mdi-docker", "https://example.org")
 	}
 	f.Fuzz(func(t *testing.T, name, display, link string) {
-		h := &hass{names: names{root: "wud/container", reserved: true}, prefix: "homeassistant", install: "docker.local", version: "1"}
+		h := &hass{
+			names: names{root: "wud/container", reserved: true}, prefix: "homeassistant", install: "docker.local", version: "1",
+		}
 		c := triggertest.Container("x")
 		c.Name, c.DisplayName, c.DisplayIcon, c.Result = name, name, display, &sdk.Result{Link: link}
 		topic := h.names.container(c)
@@ -229,8 +247,10 @@ func FuzzDiscovery(f *testing.F) {
 
 func TestIcon(t *testing.T) {
 	for display, want := range map[string]string{
-		"": "mdi:docker", "mdi:docker": "mdi:docker", "mdi-docker": "mdi:docker", "si-redis": "si:redis", "fa-a": "fa:a", "fab-docker": "fab:docker",
-		"far-a-b": "far:a-b", "fas-x": "fas:x", "docker": "mdi:docker", "https://example.org/a.png": "https://example.org/a.png",
+		"": "mdi:docker", "mdi:docker": "mdi:docker", "mdi-docker": "mdi:docker", "si-redis": "si:redis",
+		"fa-a": "fa:a", "fab-docker": "fab:docker",
+		"far-a-b": "far:a-b", "fas-x": "fas:x", "docker": "mdi:docker",
+		"https://example.org/a.png": "https://example.org/a.png",
 	} {
 		if got := icon(display); got != want {
 			t.Errorf("%q is %q, want %q", display, got, want)
@@ -241,10 +261,13 @@ func TestIcon(t *testing.T) {
 // TestReleaseURLIsAWebPage: Home Assistant makes a link of it.
 func TestReleaseURLIsAWebPage(t *testing.T) {
 	h := &hass{names: names{root: "wud/container"}, prefix: "homeassistant"}
-	for link, want := range map[string]string{"https://example.org/v2": `"https://example.org/v2"`, "javascript:alert(1)": `""`, "data:text/html,x": `""`} {
+	for link, want := range map[string]string{
+		"https://example.org/v2": `"https://example.org/v2"`, "javascript:alert(1)": `""`, "data:text/html,x": `""`,
+	} {
 		c := sdk.Container{Name: "web", Result: &sdk.Result{Tag: "2", Link: link}}
 		payload := string(h.container(c, "wud/container/local/web").payload)
-		if has := strings.Contains(payload, `"release_url":`+want); !has && !(want == `""` && !strings.Contains(payload, "release_url")) {
+		if has := strings.Contains(payload, `"release_url":`+want); !has &&
+			!(want == `""` && !strings.Contains(payload, "release_url")) {
 			t.Errorf("%s: %s", link, payload)
 		}
 	}

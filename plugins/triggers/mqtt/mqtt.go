@@ -51,7 +51,8 @@ type Hass struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("mqtt", "Publish the state of all containers to an MQTT broker and to Home Assistant", New,
-		kind.Needs(kind.CapRun), kind.Needs(kind.CapDecide), kind.Docs("https://www.home-assistant.io/integrations/update.mqtt/"))
+		kind.Needs(kind.CapRun), kind.Needs(kind.CapDecide),
+		kind.Docs("https://www.home-assistant.io/integrations/update.mqtt/"))
 }
 
 // mqtt is one configured trigger. Its connection is shared by Subscribe and Run.

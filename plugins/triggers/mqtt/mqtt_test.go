@@ -19,7 +19,9 @@ import (
 )
 
 func login(url string) map[string]any {
-	return map[string]any{"url": url, "user": "ana", "password": "recognisable-password", "hass.enabled": true, "hass.install": "docker.local"}
+	return map[string]any{
+		"url": url, "user": "ana", "password": "recognisable-password", "hass.enabled": true, "hass.install": "docker.local",
+	}
 }
 
 func unreachable(t *testing.T) string {
@@ -66,7 +68,10 @@ func TestConformance(t *testing.T) {
 		Options: func(t *testing.T) map[string]any { return login(newFake(t).URL()) },
 		Hanging: func(t *testing.T, reached func()) map[string]any { return login(hanging(t, reached)) },
 		Failing: []triggertest.Failure{
-			{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any { return login(unreachable(t)) }},
+			{
+				Name: "unreachable", Kind: sdk.ErrUnavailable,
+				Options: func(t *testing.T) map[string]any { return login(unreachable(t)) },
+			},
 			{Name: "refused", Kind: sdk.ErrUnauthorized, Options: func(t *testing.T) map[string]any {
 				b := newFake(t)
 				b.password = "another"
@@ -105,7 +110,9 @@ func TestConformance(t *testing.T) {
 // A password in the address is as secret as one of its own.
 func TestAddressErrorsHideCredentials(t *testing.T) {
 	for _, at := range []string{unreachable(t), strings.Replace(unreachable(t), "mqtt", "ws", 1)} {
-		triggertest.LeaksNothing(t, Type(), map[string]any{"url": strings.Replace(at, "://", "://ana:recognisable-password@", 1)})
+		triggertest.LeaksNothing(t, Type(), map[string]any{
+			"url": strings.Replace(at, "://", "://ana:recognisable-password@", 1),
+		})
 	}
 }
 
@@ -125,7 +132,8 @@ func TestStates(t *testing.T) {
 	got := string(state(c, []string{"labels_traefik*", "image_id", "link"}, work{busy: true, percent: 40}))
 	for text, want := range map[string]bool{
 		"labels_traefik_rule": false, `"image_id"`: false, `"link"`: false, `"labels_team":"web"`: true,
-		`"link_template"`: false, `"result_link"`: true, `"in_progress":true,"update_percentage":40`: true, "check_at": false, `"check_state":"ok"`: true,
+		`"link_template"`: false, `"result_link"`: true, `"in_progress":true,"update_percentage":40`: true,
+		"check_at": false, `"check_state":"ok"`: true,
 	} {
 		if strings.Contains(got, text) != want {
 			t.Errorf("%s: %v, want %v in %s", text, !want, want, got)
@@ -137,7 +145,9 @@ func TestRun(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
 		for qos := range 3 {
-			instance := plugintest.Trigger(t, Type(), map[string]any{"url": b.URL(), "qos": qos, "topic": fmt.Sprint("qos", qos)})
+			instance := plugintest.Trigger(t, Type(), map[string]any{
+				"url": b.URL(), "qos": qos, "topic": fmt.Sprint("qos", qos),
+			})
 			if err := instance.Run(t.Context(), triggertest.Request("nginx", "my.app")); err != nil {
 				t.Fatal(err)
 			}
@@ -172,20 +182,23 @@ func TestAddress(t *testing.T) {
 		ws, encrypted bool
 		login         string
 	}{
-		"mqtt://broker":          {host: "broker:1883"},
-		"tcp://broker:1":         {host: "broker:1"},
-		"MQTTS://broker":         {host: "broker:8883", encrypted: true},
-		"tls://[::1]":            {host: "[::1]:8883", encrypted: true},
-		"ws://broker/mqtt":       {host: "broker:80", ws: true},
-		"wss://broker":           {host: "broker:443", ws: true, encrypted: true},
-		"mqtt://ana:pw@broker":   {host: "broker:1883", login: "ana:pw"},
-		"mqtt://ana:pw@broker:2": {host: "broker:2", login: "bob:word", set: map[string]any{"user": "bob", "password": "word"}},
-		"mqtt://certified":       {host: "certified:8883", encrypted: true, set: certificate},
-		"ws://certified":         {host: "certified:443", ws: true, encrypted: true, set: certificate},
+		"mqtt://broker":        {host: "broker:1883"},
+		"tcp://broker:1":       {host: "broker:1"},
+		"MQTTS://broker":       {host: "broker:8883", encrypted: true},
+		"tls://[::1]":          {host: "[::1]:8883", encrypted: true},
+		"ws://broker/mqtt":     {host: "broker:80", ws: true},
+		"wss://broker":         {host: "broker:443", ws: true, encrypted: true},
+		"mqtt://ana:pw@broker": {host: "broker:1883", login: "ana:pw"},
+		"mqtt://ana:pw@broker:2": {
+			host: "broker:2", login: "bob:word", set: map[string]any{"user": "bob", "password": "word"},
+		},
+		"mqtt://certified": {host: "certified:8883", encrypted: true, set: certificate},
+		"ws://certified":   {host: "certified:443", ws: true, encrypted: true, set: certificate},
 	} {
 		m := configured(t, with(map[string]any{"url": url}, test.set))
 		a := m.connection.broker
-		if a.url.Host != test.host || a.webSocket != test.ws || (a.tls != nil) != test.encrypted || a.user+":"+a.password != test.login && test.login != "" || a.url.User != nil {
+		if a.url.Host != test.host || a.webSocket != test.ws || (a.tls != nil) != test.encrypted ||
+			a.user+":"+a.password != test.login && test.login != "" || a.url.User != nil {
 			t.Errorf("%s: got %+v", url, a)
 		}
 		if test.ws && a.url.Scheme != map[bool]string{false: "ws", true: "wss"}[test.encrypted] {
@@ -193,7 +206,9 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	var warned []string
-	if _, err := Type().New(sdk.Env{Warn: func(w string) { warned = append(warned, w) }}, map[string]any{"url": "mqtt://h", "tls.cachain": "x", "tls.rejectunauthorized": true}); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "tls.cachain") {
+	if _, err := Type().New(sdk.Env{Warn: func(w string) { warned = append(warned, w) }}, map[string]any{
+		"url": "mqtt://h", "tls.cachain": "x", "tls.rejectunauthorized": true,
+	}); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "tls.cachain") {
 		t.Errorf("a file without TLS: %q, %v", warned, err)
 	}
 }
@@ -222,7 +237,8 @@ func TestBrokerAuthentication(t *testing.T) {
 	if err := os.WriteFile(passwords, []byte(hashed("ana", "recognisable-password")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tls := "listener PORT 127.0.0.1\ncafile " + ca.file("ca.pem") + "\ncertfile " + ca.file("server.pem") + "\nkeyfile " + ca.file("server.key") + "\nallow_anonymous true\n"
+	tls := "listener PORT 127.0.0.1\ncafile " + ca.file("ca.pem") + "\ncertfile " + ca.file("server.pem") +
+		"\nkeyfile " + ca.file("server.key") + "\nallow_anonymous true\n"
 	trust := map[string]any{"tls.cachain": ca.file("ca.pem")}
 	client := map[string]any{"tls.clientcert": ca.file("client.pem"), "tls.clientkey": ca.file("client.key")}
 	// With web sockets only, this broker believes that it listens to nothing.
@@ -233,15 +249,20 @@ func TestBrokerAuthentication(t *testing.T) {
 		set            map[string]any
 		want           error
 	}{
-		"password":               {"listener PORT 127.0.0.1\npassword_file " + passwords, "mqtt", map[string]any{"user": "ana", "password": "recognisable-password"}, nil},
-		"wrong password":         {"listener PORT 127.0.0.1\npassword_file " + passwords, "mqtt", map[string]any{"user": "ana", "password": "recognisable-mistake"}, sdk.ErrUnauthorized},
-		"TLS":                    {tls, "mqtts", trust, nil},
-		"unknown authority":      {tls, "mqtts", nil, invalid},
-		"not verified":           {tls, "tls", map[string]any{"tls.rejectunauthorized": "false"}, nil},
-		"client certificate":     {tls + "require_certificate true\n", "mqtts", with(trust, client), nil},
-		"by the certificate":     {tls + "require_certificate true\n", "mqtt", with(trust, client), nil},
-		"no client certificate":  {tls + "require_certificate true\n", "mqtts", trust, errCertificate},
-		"web socket":             {"listener PORT 127.0.0.1\nprotocol websockets\nallow_anonymous true" + beside, "ws", nil, nil},
+		"password": {"listener PORT 127.0.0.1\npassword_file " + passwords, "mqtt", map[string]any{
+			"user": "ana", "password": "recognisable-password",
+		}, nil},
+		"wrong password": {"listener PORT 127.0.0.1\npassword_file " + passwords, "mqtt", map[string]any{
+			"user": "ana", "password": "recognisable-mistake",
+		}, sdk.ErrUnauthorized},
+		"TLS":                   {tls, "mqtts", trust, nil},
+		"unknown authority":     {tls, "mqtts", nil, invalid},
+		"not verified":          {tls, "tls", map[string]any{"tls.rejectunauthorized": "false"}, nil},
+		"client certificate":    {tls + "require_certificate true\n", "mqtts", with(trust, client), nil},
+		"by the certificate":    {tls + "require_certificate true\n", "mqtt", with(trust, client), nil},
+		"no client certificate": {tls + "require_certificate true\n", "mqtts", trust, errCertificate},
+		"web socket": {"listener PORT 127.0.0.1\nprotocol websockets\nallow_anonymous true" + beside, "ws",
+			nil, nil},
 		"encrypted web socket":   {tls + "protocol websockets" + beside, "wss", trust, nil},
 		"web socket that is not": {tls, "ws", nil, sdk.ErrUnavailable},
 	} {

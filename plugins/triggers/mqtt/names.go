@@ -74,7 +74,8 @@ func (n names) containers(all []sdk.Container) []string {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := all[a], all[b]
-		return cmp.Or(cmp.Compare(plain(x), plain(y)), cmp.Compare(x.Watcher, y.Watcher), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(plain(x), plain(y)), cmp.Compare(x.Watcher, y.Watcher), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.ID, y.ID))
 	})
 	taken := map[string]bool{}
 	for _, i := range order {

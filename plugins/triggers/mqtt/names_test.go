@@ -11,7 +11,8 @@ import (
 
 func TestSegment(t *testing.T) {
 	for name, want := range map[string]string{
-		"nginx": "nginx", "my.app": "my-app", "a.b.c": "a-b-c", "a_b-C9": "a_b-C9", "a/b": "a-b", "a+b#c": "a-b-c", "": "unknown",
+		"nginx": "nginx", "my.app": "my-app", "a.b.c": "a-b-c", "a_b-C9": "a_b-C9", "a/b": "a-b", "a+b#c": "a-b-c",
+		"":             "unknown",
 		"tab\tnul\x00": "tab-nul-", "bro\xffken": "bro-ken", "\u202eright": "-right", "sp ace": "sp ace", "ünï": "ünï",
 		strings.Repeat("é", 150): strings.Repeat("é", 100),
 	} {
@@ -33,12 +34,17 @@ func TestTopicsAreDistinct(t *testing.T) {
 		cs    []sdk.Container
 		want  []string
 	}{
-		"plain":              {names{root: "t"}, of("local", "a", "b.c"), []string{"t/local/a", "t/local/b-c"}},
-		"same name":          {names{root: "t"}, slices.Concat(of("local", "a"), of("remote", "a")), []string{"t/local/a", "t/remote/a"}},
-		"alike":              {names{root: "t"}, of("local", "my.app", "my-app"), []string{"t/local/my-app" + suffix("local/my.app"), "t/local/my-app"}},
-		"alike and odd":      {names{root: "t"}, of("local", "a/b", "a.b"), []string{"t/local/a-b" + suffix("local/a/b"), "t/local/a-b"}},
-		"alike as entities":  {names{root: "t"}, of("local", "é", "è"), []string{"t/local/é" + suffix("local/é"), "t/local/è"}},
-		"taken":              {names{root: "t", reserved: true}, of("local", "running"), []string{"t/local/running" + suffix("running")}},
+		"plain": {names{root: "t"}, of("local", "a", "b.c"), []string{"t/local/a", "t/local/b-c"}},
+		"same name": {names{root: "t"}, slices.Concat(of("local", "a"), of("remote", "a")),
+			[]string{"t/local/a", "t/remote/a"}},
+		"alike": {names{root: "t"}, of("local", "my.app", "my-app"),
+			[]string{"t/local/my-app" + suffix("local/my.app"), "t/local/my-app"}},
+		"alike and odd": {names{root: "t"}, of("local", "a/b", "a.b"),
+			[]string{"t/local/a-b" + suffix("local/a/b"), "t/local/a-b"}},
+		"alike as entities": {names{root: "t"}, of("local", "é", "è"),
+			[]string{"t/local/é" + suffix("local/é"), "t/local/è"}},
+		"taken": {names{root: "t", reserved: true}, of("local", "running"),
+			[]string{"t/local/running" + suffix("running")}},
 		"free without hass":  {names{root: "t"}, of("local", "running"), []string{"t/local/running"}},
 		"without a name":     {names{root: "t"}, []sdk.Container{{}}, []string{"t/unknown/unknown"}},
 		"of an odd watcher":  {names{root: "t"}, of("a/b", "c"), []string{"t/a-b/c"}},
@@ -66,7 +72,8 @@ func FuzzNames(f *testing.F) {
 		topics := n.containers(cs)
 		entities := map[string]bool{}
 		for _, topic := range topics {
-			if strings.ContainsAny(topic, "+#\x00") || strings.Count(topic, "/") != 3 || !utf8.ValidString(topic) || strings.HasSuffix(topic, "/") {
+			if strings.ContainsAny(topic, "+#\x00") || strings.Count(topic, "/") != 3 || !utf8.ValidString(topic) ||
+				strings.HasSuffix(topic, "/") {
 				t.Errorf("%q is no topic for a container", topic)
 			}
 			entities[entity(topic)] = true

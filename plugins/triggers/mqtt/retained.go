@@ -18,7 +18,10 @@ type retained struct {
 }
 
 func newRetained() *retained {
-	return &retained{semaphore: make(chan struct{}, 1), seed: maphash.MakeSeed(), hashes: map[string]uint64{}, stale: make(chan struct{}, 1)}
+	return &retained{
+		semaphore: make(chan struct{}, 1), seed: maphash.MakeSeed(), hashes: map[string]uint64{},
+		stale: make(chan struct{}, 1),
+	}
 }
 
 func (r *retained) lock(ctx context.Context) error {

@@ -42,11 +42,20 @@ func TestStateSaysWhatIsDecided(t *testing.T) {
 		want     string
 	}{
 		{"found before there were decisions", nil, ""},
-		{"offered", &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: "update.forbidden", Text: "no"}}}, ""},
-		{"to approve", &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: sdk.ReasonApproval, Text: "it waits"}}}, "Waits for approval"},
-		{"automatic", &sdk.Decision{State: sdk.StateAutomatic, Reasons: []sdk.Reason{{Code: "auto", Text: "the rules ask for it"}}}, "Updated by rule: the rules ask for it"},
-		{"held", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{young, {Code: "choice.skip", Text: "ana skipped it"}}}, "Held: it is 1 day old, until Sun 2026-11-29 02:00; ana skipped it"},
-		{"long", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: strings.Repeat("ü", 400)}}}, "Held: " + strings.Repeat("ü", maxSummary-7) + "…"},
+		{"offered", &sdk.Decision{
+			State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: "update.forbidden", Text: "no"}},
+		}, ""},
+		{"to approve", &sdk.Decision{
+			State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: sdk.ReasonApproval, Text: "it waits"}},
+		}, "Waits for approval"},
+		{"automatic", &sdk.Decision{
+			State: sdk.StateAutomatic, Reasons: []sdk.Reason{{Code: "auto", Text: "the rules ask for it"}},
+		}, "Updated by rule: the rules ask for it"},
+		{"held", &sdk.Decision{
+			State: sdk.StateHeld, Reasons: []sdk.Reason{young, {Code: "choice.skip", Text: "ana skipped it"}},
+		}, "Held: it is 1 day old, until Sun 2026-11-29 02:00; ana skipped it"},
+		{"long", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: strings.Repeat("ü", 400)}}},
+			"Held: " + strings.Repeat("ü", maxSummary-7) + "…"},
 	} {
 		container := sdk.Container{Name: "web", UpdateAvailable: true, Decision: c.decision}
 		var got map[string]any

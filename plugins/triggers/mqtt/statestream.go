@@ -55,8 +55,9 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 	ctx, cancel := context.WithCancelCause(ctx)
 	sub := &subscription{
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
-		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{}, operations: map[subject]trigger.OperationState{},
-		births: make(chan struct{}, 1), commands: make(chan string, maxCommands),
+		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{},
+		operations: map[subject]trigger.OperationState{},
+		births:     make(chan struct{}, 1), commands: make(chan string, maxCommands),
 		presses: make(chan press, maxCommands), ended: make(chan error, 1),
 		failures: map[string]string{},
 	}

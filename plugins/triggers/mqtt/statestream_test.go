@@ -41,11 +41,13 @@ func TestSubscribePublishesTheState(t *testing.T) {
 		options map[string]any
 		topics  int
 	}{
-		"plain":   {nil, 2},
-		"hass":    {map[string]any{"hass.enabled": "true"}, 20},
-		"install": {map[string]any{"hass.enabled": "true", "hass.install": "Docker.Local", "hass.prefix": "ha", "topic": "home"}, 20},
-		"decide":  {map[string]any{"hass.enabled": "true", "hass.decide": "true"}, 23},
-		"values":  {map[string]any{"hass.enabled": "true", "hass.discovery": "false", "exclude": "labels_*,image_*"}, 10},
+		"plain": {nil, 2},
+		"hass":  {map[string]any{"hass.enabled": "true"}, 20},
+		"install": {map[string]any{
+			"hass.enabled": "true", "hass.install": "Docker.Local", "hass.prefix": "ha", "topic": "home",
+		}, 20},
+		"decide": {map[string]any{"hass.enabled": "true", "hass.decide": "true"}, 23},
+		"values": {map[string]any{"hass.enabled": "true", "hass.discovery": "false", "exclude": "labels_*,image_*"}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newFake(t)
@@ -73,7 +75,8 @@ func TestSubscribePublishesOnlyChanges(t *testing.T) {
 		i := subscribe(t, withHass(b.URL()))
 		i.send(all(cs...))
 		untilPublished(o, many)
-		// Two for each container, and for the connection; two times three counts, each with its discovery; what the watcher does.
+		// Two for each container, and for the connection; two times three counts, each with its discovery; what the
+		// watcher does.
 		if got, want := o.Count(), 2*many+2+12+2; got != want {
 			t.Errorf("%d messages at first, want %d", got, want)
 		}
@@ -123,14 +126,18 @@ func TestSubscribeClearsRemovedContainers(t *testing.T) {
 		o.UntilHolds(nginxConfig, "")
 
 		// One that is made anew keeps its topic, and one that is renamed does not.
-		i.send(trigger.Change{Removed: []sdk.Container{named("2", "redis")}, Put: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
+		i.send(trigger.Change{
+			Removed: []sdk.Container{named("2", "redis")}, Put: []sdk.Container{named("2", "redis.old"), named("3", "redis")},
+		})
 		untilPublished(o, 2)
 		o.UntilHas("wud/container/local/redis", `"id":"3"`)
 		o.UntilHas("wud/container/local/redis-old", `"id":"2"`)
 		i.send(trigger.Change{Removed: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
 		untilPublished(o, 0)
 		o.Until("no container is left", func(retained map[string]string, _ []string) bool {
-			return !slices.ContainsFunc(slices.Collect(maps.Keys(retained)), func(topic string) bool { return strings.Contains(topic, "redis") })
+			return !slices.ContainsFunc(slices.Collect(maps.Keys(retained)), func(topic string) bool {
+				return strings.Contains(topic, "redis")
+			})
 		})
 	})
 }
@@ -296,7 +303,9 @@ func TestOperationsOfOthersAreShown(t *testing.T) {
 		o := mqtttest.Observe(t, b.URL())
 		i := subscribe(t, withHass(b.URL()))
 		state := func(running bool, percent int) trigger.Change {
-			return trigger.Change{Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: running, Percent: percent}}}
+			return trigger.Change{
+				Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: running, Percent: percent}},
+			}
 		}
 		i.send(all(named("1", "nginx"), named("2", "my.app")))
 		untilPublished(o, 2)
@@ -308,11 +317,13 @@ func TestOperationsOfOthersAreShown(t *testing.T) {
 		o.UntilHas(nginxTopic, `"in_progress":true,"update_percentage":60`)
 		i.send(state(true, -1)) // it returns to the old container
 		o.Until("the percentage is not known", func(retained map[string]string, _ []string) bool {
-			return strings.Contains(retained[nginxTopic], `"in_progress":true`) && !strings.Contains(retained[nginxTopic], "update_percentage")
+			return strings.Contains(retained[nginxTopic], `"in_progress":true`) &&
+				!strings.Contains(retained[nginxTopic], "update_percentage")
 		})
 		i.send(state(false, 0))
 		o.Until("no update is under way", func(retained map[string]string, _ []string) bool {
-			return retained[nginxTopic] != "" && !strings.Contains(retained[nginxTopic]+retained["wud/container/local/my-app"], "in_progress")
+			return retained[nginxTopic] != "" &&
+				!strings.Contains(retained[nginxTopic]+retained["wud/container/local/my-app"], "in_progress")
 		})
 		i.stop()
 	})
@@ -358,25 +369,31 @@ func TestRunDuringSubscribe(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Until("the delivery arrives, and then what is true", func(retained map[string]string, received []string) bool {
-			return len(received) == 2 && strings.Contains(received[0], `"status":"running"`) && strings.Contains(received[1], `"status":"exited"`)
+			return len(received) == 2 && strings.Contains(received[0], `"status":"running"`) &&
+				strings.Contains(received[1], `"status":"exited"`)
 		})
 		gone := triggertest.Request("redis")
 		if err := i.Run(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
-		o.Until("the delivery of what is gone arrives, and is cleared", func(retained map[string]string, received []string) bool {
-			return len(received) == 4 && retained["wud/container/local/redis"] == ""
-		})
+		o.Until("the delivery of what is gone arrives, and is cleared",
+			func(retained map[string]string, received []string) bool {
+				return len(received) == 4 && retained["wud/container/local/redis"] == ""
+			})
 	})
 }
 
 // BenchmarkChange is what one change of 200 containers costs when the broker has the rest.
 func BenchmarkChange(b *testing.B) {
-	m, err := New(sdk.Env{}, Options{URL: mustURL("mqtt://broker"), Topic: "wud/container", Hass: Hass{Enabled: true, Prefix: "homeassistant"}})
+	m, err := New(sdk.Env{}, Options{
+		URL: mustURL("mqtt://broker"), Topic: "wud/container", Hass: Hass{Enabled: true, Prefix: "homeassistant"},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	sub := &subscription{mqtt: m, known: true, cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{"local": {Name: "local"}}}
+	sub := &subscription{
+		mqtt: m, known: true, cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{"local": {Name: "local"}},
+	}
 	for n := range 200 {
 		c := triggertest.Container(fmt.Sprint("app", n))
 		c.ID = fmt.Sprint(n)

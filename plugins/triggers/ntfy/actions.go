@@ -70,7 +70,9 @@ func readJSON(text string) ([]action, error) {
 	decoder.DisallowUnknownFields()
 	var actions []action
 	if err := decoder.Decode(&actions); err != nil {
-		return nil, sdk.Invalid("actions", "want a JSON array of actions as ntfy documents it, or the short form: view, label, https://…")
+		return nil,
+			sdk.Invalid("actions",
+				"want a JSON array of actions as ntfy documents it, or the short form: view, label, https://…")
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return nil, sdk.Invalid("actions", "something follows the JSON array")
@@ -187,7 +189,8 @@ func (a *action) set(position int, key, value string) (problem string) {
 		return ""
 	}
 	texts := map[string]*string{
-		"action": &a.Action, "label": &a.Label, "url": &a.URL, "method": &a.Method, "body": &a.Body, "intent": &a.Intent, "value": &a.Value,
+		"action": &a.Action, "label": &a.Label, "url": &a.URL, "method": &a.Method, "body": &a.Body,
+		"intent": &a.Intent, "value": &a.Value,
 	}
 	key = strings.ToLower(key)
 	if text, known := texts[key]; known {

@@ -65,7 +65,8 @@ func wrong(c sink.Call) string {
 	switch problem := c.Strict(&m); {
 	case problem != "":
 		return problem
-	case c.Method != "POST" || c.URI != "/" || c.Header.Get("Content-Type") != "application/json" || c.Header.Get("User-Agent") != "dogwatch/test":
+	case c.Method != "POST" || c.URI != "/" || c.Header.Get("Content-Type") != "application/json" ||
+		c.Header.Get("User-Agent") != "dogwatch/test":
 		return "address or header"
 	case m.Topic == "" || m.Priority < 0 || m.Priority > 5 || len(m.Actions) > 3 || m.Email != "" && m.Delay != "":
 		return "message"
@@ -80,7 +81,9 @@ func TestPayloads(t *testing.T) {
 }
 
 func TestUrgentPriority(t *testing.T) {
-	for typ, priorities := range map[string]map[int]string{trigger.UpdateRolledBack: {0: "4", 1: "4", 5: "5"}, trigger.UpdateApplied: {1: "1"}} {
+	for typ, priorities := range map[string]map[int]string{
+		trigger.UpdateRolledBack: {0: "4", 1: "4", 5: "5"}, trigger.UpdateApplied: {1: "1"},
+	} {
 		for set, want := range priorities {
 			req := trigger.Request{Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: typ}}
 			got := subject().With(map[string]any{"priority": set}).Send(t, req)
@@ -103,8 +106,13 @@ func TestOptions(t *testing.T) {
 	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
 		"none":        {URI: "/", Want: `{"topic":"updates","title":"T","message":"B"}`},
 		"no priority": {Set: map[string]any{"priority": 0}, Want: `{"topic":"updates","title":"T","message":"B"}`},
-		"priority":    {Set: map[string]any{"priority": "5"}, Want: `{"topic":"updates","title":"T","message":"B","priority":5}`},
-		"email":       {Set: map[string]any{"email": "ana@example.org"}, Want: `{"topic":"updates","title":"T","message":"B","email":"ana@example.org"}`},
+		"priority": {
+			Set: map[string]any{"priority": "5"}, Want: `{"topic":"updates","title":"T","message":"B","priority":5}`,
+		},
+		"email": {
+			Set:  map[string]any{"email": "ana@example.org"},
+			Want: `{"topic":"updates","title":"T","message":"B","email":"ana@example.org"}`,
+		},
 	})
 }
 
@@ -129,7 +137,8 @@ func TestAuth(t *testing.T) {
 		{map[string]any{"auth.user": "ana", "auth.password": "pw", "auth.token": "tk_1"}, "Bearer tk_1"},
 	}
 	for _, test := range tests {
-		if got := subject().With(test.set).Send(t, triggertest.Request("nginx")).Header.Get("Authorization"); got != test.want {
+		if got := subject().With(test.set).Send(t,
+			triggertest.Request("nginx")).Header.Get("Authorization"); got != test.want {
 			t.Errorf("%v: %q, want %q", test.set, got, test.want)
 		}
 	}

@@ -54,7 +54,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("pushover", "Send a Pushover message", New, kind.Docs("https://pushover.net/api"), kind.Messages())
+	return trigger.Define("pushover", "Send a Pushover message", New, kind.Docs("https://pushover.net/api"),
+		kind.Messages())
 }
 
 type pushover struct {

@@ -111,7 +111,8 @@ func wrong(c sink.Call) (field, problem string) {
 		return "", "retry and expire must be supplied"
 	}
 	for name := range f {
-		if !slices.Contains([]string{"token", "user", "message", "title", "device", "html", "monospace", "sound", "priority", "retry", "expire", "ttl", "url", "url_title", "timestamp"}, name) {
+		if !slices.Contains([]string{"token", "user", "message", "title", "device", "html", "monospace", "sound",
+			"priority", "retry", "expire", "ttl", "url", "url_title", "timestamp"}, name) {
 			return "", "unknown parameter " + name
 		}
 	}
@@ -151,7 +152,8 @@ func TestFields(t *testing.T) {
 		{map[string]any{"priority": "-2"}, "priority=-2", "device"},
 	}
 	for _, test := range tests {
-		if got := lines(t, subject().With(test.set).Send(t, triggertest.Request("nginx"))); !strings.Contains(got, test.want+"\n") || strings.Contains(got, test.absent) {
+		if got := lines(t, subject().With(test.set).Send(t, triggertest.Request("nginx"))); !strings.Contains(got,
+			test.want+"\n") || strings.Contains(got, test.absent) {
 			t.Errorf("%v: want %s and no %s:\n%s", test.set, test.want, test.absent, got)
 		}
 	}
@@ -183,9 +185,11 @@ func TestBatchIsCompact(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	err := sink.Deliver(t, Type(), subject().With(map[string]any{"sound": "quota"}).Working(t), triggertest.Request("nginx"))
+	err := sink.Deliver(t, Type(), subject().With(map[string]any{"sound": "quota"}).Working(t),
+		triggertest.Request("nginx"))
 	var limited *sdk.RateLimitedError
-	if !errors.As(err, &limited) || limited.After < 59*time.Minute || limited.After > time.Hour || !strings.Contains(err.Error(), "over its quota") {
+	if !errors.As(err, &limited) || limited.After < 59*time.Minute || limited.After > time.Hour ||
+		!strings.Contains(err.Error(), "over its quota") {
 		t.Errorf("%v, %+v", err, limited)
 	}
 	now := time.Unix(1_700_000_000, 0)
@@ -198,10 +202,19 @@ func TestQuota(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"token":  {Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "application token is invalid, not *** (check token)"},
-		"user":   {Set: map[string]any{"user": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "user identifier is not a valid user, not *** (check user"},
-		"device": {Set: map[string]any{"device": "fridge"}, Option: "device", Want: "device: Pushover refuses the message: device name is not valid"},
-		"odd":    {Status: 200, Response: `{"status":0,"errors":["not today"]}`, Want: "not today"},
+		"token": {
+			Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
+			Want: "application token is invalid, not *** (check token)",
+		},
+		"user": {
+			Set: map[string]any{"user": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
+			Want: "user identifier is not a valid user, not *** (check user",
+		},
+		"device": {
+			Set: map[string]any{"device": "fridge"}, Option: "device",
+			Want: "device: Pushover refuses the message: device name is not valid",
+		},
+		"odd": {Status: 200, Response: `{"status":0,"errors":["not today"]}`, Want: "not today"},
 	})
 }
 

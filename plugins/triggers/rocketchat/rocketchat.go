@@ -92,10 +92,12 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	return &rocketchat{
-		client:       client,
-		url:          o.URL.JoinPath("api/v1/chat.postMessage").String(),
-		header:       http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
-		frame:        message{Channel: strings.TrimSpace(o.Channel), Alias: o.Alias, Avatar: o.Avatar, Emoji: o.Emoji, ParseURLs: o.Parse.URLs},
+		client: client,
+		url:    o.URL.JoinPath("api/v1/chat.postMessage").String(),
+		header: http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
+		frame: message{
+			Channel: strings.TrimSpace(o.Channel), Alias: o.Alias, Avatar: o.Avatar, Emoji: o.Emoji, ParseURLs: o.Parse.URLs,
+		},
 		disableTitle: o.DisableTitle,
 	}, nil
 }

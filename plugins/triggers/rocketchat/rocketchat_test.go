@@ -79,12 +79,22 @@ func TestPayloads(t *testing.T) { subject().At("/").Payloads(t, "*.json") }
 
 func TestOptions(t *testing.T) {
 	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
-		"none":     {Want: `{"channel":"#updates","text":"T\n\nB"}`},
-		"title":    {Set: map[string]any{"disabletitle": true}, Want: `{"channel":"#updates","text":"B"}`},
-		"looks":    {Set: map[string]any{"alias": "Dog", "avatar": "https://a", "emoji": ":dog:"}, Want: `{"channel":"#updates","text":"T\n\nB","alias":"Dog","avatar":"https://a","emoji":":dog:"}`},
-		"parse":    {Set: map[string]any{"parse.urls": "true"}, Want: `{"channel":"#updates","text":"T\n\nB","parseUrls":true}`},
-		"no parse": {Set: map[string]any{"parse.urls": "false"}, Want: `{"channel":"#updates","text":"T\n\nB","parseUrls":false}`},
-		"trimmed":  {Set: map[string]any{"user.id": user + "\n", "auth.token": " " + token, "channel": " #updates"}, Want: `{"channel":"#updates","text":"T\n\nB"}`},
+		"none":  {Want: `{"channel":"#updates","text":"T\n\nB"}`},
+		"title": {Set: map[string]any{"disabletitle": true}, Want: `{"channel":"#updates","text":"B"}`},
+		"looks": {
+			Set:  map[string]any{"alias": "Dog", "avatar": "https://a", "emoji": ":dog:"},
+			Want: `{"channel":"#updates","text":"T\n\nB","alias":"Dog","avatar":"https://a","emoji":":dog:"}`,
+		},
+		"parse": {
+			Set: map[string]any{"parse.urls": "true"}, Want: `{"channel":"#updates","text":"T\n\nB","parseUrls":true}`,
+		},
+		"no parse": {
+			Set: map[string]any{"parse.urls": "false"}, Want: `{"channel":"#updates","text":"T\n\nB","parseUrls":false}`,
+		},
+		"trimmed": {
+			Set:  map[string]any{"user.id": user + "\n", "auth.token": " " + token, "channel": " #updates"},
+			Want: `{"channel":"#updates","text":"T\n\nB"}`,
+		},
 	})
 }
 
@@ -99,13 +109,29 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"credentials":  {Status: 401, Response: `{"status":"error","message":"You must be logged in to do this."}`, Kind: sdk.ErrUnauthorized, Want: "must be logged in to do this.; check user.id and auth.token"},
-		"channel":      {Status: 400, Response: `{"success":false,"error":"invalid-channel"}`, Option: "channel", Want: "invalid-channel"},
-		"not allowed":  {Status: 400, Response: `{"success":false,"error":"Not allowed [error-not-allowed]","errorType":"error-not-allowed"}`, Option: "channel", Want: "Not allowed"},
-		"in a success": {Status: 200, Response: `{"success":false,"error":"something"}`, Want: "refused the message: something"},
+		"credentials": {
+			Status: 401, Response: `{"status":"error","message":"You must be logged in to do this."}`,
+			Kind: sdk.ErrUnauthorized, Want: "must be logged in to do this.; check user.id and auth.token",
+		},
+		"channel": {
+			Status: 400, Response: `{"success":false,"error":"invalid-channel"}`, Option: "channel", Want: "invalid-channel",
+		},
+		"not allowed": {
+			Status:   400,
+			Response: `{"success":false,"error":"Not allowed [error-not-allowed]","errorType":"error-not-allowed"}`,
+			Option:   "channel", Want: "Not allowed",
+		},
+		"in a success": {
+			Status: 200, Response: `{"success":false,"error":"something"}`, Want: "refused the message: something",
+		},
 		"other server": {Status: 200, Response: `<html>`, Option: "url", Want: "not that of Rocket.Chat"},
-		"size":         {Status: 400, Response: `{"success":false,"error":"error-message-size-exceeded"}`, Want: "size-exceeded"},
-		"server error": {Status: 500, Response: `{"success":false,"error":"Internal server error"}`, Kind: sdk.ErrUnavailable, Want: "Internal server error"},
+		"size": {
+			Status: 400, Response: `{"success":false,"error":"error-message-size-exceeded"}`, Want: "size-exceeded",
+		},
+		"server error": {
+			Status: 500, Response: `{"success":false,"error":"Internal server error"}`, Kind: sdk.ErrUnavailable,
+			Want: "Internal server error",
+		},
 	})
 }
 
@@ -113,7 +139,9 @@ func TestRateLimit(t *testing.T) {
 	const response = `{"success":false,"error":"Error, too many requests. Please slow down. You must wait 46 seconds before trying this endpoint again. [error-too-many-requests]"}`
 	limited := map[string]sink.Refusal{}
 	for _, status := range []int{200, 400, 429} {
-		limited[fmt.Sprint(status)] = sink.Refusal{Status: status, Response: response, Kind: sdk.RateLimited(shortWait, nil), Want: "too many requests"}
+		limited[fmt.Sprint(status)] = sink.Refusal{
+			Status: status, Response: response, Kind: sdk.RateLimited(shortWait, nil), Want: "too many requests",
+		}
 	}
 	subject().Refusals(t, limited)
 }

@@ -30,7 +30,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("shoutrrr", "Send a message to a service that Shoutrrr knows", New, kind.Docs("https://shoutrrr.nickfedor.com/latest/services/overview/"), kind.Messages())
+	return trigger.Define("shoutrrr", "Send a message to a service that Shoutrrr knows", New,
+		kind.Docs("https://shoutrrr.nickfedor.com/latest/services/overview/"), kind.Messages())
 }
 
 type shoutrrr struct {
@@ -111,7 +112,9 @@ func secretsOf(text string) []string {
 	}
 	// Some join several in one part, or have a whole URL in it.
 	plain, _ := url.QueryUnescape(text)
-	for _, run := range strings.FieldsFunc(text+" "+plain, func(c rune) bool { return c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' }) {
+	for _, run := range strings.FieldsFunc(text+" "+plain, func(c rune) bool {
+		return c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z'
+	}) {
 		if len(run) >= minToken {
 			secrets = append(secrets, run)
 		}

@@ -32,11 +32,17 @@ func TestConformance(t *testing.T) {
 		Options: func(t *testing.T) map[string]any { return options(plugintest.Responding(t, http.StatusOK)) },
 		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
 		Failing: append(triggertest.HTTPFailures(options),
-			triggertest.Failure{Name: "refused with a success", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"url": strings.Replace(plugintest.Responding(t, http.StatusOK), "http://", "gotify://", 1) + "/AbcdefGhijklmno?disabletls=yes"}
-			}},
+			triggertest.Failure{Name: "refused with a success", Kind: &sdk.InvalidError{},
+				Options: func(t *testing.T) map[string]any {
+					return map[string]any{
+						"url": strings.Replace(plugintest.Responding(t, http.StatusOK), "http://", "gotify://", 1) +
+							"/AbcdefGhijklmno?disabletls=yes",
+					}
+				}},
 			triggertest.Failure{Name: "one of two", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"urls": []any{webHook(plugintest.Responding(t, http.StatusForbidden)), webHook(plugintest.Unreachable(t))}}
+				return map[string]any{
+					"urls": []any{webHook(plugintest.Responding(t, http.StatusForbidden)), webHook(plugintest.Unreachable(t))},
+				}
 			}},
 		),
 		Invalid: []triggertest.Invalid{
@@ -48,7 +54,10 @@ func TestConformance(t *testing.T) {
 			{Field: "url", Set: map[string]any{"url": "telegram+https://recognisable-token@telegram"}},
 			{Field: "url", Set: map[string]any{"url": "telegram://recognisable-mistake@telegram?chats=1"}},
 			{Field: "url", Set: map[string]any{"url": "discord://recognisable%zz@1"}},
-			{Field: "urls", Set: map[string]any{"url": nil, "urls": []any{"generic://example.org", "nosuch://recognisable-secret"}}},
+			{
+				Field: "urls",
+				Set:   map[string]any{"url": nil, "urls": []any{"generic://example.org", "nosuch://recognisable-secret"}},
+			},
 		},
 	})
 }
@@ -67,7 +76,8 @@ var urls = map[string]struct{ url, response string }{
 	"ifttt":      {"ifttt://" + secret + "/?events=update&messagevalue=1", `{}`},
 	"join":       {"join://shoutrrr:" + secret + "@join/?devices=phone", `{"success":true}`},
 	"lark":       {"lark://open.larksuite.com/" + secret, `{"code":0}`},
-	"matrix":     {"matrix://:" + secret + "@matrix.example.org", `{"joined_rooms":["!room:example.org"],"event_id":"$1"}`},
+	"matrix": {"matrix://:" + secret + "@matrix.example.org",
+		`{"joined_rooms":["!room:example.org"],"event_id":"$1"}`},
 	"mattermost": {"mattermost://mattermost.example.org/" + secret, `ok`},
 	"notifiarr":  {"notifiarr://" + secret + "?channel=123456789", `{"result":"success"}`},
 	"ntfy":       {"ntfy://:" + secret + "@ntfy.example.org/topic", `{"id":"1"}`},
@@ -78,11 +88,14 @@ var urls = map[string]struct{ url, response string }{
 	"rocketchat": {"rocketchat://rocket.example.org/" + secret + "/" + secret, `{"success":true}`},
 	"signal":     {"signal://ana:" + secret + "@signal.example.org:8080/+1234567890/+1987654321", `{"timestamp":1}`},
 	"slack":      {"slack://hook:AAAAAAAAA-BBBBBBBBB-" + secret + "01234567@webhook", `ok`},
-	"teams":      {"teams://?host=" + url.QueryEscape("https://prod-00.westus.logic.azure.com:443/workflows/"+secret+secret+"/triggers/manual/paths/invoke?api-version=2016-06-01&sig="+secret), ``},
-	"telegram":   {"telegram://123456789:AAaa" + secret + "-" + secret[:14] + "@telegram?chats=42", `{"ok":true,"result":{}}`},
-	"twilio":     {"twilio://AC" + secret + ":" + secret + "@+15551234567/+15559876543", `{"sid":"1"}`},
-	"wecom":      {"wecom://" + secret, `{"errcode":0}`},
-	"zulip":      {"zulip://bot%40example.org:" + secret + "@zulip.example.org?stream=s&topic=t", `{"result":"success"}`},
+	"teams": {"teams://?host=" +
+		url.QueryEscape("https://prod-00.westus.logic.azure.com:443/workflows/"+secret+secret+
+			"/triggers/manual/paths/invoke?api-version=2016-06-01&sig="+secret), ``},
+	"telegram": {"telegram://123456789:AAaa" + secret + "-" + secret[:14] + "@telegram?chats=42",
+		`{"ok":true,"result":{}}`},
+	"twilio": {"twilio://AC" + secret + ":" + secret + "@+15551234567/+15559876543", `{"sid":"1"}`},
+	"wecom":  {"wecom://" + secret, `{"errcode":0}`},
+	"zulip":  {"zulip://bot%40example.org:" + secret + "@zulip.example.org?stream=s&topic=t", `{"result":"success"}`},
 }
 
 // Every service gets the title and the text, through the proxy, for any text;
@@ -100,18 +113,22 @@ func TestServices(t *testing.T) {
 				if scheme == "pushbullet" {
 					n.set(http.StatusOK, fmt.Sprintf(`{"type":"note","active":true,"title":%q,"body":%q}`, req.Title, req.Body))
 				}
-				if err := sink.Deliver(t, Type(), n.options(s.url), req); err != nil && (scheme != "pushbullet" || name == "simple") {
+				if err := sink.Deliver(t, Type(), n.options(s.url), req); err != nil &&
+					(scheme != "pushbullet" || name == "simple") {
 					t.Errorf("%s: %v", name, err)
 				}
 				calls := n.seen()
 				if len(calls) == 0 {
 					t.Fatalf("%s: nothing arrived", name)
 				}
-				if last := calls[len(calls)-1]; name == "simple" && (!strings.Contains(last.text, req.Title) || !strings.Contains(last.text, req.Body)) {
+				if last := calls[len(calls)-1]; name == "simple" &&
+					(!strings.Contains(last.text, req.Title) || !strings.Contains(last.text, req.Body)) {
 					t.Errorf("title or text is missing in %s", last.text)
 				}
 			}
-			for status, kind := range map[int]error{401: sdk.ErrUnauthorized, 429: &sdk.RateLimitedError{}, 500: sdk.ErrUnavailable} {
+			for status, kind := range map[int]error{
+				401: sdk.ErrUnauthorized, 429: &sdk.RateLimitedError{}, 500: sdk.ErrUnavailable,
+			} {
 				n.set(status, "")
 				err := sink.Deliver(t, Type(), n.options(s.url), triggertest.Request("nginx"))
 				var limited *sdk.RateLimitedError
@@ -185,7 +202,8 @@ func TestWebHook(t *testing.T) {
 		if err := sink.Deliver(t, Type(), n.options("generic+https://hooks.example.org/path"+query), req); err != nil {
 			t.Fatal(err)
 		}
-		if got := n.seen()[0]; got.host != "hooks.example.org" || got.path != "/path" || !strings.Contains(strings.ReplaceAll(got.text, `\\n`, `\n`), want) {
+		if got := n.seen()[0]; got.host != "hooks.example.org" || got.path != "/path" ||
+			!strings.Contains(strings.ReplaceAll(got.text, `\\n`, `\n`), want) {
 			t.Errorf("%s: %+v, want %s", query, got, want)
 		}
 	}
@@ -236,10 +254,12 @@ func TestRetrySendsNoDuplicates(t *testing.T) {
 		twoStatus.Store(step.two)
 		req.Delivery = step.delivery
 		err := s.Run(t.Context(), req)
-		if (err != nil) != step.fails || sdk.Retryable(err) != step.retryable || oneGot.Load() != step.gotOne || twoGot.Load() != step.gotTwo {
+		if (err != nil) != step.fails || sdk.Retryable(err) != step.retryable || oneGot.Load() != step.gotOne ||
+			twoGot.Load() != step.gotTwo {
 			t.Errorf("step %d: %v, got %d and %d", i, err, oneGot.Load(), twoGot.Load())
 		}
-		if i == 0 && (!strings.Contains(err.Error(), "item 1: generic: ") || !strings.Contains(err.Error(), "item 2: generic: ")) {
+		if i == 0 &&
+			(!strings.Contains(err.Error(), "item 1: generic: ") || !strings.Contains(err.Error(), "item 2: generic: ")) {
 			t.Errorf("the error does not name both: %v", err)
 		}
 	}
@@ -247,7 +267,8 @@ func TestRetrySendsNoDuplicates(t *testing.T) {
 	for i := range 2 * maxUnfinished {
 		p.add(fmt.Sprint("delivery", i), 0)
 	}
-	if len(p.unfinished) != maxUnfinished || p.has("delivery0", 0) || !p.has(fmt.Sprint("delivery", 2*maxUnfinished-1), 0) {
+	if len(p.unfinished) != maxUnfinished || p.has("delivery0", 0) ||
+		!p.has(fmt.Sprint("delivery", 2*maxUnfinished-1), 0) {
 		t.Errorf("%d deliveries are remembered", len(p.unfinished))
 	}
 }
@@ -258,7 +279,8 @@ func TestLists(t *testing.T) {
 	}{
 		{nil, nil},
 		{[]string{"a://x", "b://y"}, []string{"a://x", "b://y"}},
-		{[]string{"telegram://t@telegram?chats=1", "2", "3", "b://y"}, []string{"telegram://t@telegram?chats=1,2,3", "b://y"}},
+		{[]string{"telegram://t@telegram?chats=1", "2", "3", "b://y"},
+			[]string{"telegram://t@telegram?chats=1,2,3", "b://y"}},
 		{[]string{"a://x b://y\nc://z"}, []string{"a://x", "b://y", "c://z"}},
 		{[]string{"nothing"}, []string{"nothing"}},
 	}
@@ -271,7 +293,8 @@ func TestLists(t *testing.T) {
 
 func TestUnknownSchemes(t *testing.T) {
 	for scheme, want := range map[string]string{
-		"smtp": "use the trigger smtp", "mqtts": "use the trigger mqtt", "logger": "use the trigger mock", "script": "use the trigger command",
+		"smtp": "use the trigger smtp", "mqtts": "use the trigger mqtt", "logger": "use the trigger mock",
+		"script":  "use the trigger command",
 		"discrod": "did you mean discord://", "xxxxxxxxxxxxxxxxxxxx": "generic+https://",
 	} {
 		_, err := Type().New(sdk.Env{}, map[string]any{"url": scheme + "://user:password@host"})
@@ -291,11 +314,14 @@ func TestRunIsCancelled(t *testing.T) {
 	if err := s.Run(ctx, triggertest.Request("nginx")); !errors.Is(err, context.Canceled) || sdk.Retryable(err) {
 		t.Errorf("%v, want only context.Canceled", err)
 	}
-	again, err := Type().New(sdk.Env{}, map[string]any{"url": webHook(plugintest.Hanging(t, func() {})), "timeout": "50ms"})
+	again, err := Type().New(sdk.Env{}, map[string]any{
+		"url": webHook(plugintest.Hanging(t, func() {})), "timeout": "50ms",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Run(t.Context(), triggertest.Request("nginx")); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "50ms") {
+	if err := again.Run(t.Context(), triggertest.Request("nginx")); !errors.Is(err, sdk.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "50ms") {
 		t.Errorf("%v, want the timeout", err)
 	}
 }

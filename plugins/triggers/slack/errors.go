@@ -69,8 +69,10 @@ func refusal(a chat.Response, word, credentials string) *chat.Refusal {
 	case "not_in_channel":
 		r.Text += ": invite the bot to the channel"
 		r.Option = "channel"
-	case "channel_not_found", "is_archived", "channel_is_archived", "restricted_action", "restricted_action_read_only_channel",
-		"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel", "posting_to_general_channel_denied":
+	case "channel_not_found", "is_archived", "channel_is_archived", "restricted_action",
+		"restricted_action_read_only_channel",
+		"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel",
+		"posting_to_general_channel_denied":
 		r.Option = "channel"
 	case "ratelimited", "rate_limited", "message_limit_exceeded":
 		r.Wait = cmp.Or(httpclient.ParseRetryAfter(a.Header, time.Now()), shortWait)

@@ -34,7 +34,8 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("slack", "Post to a Slack channel", New, kind.Docs("https://docs.slack.dev/messaging/"), kind.Messages())
+	return trigger.Define("slack", "Post to a Slack channel", New, kind.Docs("https://docs.slack.dev/messaging/"),
+		kind.Messages())
 }
 
 type slack struct {

@@ -95,7 +95,10 @@ func wrong(c sink.Call) string {
 		return "no_text"
 	case sink.UTF16(m.Text) > 40_000:
 		return "msg_too_long"
-	case len(m.Attachments) > 100, slices.ContainsFunc(m.Attachments, func(a attachment) bool { return a.Fallback == "" || len(a.Actions) == 0 || len(a.Actions) > 5 }):
+	case len(m.Attachments) > 100,
+		slices.ContainsFunc(m.Attachments, func(a attachment) bool {
+			return a.Fallback == "" || len(a.Actions) == 0 || len(a.Actions) > 5
+		}):
 		return "invalid_attachments"
 	case control.MatchString(m.Text):
 		return "invalid_blocks"
@@ -129,36 +132,59 @@ func TestLimits(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	later := sdk.RateLimited(time.Second, nil)
 	bot().Refusals(t, map[string]sink.Refusal{
-		"invalid_auth":      {Status: 200, Response: `{"ok":false,"error":"invalid_auth"}`, Kind: sdk.ErrUnauthorized, Want: "invalid_auth; check token"},
-		"not_authed":        {Status: 200, Response: `{"ok":false,"error":"not_authed"}`, Kind: sdk.ErrUnauthorized, Want: "not_authed"},
-		"token_revoked":     {Status: 200, Response: `{"ok":false,"error":"token_revoked"}`, Kind: sdk.ErrUnauthorized, Want: "token_revoked"},
-		"missing_scope":     {Status: 200, Response: `{"ok":false,"error":"missing_scope","needed":"chat:write","provided":"identify"}`, Kind: sdk.ErrUnauthorized, Want: "missing_scope (needs chat:write)"},
-		"channel_not_found": {Status: 200, Response: `{"ok":false,"error":"channel_not_found"}`, Option: "channel", Want: "channel_not_found"},
-		"not_in_channel":    {Status: 200, Response: `{"ok":false,"error":"not_in_channel"}`, Option: "channel", Want: "invite the bot"},
-		"is_archived":       {Status: 200, Response: `{"ok":false,"error":"is_archived"}`, Option: "channel", Want: "is_archived"},
-		"ratelimited":       {Status: 200, Response: `{"ok":false,"error":"ratelimited"}`, Kind: later, Want: "ratelimited"},
-		"fatal_error":       {Status: 200, Response: `{"ok":false,"error":"fatal_error"}`, Kind: sdk.ErrUnavailable, Want: "fatal_error"},
-		"something_new":     {Status: 200, Response: `{"ok":false,"error":"something_new"}`, Want: "something_new"},
-		"internal_error":    {Status: 500, Response: `{"ok":false,"error":"internal_error"}`, Kind: sdk.ErrUnavailable, Want: "internal_error"},
-		"page":              {Status: 200, Response: `<html>welcome`, Option: "apiurl", Want: "not that of Slack"},
-		"no response":       {Status: 200, Response: `{}`, Option: "apiurl", Want: "not that of Slack"},
+		"invalid_auth": {
+			Status: 200, Response: `{"ok":false,"error":"invalid_auth"}`, Kind: sdk.ErrUnauthorized,
+			Want: "invalid_auth; check token",
+		},
+		"not_authed": {
+			Status: 200, Response: `{"ok":false,"error":"not_authed"}`, Kind: sdk.ErrUnauthorized, Want: "not_authed",
+		},
+		"token_revoked": {
+			Status: 200, Response: `{"ok":false,"error":"token_revoked"}`, Kind: sdk.ErrUnauthorized, Want: "token_revoked",
+		},
+		"missing_scope": {
+			Status: 200, Response: `{"ok":false,"error":"missing_scope","needed":"chat:write","provided":"identify"}`,
+			Kind: sdk.ErrUnauthorized, Want: "missing_scope (needs chat:write)",
+		},
+		"channel_not_found": {
+			Status: 200, Response: `{"ok":false,"error":"channel_not_found"}`, Option: "channel", Want: "channel_not_found",
+		},
+		"not_in_channel": {
+			Status: 200, Response: `{"ok":false,"error":"not_in_channel"}`, Option: "channel", Want: "invite the bot",
+		},
+		"is_archived": {
+			Status: 200, Response: `{"ok":false,"error":"is_archived"}`, Option: "channel", Want: "is_archived",
+		},
+		"ratelimited": {Status: 200, Response: `{"ok":false,"error":"ratelimited"}`, Kind: later, Want: "ratelimited"},
+		"fatal_error": {
+			Status: 200, Response: `{"ok":false,"error":"fatal_error"}`, Kind: sdk.ErrUnavailable, Want: "fatal_error",
+		},
+		"something_new": {Status: 200, Response: `{"ok":false,"error":"something_new"}`, Want: "something_new"},
+		"internal_error": {
+			Status: 500, Response: `{"ok":false,"error":"internal_error"}`, Kind: sdk.ErrUnavailable, Want: "internal_error",
+		},
+		"page":        {Status: 200, Response: `<html>welcome`, Option: "apiurl", Want: "not that of Slack"},
+		"no response": {Status: 200, Response: `{}`, Option: "apiurl", Want: "not that of Slack"},
 	})
 	webhook().Refusals(t, map[string]sink.Refusal{
 		"no_service":              {Status: 404, Response: "no_service", Option: "url", Want: "no_service"},
 		"no_service in a success": {Status: 200, Response: "no_service\n", Option: "url", Want: "no_service"},
 		"channel_is_archived":     {Status: 410, Response: "channel_is_archived", Option: "url", Want: "channel_is_archived"},
-		"action_prohibited":       {Status: 403, Response: "action_prohibited", Kind: sdk.ErrUnauthorized, Want: "action_prohibited; check url"},
-		"invalid_payload":         {Status: 400, Response: "invalid_payload", Want: "invalid_payload"},
-		"rollup_error":            {Status: 500, Response: "rollup_error", Kind: sdk.ErrUnavailable, Want: "rollup_error"},
-		"rate_limited":            {Status: 200, Response: "rate_limited", Kind: later, Want: "rate_limited"},
-		"502":                     {Status: 502, Response: "Bad gateway", Kind: sdk.ErrUnavailable, Want: "502"},
+		"action_prohibited": {
+			Status: 403, Response: "action_prohibited", Kind: sdk.ErrUnauthorized, Want: "action_prohibited; check url",
+		},
+		"invalid_payload": {Status: 400, Response: "invalid_payload", Want: "invalid_payload"},
+		"rollup_error":    {Status: 500, Response: "rollup_error", Kind: sdk.ErrUnavailable, Want: "rollup_error"},
+		"rate_limited":    {Status: 200, Response: "rate_limited", Kind: later, Want: "rate_limited"},
+		"502":             {Status: 502, Response: "Bad gateway", Kind: sdk.ErrUnavailable, Want: "502"},
 	})
 }
 
 // What other services with such hooks respond is no refusal.
 func TestResponsesOfHooks(t *testing.T) {
 	for _, response := range []string{"ok", "", "okay", `{"success":true}`, "OK\n"} {
-		if err := sink.Deliver(t, Type(), webhook().Options(sink.RespondWith(t, 200, response).URL), triggertest.Request("nginx")); err != nil {
+		if err := sink.Deliver(t, Type(), webhook().Options(sink.RespondWith(t, 200, response).URL),
+			triggertest.Request("nginx")); err != nil {
 			t.Errorf("%q: %v", response, err)
 		}
 	}

@@ -27,7 +27,8 @@ func (s *smtp) explain(ctx context.Context, doing, option string, err error) err
 		if errors.Is(cause, context.Canceled) {
 			return fmt.Errorf("%s%w", prefix, cause)
 		}
-		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%sno answer in time; check host and port (465 wants tls.enabled), or raise timeout", prefix))
+		return sdk.WithKind(sdk.ErrUnavailable,
+			fmt.Errorf("%sno answer in time; check host and port (465 wants tls.enabled), or raise timeout", prefix))
 	}
 	if problem := s.tlsProblem(err); problem != nil {
 		return fmt.Errorf("%s%w", prefix, problem)
@@ -64,7 +65,8 @@ func (s *smtp) tlsProblem(err error) error {
 	case errors.As(err, &name):
 		return sdk.Invalid("host", "the certificate of the server is not for %s; use a name it is for", s.host)
 	case errors.As(err, &certificate):
-		return sdk.Invalid("tls.cafile", "the certificate of the server cannot be trusted (%v); give the PEM file of its authority, or set tls.verify to false", certificate.Err)
+		return sdk.Invalid("tls.cafile",
+			"the certificate of the server cannot be trusted (%v); give the PEM file of its authority, or set tls.verify to false", certificate.Err)
 	case errors.As(err, &record) && s.implicit:
 		return sdk.Invalid("tls.enabled", "the server does not speak TLS on port %d; set it to false or use port 465", s.port)
 	case errors.As(err, &network) && strings.HasSuffix(network.Op, " error"):

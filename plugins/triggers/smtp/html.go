@@ -43,6 +43,7 @@ func page(req trigger.Request) string {
 		}
 		b.WriteString("</p>\n")
 	}
-	b.WriteString("<p " + noteStyle + ">Each button opens a page that shows the update and asks; nothing is decided before.</p>\n</body></html>\n")
+	b.WriteString("<p " + noteStyle +
+		">Each button opens a page that shows the update and asks; nothing is decided before.</p>\n</body></html>\n")
 	return b.String()
 }

@@ -46,7 +46,8 @@ func checkParts(t *testing.T, m *mail.Message, req trigger.Request) {
 		t.Fatalf("content type %q, %v", mediaType, err)
 	}
 	parts := multipart.NewReader(m.Body, params["boundary"])
-	for _, want := range []struct{ contentType, link string }{{"text/plain; charset=UTF-8", ": %s"}, {"text/html; charset=UTF-8", `<a href="%s"`}} {
+	for _, want := range []struct{ contentType, link string }{{"text/plain; charset=UTF-8", ": %s"},
+		{"text/html; charset=UTF-8", `<a href="%s"`}} {
 		part, err := parts.NextPart() // which decodes quoted-printable
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +72,9 @@ func TestPageEscapesTexts(t *testing.T) {
 	evil := `"><script>alert(1)</script>`
 	req := triggertest.Request("nginx", "redis")
 	req.Body, req.Containers[0].DisplayName = evil, evil
-	req.Actions = []trigger.Action{{ContainerID: req.Containers[0].ID, Kind: trigger.ActionSkip, Label: evil, URL: "https://h/" + evil}}
+	req.Actions = []trigger.Action{{
+		ContainerID: req.Containers[0].ID, Kind: trigger.ActionSkip, Label: evil, URL: "https://h/" + evil,
+	}}
 	if got := page(req); strings.Contains(got, "<script") || !strings.Contains(got, "&lt;script&gt;") {
 		t.Error(got)
 	}

@@ -33,7 +33,8 @@ func (s *smtp) compose(req trigger.Request, now time.Time) *gomail.Msg {
 	if s.agent != "" {
 		m.SetUserAgent(s.agent)
 	}
-	m.SetBodyString(gomail.TypeTextPlain, req.Body+message.Lines(req, maxLink, "\n", func(label, address string) string { return label + ": " + address }))
+	m.SetBodyString(gomail.TypeTextPlain,
+		req.Body+message.Lines(req, maxLink, "\n", func(label, address string) string { return label + ": " + address }))
 	if html := page(req); html != "" {
 		m.AddAlternativeString(gomail.TypeTextHTML, html)
 	}

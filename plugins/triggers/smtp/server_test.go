@@ -146,7 +146,9 @@ func (s *authSession) Auth(mechanism string) (sasl.Server, error) {
 		}
 		if user != account || pass != password {
 			// A server that says too much.
-			return &gosmtp.SMTPError{Code: 535, EnhancedCode: gosmtp.EnhancedCode{5, 7, 8}, Message: "No login for " + user + " with " + pass}
+			return &gosmtp.SMTPError{
+				Code: 535, EnhancedCode: gosmtp.EnhancedCode{5, 7, 8}, Message: "No login for " + user + " with " + pass,
+			}
 		}
 		s.mail.user = user
 		return nil

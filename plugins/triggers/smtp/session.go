@@ -130,11 +130,17 @@ func (s *smtp) mechanism(client *gosmtp.Client, open bool) (gosmtp.Auth, error) 
 	}
 	switch {
 	case refused:
-		return nil, sdk.Invalid("pass", "is not sent to %s without encryption; use tls.enabled or a port with STARTTLS, or set starttls to off to send it readably", s.server())
+		return nil,
+			sdk.Invalid("pass",
+				"is not sent to %s without encryption; use tls.enabled or a port with STARTTLS, or set starttls to off to send it readably", s.server())
 	case len(offered) == 0:
-		return nil, sdk.Invalid("user", "%s offers no login on this port; remove user and pass, or use the submission port (587 or 465)", s.server())
+		return nil,
+			sdk.Invalid("user",
+				"%s offers no login on this port; remove user and pass, or use the submission port (587 or 465)", s.server())
 	}
-	return nil, sdk.Invalid("user", "%s offers none of the logins that are supported: SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, LOGIN, CRAM-MD5", s.server())
+	return nil,
+		sdk.Invalid("user",
+			"%s offers none of the logins that are supported: SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, LOGIN, CRAM-MD5", s.server())
 }
 
 // deliver sends the mail. When a recipient is refused for now, no recipient gets it

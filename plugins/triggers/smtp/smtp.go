@@ -78,7 +78,8 @@ func New(env sdk.Env, o Options) (*smtp, error) {
 		return nil, sdk.Invalid("to", "%q is no list of mail addresses: %v", o.To, err)
 	}
 	config, err := httpclient.TLS{
-		CAFile: o.TLS.CAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile, MinVersion: o.TLS.MinVersion, Insecure: !o.TLS.Verify,
+		CAFile: o.TLS.CAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile, MinVersion: o.TLS.MinVersion,
+		Insecure: !o.TLS.Verify,
 	}.Config()
 	if err != nil {
 		return nil, err

@@ -45,10 +45,22 @@ func TestConformance(t *testing.T) {
 			return map[string]any{"host": "127.0.0.1", "port": sink.Script(t, "", "", reached).Port, "from": "a@b", "to": "c@d"}
 		},
 		Failing: []triggertest.Failure{
-			{Name: "greylisted", Kind: sdk.ErrUnavailable, Options: serving(server{mechanisms: plain, onRcpt: reject(451, "greylisted")})},
-			{Name: "unknown recipient", Kind: &sdk.InvalidError{}, Options: serving(server{mechanisms: plain, onRcpt: reject(550, "no such user")})},
-			{Name: "unwanted sender", Kind: &sdk.InvalidError{}, Options: serving(server{mechanisms: plain, onMail: reject(553, "not you")})},
-			{Name: "unwanted mail", Kind: &sdk.InvalidError{}, Options: serving(server{mechanisms: plain, onData: reject(554, "spam")})},
+			{
+				Name: "greylisted", Kind: sdk.ErrUnavailable,
+				Options: serving(server{mechanisms: plain, onRcpt: reject(451, "greylisted")}),
+			},
+			{
+				Name: "unknown recipient", Kind: &sdk.InvalidError{},
+				Options: serving(server{mechanisms: plain, onRcpt: reject(550, "no such user")}),
+			},
+			{
+				Name: "unwanted sender", Kind: &sdk.InvalidError{},
+				Options: serving(server{mechanisms: plain, onMail: reject(553, "not you")}),
+			},
+			{
+				Name: "unwanted mail", Kind: &sdk.InvalidError{},
+				Options: serving(server{mechanisms: plain, onData: reject(554, "spam")}),
+			},
 			{Name: "full", Kind: sdk.ErrUnavailable, Options: serving(server{mechanisms: plain, onData: reject(452, "full")})},
 			{Name: "wrong password", Kind: sdk.ErrUnauthorized, Options: func(t *testing.T) map[string]any {
 				o := options(start(t, &server{mechanisms: plain}))
@@ -61,7 +73,10 @@ func TestConformance(t *testing.T) {
 				delete(o, "pass")
 				return o
 			}},
-			{Name: "login out of order", Kind: sdk.ErrUnavailable, Options: serving(server{mechanisms: plain, onLogin: reject(454, "later")})},
+			{
+				Name: "login out of order", Kind: sdk.ErrUnavailable,
+				Options: serving(server{mechanisms: plain, onLogin: reject(454, "later")}),
+			},
 			{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
 				l, err := net.Listen("tcp", "127.0.0.1:0")
 				if err != nil {
@@ -147,7 +162,8 @@ func TestHeadersCannotBeInjected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Auto-Submitted", "Content-Transfer-Encoding", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "Subject", "To", "User-Agent", "X-Mailer"}
+	want := []string{"Auto-Submitted", "Content-Transfer-Encoding", "Content-Type", "Date", "From", "Message-Id",
+		"Mime-Version", "Subject", "To", "User-Agent", "X-Mailer"}
 	if names := slices.Sorted(maps.Keys(m.Header)); !slices.Equal(names, want) {
 		t.Errorf("headers %v", names)
 	}
@@ -168,9 +184,12 @@ func TestAddresses(t *testing.T) {
 	}{
 		{nil, `"Dogwatch" <dogwatch@example.org>`, "dogwatch@example.org", []string{"ops@example.org"}, false},
 		{map[string]any{"from": "a@localhost"}, "<a@localhost>", "a@localhost", []string{"ops@example.org"}, false},
-		{map[string]any{"from": nil, "from.address": "a@b.internal", "from.name": "Ünal"}, "=?utf-8?q?=C3=9Cnal?= <a@b.internal>", "a@b.internal", []string{"ops@example.org"}, false},
-		{map[string]any{"to": "a@b, C <c@d.customtld>", "allowcustomtld": true}, `"Dogwatch" <dogwatch@example.org>`, "dogwatch@example.org", []string{"a@b", "c@d.customtld"}, false},
-		{map[string]any{"to": "jürgen@example.org"}, `"Dogwatch" <dogwatch@example.org>`, "dogwatch@example.org", []string{"jürgen@example.org"}, true},
+		{map[string]any{"from": nil, "from.address": "a@b.internal", "from.name": "Ünal"},
+			"=?utf-8?q?=C3=9Cnal?= <a@b.internal>", "a@b.internal", []string{"ops@example.org"}, false},
+		{map[string]any{"to": "a@b, C <c@d.customtld>", "allowcustomtld": true}, `"Dogwatch" <dogwatch@example.org>`,
+			"dogwatch@example.org", []string{"a@b", "c@d.customtld"}, false},
+		{map[string]any{"to": "jürgen@example.org"}, `"Dogwatch" <dogwatch@example.org>`, "dogwatch@example.org",
+			[]string{"jürgen@example.org"}, true},
 	}
 	for _, test := range tests {
 		got, err := deliver(t, s, test.set, triggertest.Request("nginx"))
@@ -182,7 +201,8 @@ func TestAddresses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Header.Get("From") != test.fromLine || got.from != test.from || !slices.Equal(got.to, test.to) || got.utf8 != test.utf8 {
+		if m.Header.Get("From") != test.fromLine || got.from != test.from || !slices.Equal(got.to, test.to) ||
+			got.utf8 != test.utf8 {
 			t.Errorf("%v: From %s, %+v", test.set, m.Header.Get("From"), got)
 		}
 	}
@@ -213,9 +233,15 @@ func TestEncryption(t *testing.T) {
 	plain := start(t, &server{})
 	offering := start(t, &server{startTLS: true})
 	implicit := start(t, &server{implicit: true})
-	mutual := start(t, &server{startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert }})
-	mutualImplicit := start(t, &server{implicit: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert }})
-	outdated := start(t, &server{startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.MaxVersion = tls.VersionTLS12 }})
+	mutual := start(t, &server{
+		startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert },
+	})
+	mutualImplicit := start(t, &server{
+		implicit: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert },
+	})
+	outdated := start(t, &server{
+		startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.MaxVersion = tls.VersionTLS12 },
+	})
 	trusting := func(s *server, set map[string]any) map[string]any {
 		all := map[string]any{"tls.cafile": s.own.CertFile}
 		maps.Copy(all, set)
@@ -235,9 +261,11 @@ func TestEncryption(t *testing.T) {
 		{"not verified", offering, map[string]any{"tls.verify": "false"}, true, ""},
 		{"from the start", implicit, trusting(implicit, map[string]any{"tls.enabled": true}), true, ""},
 		{"from the start, not verified", implicit, map[string]any{"tls.enabled": true, "tls.verify": false}, true, ""},
-		{"client certificate", mutual, trusting(mutual, map[string]any{"tls.certfile": mutual.own.CertFile, "tls.keyfile": mutual.own.KeyFile}), true, ""},
+		{"client certificate", mutual,
+			trusting(mutual, map[string]any{"tls.certfile": mutual.own.CertFile, "tls.keyfile": mutual.own.KeyFile}), true, ""},
 		{"client certificate missing", mutual, trusting(mutual, nil), false, "tls.certfile"},
-		{"client certificate missing from the start", mutualImplicit, trusting(mutualImplicit, map[string]any{"tls.enabled": true}), false, "tls.certfile"},
+		{"client certificate missing from the start", mutualImplicit,
+			trusting(mutualImplicit, map[string]any{"tls.enabled": true}), false, "tls.certfile"},
 		{"old version", outdated, trusting(outdated, nil), true, ""},
 		{"version too old", outdated, trusting(outdated, map[string]any{"tls.minversion": "1.3"}), false, "tls.certfile"},
 		{"required but not offered", plain, map[string]any{"starttls": "require"}, false, "starttls"},
@@ -274,8 +302,10 @@ func TestLoginMechanisms(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := deliver(t, start(t, &server{mechanisms: []string{"PLAIN"}}), map[string]any{"pass": "wr0ng-s3cret"}, triggertest.Request("nginx"))
-	if !errors.Is(err, sdk.ErrUnauthorized) || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "with ***") {
+	_, err := deliver(t, start(t, &server{mechanisms: []string{"PLAIN"}}), map[string]any{"pass": "wr0ng-s3cret"},
+		triggertest.Request("nginx"))
+	if !errors.Is(err, sdk.ErrUnauthorized) || strings.Contains(err.Error(), "s3cret") ||
+		!strings.Contains(err.Error(), "with ***") {
 		t.Errorf("wrong password: %v", err)
 	}
 }
@@ -287,7 +317,9 @@ func TestPasswordIsNotInErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instance, err := New(sdk.Env{}, Options{Host: s.host, Port: s.port, User: account, Pass: password, From: "a@b", To: "c@d", StartTLS: startTLSAuto})
+	instance, err := New(sdk.Env{}, Options{
+		Host: s.host, Port: s.port, User: account, Pass: password, From: "a@b", To: "c@d", StartTLS: startTLSAuto,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +331,8 @@ func TestPasswordIsNotInErrors(t *testing.T) {
 	defer client.Close()
 	far := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 25}
 	var invalid *sdk.InvalidError
-	if err := sender.logIn(t.Context(), client, far); !errors.As(err, &invalid) || invalid.Fields[0].Field != "pass" || !strings.Contains(err.Error(), "starttls") {
+	if err := sender.logIn(t.Context(), client, far); !errors.As(err, &invalid) || invalid.Fields[0].Field != "pass" ||
+		!strings.Contains(err.Error(), "starttls") {
 		t.Errorf("%v, want an InvalidError about pass", err)
 	}
 	sender.startTLS = startTLSOff
@@ -312,7 +345,8 @@ func TestSeveralRecipients(t *testing.T) {
 	to := map[string]any{"to": "good@example.org, bad@example.org, fine@example.org"}
 	got, err := deliver(t, start(t, &server{onRcpt: rejectOne("bad@example.org", 550)}), to, triggertest.Request("nginx"))
 	var invalid *sdk.InvalidError
-	if !slices.Equal(got.to, []string{"good@example.org", "fine@example.org"}) || !errors.As(err, &invalid) || !strings.Contains(err.Error(), "bad@example.org") {
+	if !slices.Equal(got.to, []string{"good@example.org", "fine@example.org"}) || !errors.As(err, &invalid) ||
+		!strings.Contains(err.Error(), "bad@example.org") {
 		t.Errorf("refused for good: %v, %v", got.to, err)
 	}
 	got, err = deliver(t, start(t, &server{onRcpt: rejectOne("bad@example.org", 451)}), to, triggertest.Request("nginx"))

@@ -92,7 +92,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err := chat.CheckURL("url", o.URL); err != nil {
 		return nil, err
 	}
-	if host := o.URL.Hostname(); env.Warn != nil && (host == "outlook.office.com" || strings.HasSuffix(host, ".webhook.office.com")) {
+	if host := o.URL.Hostname(); env.Warn != nil &&
+		(host == "outlook.office.com" || strings.HasSuffix(host, ".webhook.office.com")) {
 		env.Warn("url: is that of an Office 365 connector, which Microsoft has retired; make a workflow and give its address")
 	}
 	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
@@ -134,7 +135,8 @@ func (t *teams) payload(req trigger.Request) (payload, error) {
 
 func (t *teams) card(title, body string, req trigger.Request) payload {
 	c := card{
-		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: t.version, Teams: width{"Full"},
+		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: t.version,
+		Teams: width{"Full"},
 	}
 	if title != "" {
 		c.Body = append(c.Body, textBlock{Type: "TextBlock", Text: title, Size: "Medium", Weight: "Bolder", Wrap: true})

@@ -35,7 +35,8 @@ func service(t testing.TB) *sink.Sink {
 	return sink.New(t, func(c sink.Call) (int, string) {
 		switch problem := wrong(c); {
 		case len(c.Body) > 28*1024:
-			return http.StatusRequestEntityTooLarge, `{"error":{"code":"RequestEntityTooLarge","message":"Request entity too large"}}`
+			return http.StatusRequestEntityTooLarge,
+				`{"error":{"code":"RequestEntityTooLarge","message":"Request entity too large"}}`
 		case problem != "":
 			return http.StatusBadRequest, `{"error":{"code":"InvalidRequestContent","message":"` + problem + `"}}`
 		}
@@ -90,7 +91,8 @@ func wrong(c sink.Call) string {
 		}
 	}
 	for _, action := range card.Actions {
-		if u, err := url.Parse(action.URL); err != nil || u.Host == "" || action.Type != "Action.OpenUrl" || action.Title == "" {
+		if u, err := url.Parse(action.URL); err != nil || u.Host == "" || action.Type != "Action.OpenUrl" ||
+			action.Title == "" {
 			return "Action"
 		}
 	}
@@ -160,12 +162,30 @@ func TestRetiredConnectorIsAnError(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"signature":    {Status: 401, Response: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
-		"gone":         {Status: 404, Response: `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, Option: "url", Want: "WorkflowNotFound"},
-		"switched off": {Status: 400, Response: `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, Option: "url", Want: "not enabled"},
-		"content":      {Status: 400, Response: `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, Want: "TriggerInputSchemaMismatch"},
-		"too large":    {Status: 413, Response: `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, Want: "413"},
-		"busy":         {Status: 503, Response: `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, Kind: sdk.ErrUnavailable, Want: "503"},
+		"signature": {
+			Status:   401,
+			Response: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url",
+		},
+		"gone": {
+			Status: 404, Response: `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`,
+			Option: "url", Want: "WorkflowNotFound",
+		},
+		"switched off": {
+			Status:   400,
+			Response: `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`,
+			Option:   "url", Want: "not enabled",
+		},
+		"content": {
+			Status: 400, Response: `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`,
+			Want: "TriggerInputSchemaMismatch",
+		},
+		"too large": {
+			Status: 413, Response: `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, Want: "413",
+		},
+		"busy": {
+			Status: 503, Response: `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`,
+			Kind: sdk.ErrUnavailable, Want: "503",
+		},
 	})
 }
 

@@ -46,5 +46,6 @@ func refusesButtons(err error) bool {
 		return false
 	}
 	text := err.Error()
-	return strings.Contains(text, "BUTTON_URL_INVALID") || strings.Contains(text, "keyboard button URL") || strings.Contains(text, "Wrong HTTP URL")
+	return strings.Contains(text, "BUTTON_URL_INVALID") || strings.Contains(text, "keyboard button URL") ||
+		strings.Contains(text, "Wrong HTTP URL")
 }

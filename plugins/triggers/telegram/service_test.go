@@ -152,10 +152,13 @@ func readHTML(text string) (string, error) {
 // A judge that accepts everything is none.
 func TestServiceParsesMarkup(t *testing.T) {
 	tests := []struct{ mode, text, want string }{
-		{"MarkdownV2", `*a\.b* c\\\-`, `a.b c\-`}, {"MarkdownV2", "a.b", ""}, {"MarkdownV2", `a\`, ""}, {"MarkdownV2", "*a", ""},
+		{"MarkdownV2", `*a\.b* c\\\-`, `a.b c\-`}, {"MarkdownV2", "a.b", ""}, {"MarkdownV2", `a\`, ""},
+		{"MarkdownV2", "*a", ""},
 		{"MarkdownV2", "**", ""}, {"MarkdownV2", `\é`, ""}, {"MarkdownV2", "- item", ""}, {"MarkdownV2", "a_b_", ""},
-		{"HTML", "<b>a</b> &lt;&amp;&gt; \"", `a <&> "`}, {"HTML", "a < b", ""}, {"HTML", "a &copy; b", ""}, {"HTML", "<b>a", ""},
-		{"HTML", "a</b>", ""}, {"HTML", "<b><b>a</b></b>", ""}, {"HTML", "<i>a</i>", ""}, {"HTML", "a & b", ""}, {"HTML", "&am", ""},
+		{"HTML", "<b>a</b> &lt;&amp;&gt; \"", `a <&> "`}, {"HTML", "a < b", ""}, {"HTML", "a &copy; b", ""},
+		{"HTML", "<b>a", ""},
+		{"HTML", "a</b>", ""}, {"HTML", "<b><b>a</b></b>", ""}, {"HTML", "<i>a</i>", ""}, {"HTML", "a & b", ""},
+		{"HTML", "&am", ""},
 		{"Markdown", "a", ""},
 	}
 	for _, test := range tests {

@@ -78,13 +78,31 @@ func TestDefaultTemplatesArrive(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	subject().At("/").Bodies(t, trigger.Request{Title: "T", Body: "1.0"}, map[string]sink.Body{
-		"none":    {Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"html":    {Set: map[string]any{"messageformat": "html"}, Want: `{"chat_id":"-1001234567890","text":"<b>T</b>\n\n1.0","parse_mode":"HTML"}`},
-		"title":   {Set: map[string]any{"disabletitle": "true"}, Want: `{"chat_id":"-1001234567890","text":"1\\.0","parse_mode":"MarkdownV2"}`},
-		"topic":   {Set: map[string]any{"messagethreadid": "7"}, Want: `{"chat_id":"-1001234567890","message_thread_id":7,"text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"silent":  {Set: map[string]any{"disablenotification": true}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2","disable_notification":true}`},
-		"trimmed": {Set: map[string]any{"bottoken": token + "\n", "chatid": " " + chatID}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"number":  {Set: map[string]any{"chatid": -1001234567890}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+		"none": {Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+		"html": {
+			Set:  map[string]any{"messageformat": "html"},
+			Want: `{"chat_id":"-1001234567890","text":"<b>T</b>\n\n1.0","parse_mode":"HTML"}`,
+		},
+		"title": {
+			Set:  map[string]any{"disabletitle": "true"},
+			Want: `{"chat_id":"-1001234567890","text":"1\\.0","parse_mode":"MarkdownV2"}`,
+		},
+		"topic": {
+			Set:  map[string]any{"messagethreadid": "7"},
+			Want: `{"chat_id":"-1001234567890","message_thread_id":7,"text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`,
+		},
+		"silent": {
+			Set:  map[string]any{"disablenotification": true},
+			Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2","disable_notification":true}`,
+		},
+		"trimmed": {
+			Set:  map[string]any{"bottoken": token + "\n", "chatid": " " + chatID},
+			Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`,
+		},
+		"number": {
+			Set:  map[string]any{"chatid": -1001234567890},
+			Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`,
+		},
 	})
 }
 
@@ -114,31 +132,65 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"token":     {Status: 401, Response: `{"ok":false,"error_code":401,"description":"Unauthorized"}`, Kind: sdk.ErrUnauthorized, Want: "Unauthorized; check bottoken"},
-		"no token":  {Status: 404, Response: `{"ok":false,"error_code":404,"description":"Not Found"}`, Kind: sdk.ErrUnauthorized, Want: "check bottoken"},
-		"chat":      {Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, Option: "chatid", Want: "Bad Request: chat not found"},
-		"blocked":   {Status: 403, Response: `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, Kind: sdk.ErrUnauthorized, Want: "bot was blocked by the user; check chatid"},
-		"moved":     {Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100987654321}}`, Option: "chatid", Want: "another id"},
-		"topic":     {Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: message thread not found"}`, Option: "messagethreadid", Want: "thread not found"},
-		"closed":    {Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: TOPIC_CLOSED"}`, Option: "messagethreadid", Want: "TOPIC_CLOSED"},
-		"markup":    {Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: can't parse entities"}`, Want: "can't parse entities"},
-		"server":    {Status: 502, Response: `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, Kind: sdk.ErrUnavailable, Want: "Bad Gateway"},
+		"token": {
+			Status: 401, Response: `{"ok":false,"error_code":401,"description":"Unauthorized"}`,
+			Kind: sdk.ErrUnauthorized, Want: "Unauthorized; check bottoken",
+		},
+		"no token": {
+			Status: 404, Response: `{"ok":false,"error_code":404,"description":"Not Found"}`, Kind: sdk.ErrUnauthorized,
+			Want: "check bottoken",
+		},
+		"chat": {
+			Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`,
+			Option: "chatid", Want: "Bad Request: chat not found",
+		},
+		"blocked": {
+			Status:   403,
+			Response: `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`,
+			Kind:     sdk.ErrUnauthorized, Want: "bot was blocked by the user; check chatid",
+		},
+		"moved": {
+			Status:   400,
+			Response: `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100987654321}}`, Option: "chatid", Want: "another id",
+		},
+		"topic": {
+			Status:   400,
+			Response: `{"ok":false,"error_code":400,"description":"Bad Request: message thread not found"}`,
+			Option:   "messagethreadid", Want: "thread not found",
+		},
+		"closed": {
+			Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: TOPIC_CLOSED"}`,
+			Option: "messagethreadid", Want: "TOPIC_CLOSED",
+		},
+		"markup": {
+			Status: 400, Response: `{"ok":false,"error_code":400,"description":"Bad Request: can't parse entities"}`,
+			Want: "can't parse entities",
+		},
+		"server": {
+			Status: 502, Response: `{"ok":false,"error_code":502,"description":"Bad Gateway"}`,
+			Kind: sdk.ErrUnavailable, Want: "Bad Gateway",
+		},
 		"false":     {Status: 200, Response: `{"ok":false,"description":"Nope"}`, Want: "refused the message: Nope"},
 		"elsewhere": {Status: 200, Response: `<html>`, Option: "apiurl", Want: "not that of a Bot API server"},
-		"limit":     {Status: 429, Response: `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 14","parameters":{"retry_after":14}}`, Kind: sdk.RateLimited(14*time.Second, nil), Want: "Too Many Requests"},
+		"limit": {
+			Status:   429,
+			Response: `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 14","parameters":{"retry_after":14}}`, Kind: sdk.RateLimited(14*time.Second, nil), Want: "Too Many Requests",
+		},
 	})
 }
 
 // The token is in the path of the address: no error shows it.
 func TestTokenIsNotInErrors(t *testing.T) {
-	redirect := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:9/bot"+token+"/sendMessage", http.StatusTemporaryRedirect))
+	redirect := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:9/bot"+token+"/sendMessage",
+		http.StatusTemporaryRedirect))
 	defer redirect.Close()
 	for name, address := range map[string]string{
 		"unreachable": plugintest.Unreachable(t),
 		"redirected":  redirect.URL,
-		"repeated":    sink.RespondWith(t, 400, `{"ok":false,"description":"no method at /bot`+token+`/ for `+chatID+`"}`).URL,
-		"escaped":     sink.RespondWith(t, 502, url.QueryEscape(token)).URL,
-		"no host":     "http://nosuchhost.invalid",
+		"repeated": sink.RespondWith(t, 400,
+			`{"ok":false,"description":"no method at /bot`+token+`/ for `+chatID+`"}`).URL,
+		"escaped": sink.RespondWith(t, 502, url.QueryEscape(token)).URL,
+		"no host": "http://nosuchhost.invalid",
 	} {
 		err := sink.Deliver(t, Type(), options(address), triggertest.Request("nginx"))
 		if err == nil || strings.Contains(err.Error(), "recognisable") || strings.Contains(err.Error(), "1001234567890") {
@@ -193,12 +245,15 @@ func FuzzText(f *testing.F) {
 func TestButtonsThatTelegramRefuses(t *testing.T) {
 	req := triggertest.Request("nginx")
 	address := "http://nas:3000/decide/dwl_token"
-	req.Actions = []trigger.Action{{ContainerID: req.Containers[0].ID, Kind: trigger.ActionSkip, Label: "Skip", URL: address}}
+	req.Actions = []trigger.Action{{
+		ContainerID: req.Containers[0].ID, Kind: trigger.ActionSkip, Label: "Skip", URL: address,
+	}}
 	var sent payload
 	if problem := subject().Send(t, req).Strict(&sent); problem != "" {
 		t.Fatal(problem)
 	}
-	if got, err := read(sent.ParseMode, sent.Text); err != nil || !strings.HasSuffix(got, req.Body+"\n\nSkip: "+address) || sent.ReplyMarkup != nil {
+	if got, err := read(sent.ParseMode, sent.Text); err != nil ||
+		!strings.HasSuffix(got, req.Body+"\n\nSkip: "+address) || sent.ReplyMarkup != nil {
 		t.Errorf("%q, %v, %v", got, sent.ReplyMarkup, err)
 	}
 }

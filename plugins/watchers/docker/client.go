@@ -66,28 +66,32 @@ var (
 
 // containers leaves out what has no id: it could not be identified.
 func (e *engine) containers(ctx context.Context, all bool) ([]container.Summary, error) {
-	list, err := request(ctx, e, operation{"list containers", "CONTAINERS"}, func(ctx context.Context, api *client.Client) ([]container.Summary, error) {
-		return api.ContainerList(ctx, container.ListOptions{All: all})
-	})
+	list, err := request(ctx, e, operation{"list containers", "CONTAINERS"},
+		func(ctx context.Context, api *client.Client) ([]container.Summary, error) {
+			return api.ContainerList(ctx, container.ListOptions{All: all})
+		})
 	return slices.DeleteFunc(list, func(c container.Summary) bool { return c.ID == "" }), err
 }
 
 func (e *engine) container(ctx context.Context, id string) (container.InspectResponse, error) {
-	return request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"}, func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
-		return api.ContainerInspect(ctx, id)
-	})
+	return request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"},
+		func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
+			return api.ContainerInspect(ctx, id)
+		})
 }
 
 func (e *engine) images(ctx context.Context) ([]image.Summary, error) {
-	return request(ctx, e, operation{"list images", "IMAGES"}, func(ctx context.Context, api *client.Client) ([]image.Summary, error) {
-		return api.ImageList(ctx, image.ListOptions{})
-	})
+	return request(ctx, e, operation{"list images", "IMAGES"},
+		func(ctx context.Context, api *client.Client) ([]image.Summary, error) {
+			return api.ImageList(ctx, image.ListOptions{})
+		})
 }
 
 func (e *engine) image(ctx context.Context, id string) (image.InspectResponse, error) {
-	return request(ctx, e, operation{"inspect image " + short(id), "IMAGES"}, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
-		return api.ImageInspect(ctx, id)
-	})
+	return request(ctx, e, operation{"inspect image " + short(id), "IMAGES"},
+		func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
+			return api.ImageInspect(ctx, id)
+		})
 }
 
 // events opens the stream of container events, beginning with those since an instant
@@ -161,7 +165,9 @@ func (e *engine) url(version, path string) string {
 }
 
 // request makes one request within the engine's timeout; errors are explained.
-func request[T any](ctx context.Context, e *engine, op operation, send func(context.Context, *client.Client) (T, error)) (T, error) {
+func request[T any](
+	ctx context.Context, e *engine, op operation, send func(context.Context, *client.Client) (T, error),
+) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	response, err := attempt(limited, e, func(api *client.Client) (T, error) { return send(limited, api) })
@@ -210,9 +216,13 @@ func (e *engine) connect(ctx context.Context) (*client.Client, error) {
 	case err != nil:
 		return nil, e.explain(connecting, err)
 	case ping.APIVersion == "":
-		return nil, e.explain(connecting, &failure{text: "what answers there is no Docker Engine: check the address and the port"})
+		return nil, e.explain(connecting, &failure{
+			text: "what answers there is no Docker Engine: check the address and the port",
+		})
 	case versions.LessThan(ping.APIVersion, oldestAPI):
-		return nil, e.explain(connecting, &failure{text: "its API version " + ping.APIVersion + " is older than " + oldestAPI + ": update the Docker Engine"})
+		return nil, e.explain(connecting, &failure{
+			text: "its API version " + ping.APIVersion + " is older than " + oldestAPI + ": update the Docker Engine",
+		})
 	}
 	api.NegotiateAPIVersionPing(ping)
 	var identity *client.Client

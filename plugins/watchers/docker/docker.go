@@ -37,7 +37,8 @@ type Options struct {
 // Type is the Docker watcher, as a bundle lists it. An instance called "local"
 // exists without configuration.
 func Type() watcher.Type {
-	return watcher.Define("docker", "Containers of a Docker Engine", New, kind.Default("local"), kind.Docs("https://docs.docker.com/reference/api/engine/"),
+	return watcher.Define("docker", "Containers of a Docker Engine", New, kind.Default("local"),
+		kind.Docs("https://docs.docker.com/reference/api/engine/"),
 		watcher.AttributesLabels())
 }
 

@@ -38,7 +38,9 @@ func TestRealEngine(t *testing.T) {
 	t.Parallel()
 	t.Run("docker", func(t *testing.T) { testRealEngine(t, dockertest.Start(t), flavour{server: "Docker/"}) })
 	t.Run("podman", func(t *testing.T) {
-		testRealEngine(t, dockertest.StartPodman(t), flavour{domain: "docker.io", namespace: "library/", server: "Libpod/", digests: true, dropsTag: true, runs: true})
+		testRealEngine(t, dockertest.StartPodman(t), flavour{
+			domain: "docker.io", namespace: "library/", server: "Libpod/", digests: true, dropsTag: true, runs: true,
+		})
 	})
 }
 
@@ -140,7 +142,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Run(t, "nameless", nameless, nil)
 		got := list(t, watching)
 		for _, name := range []string{"by-id", "by-short-id"} {
-			if c := got[name]; c.Image.Name != is.namespace+"named" || c.Image.Tag != "7" || c.Image.ID != named || c.Error != "" {
+			if c := got[name]; c.Image.Name != is.namespace+"named" || c.Image.Tag != "7" || c.Image.ID != named ||
+				c.Error != "" {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
@@ -185,7 +188,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Run(t, "both", repository+":1.0@"+digest, nil)
 		got := list(t, watching)
 		for _, name := range []string{"pinned", "both"} { // the engine has one tag for the image, and knows which
-			if i := got[name].Image; i.ID != id || i.Host != host || i.Name != "team/app" || i.Tag != "1.0" || i.Digest != digest || !i.Pinned {
+			if i := got[name].Image; i.ID != id || i.Host != host || i.Name != "team/app" || i.Tag != "1.0" ||
+				i.Digest != digest || !i.Pinned {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
@@ -197,7 +201,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Image(t, repository+":1.0", "LABEL generation=2")
 		engine.Push(t, repository+":1.0")
 		engine.Pull(t, repository+":1.0")
-		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag != "1.0" || !slices.Contains(i.Digests, repository+"@"+digest) {
+		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag != "1.0" ||
+			!slices.Contains(i.Digests, repository+"@"+digest) {
 			t.Errorf("after its tag was pulled again: %+v", i)
 		}
 		both := "1.0"

@@ -109,9 +109,13 @@ func TestListDescribesContainers(t *testing.T) {
 		})
 		e.AddImage(enginesim.Image{Tags: []string{"ghcr.io/a/b:2"}, Digests: []string{"ghcr.io/a/b@sha256:" + hexB}})
 		e.AddImage(enginesim.Image{Tags: []string{"built-here"}})
-		id := create(t, e, enginesim.Container{Name: "web", Image: "nginx:1.25", Labels: map[string]string{"dogwatch.watch": "true", "empty": ""}})
+		id := create(t, e, enginesim.Container{
+			Name: "web", Image: "nginx:1.25", Labels: map[string]string{"dogwatch.watch": "true", "empty": ""},
+		})
 		create(t, e, enginesim.Container{Name: "db", Aliases: []string{"web/database"}, Image: "ghcr.io/a/b:2"})
-		for name, image := range map[string]string{"local": "built-here", "pinned": "nginx@sha256:" + hexA, "both": "nginx:1.25@sha256:" + hexA} {
+		for name, image := range map[string]string{
+			"local": "built-here", "pinned": "nginx@sha256:" + hexA, "both": "nginx:1.25@sha256:" + hexA,
+		} {
 			create(t, e, enginesim.Container{Name: name, Image: image})
 		}
 		check(t, e.Stop("local"))
@@ -138,7 +142,8 @@ func TestListDescribesContainers(t *testing.T) {
 		if i := got["db"].Image; i.Host != "ghcr.io" || i.Name != "a/b" || i.Tag != "2" || i.Digest != "sha256:"+hexB {
 			t.Errorf("db: %+v", i)
 		}
-		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA || !i.Pinned || i.ID != nginx {
+		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA || !i.Pinned ||
+			i.ID != nginx {
 			t.Errorf("pinned: %+v", i)
 		}
 		if i := got["both"].Image; i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA || !i.Pinned {
@@ -147,7 +152,8 @@ func TestListDescribesContainers(t *testing.T) {
 
 		all := list(t, watch(t, Options{Socket: address, WatchAll: true}))
 		local := all["local"]
-		if len(all) != 5 || local.Status != "exited" || local.Image.Tag != "latest" || local.Image.Digest != "" || local.Error != "" {
+		if len(all) != 5 || local.Status != "exited" || local.Image.Tag != "latest" || local.Image.Digest != "" ||
+			local.Error != "" {
 			t.Errorf("stopped container: %+v", local)
 		}
 	})
@@ -173,7 +179,8 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 		untagged := e.AddImage(enginesim.Image{Digests: []string{"ghcr.io/a/b@sha256:" + hexB}})
 		nameless := e.AddImage(enginesim.Image{Created: created})
 		for name, image := range map[string]string{
-			"pulled": "nginx:1.25", "by-id": named, "by-short-id": strings.TrimPrefix(named, "sha256:")[:12], "untagged": untagged, "nameless": nameless,
+			"pulled": "nginx:1.25", "by-id": named, "by-short-id": strings.TrimPrefix(named, "sha256:")[:12],
+			"untagged": untagged, "nameless": nameless,
 		} {
 			create(t, e, enginesim.Container{Name: name, Image: image})
 		}
@@ -192,7 +199,8 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 			if i := got["untagged"].Image; i.Host != "ghcr.io" || i.Name != "a/b" || i.Tag != "" || i.Digest != "sha256:"+hexB {
 				t.Errorf("untagged: %+v", i)
 			}
-			if c := got["nameless"]; c.Error == "" || !strings.Contains(c.Error, "no name") || c.Image.Platform.Architecture != "amd64" {
+			if c := got["nameless"]; c.Error == "" || !strings.Contains(c.Error, "no name") ||
+				c.Image.Platform.Architecture != "amd64" {
 				t.Errorf("nameless: %+v", c)
 			}
 		}
@@ -211,7 +219,8 @@ func TestListOfAThousandContainers(t *testing.T) {
 		return e.Requests(enginesim.ListContainers) + e.Requests(enginesim.ListImages) + e.Requests(enginesim.InspectImage) +
 			e.Requests(enginesim.InspectContainer) + e.Requests(enginesim.Ping)
 	}
-	if got := list(t, d); len(got) != 1000 || got["c0042"].Image.Digest == "" || got["c0042"].Image.Platform.Architecture == "" {
+	if got := list(t, d); len(got) != 1000 || got["c0042"].Image.Digest == "" ||
+		got["c0042"].Image.Platform.Architecture == "" {
 		t.Fatalf("%d containers; %+v", len(got), got["c0042"])
 	}
 	if n := count(); n != 1003 {
@@ -279,10 +288,13 @@ func TestOnlyReadRequestsAreSent(t *testing.T) {
 
 func TestListPlatformOfTheContainer(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.51"})
-	body := `[{"Id":"` + hexA + `","Names":["/x"],"Image":"app:1","ImageID":"` + e.AddImage(enginesim.Image{Tags: []string{"app:1"}}) + `","State":"running",
-		"ImageManifestDescriptor":{"mediaType":"m","digest":"sha256:` + hexB + `","size":1,"platform":{"os":"linux","architecture":"arm64","variant":"v8"}}}]`
+	body := `[{"Id":"` + hexA + `","Names":["/x"],"Image":"app:1","ImageID":"` +
+		e.AddImage(enginesim.Image{Tags: []string{"app:1"}}) + `","State":"running",
+		"ImageManifestDescriptor":{"mediaType":"m","digest":"sha256:` + hexB +
+		`","size":1,"platform":{"os":"linux","architecture":"arm64","variant":"v8"}}}]`
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Body: body})
-	if i := list(t, watch(t, Options{Socket: serve(t, e)}))["x"].Image; i.Platform.Architecture != "arm64" || i.Platform.Variant != "v8" || i.Platform.OS != "linux" {
+	if i := list(t, watch(t, Options{Socket: serve(t, e)}))["x"].Image; i.Platform.Architecture != "arm64" ||
+		i.Platform.Variant != "v8" || i.Platform.OS != "linux" {
 		t.Errorf("%+v", i)
 	}
 }

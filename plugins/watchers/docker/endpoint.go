@@ -59,7 +59,8 @@ func locate(o Options, dockerHost string) (endpoint, []string, error) {
 		at, warnings, err := o.locate("socket", dockerHost)
 		var invalid *sdk.InvalidError
 		if errors.As(err, &invalid) && invalid.Fields[0].Field == "socket" {
-			err = sdk.Invalid("socket", "is not set, and DOCKER_HOST of the environment cannot be used: %s", invalid.Fields[0].Detail)
+			err = sdk.Invalid("socket", "is not set, and DOCKER_HOST of the environment cannot be used: %s",
+				invalid.Fields[0].Detail)
 		}
 		return at, warnings, err
 	}
@@ -79,7 +80,8 @@ func (o Options) locate(option, text string) (endpoint, []string, error) {
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "unix":
 		if rest == "" || len(rest) > maxSocketPath {
-			return endpoint{}, nil, sdk.Invalid(option, "the path of the socket must have 1 to %d characters, such as %s", maxSocketPath, defaultSocket)
+			return endpoint{}, nil,
+				sdk.Invalid(option, "the path of the socket must have 1 to %d characters, such as %s", maxSocketPath, defaultSocket)
 		}
 		if o.usesTLS() {
 			warnings = append(warnings, "cafile, certfile and keyfile have no effect on a unix socket")
@@ -89,9 +91,12 @@ func (o Options) locate(option, text string) (endpoint, []string, error) {
 		at, err := locateTCP(o, option, scheme, rest)
 		return at, warnings, err
 	case "ssh":
-		return endpoint{}, nil, sdk.Invalid(option, "ssh:// is not supported: forward the engine's socket with ssh -L, or let the engine listen with TLS")
+		return endpoint{}, nil,
+			sdk.Invalid(option,
+				"ssh:// is not supported: forward the engine's socket with ssh -L, or let the engine listen with TLS")
 	}
-	return endpoint{}, nil, sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, tcp://, http:// or https://", scheme)
+	return endpoint{}, nil,
+		sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, tcp://, http:// or https://", scheme)
 }
 
 func locateTCP(o Options, option, scheme, rest string) (endpoint, error) {
@@ -100,14 +105,18 @@ func locateTCP(o Options, option, scheme, rest string) (endpoint, error) {
 	}
 	u, err := url.Parse("tcp://" + rest)
 	if err != nil || u.Hostname() == "" {
-		return endpoint{}, sdk.Invalid(option, "is not an address: write it like engine.example.org or tcp://engine.example.org:%d", plainPort)
+		return endpoint{},
+			sdk.Invalid(option, "is not an address: write it like engine.example.org or tcp://engine.example.org:%d", plainPort)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return endpoint{}, sdk.Invalid(option, "an engine's address has no user, password, ? or #; the engine knows its clients by certificate, see certfile")
+		return endpoint{},
+			sdk.Invalid(option,
+				"an engine's address has no user, password, ? or #; the engine knows its clients by certificate, see certfile")
 	}
 	secure := scheme == "https" || o.usesTLS()
 	if secure && scheme == "http" {
-		return endpoint{}, sdk.Invalid(option, "http:// is without TLS, but cafile or certfile is set: write https:// or remove the files")
+		return endpoint{},
+			sdk.Invalid(option, "http:// is without TLS, but cafile or certfile is set: write https:// or remove the files")
 	}
 	at := endpoint{network: "tcp", prefix: strings.TrimRight(u.Path, "/")}
 	if secure {

@@ -160,21 +160,28 @@ func TestTLS(t *testing.T) {
 	e := populated(t, enginesim.Config{APIVersion: "1.41"})
 	plain := serveTCP(t, e, nil)
 	open := serveTCP(t, e, &tls.Config{Certificates: []tls.Certificate{ca.server}})
-	mutual := serveTCP(t, e, &tls.Config{Certificates: []tls.Certificate{ca.server}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool})
+	mutual := serveTCP(t, e, &tls.Config{
+		Certificates: []tls.Certificate{ca.server}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool,
+	})
 	for name, c := range map[string]struct {
 		options Options
 		kind    error // nil: it works
 		text    string
 	}{
-		"CA only":               {Options{Host: open, CAFile: ca.file}, nil, ""},
-		"https and CA":          {Options{Socket: "https://" + open, CAFile: ca.file}, nil, ""},
-		"client certificate":    {Options{Host: mutual, CAFile: ca.file, CertFile: clientCert, KeyFile: clientKey}, nil, ""},
-		"wrong CA":              {Options{Host: open, CAFile: stranger.file}, sdk.ErrUnavailable, "not signed by a known CA: set cafile"},
-		"system CAs":            {Options{Host: "https://" + open}, sdk.ErrUnavailable, "not signed by a known CA: set cafile"},
+		"CA only":            {Options{Host: open, CAFile: ca.file}, nil, ""},
+		"https and CA":       {Options{Socket: "https://" + open, CAFile: ca.file}, nil, ""},
+		"client certificate": {Options{Host: mutual, CAFile: ca.file, CertFile: clientCert, KeyFile: clientKey}, nil, ""},
+		"wrong CA": {Options{Host: open, CAFile: stranger.file}, sdk.ErrUnavailable,
+			"not signed by a known CA: set cafile"},
+		"system CAs": {Options{Host: "https://" + open}, sdk.ErrUnavailable,
+			"not signed by a known CA: set cafile"},
 		"no client certificate": {Options{Host: mutual, CAFile: ca.file}, sdk.ErrUnauthorized, "set certfile and keyfile"},
-		"foreign certificate":   {Options{Host: mutual, CAFile: ca.file, CertFile: foreignCert, KeyFile: foreignKey}, sdk.ErrUnauthorized, "set certfile and keyfile"},
-		"another name":          {Options{Host: strings.Replace(open, "127.0.0.1", "localhost", 1), CAFile: ca.file}, sdk.ErrUnavailable, "certificate is for another name"},
-		"TLS to a plain engine": {Options{Host: plain, CAFile: ca.file}, sdk.ErrUnavailable, "speaks without TLS on that port"},
+		"foreign certificate": {Options{Host: mutual, CAFile: ca.file, CertFile: foreignCert, KeyFile: foreignKey},
+			sdk.ErrUnauthorized, "set certfile and keyfile"},
+		"another name": {Options{Host: strings.Replace(open, "127.0.0.1", "localhost", 1), CAFile: ca.file},
+			sdk.ErrUnavailable, "certificate is for another name"},
+		"TLS to a plain engine": {Options{Host: plain, CAFile: ca.file}, sdk.ErrUnavailable,
+			"speaks without TLS on that port"},
 		"plain to a TLS engine": {Options{Host: open}, sdk.ErrUnavailable, "wants TLS: set cafile"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,8 +240,9 @@ func newAuthority(t *testing.T) *authority {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test CA"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test CA"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	check(t, err)
@@ -254,8 +262,10 @@ func (a *authority) issue(t *testing.T, name string) (certFile, keyFile string) 
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, a.certificate, &key.PublicKey, a.key)
 	check(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)

@@ -53,7 +53,9 @@ func (e *engine) explain(op operation, err error) error {
 	if f.kind == nil {
 		f.kind = sdk.ErrUnavailable
 	}
-	return sdk.WithRemedy(&explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, op.what, f.text), failure: f, op: op, cause: err}, f.remedy)
+	return sdk.WithRemedy(&explained{
+		text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, op.what, f.text), failure: f, op: op, cause: err,
+	}, f.remedy)
 }
 
 func (e *engine) understand(op operation, err error) failure {
@@ -190,5 +192,6 @@ func hasStatus(err error, status int) bool {
 // hasNoEvents reports whether the engine does not know events at all.
 func hasNoEvents(err error) bool {
 	var e *explained
-	return errors.As(err, &e) && e.op == readEvents && (e.status == http.StatusNotFound || e.status == http.StatusNotImplemented)
+	return errors.As(err, &e) && e.op == readEvents &&
+		(e.status == http.StatusNotFound || e.status == http.StatusNotImplemented)
 }

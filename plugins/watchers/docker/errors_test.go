@@ -27,7 +27,8 @@ func TestListWithForbiddenImages(t *testing.T) {
 	d := watch(t, Options{Socket: serve(t, e)})
 	got := list(t, d)
 	for _, c := range got {
-		if c.Error == "" || !strings.Contains(c.Error, "IMAGES=1") || c.Image.Name != "a/b" || c.Image.Host != "ghcr.io" || c.Image.Tag == "" || c.Status != "running" {
+		if c.Error == "" || !strings.Contains(c.Error, "IMAGES=1") || c.Image.Name != "a/b" ||
+			c.Image.Host != "ghcr.io" || c.Image.Tag == "" || c.Status != "running" {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -56,7 +57,8 @@ func TestListWithMissingImages(t *testing.T) {
 	for _, fault := range []enginesim.Fault{{}, {Status: http.StatusInternalServerError}} {
 		e.Fail(enginesim.ListImages, fault)
 		got = list(t, d)
-		if c := got["c0001"]; c.Error == "" || !strings.Contains(c.Error, "no longer in the engine") || c.Image.Name != "app" || c.Image.Tag != "1" {
+		if c := got["c0001"]; c.Error == "" || !strings.Contains(c.Error, "no longer in the engine") ||
+			c.Image.Name != "app" || c.Image.Tag != "1" {
 			t.Errorf("removed image: %+v", c)
 		}
 		if c := got["c0002"]; c.Error != "" || c.Image.Digest == "" || c.Image.Platform.OS != "linux" {
@@ -81,18 +83,26 @@ func TestEngineErrors(t *testing.T) {
 		kind  error
 		text  string
 	}{
-		"ping forbidden":       {enginesim.Ping, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized, "connect: forbidden (simulated fault): allow it in the socket proxy, with PING=1"},
-		"ping missing":         {enginesim.Ping, enginesim.Fault{Status: 404}, sdk.ErrNotFound, "connect: simulated fault"},
-		"containers forbidden": {enginesim.ListContainers, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized, "list containers: forbidden (simulated fault): allow it in the socket proxy, with CONTAINERS=1"},
-		"unauthorized":         {enginesim.ListContainers, enginesim.Fault{Status: 401}, sdk.ErrUnauthorized, "see certfile"},
-		"failing":              {enginesim.ListContainers, enginesim.Fault{Status: 500}, sdk.ErrUnavailable, "list containers: simulated fault"},
-		"bad gateway":          {enginesim.ListContainers, enginesim.Fault{Status: 502}, sdk.ErrUnavailable, "a proxy cannot reach the engine (simulated fault)"},
-		"cut":                  {enginesim.ListContainers, enginesim.Fault{Truncate: true}, sdk.ErrUnavailable, "list containers: the answer was cut short"},
-		"a web page":           {enginesim.ListContainers, enginesim.Fault{Body: "<html>hello</html>"}, sdk.ErrUnavailable, "not the Docker API's"},
-		"another document":     {enginesim.ListContainers, enginesim.Fault{Body: `{"hello":1}`}, sdk.ErrUnavailable, "not the Docker API's"},
-		"hanging":              {enginesim.ListContainers, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
-		"hanging images":       {enginesim.InspectImage, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
-		"hanging ping":         {enginesim.Ping, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
+		"ping forbidden": {enginesim.Ping, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
+			"connect: forbidden (simulated fault): allow it in the socket proxy, with PING=1"},
+		"ping missing": {enginesim.Ping, enginesim.Fault{Status: 404}, sdk.ErrNotFound, "connect: simulated fault"},
+		"containers forbidden": {enginesim.ListContainers, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
+			"list containers: forbidden (simulated fault): allow it in the socket proxy, with CONTAINERS=1"},
+		"unauthorized": {enginesim.ListContainers, enginesim.Fault{Status: 401}, sdk.ErrUnauthorized, "see certfile"},
+		"failing": {enginesim.ListContainers, enginesim.Fault{Status: 500}, sdk.ErrUnavailable,
+			"list containers: simulated fault"},
+		"bad gateway": {enginesim.ListContainers, enginesim.Fault{Status: 502}, sdk.ErrUnavailable,
+			"a proxy cannot reach the engine (simulated fault)"},
+		"cut": {enginesim.ListContainers, enginesim.Fault{Truncate: true}, sdk.ErrUnavailable,
+			"list containers: the answer was cut short"},
+		"a web page": {enginesim.ListContainers, enginesim.Fault{Body: "<html>hello</html>"}, sdk.ErrUnavailable,
+			"not the Docker API's"},
+		"another document": {enginesim.ListContainers, enginesim.Fault{Body: `{"hello":1}`}, sdk.ErrUnavailable,
+			"not the Docker API's"},
+		"hanging": {enginesim.ListContainers, enginesim.Fault{Hang: true}, sdk.ErrUnavailable,
+			"no answer within 50ms"},
+		"hanging images": {enginesim.InspectImage, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
+		"hanging ping":   {enginesim.Ping, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := watch(t, Options{Socket: address})
@@ -133,7 +143,8 @@ func explains(t *testing.T, err, kind error, address string, texts ...string) {
 		t.Fatalf("%v; want %v", err, kind)
 	}
 	message := err.Error()
-	if strings.Count(message, address) != 1 || strings.Contains(message, "\n") || !strings.HasPrefix(message, "docker engine at ") {
+	if strings.Count(message, address) != 1 || strings.Contains(message, "\n") ||
+		!strings.HasPrefix(message, "docker engine at ") {
 		t.Errorf("unclear: %s", message)
 	}
 	for _, text := range texts {
@@ -229,7 +240,8 @@ func TestListWithMalformedContainers(t *testing.T) {
 		"empty":          `[]`,
 		"null container": `[null]`,
 		"bare":           `[{"Id":"` + hexA + `"}]`,
-		"bad reference":  `[{"Id":"` + hexA + `","Names":["/x"],"Image":"Not A Name","ImageID":"sha256:` + hexB + `","State":"running"}]`,
+		"bad reference": `[{"Id":"` + hexA + `","Names":["/x"],"Image":"Not A Name","ImageID":"sha256:` + hexB +
+			`","State":"running"}]`,
 	}
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +254,9 @@ func TestListWithMalformedContainers(t *testing.T) {
 					t.Errorf("%+v", c)
 				}
 			}
-			if name == "bad reference" && (len(got) != 1 || got[0].Image.Name != "Not A Name" || !strings.Contains(got[0].Error, `"Not A Name" is not an image reference`)) {
+			if name == "bad reference" &&
+				(len(got) != 1 || got[0].Image.Name != "Not A Name" ||
+					!strings.Contains(got[0].Error, `"Not A Name" is not an image reference`)) {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -56,7 +56,8 @@ func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
 			r.down = true
 			d.log.Warn("no events from the engine, trying again until there are", "error", err)
 			if r.ever && errors.Is(err, sdk.ErrUnavailable) {
-				r.emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())}) // the host finds out that the engine is gone
+				// the host finds out that the engine is gone
+				r.emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())})
 			}
 		default:
 			d.log.Debug("still no events from the engine", "error", err, "attempt", attempt)

@@ -161,7 +161,8 @@ func TestWatchBeforeEngineIsUp(t *testing.T) {
 	t.Cleanup(func() { check(t, s.Close()) })
 	f.streams(1)
 	f.relist()
-	if f.log.count("[WARN]") != 1 || f.log.count("no such socket") < 2 || f.log.count("events from the engine again") != 1 {
+	if f.log.count("[WARN]") != 1 || f.log.count("no such socket") < 2 ||
+		f.log.count("events from the engine again") != 1 {
 		t.Errorf("log: %s", f.log.text.String())
 	}
 }
@@ -275,7 +276,8 @@ func TestWatchSkipsMalformedEvents(t *testing.T) {
 		write(one[20:] + "\n")
 		write(document("two", 2) + document("in-a-line", 3) + "\n" + document("in-a-write", 4) + "\n")
 		write("garbage\n{\"Type\":\n[]\n7\nnull\n{\"Actor\":7}\n" + document("after-garbage", 5) + "\n")
-		write(`{"Type":"image","Action":"destroy","Actor":{"ID":"image"}}` + "\n" + `{"Type":"container","Action":"exec_start: sh","Actor":{"ID":"exec"},"timeNano":6}` + "\n")
+		write(`{"Type":"image","Action":"destroy","Actor":{"ID":"image"}}` + "\n" +
+			`{"Type":"container","Action":"exec_start: sh","Actor":{"ID":"exec"},"timeNano":6}` + "\n")
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", maxEvent) + `"}}` + "\n")
 		write(document("after-endless", 7) + "\n")
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
@@ -324,7 +326,8 @@ func TestWatchRequestsEventsSinceTheLast(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for attempt, want := range map[int]time.Duration{
-			1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute, 100: time.Minute, 1 << 40: time.Minute,
+			1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute,
+			100: time.Minute, 1 << 40: time.Minute,
 		} {
 			for range 50 {
 				start := time.Now()
@@ -346,7 +349,9 @@ func FuzzDocuments(f *testing.F) {
 	f.Add([]byte(`{"Type":"container","Action":"destroy","Actor":{"ID":"a"},"timeNano":1}{"Action":"create","Actor":{"ID":"b"}}`))
 	f.Add([]byte("{\"Actor\":7}\n\x00"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		reader := eventReader{docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger()}
+		reader := eventReader{
+			docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger(),
+		}
 		reader.emit = func(e watcher.Event) {
 			if e.ContainerID == "" || e.Action != watcher.ActionChanged {
 				t.Errorf("%+v", e)

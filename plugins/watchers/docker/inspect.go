@@ -125,7 +125,9 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	got, how, err := i.engine.imageMade(ctx, imageID)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
-		return description{problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", short(imageID))}, nil
+		return description{
+			problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", short(imageID)),
+		}, nil
 	case isResponse(err):
 		return description{problem: err}, nil
 	case err != nil:

@@ -24,16 +24,19 @@ func TestProbe(t *testing.T) {
 	}
 	found, err = watch(t, Options{Socket: d.options.Socket, Update: true}).Probe(t.Context(), sdk.ProbeRequest{})
 	check(t, err)
-	if len(found.Warnings) != 1 || !strings.Contains(found.Warnings[0], "takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
+	if len(found.Warnings) != 1 ||
+		!strings.Contains(found.Warnings[0], "takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
 		t.Errorf("one that may update an engine that takes no changes warns of %q", found.Warnings)
 	}
 	none := filepath.Join(socketDir(t), "none.sock")
 	_, err = watch(t, Options{Socket: none}).Probe(t.Context(), sdk.ProbeRequest{})
-	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") || !strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
+	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") ||
+		!strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
 		t.Errorf("without an engine: %v with the remedy %q", err, sdk.Remedy(err))
 	}
 	e.Fail(enginesim.Ping, enginesim.Fault{Status: http.StatusForbidden})
-	if found, err := d.Probe(t.Context(), sdk.ProbeRequest{}); err != nil || !strings.HasPrefix(found.Summary, "an engine at unix://") {
+	if found, err := d.Probe(t.Context(), sdk.ProbeRequest{}); err != nil ||
+		!strings.HasPrefix(found.Summary, "an engine at unix://") {
 		t.Errorf("behind a proxy that forbids pings: %+v, %v", found, err)
 	}
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Status: http.StatusForbidden})

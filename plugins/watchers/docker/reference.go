@@ -17,7 +17,8 @@ func parseReference(text string) (reference.Reference, error) {
 	case text == "":
 		return ref, errors.New("the image of this container has no name: recreate the container from a named image")
 	case err != nil:
-		return ref, fmt.Errorf("%.300q is not an image reference: recreate the container from an image named like registry.example.org/name:tag", text)
+		return ref,
+			fmt.Errorf("%.300q is not an image reference: recreate the container from an image named like registry.example.org/name:tag", text)
 	}
 	return ref, nil
 }

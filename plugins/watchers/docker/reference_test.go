@@ -22,7 +22,8 @@ func TestParseReferenceErrorsNameTheRemedy(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if ref, err := parseReference("index.docker.io/nginx"); err != nil || ref != (reference.Reference{Domain: "index.docker.io", Path: "nginx"}) {
+	if ref, err := parseReference("index.docker.io/nginx"); err != nil ||
+		ref != (reference.Reference{Domain: "index.docker.io", Path: "nginx"}) {
 		t.Errorf("%+v, %v, want the reference as it is written", ref, err)
 	}
 }

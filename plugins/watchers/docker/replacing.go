@@ -37,7 +37,9 @@ func (p *replacing) begin(r *replacement) (end func()) {
 			continue
 		}
 		ids = append(ids, c.ID)
-		p.old[c.ID] = predecessor{name: name, meanwhile: replace.Backup(name, r.op.ID), stopped: before[name] == replace.Stopped}
+		p.old[c.ID] = predecessor{
+			name: name, meanwhile: replace.Backup(name, r.op.ID), stopped: before[name] == replace.Stopped,
+		}
 	}
 	return func() {
 		p.mu.Lock()

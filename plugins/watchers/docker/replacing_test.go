@@ -53,9 +53,10 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 func TestReplacingAStoppedContainer(t *testing.T) {
 	stopped := container.Summary{ID: "old", Names: []string{"/web-dogwatch-op1"}, State: container.StateExited}
 	var r replacing
-	defer r.begin(&replacement{op: watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}}, old: map[string]replace.Container{
-		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
-	}})()
+	defer r.begin(&replacement{op: watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}},
+		old: map[string]replace.Container{
+			"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
+		}})()
 	if got := r.apparent([]container.Summary{stopped}, false); len(got) != 0 {
 		t.Errorf("a container that did not run before is listed as %v", got[0].Names)
 	}

@@ -55,9 +55,11 @@ func (s socket) remedy(who identity) string {
 	const writable = 0o2 // connecting needs the right to write, see unix(7)
 	switch {
 	case s.missing:
-		return fmt.Sprintf("start the engine; if dogwatch runs in a container, mount the socket into it: %s:%s", s.path, s.path)
+		return fmt.Sprintf("start the engine; if dogwatch runs in a container, mount the socket into it: %s:%s", s.path,
+			s.path)
 	case s.folder:
-		return s.path + " is a folder: Docker makes one when it mounts a socket that does not exist; remove it, start the engine, and make the container of dogwatch anew"
+		return s.path +
+			" is a folder: Docker makes one when it mounts a socket that does not exist; remove it, start the engine, and make the container of dogwatch anew"
 	case s.other:
 		return s.path + " is no socket: set socket to the path of the engine's"
 	case s.hidden:

@@ -203,10 +203,13 @@ func (d *Docker) updating(ctx context.Context) (replace.Engine, error) {
 		e.ReadOnly = "this watcher only reads: set its option update to true to let it replace containers"
 		return e, nil
 	}
-	err = d.engine.change(ctx, operation{"check for permission", "POST"}, change{method: http.MethodPost, path: "/containers/dogwatch-permission-check/start"})
+	err = d.engine.change(ctx, operation{"check for permission", "POST"}, change{
+		method: http.MethodPost, path: "/containers/dogwatch-permission-check/start",
+	})
 	switch {
 	case hasStatus(err, http.StatusNotFound):
-	case hasStatus(err, http.StatusForbidden), hasStatus(err, http.StatusUnauthorized), hasStatus(err, http.StatusMethodNotAllowed):
+	case hasStatus(err, http.StatusForbidden), hasStatus(err, http.StatusUnauthorized),
+		hasStatus(err, http.StatusMethodNotAllowed):
 		e.ReadOnly = fmt.Sprintf("the engine at %s, or the socket proxy before it, takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy", d.engine.at)
 	case err != nil:
 		return e, err
@@ -217,10 +220,11 @@ func (d *Docker) updating(ctx context.Context) (replace.Engine, error) {
 // sized inspects a container with the size of what it has written into itself, and
 // with the MAC address that a user gave it.
 func (e *engine) sized(ctx context.Context, id string) (container.InspectResponse, error) {
-	got, err := request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"}, func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
-		got, _, err := api.ContainerInspectWithRaw(ctx, id, true)
-		return got, err
-	})
+	got, err := request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"},
+		func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
+			got, _, err := api.ContainerInspectWithRaw(ctx, id, true)
+			return got, err
+		})
 	if err != nil || got.Config == nil {
 		return got, err
 	}
@@ -230,16 +234,19 @@ func (e *engine) sized(ctx context.Context, id string) (container.InspectRespons
 	}
 	// Newer versions do not distinguish it from one that the engine made; not all engines speak an older one.
 	var older container.InspectResponse
-	if err := e.change(ctx, operation{"inspect container " + short(id), "CONTAINERS"}, change{method: http.MethodGet, path: "/containers/" + id + "/json", version: "1.43", out: &older}); err == nil && older.Config != nil {
+	if err := e.change(ctx, operation{"inspect container " + short(id), "CONTAINERS"}, change{
+		method: http.MethodGet, path: "/containers/" + id + "/json", version: "1.43", out: &older,
+	}); err == nil && older.Config != nil {
 		got.Config.MacAddress = older.Config.MacAddress //lint:ignore SA1019 which is why the older version is used
 	}
 	return got, nil
 }
 
 func (e *engine) networks(ctx context.Context) ([]string, error) {
-	list, err := request(ctx, e, operation{"list networks", "NETWORKS"}, func(ctx context.Context, api *client.Client) ([]network.Summary, error) {
-		return api.NetworkList(ctx, network.ListOptions{})
-	})
+	list, err := request(ctx, e, operation{"list networks", "NETWORKS"},
+		func(ctx context.Context, api *client.Client) ([]network.Summary, error) {
+			return api.NetworkList(ctx, network.ListOptions{})
+		})
 	var all []string
 	for _, n := range list {
 		all = append(all, n.Name)

@@ -71,7 +71,8 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	case len(plan.Blocks) > 0:
 		return unchanged(op, plan.Blocks[0].Code, plan.Blocks[0].Text), nil
 	case plan.State != op.Plan.State:
-		return unchanged(op, replace.BlockChanged, plan.Name+" or what depends on it changed since this was planned: plan again"), nil
+		return unchanged(op, replace.BlockChanged,
+			plan.Name+" or what depends on it changed since this was planned: plan again"), nil
 	}
 	r, err := d.begin(f, op, journal)
 	if err != nil {
@@ -110,7 +111,9 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 }
 
 func unchanged(op watcher.Operation, code, text string) watcher.Outcome {
-	return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: code, Text: text}, ContainerID: op.Request.ContainerID}
+	return watcher.Outcome{
+		State: watcher.Unchanged, Reason: watcher.Reason{Code: code, Text: text}, ContainerID: op.Request.ContainerID,
+	}
 }
 
 // begin makes the specs of all containers that are created, before any name changes.
@@ -120,7 +123,8 @@ func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Jo
 		return nil, err
 	}
 	r := &replacement{
-		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
+		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID,
+		old:   map[string]replace.Container{f.Target.Name(): f.Target},
 		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{},
 		machine: d.machine(f),
 	}
@@ -234,7 +238,9 @@ func (r *replacement) pullImage(ctx context.Context) (map[string]string, error) 
 		return nil, fmt.Errorf("the engine has no image %s after the pull: is its disk full?", exact)
 	}
 	if old := r.old[r.op.Plan.Name].Image; old != nil && old.Platform != found.Platform {
-		return nil, &coded{replace.BlockPlatform, fmt.Sprintf("%s is for %s, and %s runs one for %s", image.Reference, found.Platform, r.op.Plan.Name, old.Platform)}
+		return nil,
+			&coded{replace.BlockPlatform,
+				fmt.Sprintf("%s is for %s, and %s runs one for %s", image.Reference, found.Platform, r.op.Plan.Name, old.Platform)}
 	}
 	r.imageID = found.ID
 	return map[string]string{factImage: found.ID}, nil
@@ -253,7 +259,9 @@ func (r *replacement) rename(ctx context.Context, name string) (map[string]strin
 		}
 		facts[factPrevious] = r.previous
 	}
-	return facts, r.engine.post(ctx, "rename "+name, "/containers/"+r.old[name].ID+"/rename", query("name", replace.Backup(name, r.op.ID)), nil, nil)
+	return facts,
+		r.engine.post(ctx, "rename "+name, "/containers/"+r.old[name].ID+"/rename",
+			query("name", replace.Backup(name, r.op.ID)), nil, nil)
 }
 
 // create creates the new container. Secrets are in the body only, never in the address.

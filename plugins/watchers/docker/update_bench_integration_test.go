@@ -38,7 +38,9 @@ func BenchmarkDowntime(b *testing.B) {
 		check(b, err)
 		bare += to.Sub(from)
 
-		req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "docker.io/library/app:2", ID: latest}}
+		req := watcher.UpdateRequest{
+			ContainerID: id, Image: watcher.TargetImage{Reference: "docker.io/library/app:2", ID: latest},
+		}
 		plan, err := d.Plan(b.Context(), req)
 		check(b, err)
 		out, err := d.Apply(b.Context(), watcher.Operation{ID: "op1", Request: req, Plan: plan}, &journal{})

@@ -88,7 +88,10 @@ func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.
 		return nil
 	case err != nil || !managed:
 		if err == nil && rules.Command {
-			c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: f.Target.Name() + " was not started by compose, so compose cannot recreate it: use compose=edit"}
+			c.Problem = &watcher.Reason{
+				Code: replace.BlockCommand,
+				Text: f.Target.Name() + " was not started by compose, so compose cannot recreate it: use compose=edit",
+			}
 		}
 		return err
 	}
@@ -168,7 +171,10 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 		return nil
 	}
 	if replace.NeedsHelper(*f) {
-		c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: "Dogwatch runs in " + f.Target.Name() + " or needs it, so compose would end in the middle: use compose=edit"}
+		c.Problem = &watcher.Reason{
+			Code: replace.BlockCommand,
+			Text: "Dogwatch runs in " + f.Target.Name() + " or needs it, so compose would end in the middle: use compose=edit",
+		}
 		return nil
 	}
 	block := func(text string) error {
@@ -194,7 +200,9 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 }
 
 // composeFor returns the compose command for the project of a container.
-func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale int, guard heldfile.Guard) (*compose.Command, error) {
+func (d *Docker) composeFor(
+	ctx context.Context, labels map[string]string, scale int, guard heldfile.Guard,
+) (*compose.Command, error) {
 	labels = maps.Clone(labels)
 	delete(labels, labelFile) // which is the one to edit, not all that the project has
 	delete(labels, labelFileWUD)
@@ -298,7 +306,9 @@ func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
 	if c.Empty() || !r.editBegun {
 		return nil
 	}
-	s := watcher.Step{ID: backPrefix + watcher.StepEdit, Code: watcher.StepEdit, Text: "write " + c.Old + " into " + c.File + " again"}
+	s := watcher.Step{
+		ID: backPrefix + watcher.StepEdit, Code: watcher.StepEdit, Text: "write " + c.Old + " into " + c.File + " again",
+	}
 	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 		return &journalError{err}
 	}
@@ -316,7 +326,9 @@ func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
 }
 
 // uneditUnlessUpdated takes the edit back after an operation that a helper carried out.
-func (r *replacement) uneditUnlessUpdated(ctx context.Context, out watcher.Outcome, err error) (watcher.Outcome, error) {
+func (r *replacement) uneditUnlessUpdated(
+	ctx context.Context, out watcher.Outcome, err error,
+) (watcher.Outcome, error) {
 	if err != nil || out.State == watcher.Updated {
 		return out, err
 	}

@@ -43,7 +43,9 @@ func (r *replacement) up(ctx context.Context, name string) (map[string]string, e
 	r.downtimeOf(ctx, old, found[0].ID)
 	facts := map[string]string{factNew: found[0].ID}
 	if found[0].ImageID != r.imageID {
-		return facts, fmt.Errorf("compose started another image than %s: is its pull policy always?", short(strings.TrimPrefix(r.imageID, "sha256:")))
+		return facts,
+			fmt.Errorf("compose started another image than %s: is its pull policy always?",
+				short(strings.TrimPrefix(r.imageID, "sha256:")))
 	}
 	return facts, nil
 }
@@ -120,7 +122,9 @@ func (r *replacement) secrets(c replace.Container) []string {
 // slot returns the containers that have the same number in the same service.
 func (r *replacement) slot(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
 	all, err := r.service(ctx, labels)
-	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelNumber] != labels[labelNumber] }), err
+	return slices.DeleteFunc(all, func(c container.Summary) bool {
+		return c.Labels[labelNumber] != labels[labelNumber]
+	}), err
 }
 
 // rollBackByCommand returns to the old image. The old container is used if compose left
@@ -130,7 +134,10 @@ func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome
 		return watcher.Outcome{}, err
 	}
 	plan := r.op.Plan
-	s := watcher.Step{ID: backPrefix + plan.Name, Code: watcher.StepStart, Container: plan.Name, Text: "return to the old image of " + plan.Name}
+	s := watcher.Step{
+		ID: backPrefix + plan.Name, Code: watcher.StepStart, Container: plan.Name,
+		Text: "return to the old image of " + plan.Name,
+	}
 	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 		return watcher.Outcome{}, &journalError{err}
 	}
@@ -143,7 +150,8 @@ func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome
 	}
 	if failed != nil {
 		out.State, out.Warnings = watcher.Broken, r.warnings
-		out.Reason.Text += fmt.Sprintf("; and the old image of %s could not be started again: %v: run %s in %s", plan.Name, failed, r.files.Command.Text(), r.files.Command.WorkingDir)
+		out.Reason.Text += fmt.Sprintf("; and the old image of %s could not be started again: %v: run %s in %s",
+			plan.Name, failed, r.files.Command.Text(), r.files.Command.WorkingDir)
 		return out, nil
 	}
 	out.ContainerID = id

@@ -49,8 +49,9 @@ func (p *project) write(t *testing.T, file, text string) {
 
 func (p *project) labels() map[string]string {
 	return map[string]string{
-		labelProject: "home", labelService: "web", labelNumber: "1", labelOneOff: "False", "com.docker.compose.project.config_files": p.file,
-		"com.docker.compose.project.working_dir": filepath.Dir(p.file), labelHash: strings.Repeat("a", 64),
+		labelProject: "home", labelService: "web", labelNumber: "1", labelOneOff: "False",
+		"com.docker.compose.project.config_files": p.file,
+		"com.docker.compose.project.working_dir":  filepath.Dir(p.file), labelHash: strings.Repeat("a", 64),
 	}
 }
 
@@ -85,7 +86,8 @@ func TestUpdateEditsTheComposeFile(t *testing.T) {
 		req := p.request(id)
 		req.Rules.Compose.Backup = true
 		plan := l.plan(t, req)
-		if len(plan.Files) != 1 || plan.Files[0].Line != 5 || !strings.Contains(plan.Files[0].Diff, `+    image: "app:2`) || plan.Steps[0].Code != watcher.StepEdit {
+		if len(plan.Files) != 1 || plan.Files[0].Line != 5 ||
+			!strings.Contains(plan.Files[0].Diff, `+    image: "app:2`) || plan.Steps[0].Code != watcher.StepEdit {
 			t.Errorf("planned: %+v, %+v", plan.Files, plan.Steps)
 		}
 		p.want(t, composeText)
@@ -156,21 +158,38 @@ func TestPlanOfAComposeContainer(t *testing.T) {
 		files, readonly bool
 		moved           bool // not where the labels say
 	}{
-		"edit":              {text: composeText, rules: &watcher.ComposeRules{}, files: true},
-		"no rules":          {text: composeText, warning: "compose.unchanged"},
-		"same tag":          {text: bad, image: "app:1", rules: &watcher.ComposeRules{}},
-		"not mounted":       {rules: &watcher.ComposeRules{}, block: "file.missing"},
-		"read-only":         {text: composeText, readonly: true, rules: &watcher.ComposeRules{}, block: "file.readonly"},
-		"invalid":           {text: bad, rules: &watcher.ComposeRules{}, block: "yaml.invalid"},
-		"unknown service":   {text: strings.Replace(composeText, "  web:", "  app:", 1), rules: &watcher.ComposeRules{}, block: "service.unknown"},
-		"another image":     {text: strings.Replace(composeText, "app:1", "app:7", 1), rules: &watcher.ComposeRules{}, block: "image.differs"},
-		"pinned, no digest": {text: strings.Replace(composeText, `"app:1"`, "app:1@sha256:"+strings.Repeat("1", 64), 1), rules: &watcher.ComposeRules{}, block: "digest.missing"},
-		"not of compose":    {text: composeText, plain: true, rules: &watcher.ComposeRules{}, warning: "compose.absent"},
-		"required":          {text: composeText, plain: true, rules: &watcher.ComposeRules{Required: true}, block: "compose.absent"},
-		"in another file":   {text: strings.ReplaceAll(composeText, "app:1", "db:1"), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, warning: "compose.absent"},
-		"in the file":       {text: strings.Replace(composeText, "image: app:1", "image: db:1", 1), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
-		"at another path":   {text: composeText, moved: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
-		"two of one image":  {text: composeText, plain: true, rules: &watcher.ComposeRules{File: "FILE"}, block: "service.ambiguous"},
+		"edit":        {text: composeText, rules: &watcher.ComposeRules{}, files: true},
+		"no rules":    {text: composeText, warning: "compose.unchanged"},
+		"same tag":    {text: bad, image: "app:1", rules: &watcher.ComposeRules{}},
+		"not mounted": {rules: &watcher.ComposeRules{}, block: "file.missing"},
+		"read-only":   {text: composeText, readonly: true, rules: &watcher.ComposeRules{}, block: "file.readonly"},
+		"invalid":     {text: bad, rules: &watcher.ComposeRules{}, block: "yaml.invalid"},
+		"unknown service": {
+			text: strings.Replace(composeText, "  web:", "  app:", 1), rules: &watcher.ComposeRules{}, block: "service.unknown",
+		},
+		"another image": {
+			text: strings.Replace(composeText, "app:1", "app:7", 1), rules: &watcher.ComposeRules{}, block: "image.differs",
+		},
+		"pinned, no digest": {
+			text:  strings.Replace(composeText, `"app:1"`, "app:1@sha256:"+strings.Repeat("1", 64), 1),
+			rules: &watcher.ComposeRules{}, block: "digest.missing",
+		},
+		"not of compose": {text: composeText, plain: true, rules: &watcher.ComposeRules{}, warning: "compose.absent"},
+		"required": {
+			text: composeText, plain: true, rules: &watcher.ComposeRules{Required: true}, block: "compose.absent",
+		},
+		"in another file": {
+			text: strings.ReplaceAll(composeText, "app:1", "db:1"), plain: true,
+			rules: &watcher.ComposeRules{File: "FILE"}, warning: "compose.absent",
+		},
+		"in the file": {
+			text: strings.Replace(composeText, "image: app:1", "image: db:1", 1), plain: true,
+			rules: &watcher.ComposeRules{File: "FILE"}, files: true,
+		},
+		"at another path": {text: composeText, moved: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
+		"two of one image": {
+			text: composeText, plain: true, rules: &watcher.ComposeRules{File: "FILE"}, block: "service.ambiguous",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, l, c.text)

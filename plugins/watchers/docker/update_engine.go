@@ -37,7 +37,9 @@ func (e *engine) change(ctx context.Context, op operation, c change) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	response, err := attempt(limited, e, func(api *client.Client) (*http.Response, error) { return e.send(limited, api, c) })
+	response, err := attempt(limited, e, func(api *client.Client) (*http.Response, error) {
+		return e.send(limited, api, c)
+	})
 	if err == nil {
 		defer response.Body.Close()
 		switch out := c.out.(type) {
@@ -107,7 +109,9 @@ const (
 
 // post changes a container.
 func (e *engine) post(ctx context.Context, what, path string, values url.Values, in, out any) error {
-	return e.change(ctx, operation{what, "POST"}, change{method: http.MethodPost, path: path, query: values, in: in, out: out, limit: changeLimit})
+	return e.change(ctx, operation{what, "POST"}, change{
+		method: http.MethodPost, path: path, query: values, in: in, out: out, limit: changeLimit,
+	})
 }
 
 // remove removes a container, and with volumes those without a name that only it uses.
@@ -120,7 +124,9 @@ func (e *engine) remove(ctx context.Context, id string, force, volumes bool) err
 	if volumes {
 		values.Set("v", "1")
 	}
-	err := e.change(ctx, operation{"remove container " + short(id), "DELETE"}, change{method: http.MethodDelete, path: "/containers/" + id, query: values, limit: changeLimit})
+	err := e.change(ctx, operation{"remove container " + short(id), "DELETE"}, change{
+		method: http.MethodDelete, path: "/containers/" + id, query: values, limit: changeLimit,
+	})
 	if hasStatus(err, http.StatusNotFound) {
 		return nil
 	}
@@ -129,7 +135,9 @@ func (e *engine) remove(ctx context.Context, id string, force, volumes bool) err
 
 // pull pulls repository@digest. The stream says "200 OK" before anything is known;
 // what went wrong is inside of it.
-func (e *engine) pull(ctx context.Context, repository, digest string, credentials sdk.Credentials, progress func(watcher.StepProgress)) error {
+func (e *engine) pull(
+	ctx context.Context, repository, digest string, credentials sdk.Credentials, progress func(watcher.StepProgress),
+) error {
 	op := operation{"pull " + repository + "@" + digest, "IMAGES and POST"}
 	header := http.Header{}
 	if credentials != (sdk.Credentials{}) {

@@ -48,15 +48,19 @@ func (r *replacement) execute(ctx context.Context, what, id string, command []st
 	var made struct {
 		ID string `json:"Id"`
 	}
-	if err := r.engine.post(ctx, "run "+what, "/containers/"+id+"/exec", nil, container.ExecOptions{Cmd: command}, &made); err != nil {
+	if err := r.engine.post(ctx, "run "+what, "/containers/"+id+"/exec", nil, container.ExecOptions{Cmd: command},
+		&made); err != nil {
 		return err
 	}
-	if err := r.engine.post(ctx, "run "+what, "/exec/"+made.ID+"/start", nil, container.ExecStartOptions{Detach: true}, nil); err != nil {
+	if err := r.engine.post(ctx, "run "+what, "/exec/"+made.ID+"/start", nil, container.ExecStartOptions{Detach: true},
+		nil); err != nil {
 		return err
 	}
 	for {
 		var state container.ExecInspect
-		if err := r.engine.change(ctx, operation{"inspect " + what, "EXEC"}, change{method: http.MethodGet, path: "/exec/" + made.ID + "/json", out: &state}); err != nil {
+		if err := r.engine.change(ctx, operation{"inspect " + what, "EXEC"}, change{
+			method: http.MethodGet, path: "/exec/" + made.ID + "/json", out: &state,
+		}); err != nil {
 			return err
 		}
 		if !state.Running {

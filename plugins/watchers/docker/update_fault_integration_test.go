@@ -48,7 +48,10 @@ func TestUpdatePullsByDigest(t *testing.T) {
 	_, err := engine.API.ImageRemove(t.Context(), host+"/team/app:2", image.RemoveOptions{})
 	check(t, err)
 	id := l.make(t, "web", host+"/team/app:1", shape{}, true)
-	req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: host + "/team/app:2", Digest: "sha256:" + strings.Repeat("0", 64)}}
+	req := watcher.UpdateRequest{
+		ContainerID: id,
+		Image:       watcher.TargetImage{Reference: host + "/team/app:2", Digest: "sha256:" + strings.Repeat("0", 64)},
+	}
 	apply := func() watcher.Outcome {
 		out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
 		check(t, err)
@@ -74,12 +77,18 @@ func TestUpdatePullsByDigest(t *testing.T) {
 	if _, err := engine.API.ImageInspect(t.Context(), l.old); err == nil {
 		t.Error("the old image is left")
 	}
-	req = watcher.UpdateRequest{ContainerID: l.inspect(t, "web").ID, Image: watcher.TargetImage{Reference: host + "/team/app:1", ID: l.old, Digest: before}}
+	req = watcher.UpdateRequest{
+		ContainerID: l.inspect(t, "web").ID,
+		Image:       watcher.TargetImage{Reference: host + "/team/app:1", ID: l.old, Digest: before},
+	}
 	if out := apply(); out.State != watcher.Updated {
 		t.Errorf("back to an image that was removed: %+v", out)
 	}
 	l.only(t, "web", l.old)
-	req = watcher.UpdateRequest{ContainerID: l.inspect(t, "web").ID, Image: watcher.TargetImage{Reference: host + "/team/app:3", ID: "sha256:" + strings.Repeat("0", 64)}}
+	req = watcher.UpdateRequest{
+		ContainerID: l.inspect(t, "web").ID,
+		Image:       watcher.TargetImage{Reference: host + "/team/app:3", ID: "sha256:" + strings.Repeat("0", 64)},
+	}
 	plan, err := l.docker.Plan(t.Context(), req)
 	check(t, err)
 	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != replace.BlockImage {
@@ -126,14 +135,22 @@ func TestUpdateSurvivesEveryRefusal(t *testing.T) {
 	always := container.RestartPolicy{Name: "always"}
 	for name, s := range map[string]stack{
 		"plain": {reads: true},
-		"networks": {shape: shape{Host: container.HostConfig{NetworkMode: "front"}, Connect: map[string]*network.EndpointSettings{
-			"back": {Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.6.78"}},
-		}}},
+		"networks": {shape: shape{Host: container.HostConfig{NetworkMode: "front"},
+			Connect: map[string]*network.EndpointSettings{
+				"back": {Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.6.78"}},
+			}}},
 		"paused": {shape: shape{paused: true}},
 		"client": {client: true},
 		"files":  {shape: shape{files: map[string]string{"/app.conf": "level: debug"}}, reads: true},
-		"keep":   {shape: shape{Host: container.HostConfig{RestartPolicy: always}}, rules: watcher.UpdateRules{Keep: 1, StopSignal: "SIGINT"}},
-		"hooks":  {rules: watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"/main", "health", "h"}, Post: []string{"/main", "health", "h"}}}},
+		"keep": {
+			shape: shape{Host: container.HostConfig{RestartPolicy: always}},
+			rules: watcher.UpdateRules{Keep: 1, StopSignal: "SIGINT"},
+		},
+		"hooks": {
+			rules: watcher.UpdateRules{
+				Hooks: watcher.Hooks{Pre: []string{"/main", "health", "h"}, Post: []string{"/main", "health", "h"}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +176,9 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 	})
 	ids := map[string]string{name: l.make(t, name, "app:1", s.shape, true)}
 	if s.client {
-		ids[name+"-net"] = l.make(t, name+"-net", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + ids[name])}}, true)
+		ids[name+"-net"] = l.make(t, name+"-net", "app:1", shape{
+			Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + ids[name])},
+		}, true)
 	}
 	before := l.inspect(t, name)
 	req := l.request(ids[name])
@@ -177,7 +196,8 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 		how = "recovered"
 	}
 	on.Store(false)
-	t.Logf("request %d, %v: %s: %s (%s) %s %v", n, refused.Load(), how, out.State, out.Reason.Code, out.Reason.Text, out.Warnings)
+	t.Logf("request %d, %v: %s: %s (%s) %s %v", n, refused.Load(), how, out.State, out.Reason.Code, out.Reason.Text,
+		out.Warnings)
 	if out.State == watcher.Broken {
 		t.Errorf("request %d: %+v", n, out)
 	}
@@ -219,15 +239,19 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	for _, code := range []string{watcher.StepCreate, watcher.StepStop, watcher.StepStart, watcher.StepHealth, watcher.StepRemove} {
+	for _, code := range []string{watcher.StepCreate, watcher.StepStop, watcher.StepStart, watcher.StepHealth,
+		watcher.StepRemove} {
 		t.Run(code, func(t *testing.T) {
-			id := l.make(t, "web", "app:1", shape{Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}}, true)
+			id := l.make(t, "web", "app:1", shape{
+				Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}},
+			}, true)
 			req := l.request(id)
 			op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
 			j := &taking{journal: &journal{}, at: code, take: func(context.Context) { l.Kill(t) }}
 			out, err := l.docker.Apply(t.Context(), op, j)
 			l.Start(t)
-			if left, err := l.API.ContainerInspect(t.Context(), "web-dogwatch-op1"); err == nil && left.State.Running && (code == watcher.StepHealth || code == watcher.StepRemove) {
+			if left, err := l.API.ContainerInspect(t.Context(), "web-dogwatch-op1"); err == nil && left.State.Running &&
+				(code == watcher.StepHealth || code == watcher.StepRemove) {
 				t.Error("the engine started the old container beside the new one")
 			}
 			if err != nil {
@@ -250,7 +274,8 @@ func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 func TestUpdateLeavesTheContainerWhenThePullFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	full := `{"status":"Pulling fs layer","id":"a"}` + "\n" + `{"errorDetail":{"message":"x"},"error":"write /var/lib/docker/tmp/GetImageBlob1: no space left on device"}` + "\n"
+	full := `{"status":"Pulling fs layer","id":"a"}` + "\n" +
+		`{"errorDetail":{"message":"x"},"error":"write /var/lib/docker/tmp/GetImageBlob1: no space left on device"}` + "\n"
 	for name, test := range map[string]struct{ stream, says string }{
 		"disk full":         {full, "no space left on device"},
 		"connection broken": {`{"status":"Pulling fs layer","id":"a"}` + "\n" + `{"status":"Down`, "cut short"},
@@ -269,10 +294,14 @@ func TestUpdateLeavesTheContainerWhenThePullFails(t *testing.T) {
 			})
 			id := l.make(t, "web", "app:1", shape{}, true)
 			defer l.Remove(t, "web")
-			req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "127.0.0.1:1/app:2", Digest: "sha256:" + strings.Repeat("0", 64)}}
+			req := watcher.UpdateRequest{
+				ContainerID: id,
+				Image:       watcher.TargetImage{Reference: "127.0.0.1:1/app:2", Digest: "sha256:" + strings.Repeat("0", 64)},
+			}
 			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
 			check(t, err)
-			if out.State != watcher.Unchanged || out.Reason.Code != "step.pull" || !strings.Contains(out.Reason.Text, test.says) {
+			if out.State != watcher.Unchanged || out.Reason.Code != "step.pull" ||
+				!strings.Contains(out.Reason.Text, test.says) {
 				t.Errorf("%+v", out)
 			}
 			l.only(t, "web", l.old)

@@ -48,12 +48,15 @@ func (d *Docker) withWritten(ctx context.Context, c *replace.Container) error {
 func (e *engine) written(ctx context.Context, c container.InspectResponse) (w replace.Written, err error) {
 	var differ []container.FilesystemChange
 	op := operation{"list the files that " + short(c.ID) + " has written", "CONTAINERS"}
-	if err := e.change(ctx, op, change{method: http.MethodGet, path: "/containers/" + c.ID + "/changes", out: &differ, limit: changeLimit}); err != nil {
+	if err := e.change(ctx, op, change{
+		method: http.MethodGet, path: "/containers/" + c.ID + "/changes", out: &differ, limit: changeLimit,
+	}); err != nil {
 		return w, err
 	}
 	w.Paths = len(differ)
 	differ = slices.DeleteFunc(differ, func(f container.FilesystemChange) bool {
-		return f.Kind == container.ChangeDelete || slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.Destination == f.Path })
+		return f.Kind == container.ChangeDelete ||
+			slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.Destination == f.Path })
 	})
 	slices.SortFunc(differ, func(a, b container.FilesystemChange) int { // the engine has no order
 		return cmp.Or(strings.Count(a.Path, "/")-strings.Count(b.Path, "/"), strings.Compare(a.Path, b.Path))
@@ -128,7 +131,8 @@ func (r *replacement) placeFiles(ctx context.Context, name string) error {
 		return err
 	}
 	return r.engine.change(ctx, operation{"put files into " + name, "POST"}, change{
-		method: http.MethodPut, path: archivePath(r.new(name)), query: query("path", "/"), content: content.Bytes(), limit: changeLimit,
+		method: http.MethodPut, path: archivePath(r.new(name)), query: query("path", "/"), content: content.Bytes(),
+		limit: changeLimit,
 	})
 }
 
@@ -137,7 +141,9 @@ func (r *replacement) placeFiles(ctx context.Context, name string) error {
 func (e *engine) copyFile(ctx context.Context, id, path string, to *tar.Writer) error {
 	op := operation{"read " + path + " of " + short(id), "CONTAINERS"}
 	var archive bytes.Buffer
-	if err := e.change(ctx, op, change{method: http.MethodGet, path: archivePath(id), query: query("path", path), out: &archive, limit: changeLimit}); err != nil {
+	if err := e.change(ctx, op, change{
+		method: http.MethodGet, path: archivePath(id), query: query("path", path), out: &archive, limit: changeLimit,
+	}); err != nil {
 		return err
 	}
 	from := tar.NewReader(&archive)
@@ -152,7 +158,8 @@ func (e *engine) copyFile(ctx context.Context, id, path string, to *tar.Writer) 
 		return fmt.Errorf("%s: it is no file any more", op.what)
 	}
 	if err := to.WriteHeader(&tar.Header{
-		Name: strings.TrimPrefix(path, "/"), Size: header.Size, Mode: header.Mode, Uid: header.Uid, Gid: header.Gid, ModTime: time.Now(),
+		Name: strings.TrimPrefix(path, "/"), Size: header.Size, Mode: header.Mode, Uid: header.Uid, Gid: header.Gid,
+		ModTime: time.Now(),
 	}); err != nil {
 		return fmt.Errorf("%s: %w", op.what, err)
 	}

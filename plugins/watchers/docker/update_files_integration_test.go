@@ -23,7 +23,9 @@ func (l *lab) put(t *testing.T, id string, files map[string]string) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for path, content := range files {
-		check(t, w.WriteHeader(&tar.Header{Name: path, Size: int64(len(content)), Mode: 0o440, Uid: 1000, Gid: 44, ModTime: time.Now()}))
+		check(t, w.WriteHeader(&tar.Header{
+			Name: path, Size: int64(len(content)), Mode: 0o440, Uid: 1000, Gid: 44, ModTime: time.Now(),
+		}))
 		_, err := w.Write([]byte(content))
 		check(t, err)
 	}
@@ -52,9 +54,13 @@ func (l *lab) read(t *testing.T, name, path string) string {
 func TestUpdateKeepsFilesOfCompose(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	files := map[string]string{"/etc/app/app.conf": "level: debug\n", "/run/secrets/token": "hunter2", "/main.conf": strings.Repeat("x", 4096)}
+	files := map[string]string{
+		"/etc/app/app.conf": "level: debug\n", "/run/secrets/token": "hunter2", "/main.conf": strings.Repeat("x", 4096),
+	}
 	web := l.make(t, "web", "app:1", shape{files: files}, true)
-	l.make(t, "client", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + web)}, files: files}, true)
+	l.make(t, "client", "app:1", shape{
+		Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + web)}, files: files,
+	}, true)
 	r := &replacement{Docker: l.docker}
 	check(t, r.execute(t.Context(), "the program", "web", []string{"/main", "health", "h"}))
 	if l.read(t, "web", "/calls") == "" {
@@ -75,7 +81,9 @@ func TestUpdateKeepsFilesOfCompose(t *testing.T) {
 		id := l.inspect(t, "web").ID
 		out, plan, _ := l.apply(t, id, watcher.UpdateRules{})
 		for path := range files {
-			if !slices.ContainsFunc(plan.Carried, func(s watcher.Setting) bool { return s.Name == "file "+path && s.Value != "" }) {
+			if !slices.ContainsFunc(plan.Carried, func(s watcher.Setting) bool {
+				return s.Name == "file "+path && s.Value != ""
+			}) {
 				t.Errorf("%s: the plan does not show that %s is carried over: %v", when, path, plan.Carried)
 			}
 		}
@@ -111,7 +119,8 @@ func TestPlanNamesWhatAContainerHasWritten(t *testing.T) {
 	l.put(t, web, map[string]string{"/var/lib/app.db": strings.Repeat("x", 3<<20)})
 	plan, err := l.docker.Plan(t.Context(), l.request(web))
 	check(t, err)
-	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != replace.BlockData || !strings.Contains(plan.Blocks[0].Text, "/var/lib/app.db 3.0 MiB") {
+	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != replace.BlockData ||
+		!strings.Contains(plan.Blocks[0].Text, "/var/lib/app.db 3.0 MiB") {
 		t.Errorf("blocks %+v", plan.Blocks)
 	}
 	for _, refused := range []string{"/changes", "/archive"} {
@@ -139,7 +148,8 @@ func TestPlanNamesWhatAContainerHasWritten(t *testing.T) {
 		engine.ServeHTTP(w, r)
 	})
 	out, _, _ := l.apply(t, small, watcher.UpdateRules{})
-	if out.State != watcher.RolledBack || out.Reason.Code != "step.create" || !strings.Contains(out.Reason.Text, "put files into small") {
+	if out.State != watcher.RolledBack || out.Reason.Code != "step.create" ||
+		!strings.Contains(out.Reason.Text, "put files into small") {
 		t.Errorf("%+v", out)
 	}
 	if c := l.inspect(t, "small"); c.ID != small || !c.State.Running {

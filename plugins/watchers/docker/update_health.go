@@ -141,7 +141,8 @@ func alive(c container.InspectResponse) error {
 	case c.RestartCount > 0:
 		return &coded{exited, "it ended and was restarted: see its log"}
 	case !c.State.Running:
-		return &coded{exited, strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
+		return &coded{exited,
+			strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
 	}
 	return nil
 }
@@ -200,5 +201,7 @@ func flaps(log []*container.HealthcheckResult) bool {
 		return false
 	}
 	last := log[len(log)-1].End
-	return slices.ContainsFunc(log, func(r *container.HealthcheckResult) bool { return r.ExitCode != 0 && last.Sub(r.End) < liveness })
+	return slices.ContainsFunc(log, func(r *container.HealthcheckResult) bool {
+		return r.ExitCode != 0 && last.Sub(r.End) < liveness
+	})
 }

@@ -121,10 +121,12 @@ func (j *helperJournal) Progress(p watcher.StepProgress) {
 func Handover(ctx context.Context, out io.Writer) error {
 	var job handover
 	if err := json.Unmarshal([]byte(os.Getenv(handoverVariable)), &job); err != nil {
-		return fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w", handoverVariable, err)
+		return fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w",
+			handoverVariable, err)
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: os.Stderr})
-	d, err := New(sdk.Env{Log: log, UserAgent: job.UserAgent, Warn: func(message string) { log.Warn(message) }}, job.Options)
+	d, err := New(sdk.Env{Log: log, UserAgent: job.UserAgent, Warn: func(message string) { log.Warn(message) }},
+		job.Options)
 	if err != nil {
 		return err
 	}
@@ -222,7 +224,10 @@ func (d *Docker) recoverHere(ctx context.Context, op watcher.Operation, j *helpe
 		out, err := r.updated(ctx)
 		if hasStatus(err, http.StatusNotFound) {
 			out.State, err = watcher.Broken, nil
-			out.Reason = watcher.Reason{Code: "old.missing", Text: "neither the old nor the new " + op.Plan.Name + " exists any more: create it with compose"}
+			out.Reason = watcher.Reason{
+				Code: "old.missing",
+				Text: "neither the old nor the new " + op.Plan.Name + " exists any more: create it with compose",
+			}
 		}
 		return out, err
 	}

@@ -22,7 +22,10 @@ func TestRecoverWithoutItsHelper(t *testing.T) {
 	op.Steps = []watcher.StepRecord{
 		{Step: handover},
 		{Step: watcher.Step{ID: "rename:web", Code: watcher.StepRename, Container: "web"}, Ended: true},
-		{Step: watcher.Step{ID: "create:web", Code: watcher.StepCreate, Container: "web"}, Ended: true, Facts: map[string]string{factNew: latest}},
+		{
+			Step: watcher.Step{ID: "create:web", Code: watcher.StepCreate, Container: "web"}, Ended: true,
+			Facts: map[string]string{factNew: latest},
+		},
 		{Step: watcher.Step{ID: "stop:web", Code: watcher.StepStop, Container: "web"}},
 	}
 	started := l.inspect(t, id).State.StartedAt

@@ -60,39 +60,80 @@ func shapes() map[string]shape {
 			{Type: mount.TypeTmpfs, Target: "/t"}}}),
 		"anonymous-mount": host(container.HostConfig{Mounts: []mount.Mount{{Type: mount.TypeVolume, Target: "/anon"}}}),
 		"read-only":       host(container.HostConfig{ReadonlyRootfs: true}),
-		"privileged":      {Host: container.HostConfig{Privileged: true}, stopped: true}, // starting one takes rights that a test may not have
-		"caps":            host(container.HostConfig{CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"MKNOD"}}),
-		"security":        host(container.HostConfig{SecurityOpt: []string{"no-new-privileges"}}),
-		"devices":         host(container.HostConfig{Resources: container.Resources{Devices: []container.DeviceMapping{{PathOnHost: "/dev/null", PathInContainer: "/dev/own", CgroupPermissions: "rwm"}}}}),
-		"ulimits":         host(container.HostConfig{Resources: container.Resources{Ulimits: []*container.Ulimit{{Name: "nofile", Soft: 1024, Hard: 2048}}}}),
-		"shm":             host(container.HostConfig{ShmSize: swap}),
-		"dns":             host(container.HostConfig{DNS: []string{"192.0.2.1"}, DNSSearch: []string{"example.org"}, ExtraHosts: []string{"db:192.0.2.2"}}),
-		"groups":          host(container.HostConfig{GroupAdd: []string{"44"}, OomScoreAdj: 100}),
-		"log":             host(container.HostConfig{LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "1m"}}}),
-		"host-network":    {Host: container.HostConfig{NetworkMode: "host"}, stopped: true}, // its mount would outlive the engine
-		"host-pid":        host(container.HostConfig{PidMode: "host", IpcMode: "host"}),
-		"shareable-ipc":   host(container.HostConfig{IpcMode: "shareable"}),
-		"annotations":     config(container.Config{Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"}}),
-		"oom":             host(container.HostConfig{Init: &yes, Tmpfs: map[string]string{"/cache": ""}}),
-		"sysctls":         host(container.HostConfig{Sysctls: map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"}}),
-		"limits":          host(container.HostConfig{Resources: container.Resources{Memory: 64 << 20, MemoryReservation: 32 << 20, NanoCPUs: 5e8, PidsLimit: &pids}}),
-		"cpu-shares":      host(container.HostConfig{Resources: container.Resources{CPUShares: 512, CpusetCpus: "0"}}),
-		"device-rules":    host(container.HostConfig{Resources: container.Resources{DeviceCgroupRules: []string{"c 1:3 rwm"}}}),
-		"uts-host":        host(container.HostConfig{UTSMode: "host"}),
-		"masked":          host(container.HostConfig{MaskedPaths: []string{"/proc/kcore"}, ReadonlyPaths: []string{"/proc/sys"}}),
-		"ports":           {Config: container.Config{ExposedPorts: nat.PortSet{"9000/tcp": {}}}, Host: container.HostConfig{NetworkMode: "front", PortBindings: nat.PortMap{"9000/tcp": {{HostIP: "127.0.0.1", HostPort: "18099"}}}}, stopped: true},
-		"publish-all":     {Host: container.HostConfig{NetworkMode: "front", PublishAllPorts: true}, stopped: true},
-		"volumes-from":    host(container.HostConfig{VolumesFrom: []string{"donor:ro"}}),
-		"attached":        config(container.Config{AttachStdout: true, AttachStderr: true}),
-		"link-local":      {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{DriverOpts: map[string]string{"own": "1"}})},
-		"paused-network":  {Host: container.HostConfig{NetworkMode: "front"}, paused: true},
-		"network":         host(container.HostConfig{NetworkMode: "front"}),
-		"aliases":         {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"one", "two"}})},
-		"static":          {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}})},
-		"mac":             {Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"}}, //lint:ignore SA1019 as engines of API 1.41 know it
+		// starting one takes rights that a test may not have
+		"privileged": {Host: container.HostConfig{Privileged: true}, stopped: true},
+		"caps":       host(container.HostConfig{CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"MKNOD"}}),
+		"security":   host(container.HostConfig{SecurityOpt: []string{"no-new-privileges"}}),
+		"devices": host(container.HostConfig{
+			Resources: container.Resources{
+				Devices: []container.DeviceMapping{{
+					PathOnHost: "/dev/null", PathInContainer: "/dev/own", CgroupPermissions: "rwm",
+				}},
+			},
+		}),
+		"ulimits": host(container.HostConfig{
+			Resources: container.Resources{Ulimits: []*container.Ulimit{{Name: "nofile", Soft: 1024, Hard: 2048}}},
+		}),
+		"shm": host(container.HostConfig{ShmSize: swap}),
+		"dns": host(container.HostConfig{
+			DNS: []string{"192.0.2.1"}, DNSSearch: []string{"example.org"}, ExtraHosts: []string{"db:192.0.2.2"},
+		}),
+		"groups": host(container.HostConfig{GroupAdd: []string{"44"}, OomScoreAdj: 100}),
+		"log": host(container.HostConfig{
+			LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "1m"}},
+		}),
+		// its mount would outlive the engine
+		"host-network":  {Host: container.HostConfig{NetworkMode: "host"}, stopped: true},
+		"host-pid":      host(container.HostConfig{PidMode: "host", IpcMode: "host"}),
+		"shareable-ipc": host(container.HostConfig{IpcMode: "shareable"}),
+		"annotations": config(container.Config{
+			Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"},
+		}),
+		"oom":     host(container.HostConfig{Init: &yes, Tmpfs: map[string]string{"/cache": ""}}),
+		"sysctls": host(container.HostConfig{Sysctls: map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"}}),
+		"limits": host(container.HostConfig{
+			Resources: container.Resources{Memory: 64 << 20, MemoryReservation: 32 << 20, NanoCPUs: 5e8, PidsLimit: &pids},
+		}),
+		"cpu-shares": host(container.HostConfig{Resources: container.Resources{CPUShares: 512, CpusetCpus: "0"}}),
+		"device-rules": host(container.HostConfig{
+			Resources: container.Resources{DeviceCgroupRules: []string{"c 1:3 rwm"}},
+		}),
+		"uts-host": host(container.HostConfig{UTSMode: "host"}),
+		"masked": host(container.HostConfig{
+			MaskedPaths: []string{"/proc/kcore"}, ReadonlyPaths: []string{"/proc/sys"},
+		}),
+		"ports": {
+			Config: container.Config{ExposedPorts: nat.PortSet{"9000/tcp": {}}},
+			Host: container.HostConfig{
+				NetworkMode: "front", PortBindings: nat.PortMap{"9000/tcp": {{HostIP: "127.0.0.1", HostPort: "18099"}}},
+			}, stopped: true,
+		},
+		"publish-all":  {Host: container.HostConfig{NetworkMode: "front", PublishAllPorts: true}, stopped: true},
+		"volumes-from": host(container.HostConfig{VolumesFrom: []string{"donor:ro"}}),
+		"attached":     config(container.Config{AttachStdout: true, AttachStderr: true}),
+		"link-local": {
+			Host: container.HostConfig{NetworkMode: "front"},
+			Net:  on("front", &network.EndpointSettings{DriverOpts: map[string]string{"own": "1"}}),
+		},
+		"paused-network": {Host: container.HostConfig{NetworkMode: "front"}, paused: true},
+		"network":        host(container.HostConfig{NetworkMode: "front"}),
+		"aliases": {
+			Host: container.HostConfig{NetworkMode: "front"},
+			Net:  on("front", &network.EndpointSettings{Aliases: []string{"one", "two"}}),
+		},
+		"static": {
+			Host: container.HostConfig{NetworkMode: "front"},
+			Net:  on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}}),
+		},
+		"mac": {
+			Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"},
+		}, //lint:ignore SA1019 as engines of API 1.41 know it
 		"two-networks": {
-			Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"web"}}),
-			Connect: on("back", &network.EndpointSettings{Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.2.78"}}),
+			Host: container.HostConfig{NetworkMode: "front"},
+			Net:  on("front", &network.EndpointSettings{Aliases: []string{"web"}}),
+			Connect: on("back", &network.EndpointSettings{
+				Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.2.78"},
+			}),
 		},
 	}
 }
@@ -103,7 +144,9 @@ func TestUpdateLeavesWhatTheUserSet(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for name, subnet := range map[string]string{"front": "10.98.1.0/24", "back": "10.98.2.0/24"} {
-		_, err := l.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
+		_, err := l.API.NetworkCreate(t.Context(), name, network.CreateOptions{
+			Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}},
+		})
 		check(t, err)
 	}
 	all := shapes()
@@ -150,7 +193,8 @@ func (l *lab) testShape(t *testing.T, name string, s shape) {
 	}
 	for _, m := range before.Mounts { // no volume is lost
 		if !slices.ContainsFunc(got.Mounts, func(g container.MountPoint) bool {
-			return g.Destination == m.Destination && g.Name == m.Name && (g.Source == m.Source || m.Type == mount.TypeImage) // each has a copy of it
+			// each has a copy of it
+			return g.Destination == m.Destination && g.Name == m.Name && (g.Source == m.Source || m.Type == mount.TypeImage)
 		}) {
 			t.Errorf("mount %s is lost: %v", m.Destination, got.Mounts)
 		}
@@ -162,7 +206,8 @@ func (l *lab) testShape(t *testing.T, name string, s shape) {
 	}
 	for name, wanted := range s.Net { // not one of the settings: an engine chooses one too
 		if wanted.MacAddress != "" && got.NetworkSettings.Networks[name].MacAddress != wanted.MacAddress {
-			t.Errorf("the MAC address on %s is %s, want %s", name, got.NetworkSettings.Networks[name].MacAddress, wanted.MacAddress)
+			t.Errorf("the MAC address on %s is %s, want %s", name, got.NetworkSettings.Networks[name].MacAddress,
+				wanted.MacAddress)
 		}
 	}
 	if left, err := l.API.ContainerInspect(t.Context(), id); err == nil {
@@ -261,12 +306,16 @@ func TestUpdateKeepsTheNetworkOfDependents(t *testing.T) {
 	l.bridge(t, "front", "10.98.7.0/24")
 	l.make(t, "server", "app:1", shape{
 		Config: container.Config{Cmd: []string{"serve", ":8080", "hello"}}, Host: container.HostConfig{NetworkMode: "front"},
-		Net: map[string]*network.EndpointSettings{"front": {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.7.9"}}},
+		Net: map[string]*network.EndpointSettings{
+			"front": {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.7.9"}},
+		},
 	}, true)
 	for name, bad := range map[string]bool{"updated": false, "back": true} {
 		t.Run(name, func(t *testing.T) {
 			vpn := l.make(t, "vpn", "app:1", shape{Host: container.HostConfig{NetworkMode: "front"}}, true)
-			client := l.make(t, "client", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + vpn)}}, true)
+			client := l.make(t, "client", "app:1", shape{
+				Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + vpn)},
+			}, true)
 			req := l.request(vpn)
 			if bad {
 				req.Image.ID = l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`)

@@ -89,13 +89,17 @@ func newLab(t *testing.T) *lab {
 	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: composeRequest}
 	l := &lab{Daemon: engine, docker: watch(t, options)}
 	l.docker.liveness = soon
-	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old", "EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
-	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81", "VOLUME /data", `CMD ["two"]`)
+	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old",
+		"EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
+	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81",
+		"VOLUME /data", `CMD ["two"]`)
 	return l
 }
 
 func (l *lab) request(id string) watcher.UpdateRequest {
-	return watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "docker.io/library/app:2", ID: l.new}}
+	return watcher.UpdateRequest{
+		ContainerID: id, Image: watcher.TargetImage{Reference: "docker.io/library/app:2", ID: l.new},
+	}
 }
 
 // make creates a container of a shape.
@@ -106,7 +110,9 @@ func (l *lab) make(t *testing.T, name, image string, s shape, run bool) string {
 	if host.NetworkMode == "" {
 		host.NetworkMode = "none"
 	}
-	created, err := l.API.ContainerCreate(t.Context(), &config, &host, &network.NetworkingConfig{EndpointsConfig: s.Net}, nil, name)
+	created, err := l.API.ContainerCreate(t.Context(), &config, &host, &network.NetworkingConfig{
+		EndpointsConfig: s.Net,
+	}, nil, name)
 	check(t, err)
 	for _, n := range slices.Sorted(maps.Keys(s.Connect)) {
 		check(t, l.API.NetworkConnect(t.Context(), n, created.ID, s.Connect[n]))
@@ -152,7 +158,8 @@ func settings(t *testing.T, c container.InspectResponse) string {
 	networks := map[string]any{}
 	for name, e := range c.NetworkSettings.Networks {
 		aliases := slices.DeleteFunc(slices.Clone(e.Aliases), func(a string) bool { return a == short(c.ID) })
-		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links), e.DriverOpts, e.GwPriority}
+		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links),
+			e.DriverOpts, e.GwPriority}
 	}
 	text, err := json.MarshalIndent([]any{config, host, networks}, "", " ")
 	check(t, err)

@@ -8,7 +8,9 @@ import (
 
 // setPolicy changes the restart policy of a container.
 func (r *replacement) setPolicy(ctx context.Context, name, id string, policy container.RestartPolicy) error {
-	return r.engine.post(ctx, "set the restart policy of "+name, "/containers/"+id+"/update", nil, map[string]any{"RestartPolicy": policy}, nil)
+	return r.engine.post(ctx, "set the restart policy of "+name, "/containers/"+id+"/update", nil, map[string]any{
+		"RestartPolicy": policy,
+	}, nil)
 }
 
 // holdBack takes the restart policy from an old container that is about to be stopped:
@@ -30,7 +32,8 @@ func (r *replacement) releasePolicy(ctx context.Context, name string, now contai
 		return nil
 	}
 	was := r.old[name].HostConfig
-	if was == nil || now.HostConfig == nil || was.RestartPolicy.Name == "" || was.RestartPolicy == now.HostConfig.RestartPolicy {
+	if was == nil || now.HostConfig == nil || was.RestartPolicy.Name == "" ||
+		was.RestartPolicy == now.HostConfig.RestartPolicy {
 		return nil
 	}
 	return r.setPolicy(ctx, name, now.ID, was.RestartPolicy)

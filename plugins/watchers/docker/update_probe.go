@@ -33,7 +33,8 @@ func (d *Docker) machine(f replace.Facts) string {
 			}
 		}
 	}
-	if host, _, err := net.SplitHostPort(d.engine.at.address); d.engine.at.network == "tcp" && err == nil && f.Self == "" && len(f.Reach) == 0 {
+	if host, _, err := net.SplitHostPort(d.engine.at.address); d.engine.at.network == "tcp" && err == nil &&
+		f.Self == "" && len(f.Reach) == 0 {
 		return host
 	}
 	return here
@@ -81,7 +82,9 @@ func (r *replacement) targets(ctx context.Context, c container.InspectResponse, 
 
 // reachAny tries a probe at each place where a port may be reached until it succeeds. The
 // error is that of the first.
-func (r *replacement) reachAny(ctx context.Context, c container.InspectResponse, port string, try func(ctx context.Context, at string) error) error {
+func (r *replacement) reachAny(
+	ctx context.Context, c container.InspectResponse, port string, try func(ctx context.Context, at string) error,
+) error {
 	targets, err := r.targets(ctx, c, port)
 	if err != nil {
 		return err
@@ -130,7 +133,9 @@ func get(ctx context.Context, to url.URL) error {
 		return err
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
-	response, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
+	response, err := (&http.Client{
+		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}).Do(request)
 	if err != nil {
 		return err
 	}

@@ -15,13 +15,18 @@ func TestProbeTargets(t *testing.T) {
 		machine, inspect string
 		want             []string
 	}{
-		"network":            {here, `{"NetworkSettings":{"Networks":{"b":{"IPAddress":"10.0.0.2","GlobalIPv6Address":"fd00::2"},"a":{"IPAddress":"10.1.0.2"}}}}`, []string{"10.1.0.2:80", "10.0.0.2:80", "[fd00::2]:80"}},
-		"published":          {here, `{"NetworkSettings":{"Networks":{"a":{}},"Ports":{"80/tcp":[{"HostIp":"0.0.0.0","HostPort":"8080"}],"81/tcp":[{"HostPort":"8081"}]}}}`, []string{"127.0.0.1:8080"}},
-		"published, inside":  {"172.17.0.1", `{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"::","HostPort":"8080"}]}}}`, []string{"172.17.0.1:8080"}},
-		"published at home":  {here, `{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"127.0.0.1","HostPort":"8080"}]}}}`, []string{"127.0.0.1:8080"}},
-		"published, but not": {"172.17.0.1", `{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"127.0.0.1","HostPort":"8080"}]}}}`, nil},
-		"host":               {"192.0.2.1", `{"HostConfig":{"NetworkMode":"host"}}`, []string{"192.0.2.1:80"}},
-		"none":               {here, `{"HostConfig":{"NetworkMode":"none"}}`, nil},
+		"network": {here,
+			`{"NetworkSettings":{"Networks":{"b":{"IPAddress":"10.0.0.2","GlobalIPv6Address":"fd00::2"},"a":{"IPAddress":"10.1.0.2"}}}}`, []string{"10.1.0.2:80", "10.0.0.2:80", "[fd00::2]:80"}},
+		"published": {here,
+			`{"NetworkSettings":{"Networks":{"a":{}},"Ports":{"80/tcp":[{"HostIp":"0.0.0.0","HostPort":"8080"}],"81/tcp":[{"HostPort":"8081"}]}}}`, []string{"127.0.0.1:8080"}},
+		"published, inside": {"172.17.0.1",
+			`{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"::","HostPort":"8080"}]}}}`, []string{"172.17.0.1:8080"}},
+		"published at home": {here,
+			`{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"127.0.0.1","HostPort":"8080"}]}}}`, []string{"127.0.0.1:8080"}},
+		"published, but not": {"172.17.0.1",
+			`{"NetworkSettings":{"Ports":{"80/tcp":[{"HostIp":"127.0.0.1","HostPort":"8080"}]}}}`, nil},
+		"host": {"192.0.2.1", `{"HostConfig":{"NetworkMode":"host"}}`, []string{"192.0.2.1:80"}},
+		"none": {here, `{"HostConfig":{"NetworkMode":"none"}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c container.InspectResponse
@@ -39,15 +44,18 @@ func TestMachineOfPublishedPorts(t *testing.T) {
 	d := watch(t, Options{Socket: "/engine.sock"})
 	remote := watch(t, Options{Socket: "tcp://192.0.2.7:2375"})
 	var self, host replace.Container
-	check(t, json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"front"},"NetworkSettings":{"Networks":{"front":{"Gateway":"172.18.0.1"}}}}`), &self.InspectResponse))
-	check(t, json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"host"},"NetworkSettings":{"Networks":{"host":{}}}}`), &host.InspectResponse))
+	check(t,
+		json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"front"},"NetworkSettings":{"Networks":{"front":{"Gateway":"172.18.0.1"}}}}`), &self.InspectResponse))
+	check(t,
+		json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"host"},"NetworkSettings":{"Networks":{"host":{}}}}`), &host.InspectResponse))
 	for name, test := range map[string]struct {
 		docker *Docker
 		facts  replace.Facts
 		want   string
 	}{
-		"on the machine":             {d, replace.Facts{Target: host}, here},
-		"in a container":             {d, replace.Facts{Target: host, Others: []replace.Container{self}, Self: "self"}, "172.18.0.1"},
+		"on the machine": {d, replace.Facts{Target: host}, here},
+		"in a container": {d, replace.Facts{Target: host, Others: []replace.Container{self}, Self: "self"},
+			"172.18.0.1"},
 		"in the network of the host": {d, replace.Facts{Target: host, Self: "self"}, here},
 		"on another machine":         {remote, replace.Facts{Target: host}, "192.0.2.7"},
 	} {

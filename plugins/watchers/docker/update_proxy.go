@@ -31,7 +31,8 @@ func (d *Docker) reach(ctx context.Context, f replace.Facts) map[string]bool {
 	addresses = append(addresses, host)
 	found := map[string]bool{}
 	for _, c := range append([]replace.Container{f.Target}, f.Others...) {
-		if c.ID != f.Self && (named(c, host) || addressed(c, addresses) || publishes(c, port) || loopback(host) && shares(f, c)) {
+		if c.ID != f.Self &&
+			(named(c, host) || addressed(c, addresses) || publishes(c, port) || loopback(host) && shares(f, c)) {
 			found[c.ID] = true
 		}
 	}
@@ -55,7 +56,9 @@ func named(c replace.Container, host string) bool {
 func addressed(c replace.Container, addresses []string) bool {
 	if c.NetworkSettings != nil {
 		for _, e := range c.NetworkSettings.Networks {
-			if e != nil && (e.IPAddress != "" && slices.Contains(addresses, e.IPAddress) || e.GlobalIPv6Address != "" && slices.Contains(addresses, e.GlobalIPv6Address)) {
+			if e != nil &&
+				(e.IPAddress != "" && slices.Contains(addresses, e.IPAddress) ||
+					e.GlobalIPv6Address != "" && slices.Contains(addresses, e.GlobalIPv6Address)) {
 				return true
 			}
 		}
@@ -78,8 +81,10 @@ func publishes(c replace.Container, port string) bool {
 // "localhost" is the same for both.
 func shares(f replace.Facts, c replace.Container) bool {
 	mode, other := mode(f, f.Self), mode(f, c.ID)
-	return strings.HasPrefix(mode, "container:") && (mode == other || strings.HasPrefix(c.ID, strings.TrimPrefix(mode, "container:"))) ||
-		strings.HasPrefix(other, "container:") && f.Self != "" && strings.HasPrefix(f.Self, strings.TrimPrefix(other, "container:"))
+	return strings.HasPrefix(mode, "container:") &&
+		(mode == other || strings.HasPrefix(c.ID, strings.TrimPrefix(mode, "container:"))) ||
+		strings.HasPrefix(other, "container:") && f.Self != "" &&
+			strings.HasPrefix(f.Self, strings.TrimPrefix(other, "container:"))
 }
 
 // mode is the network mode of a container.
@@ -109,7 +114,8 @@ func (d *Docker) noHelper(f replace.Facts) string {
 	}
 	host, _, err := net.SplitHostPort(d.engine.at.address)
 	if d.engine.at.network == "tcp" && err == nil && loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
-		return "it reaches the engine at " + host + ", which would be another place for that container: use the name of the socket proxy, or update it with compose"
+		return "it reaches the engine at " + host +
+			", which would be another place for that container: use the name of the socket proxy, or update it with compose"
 	}
 	if _, err := d.command(); err != nil {
 		return "its program is not known: " + err.Error()

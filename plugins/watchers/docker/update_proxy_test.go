@@ -16,8 +16,10 @@ import (
 // placed is a container in a network.
 func placed(id, name string, mode container.NetworkMode, e *network.EndpointSettings) replace.Container {
 	c := replace.Container{InspectResponse: container.InspectResponse{
-		ContainerJSONBase: &container.ContainerJSONBase{ID: strings.Repeat(id, 64), Name: "/" + name, HostConfig: &container.HostConfig{NetworkMode: mode}},
-		Config:            &container.Config{}, NetworkSettings: &container.NetworkSettings{},
+		ContainerJSONBase: &container.ContainerJSONBase{
+			ID: strings.Repeat(id, 64), Name: "/" + name, HostConfig: &container.HostConfig{NetworkMode: mode},
+		},
+		Config: &container.Config{}, NetworkSettings: &container.NetworkSettings{},
 	}, Image: &replace.Image{}}
 	if e != nil {
 		c.NetworkSettings.Networks = map[string]*network.EndpointSettings{"engine": e}
@@ -26,7 +28,9 @@ func placed(id, name string, mode container.NetworkMode, e *network.EndpointSett
 }
 
 func TestReachFindsTheSocketProxy(t *testing.T) {
-	proxy := placed("a", "p-engine-1", "engine", &network.EndpointSettings{Aliases: []string{"engine"}, IPAddress: "10.7.0.2"})
+	proxy := placed("a", "p-engine-1", "engine", &network.EndpointSettings{
+		Aliases: []string{"engine"}, IPAddress: "10.7.0.2",
+	})
 	inside := placed("b", "sidecar", container.NetworkMode("container:"+strings.Repeat("d", 64)), nil)
 	published := placed("c", "published", "bridge", &network.EndpointSettings{IPAddress: "10.7.0.3"})
 	published.HostConfig.PortBindings = nat.PortMap{"2375/tcp": {{HostPort: "12375"}}}
@@ -75,7 +79,8 @@ func TestNoHelperSaysWhy(t *testing.T) {
 	} {
 		d, err := New(sdk.Env{Warn: func(string) {}}, Options{Socket: c.at})
 		check(t, err)
-		if got := d.noHelper(replace.Facts{Target: c.target, Self: c.self}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := d.noHelper(replace.Facts{Target: c.target, Self: c.self}); (got == "") != (c.want == "") ||
+			!strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}

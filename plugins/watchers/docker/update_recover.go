@@ -48,7 +48,8 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		return r.uneditUnlessUpdated(ctx, out, err)
 	}
 	if !changed {
-		out := unchanged(op, watcher.ReasonInterrupted, "the update of "+op.Plan.Name+" was interrupted before its container was changed")
+		out := unchanged(op, watcher.ReasonInterrupted,
+			"the update of "+op.Plan.Name+" was interrupted before its container was changed")
 		err := r.unedit(ctx, &out)
 		return out, err
 	}

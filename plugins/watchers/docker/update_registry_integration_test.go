@@ -106,11 +106,14 @@ func TestUpdatePullsFromAPrivateRegistry(t *testing.T) {
 	for _, test := range []struct {
 		name, password string
 		want           watcher.OutcomeState
-	}{{"none", "", watcher.Unchanged}, {"wrong", "hunter2-wrong", watcher.Unchanged}, {"right", "swordfish-77", watcher.Updated}} {
+	}{{"none", "", watcher.Unchanged}, {"wrong", "hunter2-wrong", watcher.Unchanged},
+		{"right", "swordfish-77", watcher.Updated}} {
 		t.Run(test.name, func(t *testing.T) {
 			id := l.make(t, "web", host+"/team/app:1", shape{}, true)
 			defer l.Remove(t, "web")
-			req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: host + "/team/app:2", Digest: digest}}
+			req := watcher.UpdateRequest{
+				ContainerID: id, Image: watcher.TargetImage{Reference: host + "/team/app:2", Digest: digest},
+			}
 			if test.password != "" {
 				req.Credentials = sdk.Credentials{Username: "ann", Password: test.password}
 			}

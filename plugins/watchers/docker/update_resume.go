@@ -19,7 +19,8 @@ import (
 // does not run any more, unless some of several may be removed already.
 func (r *replacement) resume(ctx context.Context) (watcher.Outcome, error) {
 	all := inOrder(r.op.Plan)
-	removing := len(all) > 1 && slices.ContainsFunc(r.op.Steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepRemove })
+	removing := len(all) > 1 &&
+		slices.ContainsFunc(r.op.Steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepRemove })
 	for _, c := range all {
 		err := r.stillRuns(ctx, c.Name)
 		var said *coded
@@ -57,7 +58,8 @@ func (r *replacement) resume(ctx context.Context) (watcher.Outcome, error) {
 // inOrder returns the containers that an operation replaces, the updated one first
 // and each after those that it depends on.
 func inOrder(p watcher.Plan) []watcher.Dependent {
-	all := append([]watcher.Dependent{{Name: p.Name, ContainerID: p.ContainerID, Action: watcher.StepCreate}}, p.Dependents...)
+	all := append([]watcher.Dependent{{Name: p.Name, ContainerID: p.ContainerID, Action: watcher.StepCreate}},
+		p.Dependents...)
 	return slices.DeleteFunc(all, func(d watcher.Dependent) bool { return d.Action != watcher.StepCreate })
 }
 
@@ -126,7 +128,8 @@ func (r *replacement) keepUp(ctx context.Context, c container.InspectResponse, s
 		return err
 	}
 	var ended *coded
-	if errors.As(alive(container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{State: c.State}}), &ended) {
+	if errors.As(alive(container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{State: c.State}}),
+		&ended) {
 		return &coded{exited, fmt.Sprintf("the new %s does not stay up any more: %v", name, ended)}
 	}
 	return nil

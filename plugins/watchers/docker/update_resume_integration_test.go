@@ -58,9 +58,15 @@ func TestRecoverGoesForwardOnlyToAContainerThatRuns(t *testing.T) {
 		says    string
 		left    map[string]bool // running, by name
 	}{
-		"nothing":        {happens: func(*testing.T) {}, want: watcher.Updated, left: map[string]bool{"web": true}},
-		"stopped":        {happens: func(t *testing.T) { check(t, l.API.ContainerStop(t.Context(), "web", container.StopOptions{})) }, want: watcher.Updated, left: map[string]bool{"web": true}},
-		"does not start": {happens: func(t *testing.T) { l.spoil(t, "web") }, want: watcher.RolledBack, says: "does not stay up any more", left: map[string]bool{"web": true}},
+		"nothing": {happens: func(*testing.T) {}, want: watcher.Updated, left: map[string]bool{"web": true}},
+		"stopped": {
+			happens: func(t *testing.T) { check(t, l.API.ContainerStop(t.Context(), "web", container.StopOptions{})) },
+			want:    watcher.Updated, left: map[string]bool{"web": true},
+		},
+		"does not start": {
+			happens: func(t *testing.T) { l.spoil(t, "web") }, want: watcher.RolledBack,
+			says: "does not stay up any more", left: map[string]bool{"web": true},
+		},
 		"removed": {happens: func(t *testing.T) { l.Remove(t, "web") }, want: watcher.RolledBack,
 			says: "another client has removed", left: map[string]bool{"web": true}},
 		"renamed": {happens: func(t *testing.T) { check(t, l.API.ContainerRename(t.Context(), "web", "mine")) },
@@ -69,8 +75,14 @@ func TestRecoverGoesForwardOnlyToAContainerThatRuns(t *testing.T) {
 			l.Remove(t, "web")
 			l.make(t, "web", "app:1", shape{}, true)
 		}, want: watcher.Broken, says: "another container", left: map[string]bool{"web": true, "web-dogwatch-op1": true}},
-		"does not start, old one removed": {removed: true, happens: func(t *testing.T) { l.spoil(t, "web") }, want: watcher.Broken, says: "does not exist any more, and the new web does not stay up", left: map[string]bool{"web": false}},
-		"removed, old one removed":        {removed: true, happens: func(t *testing.T) { l.Remove(t, "web") }, want: watcher.Broken, says: "there is no new one", left: map[string]bool{}},
+		"does not start, old one removed": {
+			removed: true, happens: func(t *testing.T) { l.spoil(t, "web") }, want: watcher.Broken,
+			says: "does not exist any more, and the new web does not stay up", left: map[string]bool{"web": false},
+		},
+		"removed, old one removed": {
+			removed: true, happens: func(t *testing.T) { l.Remove(t, "web") }, want: watcher.Broken,
+			says: "there is no new one", left: map[string]bool{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := l.make(t, "web", "app:1", shape{}, true)

@@ -41,7 +41,9 @@ func (r *replacement) rollBack(ctx context.Context, failed watcher.Step, cause e
 	}
 	statuses := replace.Statuses(r.op.Plan)
 	for _, d := range inOrder(r.op.Plan) {
-		s := watcher.Step{ID: backPrefix + d.Name, Code: watcher.StepStart, Container: d.Name, Text: "return to the old " + d.Name}
+		s := watcher.Step{
+			ID: backPrefix + d.Name, Code: watcher.StepStart, Container: d.Name, Text: "return to the old " + d.Name,
+		}
 		if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 			return watcher.Outcome{}, &journalError{err}
 		}
@@ -193,7 +195,8 @@ func (r *replacement) removeNew(ctx context.Context, name, old string) error {
 	case holder.ID == old:
 		return nil
 	case !r.ours(name, holder):
-		return &coded{replace.BlockNameTaken, "another container, " + short(holder.ID) + ", has the name " + name + " by now: remove or rename it"}
+		return &coded{replace.BlockNameTaken,
+			"another container, " + short(holder.ID) + ", has the name " + name + " by now: remove or rename it"}
 	}
 	return r.discard(ctx, holder.ID)
 }
@@ -226,5 +229,6 @@ func (r *replacement) ours(name string, c container.InspectResponse) bool {
 	if handedOver(r.op.Plan) && r.imageID != "" && name == r.op.Plan.Name && c.Image == r.imageID {
 		return true
 	}
-	return c.State != nil && c.State.Status == container.StateCreated && c.Config != nil && (name != r.op.Plan.Name || c.Config.Image == r.target)
+	return c.State != nil && c.State.Status == container.StateCreated && c.Config != nil &&
+		(name != r.op.Plan.Name || c.Config.Image == r.target)
 }

@@ -42,7 +42,10 @@ func TestUpdateWaitsForTheProbe(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "")
-	serving := shape{Config: container.Config{Cmd: []string{"serve", ":8080", "HTTP/1.0 204 No Content\r\n\r\n"}}, Host: container.HostConfig{NetworkMode: "front"}}
+	serving := shape{
+		Config: container.Config{Cmd: []string{"serve", ":8080", "HTTP/1.0 204 No Content\r\n\r\n"}},
+		Host:   container.HostConfig{NetworkMode: "front"},
+	}
 	failing := serving
 	failing.Cmd = []string{"serve", ":8080", "HTTP/1.0 503 Not Yet\r\n\r\n"}
 	l.make(t, "vpn", "app:1", shape{Host: container.HostConfig{NetworkMode: "front"}}, true)
@@ -61,9 +64,11 @@ func TestUpdateWaitsForTheProbe(t *testing.T) {
 		"http behind another": {behind, watcher.HealthGate{HTTP: "http://:8080"}, watcher.Updated},
 		"tcp without network": {apart, watcher.HealthGate{TCP: ":8080"}, watcher.RolledBack},
 		"tcp refused":         {serving, watcher.HealthGate{TCP: ":8081"}, watcher.RolledBack},
-		"command":             {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8080"}}, watcher.Updated},
-		"command fails":       {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8081"}}, watcher.RolledBack},
-		"command missing":     {serving, watcher.HealthGate{Command: []string{"/missing"}}, watcher.RolledBack},
+		"command": {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8080"}},
+			watcher.Updated},
+		"command fails": {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8081"}},
+			watcher.RolledBack},
+		"command missing": {serving, watcher.HealthGate{Command: []string{"/missing"}}, watcher.RolledBack},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := l.make(t, "web", "app:1", test.shape, true)
@@ -97,10 +102,11 @@ func TestUpdateRunsHooks(t *testing.T) {
 		code  string
 		steps int // hooks that were run
 	}{
-		"both":      {watcher.Hooks{Pre: works, Post: works}, watcher.Updated, "", 2},
-		"pre":       {watcher.Hooks{Pre: fails, Post: works}, watcher.Unchanged, "step.hook", 1},
-		"post":      {watcher.Hooks{Pre: works, Post: fails}, watcher.RolledBack, "step.hook", 2},
-		"too long":  {watcher.Hooks{Pre: []string{"/main"}, Timeout: 300 * time.Millisecond}, watcher.Unchanged, "step.hook", 1},
+		"both": {watcher.Hooks{Pre: works, Post: works}, watcher.Updated, "", 2},
+		"pre":  {watcher.Hooks{Pre: fails, Post: works}, watcher.Unchanged, "step.hook", 1},
+		"post": {watcher.Hooks{Pre: works, Post: fails}, watcher.RolledBack, "step.hook", 2},
+		"too long": {watcher.Hooks{Pre: []string{"/main"}, Timeout: 300 * time.Millisecond}, watcher.Unchanged,
+			"step.hook", 1},
 		"not there": {watcher.Hooks{Pre: []string{"/missing", "secret"}}, watcher.Unchanged, "step.hook", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,13 +130,17 @@ func TestUpdateRunsHooks(t *testing.T) {
 					t.Errorf("the old container is %s", c.State.Status)
 				}
 			}
-			if strings.Contains(out.Reason.Text, "secret") || slices.ContainsFunc(plan.Steps, func(s watcher.Step) bool { return strings.Contains(s.Text, "secret") }) {
+			if strings.Contains(out.Reason.Text, "secret") ||
+				slices.ContainsFunc(plan.Steps, func(s watcher.Step) bool { return strings.Contains(s.Text, "secret") }) {
 				t.Errorf("the command of a hook is shown: %s", out.Reason.Text)
 			}
 		})
 	}
 	stopped := l.make(t, "stopped", "app:1", shape{stopped: true}, true)
-	if out, _, j := l.apply(t, stopped, watcher.UpdateRules{Hooks: watcher.Hooks{Pre: fails, Post: fails}}); out.State != watcher.Updated || slices.ContainsFunc(j.steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepHook }) {
+	if out, _, j := l.apply(t, stopped, watcher.UpdateRules{
+		Hooks: watcher.Hooks{Pre: fails, Post: fails},
+	}); out.State != watcher.Updated ||
+		slices.ContainsFunc(j.steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepHook }) {
 		t.Errorf("hooks in a stopped container: %+v", out)
 	}
 }
@@ -141,7 +151,10 @@ func TestUpdateStopsWithTheSignalOfTheRules(t *testing.T) {
 	l := newLab(t)
 	limit := 30
 	for _, policy := range []container.RestartPolicyMode{"no", "always"} {
-		id := l.make(t, "web", "app:1", shape{Config: container.Config{StopSignal: "SIGWINCH", StopTimeout: &limit}, Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: policy}}}, true)
+		id := l.make(t, "web", "app:1", shape{
+			Config: container.Config{StopSignal: "SIGWINCH", StopTimeout: &limit},
+			Host:   container.HostConfig{RestartPolicy: container.RestartPolicy{Name: policy}},
+		}, true)
 		began := time.Now()
 		out, _, _ := l.apply(t, id, watcher.UpdateRules{StopSignal: "SIGINT"})
 		if took := time.Since(began); out.State != watcher.Updated || policy == "no" && took > 20*time.Second {
@@ -168,14 +181,18 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 		req := l.request(id)
 		req.Rules = watcher.UpdateRules{Keep: 1, Prune: true}
 		plan := l.plan(t, req)
-		if want := min(i, 1); len(plan.Backups) != want || want == 1 && (plan.Backups[0].Size < 0 || plan.Backups[0].Image == "" || plan.Backups[0].Created.IsZero()) {
+		if want := min(i, 1); len(plan.Backups) != want ||
+			want == 1 && (plan.Backups[0].Size < 0 || plan.Backups[0].Image == "" || plan.Backups[0].Created.IsZero()) {
 			t.Errorf("update %d: backups %+v", i, plan.Backups)
 		}
 		renamed := false
-		out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op" + string(rune('1'+i)), Request: req, Plan: plan}, &journal{begun: func(s watcher.Step) {
+		out, err := l.docker.Apply(t.Context(), watcher.Operation{
+			ID: "op" + string(rune('1'+i)), Request: req, Plan: plan,
+		}, &journal{begun: func(s watcher.Step) {
 			renamed = renamed || s.Code == watcher.StepRename
 			listed := list(t, l.docker)
-			if _, found := listed["web"]; len(listed) > 1 || len(listed) == 1 && !found || s.Code == watcher.StepCreate && !found {
+			if _, found := listed["web"]; len(listed) > 1 || len(listed) == 1 && !found ||
+				s.Code == watcher.StepCreate && !found {
 				t.Errorf("update %d: at %s: listed %v", i, s.Code, slices.Sorted(maps.Keys(listed)))
 			}
 		}})
@@ -223,7 +240,10 @@ func TestUpdateLeavesForeignContainersAlone(t *testing.T) {
 	id := l.make(t, "web", "app:1", shape{}, true)
 	req := l.request(id)
 	op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
-	j := &taking{journal: &journal{}, at: watcher.StepCreate, take: func(ctx context.Context) { l.make(t, "web", "app:1", shape{}, true) }}
+	j := &taking{
+		journal: &journal{}, at: watcher.StepCreate,
+		take: func(ctx context.Context) { l.make(t, "web", "app:1", shape{}, true) },
+	}
 	out, err := l.docker.Apply(t.Context(), op, j)
 	check(t, err)
 	if out.State != watcher.Broken || !strings.Contains(out.Reason.Text, "has the name web by now") {
@@ -250,18 +270,24 @@ func (j *taking) Begin(ctx context.Context, s watcher.Step) error {
 	return j.journal.Begin(ctx, s)
 }
 
-// TestUpdateFollowsEveryRelation covers what depends on the updated container, with an image that works and one that does not.
+// TestUpdateFollowsEveryRelation covers what depends on the updated container, with an image that works and one that
+// does not.
 func TestUpdateFollowsEveryRelation(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "10.98.4.0/24")
 	labels := func(service, dependsOn string) map[string]string {
-		return map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": service, "com.docker.compose.depends_on": dependsOn}
+		return map[string]string{
+			"com.docker.compose.project": "p", "com.docker.compose.service": service, "com.docker.compose.depends_on": dependsOn,
+		}
 	}
 	for name, changes := range map[string][]string{"works": {"LABEL version=3"}, "fails": {`ENTRYPOINT ["/missing"]`}} {
 		t.Run(name, func(t *testing.T) {
 			l.new = l.Image(t, "app:"+name, changes...)
-			base := l.make(t, "base", "app:1", shape{Config: container.Config{Labels: labels("base", "")}, Host: container.HostConfig{NetworkMode: "front", IpcMode: "shareable"}}, true)
+			base := l.make(t, "base", "app:1", shape{
+				Config: container.Config{Labels: labels("base", "")},
+				Host:   container.HostConfig{NetworkMode: "front", IpcMode: "shareable"},
+			}, true)
 			host := func(h container.HostConfig) shape { return shape{Host: h} }
 			shapes := map[string]shape{
 				"net": host(container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)}),
@@ -272,10 +298,17 @@ func TestUpdateFollowsEveryRelation(t *testing.T) {
 			for _, n := range []string{"net", "pid", "ipc"} {
 				ids[n] = l.make(t, n, "app:1", shapes[n], true)
 			}
-			ids["chain"] = l.make(t, "chain", "app:1", host(container.HostConfig{NetworkMode: container.NetworkMode("container:" + ids["net"])}), true)
-			ids["stopped"] = l.make(t, "stopped", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)}, stopped: true}, true)
-			ids["follows"] = l.make(t, "follows", "app:1", shape{Config: container.Config{Labels: labels("follows", "base:service_started:true")}}, true)
-			ids["other"] = l.make(t, "other", "app:1", shape{Config: container.Config{Labels: labels("other", "base:service_started:false")}}, true)
+			ids["chain"] = l.make(t, "chain", "app:1",
+				host(container.HostConfig{NetworkMode: container.NetworkMode("container:" + ids["net"])}), true)
+			ids["stopped"] = l.make(t, "stopped", "app:1", shape{
+				Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)}, stopped: true,
+			}, true)
+			ids["follows"] = l.make(t, "follows", "app:1", shape{
+				Config: container.Config{Labels: labels("follows", "base:service_started:true")},
+			}, true)
+			ids["other"] = l.make(t, "other", "app:1", shape{
+				Config: container.Config{Labels: labels("other", "base:service_started:false")},
+			}, true)
 			started := l.inspect(t, "follows").State.StartedAt
 			out, plan, _ := l.apply(t, base, watcher.UpdateRules{})
 			updated := name == "works"
@@ -294,9 +327,12 @@ func TestUpdateFollowsEveryRelation(t *testing.T) {
 					t.Errorf("%s is %s", n, c.State.Status)
 				}
 			}
-			for n, of := range map[string]string{"net": "base", "pid": "base", "ipc": "base", "chain": "net", "stopped": "base"} {
+			for n, of := range map[string]string{
+				"net": "base", "pid": "base", "ipc": "base", "chain": "net", "stopped": "base",
+			} {
 				h := l.inspect(t, n).HostConfig
-				if want := "container:" + now[of]; string(h.NetworkMode) != want && string(h.PidMode) != want && string(h.IpcMode) != want {
+				if want := "container:" + now[of]; string(h.NetworkMode) != want && string(h.PidMode) != want &&
+					string(h.IpcMode) != want {
 					t.Errorf("%s joins %s %s %s, want %s", n, h.NetworkMode, h.PidMode, h.IpcMode, want)
 				}
 			}
@@ -320,7 +356,13 @@ func TestUpdateReturnsWhenADependentDoesNotWork(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	base := l.make(t, "base", "app:1", shape{}, true)
-	client := l.make(t, "client", "app:1", shape{Config: container.Config{Healthcheck: &container.HealthConfig{Test: []string{"CMD", "/missing"}, Interval: 200 * time.Millisecond, Retries: 1}}, Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)}}, true)
+	client := l.make(t, "client", "app:1", shape{
+		Config: container.Config{
+			Healthcheck: &container.HealthConfig{
+				Test: []string{"CMD", "/missing"}, Interval: 200 * time.Millisecond, Retries: 1,
+			},
+		}, Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)},
+	}, true)
 	out, _, _ := l.apply(t, base, watcher.UpdateRules{})
 	if out.State != watcher.RolledBack || out.Reason.Code != "unhealthy" || !strings.Contains(out.Reason.Text, "client") {
 		t.Errorf("%+v", out)

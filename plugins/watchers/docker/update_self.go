@@ -102,16 +102,21 @@ func (r *replacement) runHelper(ctx context.Context, f replace.Facts) error {
 	if err != nil {
 		return err
 	}
-	body := container.CreateRequest{Config: spec.Config, HostConfig: spec.Host, NetworkingConfig: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{}}}
+	body := container.CreateRequest{
+		Config: spec.Config, HostConfig: spec.Host,
+		NetworkingConfig: &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{}},
+	}
 	for _, e := range spec.Create {
 		body.NetworkingConfig.EndpointsConfig[e.Name] = e.Settings
 	}
-	if err := r.engine.post(ctx, "create the helper container", "/containers/create", query("name", spec.Name), body, nil); err != nil {
+	if err := r.engine.post(ctx, "create the helper container", "/containers/create", query("name", spec.Name), body,
+		nil); err != nil {
 		return err
 	}
 	for _, e := range spec.Connect {
 		in := network.ConnectOptions{Container: spec.Name, EndpointConfig: e.Settings}
-		if err := r.engine.post(ctx, "connect the helper container", "/networks/"+e.Name+"/connect", nil, in, nil); err != nil {
+		if err := r.engine.post(ctx, "connect the helper container", "/networks/"+e.Name+"/connect", nil, in,
+			nil); err != nil {
 			return err
 		}
 	}
@@ -127,7 +132,9 @@ func (r *replacement) helperSpec(ctx context.Context, f replace.Facts) (replace.
 	if i := slices.IndexFunc(f.Others, func(c replace.Container) bool { return c.ID == f.Self }); i >= 0 {
 		self = f.Others[i]
 	}
-	job := handover{Operation: r.op.ID, Helper: r.helper(), UserAgent: r.engine.userAgent, Options: r.options, Request: r.op.Request}
+	job := handover{
+		Operation: r.op.ID, Helper: r.helper(), UserAgent: r.engine.userAgent, Options: r.options, Request: r.op.Request,
+	}
 	job.Options.Socket, job.Options.Host = r.engine.at.String(), "" // whatever its environment is
 	job.Request.ContainerID = f.Target.ID
 	job.Request.Image.ID, job.Request.Image.Config = r.imageID, nil
@@ -179,7 +186,8 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 	for starts := 0; ; {
 		c, err := r.engine.container(ctx, r.helper())
 		switch {
-		case hasStatus(err, http.StatusNotFound), err == nil && c.State != nil && (c.State.Dead || c.State.Status == container.StateRemoving):
+		case hasStatus(err, http.StatusNotFound),
+			err == nil && c.State != nil && (c.State.Dead || c.State.Status == container.StateRemoving):
 			return r.withoutHelper(ctx, self, s)
 		case err != nil:
 			return watcher.Outcome{}, err
@@ -217,8 +225,10 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 			return r.withoutHelper(ctx, self, s)
 		default: // it recovers what it left
 			starts++
-			r.log.Warn("the helper container exited too soon; starting it again", "container", r.helper(), "code", c.State.ExitCode, "log", tail(log))
-			if err := r.engine.post(ctx, "start the helper container", "/containers/"+c.ID+"/start", nil, nil, nil); err != nil && !isResponse(err) {
+			r.log.Warn("the helper container exited too soon; starting it again", "container", r.helper(), "code",
+				c.State.ExitCode, "log", tail(log))
+			if err := r.engine.post(ctx, "start the helper container", "/containers/"+c.ID+"/start", nil, nil,
+				nil); err != nil && !isResponse(err) {
 				return watcher.Outcome{}, err
 			}
 		}
@@ -276,7 +286,8 @@ func (r *replacement) relay(ctx context.Context, known, steps []watcher.StepReco
 			}
 			known[i] = s
 			r.noteStop(s)
-			if id := s.Facts[factNew]; id != "" && r.old[s.Container].ContainerJSONBase != nil { // for a return without the helper
+			// for a return without the helper
+			if id := s.Facts[factNew]; id != "" && r.old[s.Container].ContainerJSONBase != nil {
 				r.created[r.old[s.Container].ID] = id
 			}
 		}
@@ -304,7 +315,9 @@ func (r *replacement) removeHelper(ctx context.Context, out watcher.Outcome) (wa
 	case err != nil && !isResponse(err):
 		return watcher.Outcome{}, err
 	case err != nil:
-		out.Warnings = append(out.Warnings, watcher.Reason{Code: "step." + watcher.StepHandover, Text: "the helper container " + r.helper() + " is left: " + err.Error()})
+		out.Warnings = append(out.Warnings, watcher.Reason{
+			Code: "step." + watcher.StepHandover, Text: "the helper container " + r.helper() + " is left: " + err.Error(),
+		})
 	}
 	return out, nil
 }
@@ -319,7 +332,8 @@ func (r *replacement) recoverHandover(ctx context.Context) (watcher.Outcome, err
 	}
 	switch {
 	case begun == nil:
-		return unchanged(r.op, watcher.ReasonInterrupted, "the update of "+r.op.Plan.Name+" was interrupted before anything was changed"), nil
+		return unchanged(r.op, watcher.ReasonInterrupted,
+			"the update of "+r.op.Plan.Name+" was interrupted before anything was changed"), nil
 	case begun.Facts[factOutcome] != "":
 		var out watcher.Outcome
 		if err := json.Unmarshal([]byte(begun.Facts[factOutcome]), &out); err != nil {
@@ -383,17 +397,20 @@ func (r *replacement) withoutHelper(ctx context.Context, self string, s watcher.
 // logs returns what a container wrote to its standard output.
 func (e *engine) logs(ctx context.Context, name string) ([]byte, error) {
 	const most = 8 << 20
-	return request(ctx, e, operation{"read the log of " + name, "CONTAINERS"}, func(ctx context.Context, api *client.Client) ([]byte, error) {
-		response, err := e.send(ctx, api, change{method: http.MethodGet, path: "/containers/" + url.PathEscape(name) + "/logs", query: query("stdout", "1")})
-		if err != nil {
-			return nil, err
-		}
-		defer response.Body.Close()
-		var out bytes.Buffer
-		_, err = stdcopy.StdCopy(&out, io.Discard, io.LimitReader(response.Body, most))
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = nil
-		}
-		return out.Bytes(), err
-	})
+	return request(ctx, e, operation{"read the log of " + name, "CONTAINERS"},
+		func(ctx context.Context, api *client.Client) ([]byte, error) {
+			response, err := e.send(ctx, api, change{
+				method: http.MethodGet, path: "/containers/" + url.PathEscape(name) + "/logs", query: query("stdout", "1"),
+			})
+			if err != nil {
+				return nil, err
+			}
+			defer response.Body.Close()
+			var out bytes.Buffer
+			_, err = stdcopy.StdCopy(&out, io.Discard, io.LimitReader(response.Body, most))
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = nil
+			}
+			return out.Bytes(), err
+		})
 }

@@ -81,7 +81,9 @@ func (k *kennel) dog(t *testing.T, s shape) string {
 
 // update updates a container from within the one called dog, as the runner does: a
 // Dogwatch whose outcome is not known recovers, in whichever container then runs.
-func (k *kennel) update(t *testing.T, req watcher.UpdateRequest, during func(op watcher.Operation, j *journal)) (watcher.Outcome, *journal) {
+func (k *kennel) update(
+	t *testing.T, req watcher.UpdateRequest, during func(op watcher.Operation, j *journal),
+) (watcher.Outcome, *journal) {
 	t.Helper()
 	own := k.inspect(t, "dog").ID
 	k.docker = k.in(t, own)
@@ -107,7 +109,8 @@ func (k *kennel) update(t *testing.T, req watcher.UpdateRequest, during func(op 
 		out, err = k.docker.Recover(t.Context(), op, j)
 	}
 	op.Steps = j.records()
-	if second, err := k.docker.Recover(t.Context(), op, &journal{}); err != nil || second.State != out.State || second.ContainerID != out.ContainerID {
+	if second, err := k.docker.Recover(t.Context(), op, &journal{}); err != nil || second.State != out.State ||
+		second.ContainerID != out.ContainerID {
 		t.Errorf("recovered again: %+v, %v", second, err)
 	}
 	return out, j
@@ -139,11 +142,13 @@ func TestSelfUpdate(t *testing.T) {
 		steps   string
 	}{
 		"works": {
-			[]string{"LABEL version=3"}, watcher.UpdateRules{Prune: true}, shape{Host: container.HostConfig{ReadonlyRootfs: true, RestartPolicy: container.RestartPolicy{Name: "always"}}},
+			[]string{"LABEL version=3"}, watcher.UpdateRules{Prune: true},
+			shape{Host: container.HostConfig{ReadonlyRootfs: true, RestartPolicy: container.RestartPolicy{Name: "always"}}},
 			watcher.Updated, "handover:dog rename:dog create:dog stop:dog start:dog health:dog remove:dog prune",
 		},
 		"keeps": {
-			nil, watcher.UpdateRules{Keep: 1}, shape{Config: container.Config{User: "0:0", Env: []string{"DOGWATCH_SECRET=1"}, Hostname: "own"}},
+			nil, watcher.UpdateRules{Keep: 1},
+			shape{Config: container.Config{User: "0:0", Env: []string{"DOGWATCH_SECRET=1"}, Hostname: "own"}},
 			watcher.Updated, "handover:dog rename:dog create:dog stop:dog start:dog health:dog remove:dog",
 		},
 		"exits": {
@@ -293,7 +298,8 @@ func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
 	out, j := k.update(t, k.request(vpn), nil)
 	t.Logf("%s: %+v", j.text(), out)
 	main, now := k.inspect(t, "vpn"), k.inspect(t, "dog")
-	if out.State != watcher.Updated || main.Image != k.new || now.ID == dog || !now.State.Running || string(now.HostConfig.NetworkMode) != "container:"+main.ID {
+	if out.State != watcher.Updated || main.Image != k.new || now.ID == dog || !now.State.Running ||
+		string(now.HostConfig.NetworkMode) != "container:"+main.ID {
 		t.Errorf("%+v; dog is %s in %s", out, now.State.Status, now.HostConfig.NetworkMode)
 	}
 	// And itself, from there.
@@ -321,15 +327,17 @@ func TestSelfUpdateEditsTheComposeFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		image, steps, want string
 	}{
-		"works":         {good, "edit handover:dog rename:dog create:dog stop:dog start:dog health:dog remove:dog", "app:2"},
-		"does not work": {k.image(t, "app:bad", `ENTRYPOINT ["/missing"]`), "edit handover:dog rename:dog create:dog stop:dog start:dog back:dog back:edit", "app:1"},
+		"works": {good, "edit handover:dog rename:dog create:dog stop:dog start:dog health:dog remove:dog", "app:2"},
+		"does not work": {k.image(t, "app:bad", `ENTRYPOINT ["/missing"]`),
+			"edit handover:dog rename:dog create:dog stop:dog start:dog back:dog back:edit", "app:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "compose.yaml")
 			text := "services:\n  dog:\n    image: %s # the watcher\n"
 			check(t, os.WriteFile(file, fmt.Appendf(nil, text, "app:1"), 0o600))
 			id := k.dog(t, shape{Config: container.Config{Labels: map[string]string{
-				labelProject: "p", labelService: "dog", "com.docker.compose.project.config_files": file, "com.docker.compose.project.working_dir": filepath.Dir(file),
+				labelProject: "p", labelService: "dog", "com.docker.compose.project.config_files": file,
+				"com.docker.compose.project.working_dir": filepath.Dir(file),
 			}}})
 			req := k.request(id)
 			req.Image.ID = c.image

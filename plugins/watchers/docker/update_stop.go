@@ -94,7 +94,8 @@ func (r *replacement) stopOld(ctx context.Context, name string) error {
 	if signal == "" || name != r.op.Plan.Name || r.old[name].Status() != replace.Running {
 		return r.stop(ctx, old, stopLimit(old))
 	}
-	err := r.engine.post(ctx, "stop "+name+" with "+signal, "/containers/"+old.ID+"/kill", query("signal", signal), nil, nil)
+	err := r.engine.post(ctx, "stop "+name+" with "+signal, "/containers/"+old.ID+"/kill", query("signal", signal), nil,
+		nil)
 	if err != nil && !hasStatus(err, http.StatusConflict) { // it does not run any more
 		return err
 	}
@@ -156,7 +157,9 @@ func (r *replacement) prune(ctx context.Context) error {
 }
 
 func (r *replacement) removeImage(ctx context.Context, id string) error {
-	err := r.engine.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{method: http.MethodDelete, path: "/images/" + id, limit: changeLimit})
+	err := r.engine.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{
+		method: http.MethodDelete, path: "/images/" + id, limit: changeLimit,
+	})
 	if hasStatus(err, http.StatusConflict) || hasStatus(err, http.StatusNotFound) {
 		return nil
 	}
@@ -210,7 +213,9 @@ func (d *Docker) kept(ctx context.Context, name string, all []container.Summary)
 		case err != nil:
 			return nil, err
 		}
-		b := watcher.Backup{ContainerID: c.ID, Name: containerName(c), Image: c.Image, Created: sdk.TimeOf(time.Unix(c.Created, 0)), Size: -1}
+		b := watcher.Backup{
+			ContainerID: c.ID, Name: containerName(c), Image: c.Image, Created: sdk.TimeOf(time.Unix(c.Created, 0)), Size: -1,
+		}
 		if got.SizeRw != nil {
 			b.Size = *got.SizeRw
 		}

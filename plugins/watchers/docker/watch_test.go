@@ -55,7 +55,9 @@ func (l *lines) look(text string) (int, <-chan struct{}) {
 
 func subscribe(t *testing.T, d *Docker) *subscription {
 	t.Helper()
-	s := &subscription{t: t, events: make(chan watcher.Event, 100), pauses: make(chan int), log: &lines{written: make(chan struct{})}}
+	s := &subscription{
+		t: t, events: make(chan watcher.Event, 100), pauses: make(chan int), log: &lines{written: make(chan struct{})},
+	}
 	d.log = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: s.log})
 	d.pause = func(ctx context.Context, attempt int) error {
 		select {

@@ -65,7 +65,8 @@ func read(path string) (config, error) {
 	case errors.As(err, &syntax):
 		return config{}, fmt.Errorf("%s is no JSON (at byte %d)", path, syntax.Offset)
 	case errors.As(err, &shape):
-		return config{}, fmt.Errorf("%s is not what Docker writes: %s must not be a JSON %s", path, shape.Field, kindOf(shape.Value))
+		return config{},
+			fmt.Errorf("%s is not what Docker writes: %s must not be a JSON %s", path, shape.Field, kindOf(shape.Value))
 	case err != nil:
 		return config{}, fmt.Errorf("%s is not what Docker writes", path)
 	}

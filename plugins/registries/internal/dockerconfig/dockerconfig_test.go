@@ -69,15 +69,18 @@ func TestAuthsOfHosts(t *testing.T) {
 		"twice.test":{"auth":%q},"https://twice.test":{"auth":%q},
 		"part.test/team":{"auth":%q},
 		"empty.test":{}, "user.test":{"username":"ann"}, "colon.test":{"auth":%q}, "junk.test":{"auth":"%%%%"}
-	},"HttpHeaders":{"User-Agent":"Docker"}}`, basic("ann:hub"), basic("ann:with:colons"), basic("ann:lan"), basic("00000000:x"), basic("ann:padded\x00\x00"),
+	},"HttpHeaders":{"User-Agent":"Docker"}}`, basic("ann:hub"), basic("ann:with:colons"), basic("ann:lan"),
+		basic("00000000:x"), basic("ann:padded\x00\x00"),
 		basic("ann:exact"), basic("ann:other"), basic("ann:part"), basic("nothing")))
 	for host, want := range map[string]string{
 		"docker.io": "ann:hub", "index.docker.io": "ann:hub", "registry-1.docker.io": "ann:hub", "Docker.IO": "ann:hub",
 		"ghcr.io": "ann:with:colons", "quay.io": "ann:quay", "reg.lan:5000": "ann:lan",
-		"team.azurecr.io": "<token>:identity", "bearer.test": "<registry token>:shown", "padded.test": "ann:padded", "twice.test": "ann:exact",
+		"team.azurecr.io": "<token>:identity", "bearer.test": "<registry token>:shown", "padded.test": "ann:padded",
+		"twice.test": "ann:exact",
 		// Look-alikes, and what is not the very host.
-		"evilghcr.io": "", "ghcr.io.evil.test": "", "x.ghcr.io": "", "mydocker.io": "", "auth.docker.io": "", "hub.docker.com": "",
-		"ghcr.io:443": "", "reg.lan": "", "reg.lan:5001": "", "ghcr": "", "": "", "v1": "",
+		"evilghcr.io": "", "ghcr.io.evil.test": "", "x.ghcr.io": "", "mydocker.io": "", "auth.docker.io": "",
+		"hub.docker.com": "",
+		"ghcr.io:443":    "", "reg.lan": "", "reg.lan:5001": "", "ghcr": "", "": "", "v1": "",
 		// What is there and holds nothing.
 		"part.test": "", "empty.test": "", "user.test": "",
 	} {
@@ -85,7 +88,9 @@ func TestAuthsOfHosts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
 	}
-	for host, want := range map[string]bool{"ghcr.io": true, "index.docker.io": true, "empty.test": false, "other.test": false, "junk.test": true} {
+	for host, want := range map[string]bool{
+		"ghcr.io": true, "index.docker.io": true, "empty.test": false, "other.test": false, "junk.test": true,
+	} {
 		if got := s.Source(host); (got == s.path) != want || !want && got != "" {
 			t.Errorf("the credentials for %s are from %q", host, got)
 		}
@@ -97,11 +102,14 @@ func TestAuthsOfHosts(t *testing.T) {
 
 // An entry that cannot be read is an error for its host only.
 func TestMalformedAuthIsUnauthorized(t *testing.T) {
-	s, _ := newStore(t, fmt.Sprintf(`{"auths":{"colon.test":{"auth":%q},"https://junk.test/v1/":{"auth":%q},"ghcr.io":{"auth":%q}}}`, basic(secret), "%%"+secret, basic("ann:x")))
+	s, _ := newStore(t,
+		fmt.Sprintf(`{"auths":{"colon.test":{"auth":%q},"https://junk.test/v1/":{"auth":%q},"ghcr.io":{"auth":%q}}}`,
+			basic(secret), "%%"+secret, basic("ann:x")))
 	for host, key := range map[string]string{"colon.test": "colon.test", "junk.test": "https://junk.test/v1/"} {
 		_, err := s.Credentials(t.Context(), host)
 		want := fmt.Sprintf("auths of %s: the entry %q holds no user and password", s.path, key)
-		if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+		if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v, want %q", host, err, want)
 		}
 	}
@@ -127,7 +135,8 @@ func TestHostOf(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(`{"auths":{"https://index.docker.io/v1/":{"auth":"YW5uOnM="}},"credHelpers":{"a":"b"},"credsStore":"x"}`, "docker.io")
+	f.Add(`{"auths":{"https://index.docker.io/v1/":{"auth":"YW5uOnM="}},"credHelpers":{"a":"b"},"credsStore":"x"}`,
+		"docker.io")
 	f.Add(`{"auths":[]}`, "ghcr.io")
 	f.Fuzz(func(t *testing.T, text, host string) {
 		path := filepath.Join(t.TempDir(), fileName)
@@ -192,7 +201,9 @@ func TestMalformedFileIsWarnedAbout(t *testing.T) {
 			}
 		}
 		said := log.String()
-		if strings.Count(said, "\n") != 1 || !strings.Contains(said, "[WARN]  dockerconfig: the credentials of docker login are not used: ") || !strings.Contains(said, want) || strings.Contains(said, secret) {
+		if strings.Count(said, "\n") != 1 ||
+			!strings.Contains(said, "[WARN]  dockerconfig: the credentials of docker login are not used: ") ||
+			!strings.Contains(said, want) || strings.Contains(said, secret) {
 			t.Errorf("%.40q: logged %q, want %q", text, said, want)
 		}
 	}
@@ -231,8 +242,10 @@ func TestHelpers(t *testing.T) {
 		"empty": "echo credentials not found in native keychain; exit 1",
 		"token": `echo '{"Username":"<token>","Secret":"identity"}'`,
 	})
-	s, log := newStore(t, fmt.Sprintf(`{"auths":{"https://ghcr.io":{},"plain.test":{"auth":%q},"https://index.docker.io/v1/":{}},
-		"credHelpers":{"gcr.io":"works","token.test":"token","unknown.test":"empty"},"credsStore":"empty"}`, basic("ann:plain")))
+	s, log := newStore(t,
+		fmt.Sprintf(`{"auths":{"https://ghcr.io":{},"plain.test":{"auth":%q},"https://index.docker.io/v1/":{}},
+		"credHelpers":{"gcr.io":"works","token.test":"token","unknown.test":"empty"},"credsStore":"empty"}`,
+			basic("ann:plain")))
 	for _, test := range []struct{ host, want, call string }{
 		{"gcr.io", "ann:for gcr.io", "works get gcr.io"},
 		{"token.test", "<token>:identity", "token get token.test"},
@@ -285,7 +298,8 @@ func TestHelperErrors(t *testing.T) {
 		for range 2 {
 			for _, host := range []string{"a.test", "b.test"} {
 				_, err := s.Credentials(t.Context(), host)
-				if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "credHelpers of /") || strings.Contains(err.Error(), secret) {
+				if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), test.want) ||
+					!strings.HasPrefix(err.Error(), "credHelpers of /") || strings.Contains(err.Error(), secret) {
 					t.Errorf("%s: error %v, want %q", helper, err, test.want)
 				}
 			}
@@ -301,7 +315,8 @@ func TestHelperErrors(t *testing.T) {
 		}
 		calls()
 		said := log.String()
-		if strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) || !strings.Contains(said, "credsStore of /") || strings.Contains(said, secret) {
+		if strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) ||
+			!strings.Contains(said, "credsStore of /") || strings.Contains(said, secret) {
 			t.Errorf("%s: logged %q", helper, said)
 		}
 	}
@@ -334,7 +349,8 @@ func TestHelperTimeout(t *testing.T) {
 	s, _ = newStore(t, `{"credHelpers":{"a.test":"hangs","b.test":"hangs"}}`)
 	s.timeout = 50 * time.Millisecond
 	for _, host := range []string{"a.test", "b.test", "a.test"} {
-		if _, err := s.Credentials(t.Context(), host); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "docker-credential-hangs gave no answer within 50ms") {
+		if _, err := s.Credentials(t.Context(), host); !errors.Is(err, sdk.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "docker-credential-hangs gave no answer within 50ms") {
 			t.Errorf("error %v", err)
 		}
 	}

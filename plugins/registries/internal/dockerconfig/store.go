@@ -66,7 +66,10 @@ func (l cached) live(now time.Time) bool {
 
 // New returns the store of the file at path, or in the folder at path. The file needs not exist yet.
 func New(path string) *Store {
-	return &Store{path: path, timeout: helperTimeout, semaphore: make(chan struct{}, 1), warned: map[string]bool{}, cache: map[cacheKey]cached{}}
+	return &Store{
+		path: path, timeout: helperTimeout, semaphore: make(chan struct{}, 1), warned: map[string]bool{},
+		cache: map[cacheKey]cached{},
+	}
 }
 
 // LogTo sets where to log that a file or a helper cannot be used. Only the first call counts.
@@ -115,7 +118,9 @@ func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, 
 	}
 	given, whole := entry.credentials()
 	if !whole {
-		return given, sdk.WithKind(sdk.ErrUnauthorized, fmt.Errorf("auths of %s: the entry %q holds no user and password; docker login writes it anew", s.path, key))
+		return given,
+			sdk.WithKind(sdk.ErrUnauthorized,
+				fmt.Errorf("auths of %s: the entry %q holds no user and password; docker login writes it anew", s.path, key))
 	}
 	return given, nil
 }
@@ -166,7 +171,8 @@ func (s *Store) load() config {
 	info, err := os.Stat(path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err == nil && s.seen != nil && os.SameFile(s.seen, info) && s.seen.ModTime().Equal(info.ModTime()) && s.seen.Size() == info.Size() {
+	if err == nil && s.seen != nil && os.SameFile(s.seen, info) && s.seen.ModTime().Equal(info.ModTime()) &&
+		s.seen.Size() == info.Size() {
 		return s.config
 	}
 	s.config, s.seen = config{}, nil

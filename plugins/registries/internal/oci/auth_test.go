@@ -40,7 +40,10 @@ var fiveNames = []string{"a/a", "a/b", "a/c", "a/d", "a/e"}
 func TestPrivateRepositoryIsUnauthorized(t *testing.T) {
 	private := func(repo string) bool { return repo == "a/c" }
 	for _, scopes := range []registrysim.Scopes{registrysim.AllScopes, registrysim.EveryTarget} {
-		o := registrysim.Options{Auth: registrysim.Token, Service: "ghcr.io", Private: private, Users: map[string]string{"ann": "s3cret"}, Scopes: scopes}
+		o := registrysim.Options{
+			Auth: registrysim.Token, Service: "ghcr.io", Private: private, Users: map[string]string{"ann": "s3cret"},
+			Scopes: scopes,
+		}
 		if scopes == registrysim.AllScopes {
 			o.Service = "sim"
 		}
@@ -66,12 +69,14 @@ func TestPrivateRepositoryIsUnauthorized(t *testing.T) {
 
 func TestWrongPasswordIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "right"}}, withLogin("ann", "wr0ng-s3cret"))
+		sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "right"}},
+			withLogin("ann", "wr0ng-s3cret"))
 		repos := pushAll(sim, fiveNames...)
 		for _, repo := range repos {
 			_, err := r.Tags(t.Context(), repo, "")
 			checkKind(t, err, sdk.ErrUnauthorized)
-			if want := "list tags of " + repo.Name + " at sim.test: get a token from sim.test: 401 unauthorized: incorrect username or password; check login and password of registry.custom.main, and whether they may read the repository"; err.Error() != want {
+			if want := "list tags of " + repo.Name +
+				" at sim.test: get a token from sim.test: 401 unauthorized: incorrect username or password; check login and password of registry.custom.main, and whether they may read the repository"; err.Error() != want {
 				t.Errorf("%v\nwant %s", err, want)
 			}
 		}

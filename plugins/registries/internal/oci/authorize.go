@@ -56,7 +56,10 @@ func (a *attempt) bearer(ctx context.Context, h *host, c challenge, user sdk.Cre
 	if !anonymous && !a.trusts(a.url, realm) {
 		return authorization{}, a.untrustedRealm(realm)
 	}
-	want := tokenRequest{scope: h.scope(a.prefix + a.repo.Name), demanded: a.demandedScope, narrow: a.narrow, anyScope: anonymous && sharedTokens[c.service], maxScopes: scopesOf(c.service)}
+	want := tokenRequest{
+		scope: h.scope(a.prefix + a.repo.Name), demanded: a.demandedScope, narrow: a.narrow,
+		anyScope: anonymous && sharedTokens[c.service], maxScopes: scopesOf(c.service),
+	}
 	want.scopeHints = func(yield func(string) bool) {
 		for _, name := range a.repo.ScopeHints {
 			if name != a.repo.Name && isRepository(name) && !yield(h.scope(a.prefix+name)) {
@@ -72,11 +75,14 @@ func (a *attempt) bearer(ctx context.Context, h *host, c challenge, user sdk.Cre
 	if err != nil {
 		return authorization{}, err
 	}
-	return authorization{header: "Bearer " + t.value, user: user, issuer: i, token: t, scope: want.scope, fresh: fresh}, nil
+	return authorization{header: "Bearer " + t.value, user: user, issuer: i, token: t, scope: want.scope, fresh: fresh},
+		nil
 }
 
 // fetchToken requests a token from its service. Errors of the service are of type *tokenError.
-func (r *Registry) fetchToken(ctx context.Context, realm, address *url.URL, user sdk.Credentials) (value string, life time.Duration, err error) {
+func (r *Registry) fetchToken(
+	ctx context.Context, realm, address *url.URL, user sdk.Credentials,
+) (value string, life time.Duration, err error) {
 	header := http.Header{}
 	header.Set("Accept", "application/json")
 	req := newRequest(ctx, http.MethodGet, address, header)

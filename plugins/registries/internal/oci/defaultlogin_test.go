@@ -66,7 +66,9 @@ func ann(password string) sdk.Credentials {
 func TestDefaultLogin(t *testing.T) {
 	for name, auth := range map[string]registrysim.Auth{"basic": registrysim.Basic, "tokens": registrysim.Token} {
 		t.Run(name, func(t *testing.T) {
-			sim := registrysim.New(registrysim.Options{Auth: auth, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true }})
+			sim := registrysim.New(registrysim.Options{
+				Auth: auth, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true },
+			})
 			sim.Push("team/app", "1.0.0")
 			l := &fakeLogin{of: map[string]sdk.Credentials{simHost: ann("s3cret")}}
 			r := withDefaultLogin(internet{simHost: sim}, l)
@@ -85,7 +87,8 @@ func TestDefaultLogin(t *testing.T) {
 			// Wrong ones are reported, and not repeated.
 			_, err := withDefaultLogin(internet{simHost: sim}, l).Tags(t.Context(), app(), "")
 			checkKind(t, err, sdk.ErrUnauthorized)
-			if want := "check the credentials for " + simHost + " in /home/ann/.docker/config.json"; err == nil || !strings.Contains(err.Error(), want) {
+			if want := "check the credentials for " + simHost + " in /home/ann/.docker/config.json"; err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 			if strings.Contains(err.Error(), "wr0ng") {
@@ -107,13 +110,17 @@ func TestDefaultLoginIsRenewedAfterRefusal(t *testing.T) {
 	sim := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ann": "new"}})
 	sim.Push("team/app", "1.0.0")
 	second := ann("new")
-	mustTags(t, withDefaultLogin(internet{simHost: sim}, &fakeLogin{of: map[string]sdk.Credentials{simHost: ann("old")}, second: &second}), app())
+	mustTags(t,
+		withDefaultLogin(internet{simHost: sim}, &fakeLogin{
+			of: map[string]sdk.Credentials{simHost: ann("old")}, second: &second,
+		}), app())
 }
 
 // A login that has nothing for a host causes no request.
 func TestDefaultLoginWithoutCredentialsCostsNoRequest(t *testing.T) {
 	for name, o := range map[string]registrysim.Options{
-		"open": {}, "basic": {Auth: registrysim.Basic}, "tokens": {Auth: registrysim.Token}, "private": {Auth: registrysim.Token, Private: func(string) bool { return true }},
+		"open": {}, "basic": {Auth: registrysim.Basic}, "tokens": {Auth: registrysim.Token},
+		"private": {Auth: registrysim.Token, Private: func(string) bool { return true }},
 	} {
 		var counts []registrysim.Counts
 		for _, l := range []DefaultLogin{nil, &fakeLogin{}} {
@@ -155,11 +162,14 @@ func TestDefaultLoginIsNotSentToOtherHosts(t *testing.T) {
 	backend := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ann": "s3cret"}})
 	backend.Push("team/app", "1.0.0")
 	front := &seen{Handler: backend}
-	_, err := withDefaultLogin(internet{simHost: redirect("http://backend.test"), "backend.test": front}, l).Tags(t.Context(), app(), "")
+	_, err := withDefaultLogin(internet{simHost: redirect("http://backend.test"), "backend.test": front},
+		l).Tags(t.Context(), app(), "")
 	checkKind(t, err, sdk.ErrUnauthorized)
 
 	tokens := &seen{Handler: backend}
-	sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Realm: "http://tokens.example/token", Users: map[string]string{"ann": "s3cret"}})
+	sim := registrysim.New(registrysim.Options{
+		Auth: registrysim.Token, Realm: "http://tokens.example/token", Users: map[string]string{"ann": "s3cret"},
+	})
 	sim.Push("team/app", "1.0.0")
 	_, err = withDefaultLogin(internet{simHost: sim, "tokens.example": tokens}, l).Tags(t.Context(), app(), "")
 	checkKind(t, err, sdk.ErrUnauthorized)
@@ -184,17 +194,21 @@ func (s *identityService) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		f := req.PostForm
-		s.forms = append(s.forms, strings.Join([]string{req.Method, f.Get("grant_type"), f.Get("service"), f.Get("scope"), f.Get("client_id"), req.URL.RawQuery, req.Header.Get("Authorization")}, "|"))
+		s.forms = append(s.forms,
+			strings.Join([]string{req.Method, f.Get("grant_type"), f.Get("service"), f.Get("scope"), f.Get("client_id"),
+				req.URL.RawQuery, req.Header.Get("Authorization")}, "|"))
 		if s.echo || f.Get("refresh_token") != s.token {
 			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprintf(w, `{"errors":[{"code":"UNAUTHORIZED","message":"%s is wrong in %s"}]}`, f.Get("refresh_token"), f.Encode())
+			fmt.Fprintf(w, `{"errors":[{"code":"UNAUTHORIZED","message":"%s is wrong in %s"}]}`, f.Get("refresh_token"),
+				f.Encode())
 			return
 		}
 		fmt.Fprint(w, `{"access_token":"given","refresh_token":"another"}`)
 	case req.Header.Get("Authorization") == "Bearer given":
 		fmt.Fprint(w, `{"tags":["1.0.0"]}`)
 	default:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/oauth2/token",service="sim.test",scope="repository:team/app:pull"`)
+		w.Header().Set("WWW-Authenticate",
+			`Bearer realm="http://sim.test/oauth2/token",service="sim.test",scope="repository:team/app:pull"`)
 		w.WriteHeader(http.StatusUnauthorized)
 	}
 }
@@ -230,8 +244,13 @@ func TestIdentityTokenIsExchanged(t *testing.T) {
 
 func TestRegistryTokenIsSentAsIs(t *testing.T) {
 	s := &identityService{}
-	mustTags(t, withDefaultLogin(internet{simHost: s}, &fakeLogin{of: map[string]sdk.Credentials{simHost: {Username: RegistryToken, Password: "given"}}}), app())
-	_, err := withDefaultLogin(internet{simHost: s}, &fakeLogin{of: map[string]sdk.Credentials{simHost: {Username: RegistryToken, Password: "ended"}}}).Tags(t.Context(), app(), "")
+	mustTags(t,
+		withDefaultLogin(internet{simHost: s}, &fakeLogin{
+			of: map[string]sdk.Credentials{simHost: {Username: RegistryToken, Password: "given"}},
+		}), app())
+	_, err := withDefaultLogin(internet{simHost: s}, &fakeLogin{
+		of: map[string]sdk.Credentials{simHost: {Username: RegistryToken, Password: "ended"}},
+	}).Tags(t.Context(), app(), "")
 	checkKind(t, err, sdk.ErrUnauthorized)
 	if len(s.forms) > 0 {
 		t.Errorf("requested tokens with %q", s.forms)

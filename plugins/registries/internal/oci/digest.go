@@ -63,7 +63,8 @@ func signedContent(body []byte) []byte {
 		FormatTail   string `json:"formatTail"`
 	}
 	protected, err := base64.RawURLEncoding.DecodeString(signed.Signatures[0].Protected)
-	if err != nil || json.Unmarshal(protected, &header) != nil || header.FormatLength < 0 || header.FormatLength > len(body) {
+	if err != nil || json.Unmarshal(protected, &header) != nil || header.FormatLength < 0 ||
+		header.FormatLength > len(body) {
 		return body
 	}
 	tail, err := base64.RawURLEncoding.DecodeString(header.FormatTail)

@@ -142,7 +142,10 @@ const maxErrorBody = 16 << 10
 
 // newStatusError returns the error of a response.
 func newStatusError(resp *http.Response, now time.Time) *statusError {
-	e := &statusError{status: resp.StatusCode, at: resp.Request.URL, public: httpclient.FromPublic(resp), after: httpclient.ParseRetryAfter(resp.Header, now)}
+	e := &statusError{
+		status: resp.StatusCode, at: resp.Request.URL, public: httpclient.FromPublic(resp),
+		after: httpclient.ParseRetryAfter(resp.Header, now),
+	}
 	if c, found := findChallenge(resp.Header); found {
 		c.public = e.public
 		e.challenge = &c

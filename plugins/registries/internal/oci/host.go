@@ -42,7 +42,10 @@ func (s *Shared) host(u *url.URL) *host {
 		if len(s.hosts) == maxKnown {
 			clear(s.hosts)
 		}
-		h = &host{slots: make(chan struct{}, maxInFlight), discovered: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
+		h = &host{
+			slots: make(chan struct{}, maxInFlight), discovered: make(chan struct{}), paused: map[string]time.Time{},
+			limits: map[string]registry.Limit{},
+		}
 		if strings.EqualFold(u.Host, dockerHub) {
 			h.heads = headWorks
 		}

@@ -43,7 +43,9 @@ type Hub struct {
 
 // DescribeTags implements registry.TagDescriber, without credentials: the API has another
 // login than the registry.
-func (h *Hub) DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) ([]registry.DescribedTag, error) {
+func (h *Hub) DescribeTags(
+	ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform,
+) ([]registry.DescribedTag, error) {
 	at, err := h.tagsAddress(repo, tag)
 	if err != nil {
 		return nil, err
@@ -105,7 +107,8 @@ func (h *Hub) paused(now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now.Before(h.pausedUntil) {
-		return sdk.WithKind(sdk.ErrUnavailable, errors.New("the API of Docker Hub did not respond, and gets no requests for some minutes"))
+		return sdk.WithKind(sdk.ErrUnavailable,
+			errors.New("the API of Docker Hub did not respond, and gets no requests for some minutes"))
 	}
 	return nil
 }
@@ -115,7 +118,8 @@ func (h *Hub) paused(now time.Time) error {
 func (h *Hub) pause(err error, now time.Time) {
 	var status *statusError
 	var limited *sdk.RateLimitedError
-	if err == nil || errors.As(err, &limited) || errors.As(err, &status) && (status.status/100 == 4 && !status.limited() || status.after > 0) {
+	if err == nil || errors.As(err, &limited) ||
+		errors.As(err, &status) && (status.status/100 == 4 && !status.limited() || status.after > 0) {
 		return
 	}
 	h.mu.Lock()

@@ -38,18 +38,27 @@ func TestHubDescribesTags(t *testing.T) {
 		platform        sdk.Platform
 		want            string
 	}{
-		{"an index", "latest", hubTagText("latest", withDigest("1"), amd, arm, hubImage("unknown", "null", "c", at)), sdk.Platform{OS: "linux", Architecture: "arm64"}, "latest 1 b 2026-09-16T01:50:42Z"},
-		{"another platform only", "latest", hubTagText("latest", withDigest("1"), amd), sdk.Platform{OS: "linux", Architecture: "s390x"}, "latest 1  "},
+		{"an index", "latest", hubTagText("latest", withDigest("1"), amd, arm, hubImage("unknown", "null", "c", at)),
+			sdk.Platform{OS: "linux", Architecture: "arm64"}, "latest 1 b 2026-09-16T01:50:42Z"},
+		{"another platform only", "latest", hubTagText("latest", withDigest("1"), amd), sdk.Platform{
+			OS: "linux", Architecture: "s390x",
+		}, "latest 1  "},
 		{"a manifest without an index", "1.0", hubTagText("1.0", "", amd), amd64, "1.0 a a 2026-09-16T01:50:42Z"},
 		{"an index without its digest", "1.0", hubTagText("1.0", "", amd, arm), amd64, ""},
 		{"no date", "1.0", hubTagText("1.0", withDigest("1"), hubImage("amd64", "null", "a", "null")), amd64, "1.0 1 a "},
-		{"a date that is none", "1.0", hubTagText("1.0", withDigest("1"), hubImage("amd64", "null", "a", `"soon"`)), amd64, "1.0 1 a "},
-		{"two images for one platform", "ltsc", hubTagText("ltsc", withDigest("1"), amd, hubImage("amd64", "null", "b", at)), amd64, "ltsc 1  "},
-		{"the same image twice", "ltsc", hubTagText("ltsc", withDigest("1"), amd, amd), amd64, "ltsc 1 a 2026-09-16T01:50:42Z"},
+		{"a date that is none", "1.0", hubTagText("1.0", withDigest("1"), hubImage("amd64", "null", "a", `"soon"`)),
+			amd64, "1.0 1 a "},
+		{"two images for one platform", "ltsc",
+			hubTagText("ltsc", withDigest("1"), amd, hubImage("amd64", "null", "b", at)), amd64, "ltsc 1  "},
+		{"the same image twice", "ltsc", hubTagText("ltsc", withDigest("1"), amd, amd), amd64,
+			"ltsc 1 a 2026-09-16T01:50:42Z"},
 		{"a malformed digest", "1.0", hubTagText("1.0", `,"digest":"sha256:1"`, amd, arm), amd64, ""},
 		{"another tag", "1.0", hubTagText("2.0", withDigest("1"), amd), amd64, ""},
 		{"nothing", "1.0", `{}`, amd64, ""},
-		{"a page", "", `{"count":3,"next":"https://hub.docker.com/?page=2","previous":null,"results":[` + hubTagText("latest", withDigest("1"), amd) + "," + hubTagText("a b", withDigest("1"), amd) + "," + hubTagText("1.0", withDigest("2"), arm) + `]}`, amd64, "latest 1 a 2026-09-16T01:50:42Z, 1.0 2  "},
+		{"a page", "",
+			`{"count":3,"next":"https://hub.docker.com/?page=2","previous":null,"results":[` +
+				hubTagText("latest", withDigest("1"), amd) + "," + hubTagText("a b", withDigest("1"), amd) + "," +
+				hubTagText("1.0", withDigest("2"), arm) + `]}`, amd64, "latest 1 a 2026-09-16T01:50:42Z, 1.0 2  "},
 		{"an empty page", "", `{"count":0,"results":null}`, amd64, ""},
 		{"no JSON", "", `[`, amd64, "error answered something else than tags"},
 		{"another shape", "", `{"results":{"name":1}}`, amd64, "error answered something else than tags"},
@@ -115,7 +124,8 @@ func TestHubDescribesArtifacts(t *testing.T) {
 		{"application/vnd.oci.image.manifest.v1+json", "unrecognized", ""},
 		{"application/vnd.oci.image.manifest.v1+json", "", ""},
 	} {
-		body := fmt.Sprintf(`{"name":"1.0","images":[]%s,"media_type":%q,"content_type":%q}`, withDigest("1"), test.mediaType, test.contentType)
+		body := fmt.Sprintf(`{"name":"1.0","images":[]%s,"media_type":%q,"content_type":%q}`, withDigest("1"),
+			test.mediaType, test.contentType)
 		tags, err := describedTags([]byte(body), "1.0", amd64)
 		if err != nil || len(tags) != 1 || tags[0].Artifact != test.want {
 			t.Errorf("%s: %+v, %v; want %q", test.contentType, tags, err, test.want)
@@ -131,7 +141,8 @@ func TestHubDescribesOnlyItsOwn(t *testing.T) {
 		h    *Hub
 		name string
 		kind error
-	}{{mirror, "library/nginx", sdk.ErrUnsupported}, {newHub(none), "nginx", sdk.ErrUnsupported}, {newHub(none), "a/b/c", sdk.ErrUnsupported}, {newHub(none), "../b", sdk.ErrUnsupported}} {
+	}{{mirror, "library/nginx", sdk.ErrUnsupported}, {newHub(none), "nginx", sdk.ErrUnsupported},
+		{newHub(none), "a/b/c", sdk.ErrUnsupported}, {newHub(none), "../b", sdk.ErrUnsupported}} {
 		_, err := test.h.DescribeTags(t.Context(), registry.Repository{Host: "docker.io", Name: test.name}, "", amd64)
 		checkKind(t, err, test.kind)
 	}
@@ -194,7 +205,9 @@ func TestHubPauses(t *testing.T) {
 // One that hangs holds up nothing for long.
 func TestHubDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(internet{"hub.docker.com": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })})
+		h := newHub(internet{
+			"hub.docker.com": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+		})
 		began := time.Now()
 		for range 3 {
 			if _, err := h.DescribeTags(t.Context(), nginx(), "", amd64); !errors.Is(err, sdk.ErrUnavailable) {

@@ -33,7 +33,9 @@ type imageConfig struct {
 
 // ImageConfig implements registry.ConfigReader, with one request for each index, the
 // manifest and the configuration.
-func (r *Registry) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error) {
+func (r *Registry) ImageConfig(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (sdk.ImageConfig, error) {
 	if !isDigest(digest) {
 		return sdk.ImageConfig{}, sdk.Invalid("digest", "%.140q is not a sha256 or sha512 digest", digest)
 	}
@@ -44,7 +46,9 @@ func (r *Registry) ImageConfig(ctx context.Context, repo registry.Repository, di
 	return c, nil
 }
 
-func (r *Registry) imageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error) {
+func (r *Registry) imageConfig(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (sdk.ImageConfig, error) {
 	image, err := r.find(ctx, repo, digest, platform)
 	if err != nil {
 		return sdk.ImageConfig{}, err
@@ -64,9 +68,10 @@ func (r *Registry) imageConfig(ctx context.Context, repo registry.Repository, di
 	c := read.Config
 	config := sdk.ImageConfig{
 		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels,
-		ExposedPorts: slices.Sorted(maps.Keys(c.ExposedPorts)), Volumes: slices.Sorted(maps.Keys(c.Volumes)), StopSignal: c.StopSignal,
-		Platform: sdk.Platform{OS: read.OS, Architecture: read.Architecture, Variant: read.Variant},
-		Base:     image.Annotations[baseAnnotation],
+		ExposedPorts: slices.Sorted(maps.Keys(c.ExposedPorts)), Volumes: slices.Sorted(maps.Keys(c.Volumes)),
+		StopSignal: c.StopSignal,
+		Platform:   sdk.Platform{OS: read.OS, Architecture: read.Architecture, Variant: read.Variant},
+		Base:       image.Annotations[baseAnnotation],
 	}
 	config.Layers, config.Size = layers(image.Layers)
 	if len(c.Healthcheck.Test) > 0 && c.Healthcheck.Test[0] != "NONE" {

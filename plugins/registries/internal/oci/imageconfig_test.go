@@ -13,9 +13,11 @@ import (
 func TestImageConfig(t *testing.T) {
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Config: func(repo string, _ int) map[string]any {
 		return map[string]any{
-			"User": "app", "Env": []string{"PATH=/bin", "REPO=" + repo}, "Entrypoint": []string{"/app"}, "Cmd": nil, "WorkingDir": "/srv",
-			"Labels": map[string]string{"a": "b"}, "ExposedPorts": map[string]any{"80/tcp": struct{}{}, "443/tcp": struct{}{}},
-			"Volumes": map[string]any{"/data": struct{}{}}, "StopSignal": "SIGINT",
+			"User": "app", "Env": []string{"PATH=/bin", "REPO=" + repo}, "Entrypoint": []string{"/app"}, "Cmd": nil,
+			"WorkingDir":   "/srv",
+			"Labels":       map[string]string{"a": "b"},
+			"ExposedPorts": map[string]any{"80/tcp": struct{}{}, "443/tcp": struct{}{}},
+			"Volumes":      map[string]any{"/data": struct{}{}}, "StopSignal": "SIGINT",
 			"Healthcheck": map[string]any{"Test": []string{"CMD", "/app", "-ok"}, "Interval": 1000000000},
 		}
 	}})
@@ -23,13 +25,16 @@ func TestImageConfig(t *testing.T) {
 	for _, platform := range image.Platforms {
 		for _, digest := range []string{image.Digest, platform.Digest} {
 			got, err := r.ImageConfig(t.Context(), app(), digest, platform.Platform)
-			if got.Size <= 0 || len(got.Layers) != 2 || got.Layers[0].Size+got.Layers[1].Size != got.Size || !isDigest(got.Layers[0].Digest) {
+			if got.Size <= 0 || len(got.Layers) != 2 || got.Layers[0].Size+got.Layers[1].Size != got.Size ||
+				!isDigest(got.Layers[0].Digest) {
 				t.Errorf("%v: the size is %d, the layers are %v", platform.Platform, got.Size, got.Layers)
 			}
 			want := sdk.ImageConfig{
-				User: "app", Env: []string{"PATH=/bin", "REPO=team/app"}, Entrypoint: []string{"/app"}, WorkingDir: "/srv", Labels: map[string]string{"a": "b"},
-				ExposedPorts: []string{"443/tcp", "80/tcp"}, Volumes: []string{"/data"}, StopSignal: "SIGINT", Healthcheck: []string{"CMD", "/app", "-ok"},
-				Platform: platform.Platform, Size: got.Size, Layers: got.Layers,
+				User: "app", Env: []string{"PATH=/bin", "REPO=team/app"}, Entrypoint: []string{"/app"},
+				WorkingDir: "/srv", Labels: map[string]string{"a": "b"},
+				ExposedPorts: []string{"443/tcp", "80/tcp"}, Volumes: []string{"/data"}, StopSignal: "SIGINT",
+				Healthcheck: []string{"CMD", "/app", "-ok"},
+				Platform:    platform.Platform, Size: got.Size, Layers: got.Layers,
 			}
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%v of %s:\ngot  %+v, %v\nwant %+v", platform.Platform, digest, got, err, want)
@@ -38,7 +43,8 @@ func TestImageConfig(t *testing.T) {
 	}
 	_, err := r.ImageConfig(t.Context(), app(), image.Digest, sdk.Platform{OS: "linux", Architecture: "riscv64"})
 	checkKind(t, err, sdk.ErrNotFound)
-	if err == nil || !strings.HasSuffix(err.Error(), "no image for linux/riscv64; there is linux/amd64, linux/arm/v7, linux/arm64") {
+	if err == nil ||
+		!strings.HasSuffix(err.Error(), "no image for linux/riscv64; there is linux/amd64, linux/arm/v7, linux/arm64") {
 		t.Errorf("error %v", err)
 	}
 	_, err = r.ImageConfig(t.Context(), app(), "sha256:"+strings.Repeat("0", 64), sdk.Platform{})
@@ -64,7 +70,8 @@ func TestImageConfigRequestCount(t *testing.T) {
 		if _, err := r.ImageConfig(t.Context(), app(), test.digest, image.Platforms[0].Platform); err != nil {
 			t.Error(err)
 		}
-		if got := sim.Counts(); got.Total != test.manifests+1 || got.Manifests != test.manifests || got.Blobs != 1 || got.Tokens != 0 {
+		if got := sim.Counts(); got.Total != test.manifests+1 || got.Manifests != test.manifests || got.Blobs != 1 ||
+			got.Tokens != 0 {
 			t.Errorf("%s: %+v, want %d manifests and the configuration", test.digest, got, test.manifests)
 		}
 	}
@@ -82,7 +89,8 @@ func TestImageConfigFormats(t *testing.T) {
 		want  string // the size, the health check, how many layers and the base, or a part of the error
 	}{
 		{"docker", func(s *store) string {
-			return s.add(manifest(typeDockerConfig, s.add(healthy), `,"layers":[{"digest":"a","size":5},{"digest":"b","size":7}],"annotations":{"org.opencontainers.image.base.name":"debian:12"}`))
+			return s.add(manifest(typeDockerConfig, s.add(healthy),
+				`,"layers":[{"digest":"a","size":5},{"digest":"b","size":7}],"annotations":{"org.opencontainers.image.base.name":"debian:12"}`))
 		}, nil, "12 [] 2 debian:12"},
 		{"OCI", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":5},{"digest":"a","size":5}]`))
@@ -94,7 +102,8 @@ func TestImageConfigFormats(t *testing.T) {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":-5}]`))
 		}, nil, "0 [] 0 "},
 		{"sizes that overflow", func(s *store) string {
-			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":9223372036854775807},{"digest":"b","size":1}]`))
+			return s.add(manifest(typeOCIConfig, s.add(healthy),
+				`,"layers":[{"digest":"a","size":9223372036854775807},{"digest":"b","size":1}]`))
 		}, nil, "0 [] 0 "},
 		{"more layers than can be", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{}`+strings.Repeat(",{}", maxLayers)+`]`))
@@ -102,8 +111,12 @@ func TestImageConfigFormats(t *testing.T) {
 		{"layers that are none", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":"many"`))
 		}, nil, "0 [] 0 "},
-		{"no config at all", func(s *store) string { return s.add(manifest(typeOCIConfig, s.add(`{}`), "")) }, nil, "0 [] 0 "},
-		{"schema 1", func(s *store) string { return s.add(`{"schemaVersion":1,"fsLayers":[]}`) }, sdk.ErrUnsupported, "cannot be read"},
+		{"no config at all", func(s *store) string {
+			return s.add(manifest(typeOCIConfig, s.add(`{}`), ""))
+		}, nil, "0 [] 0 "},
+		{"schema 1", func(s *store) string {
+			return s.add(`{"schemaVersion":1,"fsLayers":[]}`)
+		}, sdk.ErrUnsupported, "cannot be read"},
 		{"a chart", func(s *store) string {
 			return s.add(manifest("application/vnd.cncf.helm.config.v1+json", s.add(healthy), ""))
 		}, sdk.ErrUnsupported, "helm"},
@@ -118,7 +131,9 @@ func TestImageConfigFormats(t *testing.T) {
 			s.documents[digest] = `{}`
 			return s.add(manifest(typeOCIConfig, digest, ""))
 		}, sdk.ErrUnavailable, "answered other content"},
-		{"no JSON", func(s *store) string { return s.add(manifest(typeOCIConfig, s.add(`config`), "")) }, sdk.ErrUnavailable, "cannot be read"},
+		{"no JSON", func(s *store) string {
+			return s.add(manifest(typeOCIConfig, s.add(`config`), ""))
+		}, sdk.ErrUnavailable, "cannot be read"},
 		{"an index without the configuration", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, digestOf([]byte("gone"), ""), ""))
 		}, sdk.ErrNotFound, "404"},
@@ -127,7 +142,9 @@ func TestImageConfigFormats(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &store{}
 			digest := test.build(s)
-			got, err := newRegistry(internet{simHost: s}).ImageConfig(t.Context(), app(), digest, sdk.Platform{Architecture: "amd64"})
+			got, err := newRegistry(internet{simHost: s}).ImageConfig(t.Context(), app(), digest, sdk.Platform{
+				Architecture: "amd64",
+			})
 			if test.kind != nil {
 				checkKind(t, err, test.kind)
 				if err != nil && !strings.Contains(err.Error(), test.want) {
@@ -135,7 +152,8 @@ func TestImageConfigFormats(t *testing.T) {
 				}
 				return
 			}
-			if text := fmt.Sprintf("%d %v %d %s", got.Size, got.Healthcheck, len(got.Layers), got.Base); err != nil || text != test.want {
+			if text := fmt.Sprintf("%d %v %d %s", got.Size, got.Healthcheck, len(got.Layers), got.Base); err != nil ||
+				text != test.want {
 				t.Errorf("%s, %v; want %s", text, err, test.want)
 			}
 		})

@@ -24,9 +24,10 @@ const (
 	typeDockerList     = "application/vnd.docker.distribution.manifest.list.v2+json"
 	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	typeDockerConfig   = "application/vnd.docker.container.image.v1+json"
-	typeOCIArtifact    = "application/vnd.oci.artifact.manifest.v1+json" // of release candidates of the image specification 1.1
-	typeOCIEmpty       = "application/vnd.oci.empty.v1+json"
-	typeWasmConfig     = "application/vnd.wasm.config." // which engines run
+	// of release candidates of the image specification 1.1
+	typeOCIArtifact = "application/vnd.oci.artifact.manifest.v1+json"
+	typeOCIEmpty    = "application/vnd.oci.empty.v1+json"
+	typeWasmConfig  = "application/vnd.wasm.config." // which engines run
 
 	// acceptManifest ends as that of containerd does: some registries respond with 404 to
 	// what no type of the list names.
@@ -91,7 +92,8 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 // headRefused reports whether a registry may support GET where it failed HEAD.
 func headRefused(err error) bool {
 	status := statusOf(err)
-	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusNotImplemented
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest ||
+		status == http.StatusNotImplemented
 }
 
 // Manifest implements registry.Registry. Created comes from an annotation or,
@@ -99,7 +101,9 @@ func headRefused(err error) bool {
 // has it, or when that request fails. A manifest that is what digest names and yet
 // neither an index nor an image manifest that can be read (schema 1, artifacts,
 // types to come) has its digest and nothing else.
-func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+func (r *Registry) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (registry.Manifest, error) {
 	if !isDigest(digest) {
 		return registry.Manifest{}, sdk.Invalid("digest", "%.140q is not a sha256 or sha512 digest", digest)
 	}
@@ -110,7 +114,9 @@ func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, diges
 	return m, nil
 }
 
-func (r *Registry) describe(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+func (r *Registry) describe(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (registry.Manifest, error) {
 	image, err := r.find(ctx, repo, digest, platform)
 	if err != nil {
 		return registry.Manifest{}, err
@@ -140,7 +146,9 @@ type found struct {
 }
 
 // find follows indexes down to the manifest of a platform.
-func (r *Registry) find(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (found, error) {
+func (r *Registry) find(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (found, error) {
 	var created string
 	for range maxNesting {
 		req := request{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
@@ -289,11 +297,14 @@ func isManifest(body []byte) bool {
 }
 
 func isManifestType(kind string) bool {
-	return strings.HasPrefix(kind, "application/vnd.oci.image.") || strings.HasPrefix(kind, "application/vnd.docker.distribution.manifest.")
+	return strings.HasPrefix(kind, "application/vnd.oci.image.") ||
+		strings.HasPrefix(kind, "application/vnd.docker.distribution.manifest.")
 }
 
 // created reads when an image was made, and which version it says it is, from its configuration.
-func (r *Registry) created(ctx context.Context, repo registry.Repository, config descriptor) (made sdk.Time, version string) {
+func (r *Registry) created(
+	ctx context.Context, repo registry.Repository, config descriptor,
+) (made sdk.Time, version string) {
 	var image struct {
 		Created string `json:"created"`
 		Config  struct {

@@ -28,7 +28,8 @@ func TestResolve(t *testing.T) {
 	// HEAD works here, so its 404 is believed.
 	_, err := r.Resolve(t.Context(), app(), "none")
 	checkKind(t, err, sdk.ErrNotFound)
-	if want := "find the digest of team/app:none at sim.test: 404 not found"; err == nil || err.Error() != want || sim.Counts().Manifests != 0 {
+	if want := "find the digest of team/app:none at sim.test: 404 not found"; err == nil || err.Error() != want ||
+		sim.Counts().Manifests != 0 {
 		t.Errorf("error %v, %+v; want %q", err, sim.Counts(), want)
 	}
 	_, err = r.Resolve(t.Context(), app(), "no tag")
@@ -107,7 +108,8 @@ func TestManifest(t *testing.T) {
 
 	_, err = r.Manifest(t.Context(), app(), image.Digest, sdk.Platform{OS: "linux", Architecture: "riscv64"})
 	checkKind(t, err, sdk.ErrNotFound)
-	if want := "no image for linux/riscv64; there is linux/amd64, linux/arm/v7, linux/arm64"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "no image for linux/riscv64; there is linux/amd64, linux/arm/v7, linux/arm64"; err == nil ||
+		!strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	_, err = r.Manifest(t.Context(), app(), "sha256:"+strings.Repeat("0", 64), sdk.Platform{})
@@ -120,7 +122,9 @@ func TestManifest(t *testing.T) {
 // The version costs no request: it is in what is read for the date.
 func TestManifestVersion(t *testing.T) {
 	labels := map[string]string{versionLabel: "1.27.3"}
-	sim, r := newSim(registrysim.Options{Config: func(string, int) map[string]any { return map[string]any{"Labels": labels} }})
+	sim, r := newSim(registrysim.Options{
+		Config: func(string, int) map[string]any { return map[string]any{"Labels": labels} },
+	})
 	image, _ := sim.Image("team/app", "latest")
 	sim.ResetCounts()
 	m, err := r.Manifest(t.Context(), app(), image.Digest, image.Platforms[0].Platform)
@@ -134,7 +138,8 @@ func TestManifestVersion(t *testing.T) {
 	inherited := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":6}}`,
 		typeOCIConfig, s.add(fmt.Sprintf(`{"config":{"Labels":{%q:"22.04",%q:"ubuntu"}}}`, versionLabel, refNameLabel))))
 	for digest, want := range map[string]string{annotated: "2.0.0", inherited: ""} {
-		if m, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{}); err != nil || m.Version != want {
+		if m, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest,
+			sdk.Platform{}); err != nil || m.Version != want {
 			t.Errorf("version %q, %v; want %q", m.Version, err, want)
 		}
 	}
@@ -178,16 +183,21 @@ func TestManifestFormats(t *testing.T) {
 		build             func(s *store) string
 		created, want     string
 	}{
-		{"docker", typeDockerManifest, func(s *store) string { return s.add(image(`,"mediaType":"`+typeDockerManifest+`"`, "")) }, "", ""},
+		{"docker", typeDockerManifest, func(s *store) string {
+			return s.add(image(`,"mediaType":"`+typeDockerManifest+`"`, ""))
+		}, "", ""},
 		{"no media type, as OCI allows", typeOCIManifest, func(s *store) string { return s.add(image("", "")) }, "", ""},
 		{"nothing but its shape", "", func(s *store) string { return s.add(image("", "")) }, "", ""},
-		{"wrong content type", "text/plain; charset=utf-8", func(s *store) string { return s.add(image(`,"mediaType":"`+typeOCIManifest+`"`, "")) }, "", ""},
+		{"wrong content type", "text/plain; charset=utf-8", func(s *store) string {
+			return s.add(image(`,"mediaType":"`+typeOCIManifest+`"`, ""))
+		}, "", ""},
 		{"annotation", "application/json", func(s *store) string { return s.add(annotated) }, "2025-03-04T05:06:07.000Z", ""},
 		{"annotated entry", "", func(s *store) string {
 			return s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"},"annotations":{"org.opencontainers.image.created":"2024-01-01T00:00:00+01:00"}}]}`, s.add(image("", ""))))
 		}, "2023-12-31T23:00:00.000Z", ""},
 		{"nested", "", func(s *store) string {
-			inner := s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"}}]}`, s.add(image("", ""))))
+			inner := s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"}}]}`,
+				s.add(image("", ""))))
 			return s.add(fmt.Sprintf(`{"manifests":[{"digest":%q}]}`, inner))
 		}, "", ""},
 		{"nested for ever", "", func(s *store) string {
@@ -197,8 +207,12 @@ func TestManifestFormats(t *testing.T) {
 			}
 			return digest
 		}, "", "nested deeper than 3"},
-		{"index that is none", typeOCIIndex, func(s *store) string { return s.add(image("", "")) }, "", "no image for linux/amd64; there is nothing"},
-		{"malformed digests", "", func(s *store) string { return s.add(`{"manifests":[{"digest":"../../etc"}]}`) }, "", "malformed digest"},
+		{"index that is none", typeOCIIndex, func(s *store) string {
+			return s.add(image("", ""))
+		}, "", "no image for linux/amd64; there is nothing"},
+		{"malformed digests", "", func(s *store) string {
+			return s.add(`{"manifests":[{"digest":"../../etc"}]}`)
+		}, "", "malformed digest"},
 		{"other content", "", func(s *store) string {
 			digest := s.add(image("", ""))
 			s.documents[digest] = annotated
@@ -211,7 +225,9 @@ func TestManifestFormats(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &store{contentType: test.contentType}
 			digest := test.build(s)
-			got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{Architecture: "amd64"})
+			got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{
+				Architecture: "amd64",
+			})
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("%+v, error %v; want %q", got, err, test.want)
@@ -245,7 +261,9 @@ func TestManifestOfOtherSorts(t *testing.T) {
 	} {
 		s := &store{contentType: test.contentType}
 		digest := s.add(test.body)
-		got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{Architecture: "amd64"})
+		got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{
+			Architecture: "amd64",
+		})
 		if err != nil || got != (registry.Manifest{Digest: digest}) {
 			t.Errorf("%s: %+v, %v; want nothing but %s", name, got, err, digest)
 		}
@@ -277,8 +295,9 @@ func TestManifestOfOtherSorts(t *testing.T) {
 func TestResolveSignedManifestWithoutHead(t *testing.T) {
 	signed, content := signedSchema1()
 	for name, test := range map[string]struct{ body, want string }{
-		"signed":            {signed, content},
-		"odd length":        {strings.Replace(signed, `"protected":"`, `"protected":"eyJmb3JtYXRMZW5ndGgiOi0xfQ","was":"`, 1), ""},
+		"signed": {signed, content},
+		"odd length": {strings.Replace(signed, `"protected":"`,
+			`"protected":"eyJmb3JtYXRMZW5ndGgiOi0xfQ","was":"`, 1), ""},
 		"no signatures":     {`{"schemaVersion":1,"signatures":[]}`, ""},
 		"other JSON":        {`{"schemaVersion":2,"manifests":[],"signatures":[{"protected":"e30"}]}`, ""},
 		"malformed header":  {`{"schemaVersion":1,"signatures":[{"protected":"?"}]}`, ""},
@@ -305,10 +324,11 @@ func TestManifestOfArtifacts(t *testing.T) {
 		return fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":2}`, mediaType, digestOf([]byte("{}"), ""))
 	}
 	for name, test := range map[string]struct{ body, want string }{
-		"Helm chart":              {`{"schemaVersion":2,"config":` + config(chart) + `}`, chart},
-		"by its own type":         {`{"artifactType":"` + model + `","config":` + config(typeOCIEmpty) + `}`, model},
-		"empty":                   {`{"config":` + config(typeOCIEmpty) + `}`, typeOCIEmpty},
-		"artifact manifest":       {`{"mediaType":"` + typeOCIArtifact + `","artifactType":"` + model + `","blobs":[]}`, model},
+		"Helm chart":      {`{"schemaVersion":2,"config":` + config(chart) + `}`, chart},
+		"by its own type": {`{"artifactType":"` + model + `","config":` + config(typeOCIEmpty) + `}`, model},
+		"empty":           {`{"config":` + config(typeOCIEmpty) + `}`, typeOCIEmpty},
+		"artifact manifest": {`{"mediaType":"` + typeOCIArtifact + `","artifactType":"` + model + `","blobs":[]}`,
+			model},
 		"artifact without a type": {`{"mediaType":"` + typeOCIArtifact + `","blobs":[]}`, typeOCIArtifact},
 		"image":                   {`{"config":` + config(typeOCIConfig) + `}`, ""},
 		"image with a type":       {`{"artifactType":"` + model + `","config":` + config(typeDockerConfig) + `}`, ""},
@@ -349,7 +369,9 @@ func TestManifestRejectsWhatIsNone(t *testing.T) {
 		for _, of := range []string{digest, index} {
 			_, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), of, sdk.Platform{Architecture: "amd64"})
 			checkKind(t, err, sdk.ErrUnavailable)
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the registry answered something that is no manifest (%d bytes)", len(test.body))) {
+			if err == nil ||
+				!strings.Contains(err.Error(),
+					fmt.Sprintf("the registry answered something that is no manifest (%d bytes)", len(test.body))) {
 				t.Errorf("%s: error %v", name, err)
 			}
 			s.contentType = "" // which the index has, too
@@ -412,7 +434,8 @@ func TestManifestWithSHA512(t *testing.T) {
 	body := `{"config":{"digest":"` + digestOf(nil, "") + `"}}`
 	digest := digestOf([]byte(body), "sha512:")
 	s := &store{documents: map[string]string{digest: body}}
-	if got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{}); err != nil || got.Digest != digest {
+	if got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{}); err != nil ||
+		got.Digest != digest {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -421,7 +444,8 @@ func TestManifestWithSHA512(t *testing.T) {
 func TestBlobsOfAnotherHost(t *testing.T) {
 	config := `{"created":"2025-01-02T03:04:05Z"}`
 	s := &store{}
-	digest := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":35}}`, typeDockerConfig, digestOf([]byte(config), "")))
+	digest := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":35}}`, typeDockerConfig,
+		digestOf([]byte(config), "")))
 	storage := &seen{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(config)) })}
 	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		switch user, _, _ := req.BasicAuth(); {

@@ -18,10 +18,14 @@ func TestFindChallenge(t *testing.T) {
 		found  bool
 	}{
 		{[]string{`Bearer realm="https://auth.docker.io/token",service="registry.docker.io",scope="repository:library/nginx:pull"`},
-			challenge{realm: "https://auth.docker.io/token", service: "registry.docker.io", scope: "repository:library/nginx:pull"}, true},
+			challenge{
+				realm: "https://auth.docker.io/token", service: "registry.docker.io", scope: "repository:library/nginx:pull",
+			}, true},
 		{[]string{`bearer Realm = "https://a/t" , SERVICE="s"`}, challenge{realm: "https://a/t", service: "s"}, true},
 		{[]string{`Bearer realm=https://a/t?x=y,service=s`}, challenge{realm: "https://a/t?x=y", service: "s"}, true},
-		{[]string{`Basic realm="r", Bearer realm="https://a/t",service="s, with \"comma\""`}, challenge{realm: "https://a/t", service: `s, with "comma"`}, true},
+		{[]string{`Basic realm="r", Bearer realm="https://a/t",service="s, with \"comma\""`}, challenge{
+			realm: "https://a/t", service: `s, with "comma"`,
+		}, true},
 		{[]string{`Basic realm="r"`, `Bearer realm="https://a/t"`}, challenge{realm: "https://a/t"}, true},
 		{[]string{`BASIC realm="Registry Realm"`}, challenge{basic: true}, true},
 		{[]string{`Basic`}, challenge{basic: true}, true},
@@ -205,7 +209,9 @@ func TestRealmURL(t *testing.T) {
 
 func TestBaseOfHost(t *testing.T) {
 	r := newRegistry(nil, func(c *Config) {
-		c.Hosts = []registry.Host{{Pattern: "docker.io", URL: "https://registry-1.docker.io/v2"}, {Pattern: "*.ghcr.io"}, {Pattern: "*"}}
+		c.Hosts = []registry.Host{{Pattern: "docker.io", URL: "https://registry-1.docker.io/v2"}, {Pattern: "*.ghcr.io"}, {
+			Pattern: "*",
+		}}
 	})
 	tests := map[string]string{
 		"docker.io":                "https://registry-1.docker.io/v2",
@@ -269,13 +275,17 @@ func TestIsRepository(t *testing.T) {
 			t.Errorf("%q is no repository", name)
 		}
 	}
-	for _, name := range []string{"", "/a", "a/", "a//b", "../b", "a/./b", "a?b", "a#b", "a%2f", strings.Repeat("a", 256)} {
+	for _, name := range []string{"", "/a", "a/", "a//b", "../b", "a/./b", "a?b", "a#b", "a%2f",
+		strings.Repeat("a", 256)} {
 		if isRepository(name) {
 			t.Errorf("%q is a repository", name)
 		}
 	}
 	hex := strings.Repeat("0a", 32)
-	for digest, want := range map[string]bool{"sha256:" + hex: true, "sha512:" + hex + hex: true, "sha256:" + hex[:62]: false, "sha256:" + strings.ToUpper(hex): false, "md5:" + hex: false, hex: false, "": false} {
+	for digest, want := range map[string]bool{
+		"sha256:" + hex: true, "sha512:" + hex + hex: true, "sha256:" + hex[:62]: false,
+		"sha256:" + strings.ToUpper(hex): false, "md5:" + hex: false, hex: false, "": false,
+	} {
 		if isDigest(digest) != want {
 			t.Errorf("isDigest(%q) = %v", digest, !want)
 		}
@@ -305,7 +315,8 @@ func TestPairOrAuth(t *testing.T) {
 		case (login == nil) != (test.user+test.auth == ""):
 			t.Errorf("%+v: login %v", test, login)
 		case login != nil:
-			if c, err := login.Credentials(t.Context(), ""); err != nil || c != (sdk.Credentials{Username: "ann", Password: "s3cret"}) {
+			if c, err := login.Credentials(t.Context(), ""); err != nil ||
+				c != (sdk.Credentials{Username: "ann", Password: "s3cret"}) {
 				t.Errorf("%+v: %v, %v", test, c, err)
 			}
 		}

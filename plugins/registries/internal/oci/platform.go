@@ -46,7 +46,8 @@ func choosePlatform(entries []descriptor, want sdk.Platform) (descriptor, error)
 	if has = slices.Compact(has); len(has) > 0 {
 		there = strings.Join(has[:min(len(has), 20)], ", ")
 	}
-	return descriptor{}, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("no image for %s; there is %s", platformText(want), there))
+	return descriptor{},
+		sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("no image for %s; there is %s", platformText(want), there))
 }
 
 // isAttestation reports whether an entry is provenance or a bill of materials
@@ -58,7 +59,9 @@ func isAttestation(e descriptor) bool {
 
 // normal writes a platform in the one way in which platforms are compared.
 func normalizePlatform(p sdk.Platform) sdk.Platform {
-	p = sdk.Platform{OS: strings.ToLower(p.OS), Architecture: strings.ToLower(p.Architecture), Variant: strings.ToLower(p.Variant)}
+	p = sdk.Platform{
+		OS: strings.ToLower(p.OS), Architecture: strings.ToLower(p.Architecture), Variant: strings.ToLower(p.Variant),
+	}
 	switch p.OS {
 	case "":
 		p.OS = "linux"

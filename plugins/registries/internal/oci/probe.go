@@ -45,7 +45,8 @@ func (r *Registry) Probe(ctx context.Context, req sdk.ProbeRequest) (sdk.ProbeRe
 
 // imageToProbe returns an image of a host that the registry serves.
 func (r *Registry) imageToProbe() (string, error) {
-	if ref, err := reference.Parse(r.PublicImage); err == nil && slices.ContainsFunc(r.Config.Hosts, func(h registry.Host) bool { return h.Serves(ref.Domain) }) {
+	if ref, err := reference.Parse(r.PublicImage); err == nil &&
+		slices.ContainsFunc(r.Config.Hosts, func(h registry.Host) bool { return h.Serves(ref.Domain) }) {
 		return r.PublicImage, nil
 	}
 	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return !strings.Contains(h.Pattern, "*") })

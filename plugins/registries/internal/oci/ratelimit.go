@@ -209,7 +209,9 @@ func retryAfterIn(message string) time.Duration {
 // Nothing of it remains.
 func allowedIn(message string) registry.Limit {
 	number, per, _ := strings.Cut(wordAfter(message, "allowed:"), "/")
-	window := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[per]
+	window := map[string]time.Duration{
+		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
+	}[per]
 	limit, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || limit <= 0 || limit > maxLimit || window == 0 {
 		return registry.Limit{}

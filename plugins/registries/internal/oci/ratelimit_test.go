@@ -30,24 +30,39 @@ func TestLimitIn(t *testing.T) {
 		header http.Header
 		want   registry.Limit // none when zero
 	}{
-		"docker hub": {headers("RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", "76;w=21600", "Docker-RateLimit-Source", "192.0.2.7"),
+		"docker hub": {headers("RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", "76;w=21600",
+			"Docker-RateLimit-Source", "192.0.2.7"),
 			registry.Limit{Limit: 100, Remaining: 76, Window: 6 * time.Hour, Source: "192.0.2.7", Pulls: true}},
-		"used up":                 {headers("RateLimit-Limit", "200; w=60", "RateLimit-Remaining", "0"), registry.Limit{Limit: 200, Window: time.Minute}},
-		"github":                  {headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", fmt.Sprint(limitsRead.Add(time.Hour).Unix())), registry.Limit{Limit: 5000, Remaining: 4999, ResetsAt: sdk.TimeOf(limitsRead.Add(time.Hour))}},
-		"the draft":               {headers("RateLimit-Limit", "60", "RateLimit-Remaining", "3", "RateLimit-Reset", "42"), registry.Limit{Limit: 60, Remaining: 3, ResetsAt: sdk.TimeOf(limitsRead.Add(42 * time.Second))}},
-		"a reset that is over":    {headers("X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "3", "X-RateLimit-Reset", "1700000000"), registry.Limit{Limit: 60, Remaining: 3}},
-		"both":                    {headers("RateLimit-Limit", "100", "RateLimit-Remaining", "1", "X-RateLimit-Limit", "7", "X-RateLimit-Remaining", "7"), registry.Limit{Limit: 100, Remaining: 1}},
-		"several windows":         {headers("RateLimit-Limit", "10, 10;w=1, 1000;w=3600", "RateLimit-Remaining", "9"), registry.Limit{Limit: 10, Remaining: 9, Window: time.Second}},
-		"window of another limit": {headers("RateLimit-Limit", "10, 1000;w=3600", "RateLimit-Remaining", "9"), registry.Limit{Limit: 10, Remaining: 9}},
-		"more left than allowed":  {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "11"), registry.Limit{Limit: 10, Remaining: 10}},
-		"a window without end":    {headers("RateLimit-Limit", "10;w=9223372036854775807", "RateLimit-Remaining", "1"), registry.Limit{Limit: 10, Remaining: 1, Window: maxWindow}},
-		"an odd source":           {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "1", "Docker-RateLimit-Source", "a\tb\x01"+strings.Repeat("c", 100)), registry.Limit{Limit: 10, Remaining: 1, Source: "a b" + strings.Repeat("c", 60) + "…", Pulls: true}},
-		"half":                    {headers("RateLimit-Limit", "100;w=21600"), registry.Limit{}},
-		"nothing allowed":         {headers("RateLimit-Limit", "0", "RateLimit-Remaining", "0"), registry.Limit{}},
-		"negative":                {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "-1"), registry.Limit{}},
-		"words":                   {headers("RateLimit-Limit", "many", "RateLimit-Remaining", "some"), registry.Limit{}},
-		"beyond all numbers":      {headers("RateLimit-Limit", "99999999999999", "RateLimit-Remaining", "1"), registry.Limit{}},
-		"nothing":                 {nil, registry.Limit{}},
+		"used up": {headers("RateLimit-Limit", "200; w=60", "RateLimit-Remaining", "0"), registry.Limit{
+			Limit: 200, Window: time.Minute,
+		}},
+		"github": {headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", "4999",
+			"X-RateLimit-Reset", fmt.Sprint(limitsRead.Add(time.Hour).Unix())),
+			registry.Limit{Limit: 5000, Remaining: 4999, ResetsAt: sdk.TimeOf(limitsRead.Add(time.Hour))}},
+		"the draft": {headers("RateLimit-Limit", "60", "RateLimit-Remaining", "3", "RateLimit-Reset",
+			"42"), registry.Limit{Limit: 60, Remaining: 3, ResetsAt: sdk.TimeOf(limitsRead.Add(42 * time.Second))}},
+		"a reset that is over": {headers("X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "3",
+			"X-RateLimit-Reset", "1700000000"), registry.Limit{Limit: 60, Remaining: 3}},
+		"both": {headers("RateLimit-Limit", "100", "RateLimit-Remaining", "1", "X-RateLimit-Limit",
+			"7", "X-RateLimit-Remaining", "7"), registry.Limit{Limit: 100, Remaining: 1}},
+		"several windows": {headers("RateLimit-Limit", "10, 10;w=1, 1000;w=3600", "RateLimit-Remaining", "9"),
+			registry.Limit{Limit: 10, Remaining: 9, Window: time.Second}},
+		"window of another limit": {headers("RateLimit-Limit", "10, 1000;w=3600", "RateLimit-Remaining", "9"),
+			registry.Limit{Limit: 10, Remaining: 9}},
+		"more left than allowed": {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "11"), registry.Limit{
+			Limit: 10, Remaining: 10,
+		}},
+		"a window without end": {headers("RateLimit-Limit", "10;w=9223372036854775807", "RateLimit-Remaining", "1"),
+			registry.Limit{Limit: 10, Remaining: 1, Window: maxWindow}},
+		"an odd source": {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "1", "Docker-RateLimit-Source",
+			"a\tb\x01"+strings.Repeat("c", 100)),
+			registry.Limit{Limit: 10, Remaining: 1, Source: "a b" + strings.Repeat("c", 60) + "…", Pulls: true}},
+		"half":               {headers("RateLimit-Limit", "100;w=21600"), registry.Limit{}},
+		"nothing allowed":    {headers("RateLimit-Limit", "0", "RateLimit-Remaining", "0"), registry.Limit{}},
+		"negative":           {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "-1"), registry.Limit{}},
+		"words":              {headers("RateLimit-Limit", "many", "RateLimit-Remaining", "some"), registry.Limit{}},
+		"beyond all numbers": {headers("RateLimit-Limit", "99999999999999", "RateLimit-Remaining", "1"), registry.Limit{}},
+		"nothing":            {nil, registry.Limit{}},
 	} {
 		if got, ok := limitIn(test.header, limitsRead); got != test.want || ok != (test.want != registry.Limit{}) {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, ok, test.want)
@@ -64,7 +79,8 @@ func FuzzLimitIn(f *testing.F) {
 		if !ok {
 			return
 		}
-		if l.Limit <= 0 || l.Remaining < 0 || l.Remaining > l.Limit || l.Window < 0 || l.Window > maxWindow || len([]rune(l.Source)) > maxSource {
+		if l.Limit <= 0 || l.Remaining < 0 || l.Remaining > l.Limit || l.Window < 0 || l.Window > maxWindow ||
+			len([]rune(l.Source)) > maxSource {
 			t.Errorf("%+v", l)
 		}
 	})
@@ -105,7 +121,8 @@ func TestRateLimitsAreReportedPerHost(t *testing.T) {
 		silent.Push("team/app", "1.0.0")
 		left := 76
 		n := internet{"silent.test": silent, "hub.test": http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			withHeaders(hub, "RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", fmt.Sprintf("%d;w=21600", left)).ServeHTTP(w, req)
+			withHeaders(hub, "RateLimit-Limit", "100;w=21600", "RateLimit-Remaining",
+				fmt.Sprintf("%d;w=21600", left)).ServeHTTP(w, req)
 			left--
 		})}
 		shared := NewShared()
@@ -118,7 +135,9 @@ func TestRateLimitsAreReportedPerHost(t *testing.T) {
 			mustTags(t, used, registry.Repository{Host: "silent.test", Name: "team/app"})
 		}
 		got, at := used.Limits(), sdk.TimeOf(time.Now())
-		if want := (registry.Limit{Host: "hub.test", Limit: 100, Remaining: 74, Window: 6 * time.Hour, At: at}); len(got) != 1 || got[0] != want {
+		if want := (registry.Limit{
+			Host: "hub.test", Limit: 100, Remaining: 74, Window: 6 * time.Hour, At: at,
+		}); len(got) != 1 || got[0] != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		if got := other.Limits(); len(got) != 0 {
@@ -131,7 +150,8 @@ func TestRateLimitsAreReportedPerHost(t *testing.T) {
 		if limitedFor(err) != "1m0s" {
 			t.Errorf("error %v", err)
 		}
-		if got := used.Limits(); len(got) != 1 || got[0].PausedUntil != sdk.TimeOf(time.Now().Add(time.Minute)) || got[0].Remaining != 73 {
+		if got := used.Limits(); len(got) != 1 || got[0].PausedUntil != sdk.TimeOf(time.Now().Add(time.Minute)) ||
+			got[0].Remaining != 73 {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(time.Minute)
@@ -150,8 +170,9 @@ func TestRateLimitPausesOneHost(t *testing.T) {
 		pause    time.Duration
 		limit    int64
 	}{
-		"seconds":                  {registrysim.Status(429, "", "Retry-After", "90"), 90 * time.Second, 0},
-		"a date":                   {registrysim.Status(429, "", "Retry-After", "Sat, 01 Jan 2000 00:05:00 GMT"), 5 * time.Minute, 0},
+		"seconds": {registrysim.Status(429, "", "Retry-After", "90"), 90 * time.Second, 0},
+		"a date": {registrysim.Status(429, "", "Retry-After", "Sat, 01 Jan 2000 00:05:00 GMT"),
+			5 * time.Minute, 0},
 		"milliseconds in the body": {registrysim.Status(429, ghcr), 2500 * time.Millisecond, 44000},
 		"longer than maxPause":     {registrysim.Status(429, "", "Retry-After", "999999"), maxPause, 0},
 		"without a time":           {registrysim.Status(429, ""), 0, 0},
@@ -186,7 +207,8 @@ func TestRateLimitPausesOneHost(t *testing.T) {
 					}
 					return
 				}
-				if len(limits) != 1 || limits[0].Host != "busy.test" || limits[0].Limit != test.limit || limits[0].PausedUntil != sdk.TimeOf(began.Add(test.pause)) {
+				if len(limits) != 1 || limits[0].Host != "busy.test" || limits[0].Limit != test.limit ||
+					limits[0].PausedUntil != sdk.TimeOf(began.Add(test.pause)) {
 					t.Errorf("%+v", limits)
 				}
 				time.Sleep(test.pause)
@@ -203,7 +225,9 @@ func TestRateLimitHostsAreBounded(t *testing.T) {
 	r := newRegistry(internet{})
 	for i := range 10 * maxLimitHosts {
 		u := &url.URL{Scheme: "https", Host: fmt.Sprintf("HOST-%d.test", i)}
-		r.recordLimit(u, "", &http.Response{Request: &http.Request{URL: u}, Header: headers("RateLimit-Limit", "1", "RateLimit-Remaining", "1")})
+		r.recordLimit(u, "", &http.Response{
+			Request: &http.Request{URL: u}, Header: headers("RateLimit-Limit", "1", "RateLimit-Remaining", "1"),
+		})
 		if got := r.Limits(); len(got) == 0 || len(got) > maxLimitHosts || got[0].Host != strings.ToLower(got[0].Host) {
 			t.Fatalf("%d hosts", len(got))
 		}
@@ -213,7 +237,10 @@ func TestRateLimitHostsAreBounded(t *testing.T) {
 func TestRateLimitOfRedirectTargetIsIgnored(t *testing.T) {
 	sim := registrysim.New(registrysim.Options{})
 	sim.Push("team/app", "1.0.0")
-	r := newRegistry(internet{simHost: redirect("http://backend.test"), "backend.test": withHeaders(sim, "RateLimit-Limit", "9", "RateLimit-Remaining", "8")})
+	r := newRegistry(internet{
+		simHost:        redirect("http://backend.test"),
+		"backend.test": withHeaders(sim, "RateLimit-Limit", "9", "RateLimit-Remaining", "8"),
+	})
 	mustTags(t, r, app())
 	if got := r.Limits(); len(got) != 0 {
 		t.Errorf("%+v", got)

@@ -53,7 +53,8 @@ func (r *Registry) reachable(ctx context.Context, other *url.URL, public bool) c
 
 // listed reports whether a host is in Config.TokenHosts, with or without its port.
 func (r *Registry) listed(u *url.URL) bool {
-	return slices.Contains(r.TokenHosts, strings.ToLower(u.Hostname())) || slices.Contains(r.TokenHosts, strings.ToLower(u.Host))
+	return slices.Contains(r.TokenHosts, strings.ToLower(u.Hostname())) ||
+		slices.Contains(r.TokenHosts, strings.ToLower(u.Host))
 }
 
 // trusts reports whether other may have the credentials for registry.

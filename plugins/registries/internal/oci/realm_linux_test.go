@@ -28,13 +28,16 @@ const (
 	other   = "151.101.1.69"
 )
 
-var inside = []string{"127.0.0.1", "10.99.0.1", "172.16.9.9", "192.168.9.9", "100.64.9.9", "[fd99::1]", "[::1]", "[::ffff:10.99.0.1]"}
+var inside = []string{"127.0.0.1", "10.99.0.1", "172.16.9.9", "192.168.9.9", "100.64.9.9", "[fd99::1]", "[::1]",
+	"[::ffff:10.99.0.1]"}
 
 // inOwnNetwork runs the test again in a network namespace with these addresses, where it returns true.
 func inOwnNetwork(t *testing.T) bool {
 	if os.Getenv(ownNetwork) != "" {
-		for _, command := range []string{"link set lo up", "addr add 93.184.216.34/32 dev lo", "addr add 151.101.1.69/32 dev lo", "addr add 10.99.0.1/32 dev lo",
-			"addr add 172.16.9.9/32 dev lo", "addr add 192.168.9.9/32 dev lo", "addr add 100.64.9.9/32 dev lo", "addr add fd99::1/128 dev lo nodad"} {
+		for _, command := range []string{"link set lo up", "addr add 93.184.216.34/32 dev lo",
+			"addr add 151.101.1.69/32 dev lo", "addr add 10.99.0.1/32 dev lo",
+			"addr add 172.16.9.9/32 dev lo", "addr add 192.168.9.9/32 dev lo", "addr add 100.64.9.9/32 dev lo",
+			"addr add fd99::1/128 dev lo nodad"} {
 			if out, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput(); err != nil {
 				t.Fatalf("ip %s: %v: %s", command, err, out)
 			}
@@ -48,7 +51,8 @@ func inOwnNetwork(t *testing.T) bool {
 	again.Env = append(os.Environ(), ownNetwork+"=1")
 	again.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
 	}
 	out, err := again.CombinedOutput()
 	switch {
@@ -133,7 +137,10 @@ func TestRealmInsideTheNetwork(t *testing.T) {
 		{registry: "registry.test", realm: "registry.test", want: outside},
 		{registry: "registry.test", realm: "registry.test", login: true, want: outside + " with the login"},
 		{registry: "registry.test", realm: "registry.test", moved: map[string]string{"registry.test": "10.99.0.1"}},
-		{registry: "registry.test", realm: "registry.test", moved: map[string]string{"registry.test": "127.0.0.1"}, login: true},
+		{
+			registry: "registry.test", realm: "registry.test", moved: map[string]string{"registry.test": "127.0.0.1"},
+			login: true,
+		},
 		{registry: "registry.test", realm: "tokens.test", moved: map[string]string{"tokens.test": "fd99::1"}},
 		{registry: outside, realm: "localhost"},
 		{registry: outside, realm: "127.1"},
@@ -154,13 +161,18 @@ func TestRealmInsideTheNetwork(t *testing.T) {
 	for _, test := range tests {
 		base := "http://" + test.registry + ":5000"
 		w.mu.Lock()
-		w.names = map[string]string{"registry.test": outside, "tokens.test": other, "inside.test": "10.99.0.1", "localhost": "127.0.0.1"}
-		w.moved, w.tokens, w.realm, w.to = test.moved, nil, "http://"+test.realm+":5000/token", "http://"+test.to+":5000/token"
+		w.names = map[string]string{
+			"registry.test": outside, "tokens.test": other, "inside.test": "10.99.0.1", "localhost": "127.0.0.1",
+		}
+		w.moved, w.tokens, w.realm, w.to = test.moved, nil, "http://"+test.realm+":5000/token",
+			"http://"+test.to+":5000/token"
 		if test.to != "" {
 			w.realm = strings.Replace(w.realm, "/token", "/redirect", 1)
 		}
 		w.mu.Unlock()
-		c := Config{Hosts: []registry.Host{{Pattern: "registry", URL: base + "/v2"}}, Keys: "login and password", TokenHosts: test.hosts}
+		c := Config{
+			Hosts: []registry.Host{{Pattern: "registry", URL: base + "/v2"}}, Keys: "login and password", TokenHosts: test.hosts,
+		}
 		if test.login {
 			c.Login = Static("ana", "s3cret")
 		}
@@ -173,7 +185,8 @@ func TestRealmInsideTheNetwork(t *testing.T) {
 		got := strings.Join(w.tokens, ", ")
 		w.mu.Unlock()
 		if got != test.want || (err == nil) != (test.want != "") {
-			t.Errorf("%s names %s (redirects to %q, moves %v, login %v): token from %q, want %q; %v", test.registry, test.realm, test.to, test.moved, test.login, got, test.want, err)
+			t.Errorf("%s names %s (redirects to %q, moves %v, login %v): token from %q, want %q; %v", test.registry,
+				test.realm, test.to, test.moved, test.login, got, test.want, err)
 		}
 	}
 }
@@ -182,7 +195,8 @@ func TestRealmInsideTheNetwork(t *testing.T) {
 func TestRealmThroughAProxy(t *testing.T) {
 	w := &town{}
 	for realm, want := range map[string]bool{
-		"tokens.test": true, "localhost": false, "127.0.0.1": false, "10.99.0.1": false, "[::ffff:10.99.0.1]": false, "2130706433": false, "127.1": false, "[fd99::1]": false,
+		"tokens.test": true, "localhost": false, "127.0.0.1": false, "10.99.0.1": false, "[::ffff:10.99.0.1]": false,
+		"2130706433": false, "127.1": false, "[fd99::1]": false,
 	} {
 		w.mu.Lock()
 		w.realm, w.tokens = "http://"+realm+"/token", nil
@@ -193,7 +207,9 @@ func TestRealmThroughAProxy(t *testing.T) {
 			t.Fatal(err)
 		}
 		go proxy.Serve(listener)
-		r, err := NewShared().Open(sdk.Env{}, httpclient.Options{Proxy: &url.URL{Scheme: "http", Host: listener.Addr().String()}},
+		r, err := NewShared().Open(sdk.Env{}, httpclient.Options{
+			Proxy: &url.URL{Scheme: "http", Host: listener.Addr().String()},
+		},
 			Config{Hosts: []registry.Host{{Pattern: "registry.test", URL: "http://registry.test/v2"}}})
 		if err != nil {
 			t.Fatal(err)

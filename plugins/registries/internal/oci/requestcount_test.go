@@ -67,7 +67,10 @@ func TestRequestCountOfTwoHundredRepositories(t *testing.T) {
 		check := func() (sum registrysim.Counts) {
 			for h, sim := range sims {
 				host := fmt.Sprintf("r%d.test", h)
-				r := shared.New(Config{Instance: "registry.custom." + host, HTTP: hosts, Hosts: []registry.Host{{Pattern: host, URL: "http://" + host + "/v2"}}})
+				r := shared.New(Config{
+					Instance: "registry.custom." + host, HTTP: hosts,
+					Hosts: []registry.Host{{Pattern: host, URL: "http://" + host + "/v2"}},
+				})
 				var names []string
 				for n := h; n < 200; n += len(sims) {
 					names = append(names, fmt.Sprintf("team/app%04d", n))
@@ -99,10 +102,14 @@ func TestRequestCountOfTwoHundredRepositories(t *testing.T) {
 // GitHub refuses a token for what only some may see. That says nothing about
 // the token that serves everything else.
 func TestPrivateRepositoryDoesNotNarrowSharedToken(t *testing.T) {
-	sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Service: "ghcr.io", Scopes: registrysim.EveryTarget, Private: func(repo string) bool { return repo == "a/a" }})
+	sim := registrysim.New(registrysim.Options{
+		Auth: registrysim.Token, Service: "ghcr.io", Scopes: registrysim.EveryTarget,
+		Private: func(repo string) bool { return repo == "a/a" },
+	})
 	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Query().Get("scope") == "repository:a/a:pull" {
-			registrysim.Status(403, `{"errors":[{"code":"DENIED","message":"requested access to the resource is denied"}]}`)(w, req)
+			registrysim.Status(403,
+				`{"errors":[{"code":"DENIED","message":"requested access to the resource is denied"}]}`)(w, req)
 			return
 		}
 		sim.ServeHTTP(w, req)
@@ -163,7 +170,8 @@ func TestTooLongRequestsAreRetriedWithFewerScopes(t *testing.T) {
 	// A 400 for a short request is not due to its length.
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 	repos := pushAll(sim, fiveNames...)
-	sim.Inject(registrysim.TagsRequest, 1, registrysim.Status(401, "", "WWW-Authenticate", `Bearer realm="http://sim.test/token",service="sim"`))
+	sim.Inject(registrysim.TagsRequest, 1,
+		registrysim.Status(401, "", "WWW-Authenticate", `Bearer realm="http://sim.test/token",service="sim"`))
 	sim.Inject(registrysim.TagsRequest, 1, registrysim.Status(400, ""))
 	if _, err := r.Tags(t.Context(), repos[0], ""); err == nil || sim.Counts().Tokens != 1 {
 		t.Errorf("%v after %+v", err, sim.Counts())
@@ -219,7 +227,9 @@ func TestManyScopesAreRequestedAgainLater(t *testing.T) {
 // A cache that keeps its copies below a project of its own, as Harbor does.
 func TestMirrorBelowAProject(t *testing.T) {
 	for _, root := range []string{"", "/registry"} {
-		sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true }})
+		sim := registrysim.New(registrysim.Options{
+			Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true },
+		})
 		var paths []string
 		front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			paths = append(paths, req.URL.Path)
@@ -244,7 +254,8 @@ func TestMirrorBelowAProject(t *testing.T) {
 		for _, name := range []string{"team/app", "team/db"} {
 			mustTags(t, r, repo(name, "team/app", "team/db"))
 		}
-		want := root + "/v2/cache/team/app/tags/list " + root + "/v2/ /token " + root + "/v2/cache/team/app/tags/list " + root + "/v2/cache/team/db/tags/list"
+		want := root + "/v2/cache/team/app/tags/list " + root + "/v2/ /token " + root +
+			"/v2/cache/team/app/tags/list " + root + "/v2/cache/team/db/tags/list"
 		if got := strings.Join(paths, " "); got != want {
 			t.Errorf("requested %s\nwant  %s", got, want)
 		}

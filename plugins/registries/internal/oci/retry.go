@@ -101,7 +101,8 @@ func (a *attempt) ping(ctx context.Context, refusal *statusError) (bool, error) 
 		return false, err
 	}
 	root, _ := splitBase(base)
-	err = a.exchange(newRequest(ctx, http.MethodGet, root.JoinPath("/"), http.Header{}), sdk.Credentials{}, func(*http.Response) error { return nil })
+	err = a.exchange(newRequest(ctx, http.MethodGet, root.JoinPath("/"), http.Header{}), sdk.Credentials{},
+		func(*http.Response) error { return nil })
 	if ctx.Err() != nil {
 		return false, contextError(ctx)
 	}

@@ -53,7 +53,9 @@ func TestRedirectedHostIsRequestedDirectly(t *testing.T) {
 	}
 
 	// The operator may say that the other host is trusted.
-	r = newRegistry(internet{simHost: front, "backend.test": target}, withLogin("ann", "s3cret"), func(c *Config) { c.TokenHosts = []string{"backend.test"} })
+	r = newRegistry(internet{simHost: front, "backend.test": target}, withLogin("ann", "s3cret"), func(c *Config) {
+		c.TokenHosts = []string{"backend.test"}
+	})
 	listAll(t, r, repos)
 	if len(target.got) == 0 || !strings.Contains(strings.Join(target.got, " "), "Basic ") {
 		t.Errorf("no credentials at the trusted host: %q", target.got)
@@ -80,13 +82,17 @@ func TestMutualRedirectsEndWithoutCredentials(t *testing.T) {
 }
 
 func TestCredentialsAreNotSentToForeignTokenService(t *testing.T) {
-	token := &seen{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"token":"t"}`)) })}
+	token := &seen{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"token":"t"}`)) }),
+	}
 	demand := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="http://auth.evil.test/token",service="s"`)
 		w.WriteHeader(401)
 	})
 	n := internet{simHost: demand, "auth.evil.test": token}
-	_, err := newRegistry(n, withLogin("ann", "s3cret"), func(c *Config) { c.TokenHostsKey = "authhosts" }).Tags(t.Context(), app(), "")
+	_, err := newRegistry(n, withLogin("ann", "s3cret"), func(c *Config) {
+		c.TokenHostsKey = "authhosts"
+	}).Tags(t.Context(), app(), "")
 	checkKind(t, err, sdk.ErrUnauthorized)
 	if want := "the credentials were not sent to auth.evil.test, which is not of the registry's own domain; if it is the right token service, add it to registry.custom.main.authhosts"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
@@ -112,7 +118,8 @@ func TestRetryAfterRateLimit(t *testing.T) {
 	limited := func(headers ...string) http.HandlerFunc {
 		return registrysim.Status(429, "Too Many Requests", headers...)
 	}
-	ghcr := registrysim.Status(429, `{"errors":[{"code":"TOOMANYREQUESTS","message":"retry-after: 1.16ms, allowed: 44000/minute"}]}`)
+	ghcr := registrysim.Status(429,
+		`{"errors":[{"code":"TOOMANYREQUESTS","message":"retry-after: 1.16ms, allowed: 44000/minute"}]}`)
 	tests := []struct {
 		name   string
 		fault  http.HandlerFunc
@@ -129,7 +136,8 @@ func TestRetryAfterRateLimit(t *testing.T) {
 		{"unsaid", limited(), 1, 0, "0s", ""},
 		{"nonsense", limited("Retry-After", "soon"), 1, 0, "0s", ""},
 		{"for ever", limited("Retry-After", "99999999999"), 1, 0, "24h0m0s", ""},
-		{"pulls", registrysim.PullLimit(), 1, 0, "0s", "the pull limit of the account or address is used up (100;w=21600); logging in raises it"},
+		{"pulls", registrysim.PullLimit(), 1, 0, "0s",
+			"the pull limit of the account or address is used up (100;w=21600); logging in raises it"},
 		{"maintenance", registrysim.Status(503, "", "Retry-After", "30"), 1, 0, "30s", "503"},
 		{"overload", registrysim.Status(503, ""), 1, 0, "not limited", "503"},
 	}
@@ -267,7 +275,8 @@ func TestAttemptsAreBounded(t *testing.T) {
 			w.Write([]byte(`{"token":"t"}`))
 			return
 		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/token`+strings.Repeat("x", requests)+`",service="s"`)
+		w.Header().Set("WWW-Authenticate",
+			`Bearer realm="http://sim.test/token`+strings.Repeat("x", requests)+`",service="s"`)
 		w.WriteHeader(401)
 	})
 	_, err := newRegistry(internet{simHost: h}).Tags(t.Context(), app(), "")

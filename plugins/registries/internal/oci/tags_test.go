@@ -51,7 +51,9 @@ func TestTagsConditionalRequest(t *testing.T) {
 }
 
 func TestEntityTagRejectsUnfit(t *testing.T) {
-	for tag, want := range map[string]string{`"abc"`: `"abc"`, `W/"abc"`: `W/"abc"`, "": "", "\"\x01\"": "", strings.Repeat("a", 300): ""} {
+	for tag, want := range map[string]string{
+		`"abc"`: `"abc"`, `W/"abc"`: `W/"abc"`, "": "", "\"\x01\"": "", strings.Repeat("a", 300): "",
+	} {
 		if got := entityTag(http.Header{"Etag": {tag}}); got != want {
 			t.Errorf("%q kept as %q", tag, got)
 		}
@@ -96,7 +98,8 @@ func TestTagsRejectMalformedLists(t *testing.T) {
 				return
 			}
 			checkKind(t, err, sdk.ErrUnavailable)
-			if err == nil || !strings.HasPrefix(err.Error(), "list tags of team/app at sim.test: the registry ") || !strings.Contains(err.Error(), test.want) || list.Tags != nil {
+			if err == nil || !strings.HasPrefix(err.Error(), "list tags of team/app at sim.test: the registry ") ||
+				!strings.Contains(err.Error(), test.want) || list.Tags != nil {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
@@ -172,7 +175,9 @@ func BenchmarkReadTags(b *testing.B) {
 		fmt.Fprintf(&body, `,"1.%d.0-alpine"`, n)
 	}
 	body.WriteString("]}")
-	n := internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body.String())) })}
+	n := internet{
+		simHost: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body.String())) }),
+	}
 	r := newRegistry(n)
 	b.ReportAllocs()
 	for b.Loop() {

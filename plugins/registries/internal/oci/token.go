@@ -314,7 +314,8 @@ func tooWide(err error) bool {
 
 // tooLong reports whether a status says that a request is longer than the server reads.
 func tooLong(status int) bool {
-	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge
+	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong ||
+		status == http.StatusRequestHeaderFieldsTooLarge
 }
 
 // wrongCredentials reports whether the service refuses the user rather than a scope.
@@ -337,7 +338,9 @@ func readToken(resp *http.Response) (string, time.Duration, error) {
 		if isWebPage(resp) {
 			return "", 0, webPage(resp)
 		}
-		return "", 0, protocolError("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body), resp.Header.Get("Content-Type"))
+		return "", 0,
+			protocolError("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body),
+				resp.Header.Get("Content-Type"))
 	}
 	value := response.Token
 	if value == "" {

@@ -28,11 +28,19 @@ func TestTokenScopeHints(t *testing.T) {
 	}{
 		{"one for all", registrysim.AllScopes, nil, registrysim.Counts{Total: 7, Tags: 6, Tokens: 1, Refused: 1}, 1},
 		// Refused once, and then one each.
-		{"service takes one scope", registrysim.OneScope, nil, registrysim.Counts{Total: 12, Tags: 6, Tokens: 6, Refused: 1}, 6},
+		{"service takes one scope", registrysim.OneScope, nil, registrysim.Counts{
+			Total: 12, Tags: 6, Tokens: 6, Refused: 1,
+		}, 6},
 		// The second repository finds out.
-		{"service ignores others", registrysim.FirstScope, nil, registrysim.Counts{Total: 15, Tags: 10, Tokens: 5, Refused: 5}, 5},
-		{"any token will do", registrysim.EveryTarget, func(o *registrysim.Options) { o.Service = "ghcr.io" }, registrysim.Counts{Total: 7, Tags: 6, Tokens: 1, Refused: 1}, 1},
-		{"any token should do", registrysim.AllScopes, func(o *registrysim.Options) { o.Service = "ghcr.io" }, registrysim.Counts{Total: 12, Tags: 7, Tokens: 5, Refused: 2}, 5},
+		{"service ignores others", registrysim.FirstScope, nil, registrysim.Counts{
+			Total: 15, Tags: 10, Tokens: 5, Refused: 5,
+		}, 5},
+		{"any token will do", registrysim.EveryTarget, func(o *registrysim.Options) {
+			o.Service = "ghcr.io"
+		}, registrysim.Counts{Total: 7, Tags: 6, Tokens: 1, Refused: 1}, 1},
+		{"any token should do", registrysim.AllScopes, func(o *registrysim.Options) {
+			o.Service = "ghcr.io"
+		}, registrysim.Counts{Total: 12, Tags: 7, Tokens: 5, Refused: 2}, 5},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,7 +121,8 @@ func TestTokenScopeWithFurtherActions(t *testing.T) {
 			return
 		}
 		if token := req.Header.Get("Authorization"); !strings.Contains(token, fmt.Sprintf("%x", "metadata_read")) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/token",service="s",scope="repository:team/app:metadata_read"`)
+			w.Header().Set("WWW-Authenticate",
+				`Bearer realm="http://sim.test/token",service="s",scope="repository:team/app:metadata_read"`)
 			w.WriteHeader(401)
 			return
 		}
@@ -136,7 +145,8 @@ func TestTokenScopeOfAnotherName(t *testing.T) {
 		case req.Header.Get("Authorization") == fmt.Sprintf("Bearer %x", "repository:remote/team/app:pull"):
 			w.Write([]byte(`{"tags":["1.0"]}`))
 		default:
-			w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/token",service="s",scope="repository:remote/team/app:pull"`)
+			w.Header().Set("WWW-Authenticate",
+				`Bearer realm="http://sim.test/token",service="s",scope="repository:remote/team/app:pull"`)
 			w.WriteHeader(401)
 		}
 	})
@@ -183,19 +193,21 @@ func TestTokenIsFetchedAgainAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	fetching, gone := make(chan struct{}), make(chan error)
 	go func() {
-		_, _, err := i.token(ctx, tokenRequest{scope: "s"}, func(ctx context.Context, _ []string) (string, time.Duration, error) {
-			close(fetching)
-			<-ctx.Done()
-			return "", 0, ctx.Err()
-		})
+		_, _, err := i.token(ctx, tokenRequest{scope: "s"},
+			func(ctx context.Context, _ []string) (string, time.Duration, error) {
+				close(fetching)
+				<-ctx.Done()
+				return "", 0, ctx.Err()
+			})
 		gone <- err
 	}()
 	<-fetching
 	got := make(chan string)
 	go func() {
-		tok, _, err := i.token(t.Context(), tokenRequest{scope: "s"}, func(context.Context, []string) (string, time.Duration, error) {
-			return "fine", time.Minute, nil
-		})
+		tok, _, err := i.token(t.Context(), tokenRequest{scope: "s"},
+			func(context.Context, []string) (string, time.Duration, error) {
+				return "fine", time.Minute, nil
+			})
 		if err != nil {
 			t.Error(err)
 		}

@@ -87,19 +87,44 @@ func TestRefusals(t *testing.T) {
 		option  string
 		wait    time.Duration
 	}{
-		"accepted":            {status: 204},
-		"status":              {status: 403, want: "answered 403 Forbidden: page ***", kind: sdk.ErrUnauthorized},
-		"text":                {status: 404, refusal: &Refusal{Text: "no such hook " + secret}, want: "answered 404 Not Found: no such hook ***", kind: sdk.ErrNotFound},
-		"option":              {status: 404, refusal: &Refusal{Text: "gone", Option: "url"}, want: "url: ", option: "url"},
-		"option unauthorized": {status: 401, refusal: &Refusal{Text: "no", Option: "token"}, want: "answered 401 Unauthorized: no; check token", kind: sdk.ErrUnauthorized},
-		"unavailable":         {status: 503, refusal: &Refusal{Text: "soon"}, want: "answered 503 Service Unavailable: soon", kind: sdk.ErrUnavailable},
-		"kind":                {status: 400, refusal: &Refusal{Text: "later", Kind: sdk.ErrUnavailable}, want: "answered 400 Bad Request: later", kind: sdk.ErrUnavailable},
-		"in a success":        {status: 200, refusal: &Refusal{Text: "bad " + secret}, want: "refused the message: bad ***", option: "any"},
-		"kind in a success":   {status: 200, refusal: &Refusal{Text: "bad", Kind: sdk.ErrUnauthorized, Option: "token"}, want: "refused the message: bad; check token", kind: sdk.ErrUnauthorized},
-		"wait":                {status: 200, refusal: &Refusal{Text: "slow", Wait: time.Minute}, want: "refused the message: slow", wait: time.Minute},
-		"wait in a 429":       {status: 429, refusal: &Refusal{Text: "slow", Wait: time.Minute}, want: "answered 429 Too Many Requests: slow", wait: time.Minute},
-		"wait in a header":    {status: 429, refusal: &Refusal{Text: "slow", Option: "url"}, want: "answered 429 Too Many Requests: slow", wait: -1},
-		"wait too long":       {status: 429, refusal: &Refusal{Text: "slow", Wait: 1 << 60}, want: "slow", wait: maxWait},
+		"accepted": {status: 204},
+		"status":   {status: 403, want: "answered 403 Forbidden: page ***", kind: sdk.ErrUnauthorized},
+		"text": {
+			status: 404, refusal: &Refusal{Text: "no such hook " + secret},
+			want: "answered 404 Not Found: no such hook ***", kind: sdk.ErrNotFound,
+		},
+		"option": {status: 404, refusal: &Refusal{Text: "gone", Option: "url"}, want: "url: ", option: "url"},
+		"option unauthorized": {
+			status: 401, refusal: &Refusal{Text: "no", Option: "token"},
+			want: "answered 401 Unauthorized: no; check token", kind: sdk.ErrUnauthorized,
+		},
+		"unavailable": {
+			status: 503, refusal: &Refusal{Text: "soon"}, want: "answered 503 Service Unavailable: soon",
+			kind: sdk.ErrUnavailable,
+		},
+		"kind": {
+			status: 400, refusal: &Refusal{Text: "later", Kind: sdk.ErrUnavailable},
+			want: "answered 400 Bad Request: later", kind: sdk.ErrUnavailable,
+		},
+		"in a success": {
+			status: 200, refusal: &Refusal{Text: "bad " + secret}, want: "refused the message: bad ***", option: "any",
+		},
+		"kind in a success": {
+			status: 200, refusal: &Refusal{Text: "bad", Kind: sdk.ErrUnauthorized, Option: "token"},
+			want: "refused the message: bad; check token", kind: sdk.ErrUnauthorized,
+		},
+		"wait": {
+			status: 200, refusal: &Refusal{Text: "slow", Wait: time.Minute}, want: "refused the message: slow",
+			wait: time.Minute,
+		},
+		"wait in a 429": {
+			status: 429, refusal: &Refusal{Text: "slow", Wait: time.Minute},
+			want: "answered 429 Too Many Requests: slow", wait: time.Minute,
+		},
+		"wait in a header": {
+			status: 429, refusal: &Refusal{Text: "slow", Option: "url"}, want: "answered 429 Too Many Requests: slow", wait: -1,
+		},
+		"wait too long": {status: 429, refusal: &Refusal{Text: "slow", Wait: 1 << 60}, want: "slow", wait: maxWait},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +140,8 @@ func TestRefusals(t *testing.T) {
 			}
 			defer c.Close()
 			_, err = c.Send(t.Context(), http.MethodPost, s.URL, http.Header{"X-Test": {"1"}}, map[string]string{"text": "<&>"})
-			if call := s.Last(t); string(call.Body) != `{"text":"<&>"}` || call.Header.Get("Content-Type") != "application/json; charset=utf-8" || call.Header.Get("X-Test") != "1" {
+			if call := s.Last(t); string(call.Body) != `{"text":"<&>"}` ||
+				call.Header.Get("Content-Type") != "application/json; charset=utf-8" || call.Header.Get("X-Test") != "1" {
 				t.Errorf("%s %v", call.Body, call.Header)
 			}
 			if test.want == "" {

@@ -14,7 +14,9 @@ func about(names ...string) trigger.Request {
 	for _, name := range names {
 		req.Containers = append(req.Containers, sdk.Container{ID: "id-" + name, Name: name})
 		for _, kind := range []string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze, trigger.ActionDecide} {
-			req.Actions = append(req.Actions, trigger.Action{ContainerID: "id-" + name, Kind: kind, Label: kind, URL: "https://h/" + name + "/" + kind})
+			req.Actions = append(req.Actions, trigger.Action{
+				ContainerID: "id-" + name, Kind: kind, Label: kind, URL: "https://h/" + name + "/" + kind,
+			})
 		}
 	}
 	return req
@@ -76,7 +78,10 @@ func TestDecide(t *testing.T) {
 	if got := Decide(about("web"), 50); got != "https://h/web/decide" {
 		t.Errorf("%q", got)
 	}
-	for title, got := range map[string]string{"a batch": Decide(about("web", "db"), 50), "too long": Decide(about("web"), 5), "no links": Decide(trigger.Request{}, 50)} {
+	for title, got := range map[string]string{
+		"a batch": Decide(about("web", "db"), 50), "too long": Decide(about("web"), 5),
+		"no links": Decide(trigger.Request{}, 50),
+	} {
 		if got != "" {
 			t.Errorf("%s: %q", title, got)
 		}

@@ -30,7 +30,9 @@ func TestLink(t *testing.T) {
 	batch := linked("https://a")
 	batch.Batch = true
 	fits := "https://" + strings.Repeat("x", limit-len("https://"))
-	simulated := trigger.Request{Containers: []sdk.Container{{UpdateKind: sdk.UpdateKind{Result: &sdk.Result{Link: "https://s"}}}}}
+	simulated := trigger.Request{
+		Containers: []sdk.Container{{UpdateKind: sdk.UpdateKind{Result: &sdk.Result{Link: "https://s"}}}},
+	}
 	tests := map[string]struct {
 		req  trigger.Request
 		want string

@@ -19,7 +19,8 @@ func Cuts(t *testing.T, text func(body string) string, cuts map[string]Cut) {
 	t.Helper()
 	for name, cut := range cuts {
 		if got := text(cut.Body); got != cut.Want {
-			t.Errorf("%s: %d characters, ends with %q, want %d", name, len([]rune(got)), got[max(0, len(got)-10):], len([]rune(cut.Want)))
+			t.Errorf("%s: %d characters, ends with %q, want %d", name, len([]rune(got)), got[max(0, len(got)-10):],
+				len([]rune(cut.Want)))
 		}
 	}
 }

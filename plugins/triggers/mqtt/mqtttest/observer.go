@@ -26,7 +26,8 @@ type Observer struct {
 func Observe(t testing.TB, url string) *Observer {
 	t.Helper()
 	o := &Observer{t: t, retained: map[string]string{}, changed: make(chan struct{}, 1)}
-	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(strings.Replace(url, "mqtt://", "tcp://", 1)).SetClientID("observer").SetAutoReconnect(false))
+	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(strings.Replace(url, "mqtt://", "tcp://",
+		1)).SetClientID("observer").SetAutoReconnect(false))
 	o.must(o.client.Connect())
 	o.must(o.client.Subscribe("#", 0, o.record))
 	t.Cleanup(func() { o.client.Disconnect(100) })
@@ -77,7 +78,8 @@ func (o *Observer) Until(what string, is func(retained map[string]string, receiv
 		case <-end:
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			o.t.Fatalf("never: %s\ntopics: %q\nheard last: %q", what, slices.Sorted(maps.Keys(o.retained)), o.received[max(len(o.received)-5, 0):])
+			o.t.Fatalf("never: %s\ntopics: %q\nheard last: %q", what, slices.Sorted(maps.Keys(o.retained)),
+				o.received[max(len(o.received)-5, 0):])
 		}
 	}
 }
@@ -85,13 +87,17 @@ func (o *Observer) Until(what string, is func(retained map[string]string, receiv
 // UntilHolds waits until a topic holds a payload, or nothing for "".
 func (o *Observer) UntilHolds(topic, payload string) {
 	o.t.Helper()
-	o.Until(topic+" holds "+payload, func(retained map[string]string, _ []string) bool { return retained[topic] == payload })
+	o.Until(topic+" holds "+payload, func(retained map[string]string, _ []string) bool {
+		return retained[topic] == payload
+	})
 }
 
 // UntilHas waits until what a topic holds has a piece of text in it.
 func (o *Observer) UntilHas(topic, piece string) {
 	o.t.Helper()
-	o.Until(topic+" has "+piece, func(retained map[string]string, _ []string) bool { return strings.Contains(retained[topic], piece) })
+	o.Until(topic+" has "+piece, func(retained map[string]string, _ []string) bool {
+		return strings.Contains(retained[topic], piece)
+	})
 }
 
 // Count returns how many messages came since it was called last.

@@ -19,7 +19,8 @@ func restarted(t *testing.T, d *Daemon, runs bool) {
 	d.Restart(t)
 	got, err := d.API.ContainerInspect(t.Context(), "web")
 	check(t, err)
-	if got.Image != id || got.State.Running != runs || got.Config.Labels["a"] != "b" || got.Config.Labels["version"] != "1" {
+	if got.Image != id || got.State.Running != runs || got.Config.Labels["a"] != "b" ||
+		got.Config.Labels["version"] != "1" {
 		t.Errorf("%+v %+v", got.ContainerJSONBase, got.Config)
 	}
 }
@@ -29,7 +30,9 @@ func TestDaemonStartsAfterKill(t *testing.T) {
 	d := Start(t)
 	d.Image(t, "app:1")
 	id := d.Create(t, "web", "app:1", nil)
-	_, err := d.API.ContainerUpdate(t.Context(), id, container.UpdateConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}})
+	_, err := d.API.ContainerUpdate(t.Context(), id, container.UpdateConfig{
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways},
+	})
 	check(t, err)
 	check(t, d.API.ContainerStart(t.Context(), id, container.StartOptions{}))
 	d.Kill(t)

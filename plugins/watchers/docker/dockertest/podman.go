@@ -35,7 +35,8 @@ func StartPodman(t testing.TB) *Daemon {
 	check(t, os.WriteFile(registries, []byte(podmanRegistries), 0o600))
 	d.serve = func() *exec.Cmd {
 		command := exec.Command("podman",
-			"--root", filepath.Join(d.dir, "data"), "--runroot", filepath.Join(d.dir, "run"), "--tmpdir", filepath.Join(d.dir, "tmp"),
+			"--root", filepath.Join(d.dir, "data"), "--runroot", filepath.Join(d.dir, "run"), "--tmpdir",
+			filepath.Join(d.dir, "tmp"),
 			"--storage-driver", "vfs", "system", "service", "--time", "0", d.Host)
 		command.Env = append(os.Environ(), "CONTAINERS_CONF="+config, "CONTAINERS_REGISTRIES_CONF="+registries)
 		return command

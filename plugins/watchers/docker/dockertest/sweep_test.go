@@ -20,7 +20,9 @@ func TestNoNetworkDeviceIsLeft(t *testing.T) {
 	}
 	serve := func(t *testing.T) *Daemon {
 		d := Start(t)
-		made, err := d.API.NetworkCreate(t.Context(), "lan", network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.77.0/24"}}}})
+		made, err := d.API.NetworkCreate(t.Context(), "lan", network.CreateOptions{
+			Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.77.0/24"}}},
+		})
 		check(t, err)
 		if device = "br-" + made.ID[:12]; !exists() {
 			t.Fatalf("%s does not exist", device)

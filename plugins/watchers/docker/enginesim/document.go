@@ -86,7 +86,8 @@ func (e *Engine) listContainers(r *http.Request, version string) (any, string) {
 	for _, c := range slices.Backward(e.containers) {
 		switch {
 		case !everything && !c.runs(),
-			!wanted.accept("id", c.ID), !wanted.accept("name", c.Name), !wanted.accept("status", c.State), !wanted.acceptLabels(c.Labels):
+			!wanted.accept("id", c.ID), !wanted.accept("name", c.Name), !wanted.accept("status", c.State),
+			!wanted.acceptLabels(c.Labels):
 			continue
 		}
 		s := containerSummary{

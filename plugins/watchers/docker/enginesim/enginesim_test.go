@@ -104,7 +104,8 @@ func TestVersions(t *testing.T) {
 	at := serve(t, example(t))
 	for path, want := range map[string]int{
 		"/_ping": 200, "/version": 200, "/containers/json": 200, "/v1.40/containers/json": 200, "/v1.44/version": 200,
-		"/v1.9/containers/json": 400, "/v1.39/images/json": 400, "/v1.45/events": 400, "/v1.44/nothing": 404, "/v1.44/containers/none/json": 404, "/v1.44/images/none/json": 404,
+		"/v1.9/containers/json": 400, "/v1.39/images/json": 400, "/v1.45/events": 400, "/v1.44/nothing": 404,
+		"/v1.44/containers/none/json": 404, "/v1.44/images/none/json": 404,
 	} {
 		response, err := http.Get(at + path)
 		check(t, err)
@@ -145,7 +146,8 @@ func TestChangesRejectUnknownContainers(t *testing.T) {
 	_, noImage := e.Create(Container{Name: "d", Image: "none"})
 	_, recreated := e.Recreate("a", "none")
 	_, none := e.Recreate("none", "app")
-	for i, err := range []error{taken, noImage, recreated, none, e.Start("none"), e.Stop("none"), e.Rename("none", "d"), e.Rename("a", "b"), e.Remove("none")} {
+	for i, err := range []error{taken, noImage, recreated, none, e.Start("none"), e.Stop("none"), e.Rename("none", "d"),
+		e.Rename("a", "b"), e.Remove("none")} {
 		if err == nil {
 			t.Errorf("change %d was taken", i)
 		}
@@ -181,7 +183,8 @@ func TestEventStream(t *testing.T) {
 		t.Errorf("%d events since the beginning: %+v … %+v", len(all), all[0], all[len(all)-1])
 	}
 	_, late := read(t, past(598), 2)
-	if late[0].Action != "create" || late[1].Action != "start" || late[1].Actor.Attributes["name"] != "c0299" || late[1].ID != late[1].Actor.ID {
+	if late[0].Action != "create" || late[1].Action != "start" || late[1].Actor.Attributes["name"] != "c0299" ||
+		late[1].ID != late[1].Actor.ID {
 		t.Errorf("%+v", late)
 	}
 	_, starts := read(t, past(0)+"&filters="+url.QueryEscape(`{"event":{"start":true},"type":{"container":true}}`), 128)
@@ -226,7 +229,8 @@ func TestResponsesAreDeterministic(t *testing.T) {
 		_, images := get(t, at+"/v1.51/images/json")
 		bodies = append(bodies, containers+images)
 	}
-	if bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"example.org:5000/app7@sha256:`) || !strings.Contains(bodies[0], `"example.org:5000/app7:latest"`) {
+	if bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"example.org:5000/app7@sha256:`) ||
+		!strings.Contains(bodies[0], `"example.org:5000/app7:latest"`) {
 		t.Errorf("%s\n%s", bodies[0], bodies[1])
 	}
 }

@@ -38,14 +38,15 @@ func TestFidelity(t *testing.T) {
 	t.Cleanup(func() { check(t, server.Close()) })
 
 	for name, paths := range map[string][2]string{
-		"containers":    {"/containers/json?all=1", "/containers/json?all=1"},
-		"container":     {"/containers/" + realID + "/json", "/containers/" + id + "/json"},
-		"images":        {"/images/json", "/images/json"},
-		"image":         {"/images/" + realImage + "/json", "/images/" + image + "/json"},
-		"version":       {"/version", "/version"},
-		"no container":  {"/containers/none/json", "/containers/none/json"},
-		"no image":      {"/images/none/json", "/images/none/json"},
-		"events":        {"/events?since=0&filters=" + url.QueryEscape(`{"type":["container"],"event":["create"]}`), "/events?since=0"},
+		"containers":   {"/containers/json?all=1", "/containers/json?all=1"},
+		"container":    {"/containers/" + realID + "/json", "/containers/" + id + "/json"},
+		"images":       {"/images/json", "/images/json"},
+		"image":        {"/images/" + realImage + "/json", "/images/" + image + "/json"},
+		"version":      {"/version", "/version"},
+		"no container": {"/containers/none/json", "/containers/none/json"},
+		"no image":     {"/images/none/json", "/images/none/json"},
+		"events": {"/events?since=0&filters=" + url.QueryEscape(`{"type":["container"],"event":["create"]}`),
+			"/events?since=0"},
 		"sized":         {"/containers/web/json?size=1", "/containers/web/json?size=1"},
 		"networks":      {"/networks", "/networks"},
 		"changes":       {"/containers/web/changes", "/containers/web/changes"},

@@ -132,9 +132,11 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case fault.Body != "":
 		_, _ = w.Write([]byte(fault.Body))
 	case version != "" && less(version, oldest):
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("client version %s is too old. Minimum supported API version is %s, please upgrade your client to a newer version", version, oldest))
+		refuse(w, http.StatusBadRequest,
+			fmt.Sprintf("client version %s is too old. Minimum supported API version is %s, please upgrade your client to a newer version", version, oldest))
 	case version != "" && less(newest, version):
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("client version %s is too new. Maximum supported API version is %s", version, newest))
+		refuse(w, http.StatusBadRequest,
+			fmt.Sprintf("client version %s is too new. Maximum supported API version is %s", version, newest))
 	case route == Ping:
 		_, _ = w.Write([]byte("OK"))
 	case route == Events:
@@ -157,7 +159,10 @@ func (e *Engine) respond(w http.ResponseWriter, r *http.Request, route Route, id
 	e.mu.Lock()
 	switch route {
 	case Version:
-		document = map[string]any{"Version": "simulated", "ApiVersion": e.config.APIVersion, "MinAPIVersion": e.config.MinAPIVersion, "Os": "linux", "Arch": "amd64"}
+		document = map[string]any{
+			"Version": "simulated", "ApiVersion": e.config.APIVersion, "MinAPIVersion": e.config.MinAPIVersion,
+			"Os": "linux", "Arch": "amd64",
+		}
 	case ListContainers:
 		document, problem = e.listContainers(r, version)
 	case InspectContainer:

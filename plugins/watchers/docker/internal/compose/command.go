@@ -41,13 +41,15 @@ const findLimit = 10 * time.Second
 func FindTool(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()
-	if path, err := exec.LookPath("docker"); err == nil && exec.CommandContext(ctx, path, "compose", "version").Run() == nil {
+	if path, err := exec.LookPath("docker"); err == nil &&
+		exec.CommandContext(ctx, path, "compose", "version").Run() == nil {
 		return []string{"docker", "compose"}, nil
 	}
 	if _, err := exec.LookPath("docker-compose"); err == nil {
 		return []string{"docker-compose"}, nil
 	}
-	return nil, errors.New("neither docker compose nor docker-compose is there where Dogwatch runs: add it to the image, or use compose=edit")
+	return nil,
+		errors.New("neither docker compose nor docker-compose is there where Dogwatch runs: add it to the image, or use compose=edit")
 }
 
 // IsFirst reports whether a tool is Compose 1. A docker-compose may be either.
@@ -124,7 +126,8 @@ func (c Command) Hash(ctx context.Context, host string) (string, error) {
 		return "", err
 	}
 	for line := range strings.Lines(out) {
-		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == c.Service && hashPattern().MatchString(fields[1]) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == c.Service &&
+			hashPattern().MatchString(fields[1]) {
 			return fields[1], nil
 		}
 	}

@@ -20,7 +20,10 @@ func script(t *testing.T, text string) Command {
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return Command{Tool: []string{tool, "compose"}, Project: "home", Service: "web", Files: []string{"a.yml", "b.yml"}, WorkingDir: dir, EnvFiles: []string{"my.env"}, Scale: 3}
+	return Command{
+		Tool: []string{tool, "compose"}, Project: "home", Service: "web", Files: []string{"a.yml", "b.yml"},
+		WorkingDir: dir, EnvFiles: []string{"my.env"}, Scale: 3,
+	}
 }
 
 func TestCommandNamesTheProject(t *testing.T) {
@@ -28,10 +31,13 @@ func TestCommandNamesTheProject(t *testing.T) {
 	for want, args := range map[string][]string{
 		"up --no-deps --no-build --detach --pull never --scale web=3 web":   c.Up(true),
 		"up --no-deps --no-build --no-start --pull never --scale web=3 web": c.Up(false),
-		"up --no-deps --no-build --detach web":                              Command{Tool: []string{"docker-compose"}, Service: "web", Scale: 1, First: true}.Up(true),
+		"up --no-deps --no-build --detach web": Command{
+			Tool: []string{"docker-compose"}, Service: "web", Scale: 1, First: true,
+		}.Up(true),
 	} {
 		out, err := c.Run(t.Context(), "unix:///x", nil, args...)
-		want = "compose --project-name home --project-directory " + c.WorkingDir + " --file a.yml --file b.yml --env-file my.env " + want
+		want = "compose --project-name home --project-directory " + c.WorkingDir +
+			" --file a.yml --file b.yml --env-file my.env " + want
 		if err != nil || out != want {
 			t.Errorf("called with %s, %v, want %s", out, err, want)
 		}
@@ -62,7 +68,8 @@ func TestCommandHidesSecrets(t *testing.T) {
 	t.Setenv("DOGWATCH_TOKEN", "geheim-token")
 	c := script(t, `env; printf '\033[31mERROR\033[0m: invalid: %s\n' geheimnis >&2; exit 3`)
 	out, err := c.Run(t.Context(), "unix:///x", []string{"geheimnis"}, "up")
-	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "ERROR: invalid: ***") {
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") ||
+		!strings.Contains(err.Error(), "ERROR: invalid: ***") {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{out, err.Error()} {
@@ -109,7 +116,8 @@ func TestCommandEndsWithItsGroup(t *testing.T) {
 
 func TestCommandKeepsTheEndOfItsOutput(t *testing.T) {
 	c := script(t, `head -c 100000 /dev/zero | tr '\0' x; echo; echo last`)
-	if out, err := c.Run(t.Context(), "unix:///x", nil, "up"); err != nil || len(out) > outputLimit || !strings.HasSuffix(out, "last") {
+	if out, err := c.Run(t.Context(), "unix:///x", nil, "up"); err != nil || len(out) > outputLimit ||
+		!strings.HasSuffix(out, "last") {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}
 }

@@ -10,9 +10,12 @@ import (
 
 // TestCompose1IsRecognized tests a docker-compose of either version, and what follows from it.
 func TestCompose1IsRecognized(t *testing.T) {
-	for version, first := range map[string]bool{"1.29.2": true, "2.38.2": false, "v2.1.0": false, "10.0.0": false, "": false} {
+	for version, first := range map[string]bool{
+		"1.29.2": true, "2.38.2": false, "v2.1.0": false, "10.0.0": false, "": false,
+	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "docker-compose"), []byte("#!/bin/sh\necho "+version+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "docker-compose"), []byte("#!/bin/sh\necho "+version+"\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 		tool := []string{filepath.Join(dir, "docker-compose")}
@@ -27,7 +30,8 @@ func TestCompose1IsRecognized(t *testing.T) {
 			t.Errorf("%q: %q, on an old engine %q", version, c.Misfit(true), c.Misfit(false))
 		}
 	}
-	if IsFirst(t.Context(), []string{"docker", "compose"}) || IsFirst(t.Context(), []string{filepath.Join(t.TempDir(), "docker-compose")}) {
+	if IsFirst(t.Context(), []string{"docker", "compose"}) ||
+		IsFirst(t.Context(), []string{filepath.Join(t.TempDir(), "docker-compose")}) {
 		t.Error("only a docker-compose that says so is Compose 1")
 	}
 }

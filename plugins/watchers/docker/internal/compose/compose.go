@@ -77,8 +77,9 @@ func (e *Error) Reason() watcher.Reason { return watcher.Reason{Code: e.Code, Te
 
 // Shared returns the error of a file that a container can write: what it has mounted is source.
 func Shared(file, container, source string) *Error {
-	return refuse(FileShared, file, 0, "the container %s has %s mounted and can write there, so this file may be its own: mount that "+
-		"read-only into %s, move the compose file elsewhere, or name %s in the watcher's option composetrusted if it manages your compose files",
+	return refuse(FileShared, file, 0,
+		"the container %s has %s mounted and can write there, so this file may be its own: mount that "+
+			"read-only into %s, move the compose file elsewhere, or name %s in the watcher's option composetrusted if it manages your compose files",
 		container, source, container, container)
 }
 
@@ -150,7 +151,9 @@ func Locate(labels map[string]string, fallback string, read Reader) (Project, er
 	}
 	for _, file := range files {
 		if file == "-" || strings.Contains(file, "://") || strings.HasPrefix(file, "git@") {
-			return Project{}, refuse(FileRemote, "", 0, "the project was started from %s, which is not a file: write the new image there", remoteName(file))
+			return Project{},
+				refuse(FileRemote, "", 0,
+					"the project was started from %s, which is not a file: write the new image there", remoteName(file))
 		}
 		file = p.absolute(file)
 		if _, err := read(file); err != nil {
@@ -228,7 +231,8 @@ func readError(file string, err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(FileMissing, file, 0, "there is no such file where Dogwatch runs: mount the directory %s of the host at %s, writable", dir, dir)
+		return refuse(FileMissing, file, 0,
+			"there is no such file where Dogwatch runs: mount the directory %s of the host at %s, writable", dir, dir)
 	case errors.Is(err, fs.ErrPermission):
 		return refuse(FileMissing, file, 0, "Dogwatch may not read the file: give its user access to %s", dir)
 	}

@@ -15,7 +15,8 @@ func diff(c Change, before []byte) string {
 	start := bytes.LastIndexAny(before[:c.Offset], "\r\n") + 1
 	end := c.Offset + len(c.Old)
 	prefix := string(bytes.TrimPrefix(before[start:c.Offset], []byte("\uFEFF")))
-	if prefix != "" && !regexp.MustCompile(keyPattern).MatchString(prefix) && len(bytes.TrimLeft([]byte(prefix), " \t")) > 0 {
+	if prefix != "" && !regexp.MustCompile(keyPattern).MatchString(prefix) &&
+		len(bytes.TrimLeft([]byte(prefix), " \t")) > 0 {
 		prefix = "… "
 	}
 	suffix := string(bytes.TrimRight(lineAt(before, end), " \t"))

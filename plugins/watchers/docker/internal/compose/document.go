@@ -156,7 +156,8 @@ func (f *files) bases(m *yaml.Node) []*yaml.Node {
 }
 
 func isMerge(key *yaml.Node) bool {
-	return key.Kind == yaml.ScalarNode && key.Value == "<<" && (key.Tag == "" || key.Tag == "!" || key.ShortTag() == "!!merge")
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" &&
+		(key.Tag == "" || key.Tag == "!" || key.ShortTag() == "!!merge")
 }
 
 // definition is what is known of a service after merging.
@@ -221,7 +222,8 @@ func (f *files) serviceIn(d *document, root *yaml.Node, name string, depth int) 
 		if t := def.image.node; t == nil || t.Kind != yaml.ScalarNode || t.Tag == "!!null" {
 			def.image.node = nil
 		} else if t.Tag == "!reset" {
-			return def, refuse(LayoutUnsupported, d.path, t.Line, "the image of %s is taken away with !reset: remove that line", name)
+			return def,
+				refuse(LayoutUnsupported, d.path, t.Line, "the image of %s is taken away with !reset: remove that line", name)
 		}
 	}
 	extends := f.target(f.get(service, "extends", 0))
@@ -252,7 +254,9 @@ func (f *files) extended(d *document, root, extends *yaml.Node, name string, dep
 		}
 	}
 	if depth >= maxDepth || baseName == "" || strings.Contains(baseName+file, "$") || strings.Contains(file, "://") {
-		return definition{}, refuse(ExtendsUnsupported, d.path, extends.Line, "what %s extends cannot be followed: give the service an image of its own", name)
+		return definition{},
+			refuse(ExtendsUnsupported, d.path, extends.Line,
+				"what %s extends cannot be followed: give the service an image of its own", name)
 	}
 	roots := []*yaml.Node{root}
 	if file != "" {
@@ -278,7 +282,8 @@ func (f *files) extended(d *document, root, extends *yaml.Node, name string, dep
 		}
 	}
 	if !base.found {
-		return base, refuse(ExtendsUnsupported, d.path, extends.Line, "%s extends the service %s, which is not there", name, baseName)
+		return base,
+			refuse(ExtendsUnsupported, d.path, extends.Line, "%s extends the service %s, which is not there", name, baseName)
 	}
 	return base, nil
 }

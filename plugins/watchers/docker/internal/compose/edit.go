@@ -80,9 +80,13 @@ func (e *editor) image(service string) (place, error) {
 	case e.files.budget < 0:
 		return place{}, refuse(YAMLInvalid, first, 0, "the aliases of this document lead to too many places")
 	case !def.found && e.files.includes():
-		return place{}, refuse(IncludeUnsupported, first, 0, "the service %s may be in a file that is included: name that file by the label %s", service, fileLabels()[0])
+		return place{},
+			refuse(IncludeUnsupported, first, 0,
+				"the service %s may be in a file that is included: name that file by the label %s", service, fileLabels()[0])
 	case !def.found:
-		return place{}, refuse(ServiceUnknown, first, 0, "there is no service %s: mount the files that the container was started from", service)
+		return place{},
+			refuse(ServiceUnknown, first, 0,
+				"there is no service %s: mount the files that the container was started from", service)
 	case def.build:
 		return place{}, refuse(BuildOnly, first, 0, "the image of %s is built here: build it anew", service)
 	case def.image.node == nil:
@@ -110,7 +114,10 @@ func (e *editor) serviceOf(refs ...string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", refuse(ServiceAmbiguous, e.project.Files[0], 0, "the services %s have the image %s: start the container with Compose, so that it says which it is", strings.Join(found, ", "), refs[0])
+	return "",
+		refuse(ServiceAmbiguous, e.project.Files[0], 0,
+			"the services %s have the image %s: start the container with Compose, so that it says which it is",
+			strings.Join(found, ", "), refs[0])
 }
 
 // change returns the change of the one text that makes the image newRef.
@@ -128,12 +135,17 @@ func (e *editor) change(oldRef, newRef string) (Change, error) {
 	case wanted == text:
 		return Change{File: doc.path, Line: node.Line}, nil
 	case !sameImage(text, oldRef):
-		return Change{}, refuse(ImageDiffers, doc.path, node.Line, "the file gives %s the image %s while the container runs %s: apply the file first, or correct it", e.project.Service, text, oldRef)
+		return Change{},
+			refuse(ImageDiffers, doc.path, node.Line,
+				"the file gives %s the image %s while the container runs %s: apply the file first, or correct it",
+				e.project.Service, text, oldRef)
 	}
 	at, ok := doc.locate(node)
 	raw := string(doc.data[at.from:at.to])
 	if !ok || values != nil && raw != node.Value {
-		return Change{}, refuse(LayoutUnsupported, doc.path, node.Line, "the image of %s is written in a way that cannot be replaced in place: write it on one line, such as image: %s", e.project.Service, wanted)
+		return Change{},
+			refuse(LayoutUnsupported, doc.path, node.Line,
+				"the image of %s is written in a way that cannot be replaced in place: write it on one line, such as image: %s", e.project.Service, wanted)
 	}
 	if values == nil {
 		return newChange(doc.path, doc.data, at.from, at.to, wanted, ""), nil
@@ -157,7 +169,9 @@ func (e *editor) resolve(p place) (string, []value, error) {
 	}
 	parts, ok := segments(text)
 	if !ok {
-		return "", nil, refuse(VariableUnsupported, p.doc.path, p.node.Line, "the variables of this image cannot be followed: use $NAME, ${NAME} or ${NAME:-default}")
+		return "", nil,
+			refuse(VariableUnsupported, p.doc.path, p.node.Line,
+				"the variables of this image cannot be followed: use $NAME, ${NAME} or ${NAME:-default}")
 	}
 	var all []value
 	for _, s := range parts {
@@ -169,11 +183,17 @@ func (e *editor) resolve(p place) (string, []value, error) {
 		case s.takesFallback(v.value, set):
 			one.text, one.own = text[s.fallback.from:s.fallback.to], true
 		case !set && e.variables.absent != "":
-			return "", nil, refuse(FileMissing, e.variables.absent, 0, "the variable %s is in this file, which is not there where Dogwatch runs: mount its directory", s.variable)
+			return "", nil,
+				refuse(FileMissing, e.variables.absent, 0,
+					"the variable %s is in this file, which is not there where Dogwatch runs: mount its directory", s.variable)
 		case !set:
-			return "", nil, refuse(VariableUnknown, p.doc.path, p.node.Line, "the variable %s has no value in %s: write it there", s.variable, strings.Join(e.project.EnvFiles, ", "))
+			return "", nil,
+				refuse(VariableUnknown, p.doc.path, p.node.Line, "the variable %s has no value in %s: write it there",
+					s.variable, strings.Join(e.project.EnvFiles, ", "))
 		case !v.simple:
-			return "", nil, refuse(VariableUnsupported, e.variables.paths[v.file], v.line, "the value of %s is interpolated or escaped: write it out", s.variable)
+			return "", nil,
+				refuse(VariableUnsupported, e.variables.paths[v.file], v.line,
+					"the value of %s is interpolated or escaped: write it out", s.variable)
 		}
 		all = append(all, one)
 	}
@@ -195,14 +215,17 @@ func (e *editor) changeSegment(at span, raw string, values []value, wanted strin
 		for _, later := range values[i+1:] {
 			suffix += later.text
 		}
-		fits := len(wanted) > len(prefix)+len(suffix) && strings.HasPrefix(wanted, prefix) && strings.HasSuffix(wanted, suffix)
+		fits := len(wanted) > len(prefix)+len(suffix) && strings.HasPrefix(wanted, prefix) &&
+			strings.HasSuffix(wanted, suffix)
 		if fits && (best < 0 || v.own || !values[best].own) {
 			best, text = i, wanted[len(prefix):len(wanted)-len(suffix)]
 		}
 		prefix += v.text
 	}
 	if best < 0 {
-		return Change{}, refuse(VariableUnsupported, doc.path, line, "%s cannot be made from %s by changing one of its parts: change them by hand", wanted, raw)
+		return Change{},
+			refuse(VariableUnsupported, doc.path, line,
+				"%s cannot be made from %s by changing one of its parts: change them by hand", wanted, raw)
 	}
 	v := values[best]
 	if v.own {

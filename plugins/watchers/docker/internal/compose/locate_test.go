@@ -30,7 +30,9 @@ func TestLocateFindsTheFilesOfAContainer(t *testing.T) {
 		"one file": {
 			labels: map[string]string{labelService: "web", labelFiles: "/srv/a/compose.yml", labelWorkingDir: "/srv/a"},
 			read:   there("/srv/a/compose.yml"),
-			want:   Project{Service: "web", Files: []string{"/srv/a/compose.yml"}, WorkingDir: "/srv/a", EnvFiles: []string{"/srv/a/.env"}},
+			want: Project{
+				Service: "web", Files: []string{"/srv/a/compose.yml"}, WorkingDir: "/srv/a", EnvFiles: []string{"/srv/a/.env"},
+			},
 		},
 		"relative files of Compose 1": {
 			labels: map[string]string{labelFiles: "a.yml, b.yml", labelWorkingDir: "/srv"},
@@ -45,7 +47,9 @@ func TestLocateFindsTheFilesOfAContainer(t *testing.T) {
 		"named env files": {
 			labels: map[string]string{labelFiles: "/srv/a.yml", labelWorkingDir: "/srv", labelEnvFiles: "/srv/a.env,b.env"},
 			read:   there("/srv/a.yml"),
-			want:   Project{Files: []string{"/srv/a.yml"}, WorkingDir: "/srv", EnvFiles: []string{"/srv/a.env", "/srv/b.env"}, Named: true},
+			want: Project{
+				Files: []string{"/srv/a.yml"}, WorkingDir: "/srv", EnvFiles: []string{"/srv/a.env", "/srv/b.env"}, Named: true,
+			},
 		},
 		"a label of WUD wins": {
 			labels: map[string]string{"wud.compose.file": "/w.yml", labelFiles: "/srv/a.yml", labelWorkingDir: "/srv"},
@@ -64,7 +68,9 @@ func TestLocateFindsTheFilesOfAContainer(t *testing.T) {
 		"no file":        {read: there(), code: FileMissing},
 		"not mounted":    {labels: map[string]string{labelFiles: "/srv/a.yml"}, read: there(), code: FileMissing},
 		"standard input": {labels: map[string]string{labelFiles: "-"}, read: there(), code: FileRemote},
-		"an artifact":    {labels: map[string]string{labelFiles: "oci://user:geheim@registry.example.org/a"}, read: there(), code: FileRemote},
+		"an artifact": {
+			labels: map[string]string{labelFiles: "oci://user:geheim@registry.example.org/a"}, read: there(), code: FileRemote,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Locate(c.labels, c.fallback, c.read)

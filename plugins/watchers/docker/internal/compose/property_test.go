@@ -32,7 +32,9 @@ func randomProject(r *rand.Rand) (before, after string) {
 				b.WriteString(eol)
 				a.WriteString(eol)
 			default:
-				line(depth, fmt.Sprintf("%s%d: %s", pick("x-é", "x-y"), r.IntN(1<<30), pick(`"nginx:1.25"`, "nginx:1.25", "[1, 2]", "'→ it''s'", "{image: nginx:1.25}")))
+				line(depth,
+					fmt.Sprintf("%s%d: %s", pick("x-é", "x-y"), r.IntN(1<<30),
+						pick(`"nginx:1.25"`, "nginx:1.25", "[1, 2]", "'→ it''s'", "{image: nginx:1.25}")))
 			}
 		}
 	}
@@ -70,7 +72,8 @@ func randomProject(r *rand.Rand) (before, after string) {
 func TestEditChangesNothingElseOfRandomDocuments(t *testing.T) {
 	for seed := range uint64(3000) {
 		before, want := randomProject(rand.New(rand.NewPCG(seed, 1)))
-		c, err := Edit(Project{Service: "web", Files: []string{"/c.yml"}}, "nginx:1.25", "docker.io/library/nginx:1.26", memory(before))
+		c, err := Edit(Project{Service: "web", Files: []string{"/c.yml"}}, "nginx:1.25", "docker.io/library/nginx:1.26",
+			memory(before))
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, before)
 		}
@@ -94,7 +97,8 @@ func memory(text string) Reader {
 func FuzzEdit(f *testing.F) {
 	for _, seed := range []string{
 		webText, "services: {web: {image: 'nginx:1.25'}}", "a: &a [*a]", "services: {web: {<<: &x {image: nginx:1.25}}}",
-		"services:\r  web:\r    image: nginx:1.25\r", "? services\n: web:\n    image: |-\n      nginx:1.25", "services: {web: {image: 'nginx:${V:-1.25}'}}",
+		"services:\r  web:\r    image: nginx:1.25\r", "? services\n: web:\n    image: |-\n      nginx:1.25",
+		"services: {web: {image: 'nginx:${V:-1.25}'}}",
 	} {
 		f.Add(seed)
 	}

@@ -14,10 +14,12 @@ func (e *editor) exclusive(variable string, values []value) error {
 	s := e.variables.values[variable]
 	path := e.variables.paths[s.file]
 	shared := func(format string, args ...any) error {
-		return refuse(VariableShared, path, s.line, "the variable "+variable+" "+format+": give the image of "+e.project.Service+" a variable of its own", args...)
+		return refuse(VariableShared, path, s.line,
+			"the variable "+variable+" "+format+": give the image of "+e.project.Service+" a variable of its own", args...)
 	}
 	if e.files.includes() {
-		return refuse(IncludeUnsupported, e.project.Files[0], 0, "the files that are included may use the variable %s too: write the image out", variable)
+		return refuse(IncludeUnsupported, e.project.Files[0], 0,
+			"the files that are included may use the variable %s too: write the image out", variable)
 	}
 	count := 0
 	for _, v := range values {
@@ -56,7 +58,8 @@ func (e *editor) otherUse(d *document, n *yaml.Node, variable, envFile string) *
 		return n
 	}
 	for i, child := range n.Content {
-		passed := n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode && i%2 == 0 && n.Content[i+1].ShortTag() == "!!null"
+		passed := n.Kind == yaml.SequenceNode ||
+			n.Kind == yaml.MappingNode && i%2 == 0 && n.Content[i+1].ShortTag() == "!!null"
 		if passed && child.Kind == yaml.ScalarNode && child.Value == variable { // environment: [NAME]
 			return child
 		}
@@ -105,7 +108,8 @@ func (e *editor) verify(c Change, read Reader) error {
 		}
 	}
 	if len(others) > 0 {
-		return refuse(ImageShared, c.File, c.Line, "the image of %s is that of %s too: give it one of its own", e.project.Service, strings.Join(others, ", "))
+		return refuse(ImageShared, c.File, c.Line, "the image of %s is that of %s too: give it one of its own",
+			e.project.Service, strings.Join(others, ", "))
 	}
 	image := after.imageText(e.project.Service) // which opens the file that is extended
 	doc := after.byPath(c.File)
@@ -115,7 +119,8 @@ func (e *editor) verify(c Change, read Reader) error {
 	for i, root := range e.place.doc.roots {
 		for _, path := range differences(decoded(root), decoded(doc.roots[i]), "") {
 			if parts := strings.Split(path, "\x00"); len(parts) != 4 || parts[1] != "services" || parts[3] != "image" {
-				return refuse(ImageShared, c.File, c.Line, "the image of %s is used as %s too: give it one of its own", e.project.Service, strings.Join(parts[1:], "."))
+				return refuse(ImageShared, c.File, c.Line, "the image of %s is used as %s too: give it one of its own",
+					e.project.Service, strings.Join(parts[1:], "."))
 			}
 		}
 	}

@@ -99,7 +99,8 @@ func (c Change) Undo(guard heldfile.Guard) error {
 	case pending:
 		return nil
 	case unknown:
-		return refuse(FileChanged, c.File, c.Line, "the file was changed since the update: write %s instead of %s there", c.Old, c.New)
+		return refuse(FileChanged, c.File, c.Line,
+			"the file was changed since the update: write %s instead of %s there", c.Old, c.New)
 	}
 	if _, err := f.Write(before, c.Offset); err != nil {
 		return writeError(c.File, err)

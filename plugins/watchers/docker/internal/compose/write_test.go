@@ -177,13 +177,17 @@ func TestApplyAndUndoGoOnAfterACrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			states := map[string]func(path string){
-				"nothing done":        func(string) {},
-				"backup written":      func(path string) { writeFile(t, path+".back", c.before) },
-				"half of a new file":  func(path string) { writeFile(t, partial(path), c.after[:10]) },
-				"whole new file":      func(path string) { writeFile(t, partial(path), c.after) },
-				"renamed":             func(path string) { writeFile(t, path, c.after) },
-				"written, not cut":    func(path string) { writeFile(t, path, c.after+c.before[min(len(c.after), len(c.before)):]) },
-				"taken back, not cut": func(path string) { writeFile(t, path, c.before+c.after[min(len(c.after), len(c.before)):]) },
+				"nothing done":       func(string) {},
+				"backup written":     func(path string) { writeFile(t, path+".back", c.before) },
+				"half of a new file": func(path string) { writeFile(t, partial(path), c.after[:10]) },
+				"whole new file":     func(path string) { writeFile(t, partial(path), c.after) },
+				"renamed":            func(path string) { writeFile(t, path, c.after) },
+				"written, not cut": func(path string) {
+					writeFile(t, path, c.after+c.before[min(len(c.after), len(c.before)):])
+				},
+				"taken back, not cut": func(path string) {
+					writeFile(t, path, c.before+c.after[min(len(c.after), len(c.before)):])
+				},
 			}
 			for state, leave := range states {
 				change := changeOf(t, t.TempDir(), c.before, c.old, c.target)

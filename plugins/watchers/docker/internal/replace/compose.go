@@ -79,7 +79,10 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 			warn(WarnUnchanged, text, p.Name, "have it changed too", req.Image.Reference)
 		}
 	case c.Absent && c.Rules.Required:
-		p.Blocks = append(p.Blocks, watcher.Reason{Code: watcher.BlockComposeAbsent, Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name)})
+		p.Blocks = append(p.Blocks, watcher.Reason{
+			Code: watcher.BlockComposeAbsent,
+			Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name),
+		})
 	case c.Absent:
 		warn(WarnAbsent, "%s was not started by compose, so no compose file is changed", p.Name)
 	case c.Problem != nil:
@@ -87,14 +90,16 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	case len(c.Siblings) > 0 && c.Command != nil:
 		warn(WarnScaled, "compose recreates the other containers of the service too: %s", strings.Join(c.Siblings, ", "))
 	case len(c.Siblings) > 0:
-		warn(WarnScaled, "other containers of the service keep the old image until they are updated too: %s", strings.Join(c.Siblings, ", "))
+		warn(WarnScaled, "other containers of the service keep the old image until they are updated too: %s",
+			strings.Join(c.Siblings, ", "))
 	}
 	if !c.follows() || req.Rules.DryRun {
 		return
 	}
 	if c.Command != nil {
 		p.Steps = commandSteps(p.Steps, p.Name, c.Command.Text())
-		warn(WarnRecreates, "compose removes the old %s before the new one is known to work; if that fails, it is made anew from the old image", p.Name)
+		warn(WarnRecreates,
+			"compose removes the old %s before the new one is known to work; if that fails, it is made anew from the old image", p.Name)
 		for _, d := range p.Dependents {
 			if d.Action == watcher.StepCreate {
 				p.Blocks = append(p.Blocks, watcher.Reason{Code: BlockCommand, Text: fmt.Sprintf(
@@ -108,7 +113,8 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 			return s.Code != watcher.StepPull && s.ID != PreHookID(p.Name)
 		})
 		p.Steps = slices.Insert(p.Steps, max(at, 0), watcher.Step{
-			ID: watcher.StepEdit, Code: watcher.StepEdit, Text: fmt.Sprintf("write %s instead of %s into %s", c.Edit.New, c.Edit.Old, c.Edit.File),
+			ID: watcher.StepEdit, Code: watcher.StepEdit,
+			Text: fmt.Sprintf("write %s instead of %s into %s", c.Edit.New, c.Edit.Old, c.Edit.File),
 		})
 	}
 	if !c.Edit.Empty() || c.Command != nil {
@@ -126,10 +132,14 @@ func commandSteps(steps []watcher.Step, name, command string) []watcher.Step {
 	var all []watcher.Step
 	for i, s := range steps {
 		if i == at {
-			all = append(all, watcher.Step{ID: watcher.StepCreate + ":" + name, Code: watcher.StepCreate, Container: name, Text: "recreate " + name + " with " + command})
+			all = append(all, watcher.Step{
+				ID: watcher.StepCreate + ":" + name, Code: watcher.StepCreate, Container: name,
+				Text: "recreate " + name + " with " + command,
+			})
 		}
 		switch s.Code {
-		case watcher.StepRename, watcher.StepCreate, watcher.StepConnect, watcher.StepStop, watcher.StepStart, watcher.StepRemove:
+		case watcher.StepRename, watcher.StepCreate, watcher.StepConnect, watcher.StepStop, watcher.StepStart,
+			watcher.StepRemove:
 		default:
 			all = append(all, s)
 		}

@@ -11,14 +11,20 @@ import (
 
 func composeFacts(t *testing.T, state string) Facts {
 	t.Helper()
-	f := Facts{Target: parse(t, `{"Id":"w1","Name":"/web","Image":"sha256:1","State":`+state+`,"HostConfig":{"NetworkMode":"none"},
+	f := Facts{Target: parse(t,
+		`{"Id":"w1","Name":"/web","Image":"sha256:1","State":`+state+`,"HostConfig":{"NetworkMode":"none"},
 		"Config":{"Image":"app:1","Labels":{"com.docker.compose.project":"home","com.docker.compose.service":"web"}}}`)}
-	f.Compose = Compose{Rules: &watcher.ComposeRules{}, Edit: compose.Change{File: "/srv/compose.yml", Line: 3, Offset: 30, Old: "app:1", New: "app:2", Diff: "-1 +2"}}
+	f.Compose = Compose{
+		Rules: &watcher.ComposeRules{},
+		Edit:  compose.Change{File: "/srv/compose.yml", Line: 3, Offset: 30, Old: "app:1", New: "app:2", Diff: "-1 +2"},
+	}
 	return f
 }
 
 func composeRequest() watcher.UpdateRequest {
-	return watcher.UpdateRequest{ContainerID: "w1", Image: watcher.TargetImage{Reference: "docker.io/library/app:2", Digest: "sha256:2"}}
+	return watcher.UpdateRequest{
+		ContainerID: "w1", Image: watcher.TargetImage{Reference: "docker.io/library/app:2", Digest: "sha256:2"},
+	}
 }
 
 const isRunning = `{"Running":true}`
@@ -38,16 +44,30 @@ func TestPlanOfAComposeFileOrdersTheSteps(t *testing.T) {
 		with  func(f *Facts, req *watcher.UpdateRequest)
 		want  string
 	}{
-		"edit":           {isRunning, nil, "pull edit rename:web create:web stop:web start:web health:web remove:web"},
-		"rollback":       {isRunning, func(_ *Facts, req *watcher.UpdateRequest) { req.Image.ID = "sha256:2" }, "edit rename:web create:web stop:web start:web health:web remove:web"},
-		"named already":  {isRunning, func(f *Facts, _ *watcher.UpdateRequest) { f.Compose.Edit = compose.Change{} }, "pull rename:web create:web stop:web start:web health:web remove:web"},
-		"dry run":        {isRunning, func(_ *Facts, req *watcher.UpdateRequest) { req.Rules.DryRun = true }, "pull"},
-		"self":           {isRunning, func(f *Facts, _ *watcher.UpdateRequest) { f.Self = "w1" }, "pull edit handover:web"},
-		"refused":        {isRunning, func(f *Facts, _ *watcher.UpdateRequest) { f.Compose.Problem = &watcher.Reason{Code: "x"} }, "pull rename:web create:web stop:web start:web health:web remove:web"},
-		"command":        {isRunning, func(f *Facts, _ *watcher.UpdateRequest) { f.Compose.Command = command }, "pull edit create:web health:web"},
-		"command, prune": {isRunning, func(f *Facts, req *watcher.UpdateRequest) { f.Compose.Command, req.Rules.Prune = command, true }, "pull edit create:web health:web prune"},
-		"stopped":        {`{"Running":false}`, func(f *Facts, _ *watcher.UpdateRequest) { f.Compose.Command = command }, "pull edit create:web"},
-		"paused":         {`{"Running":true,"Paused":true}`, func(f *Facts, _ *watcher.UpdateRequest) { f.Compose.Command = command }, "pull edit create:web health:web pause:web"},
+		"edit": {isRunning, nil, "pull edit rename:web create:web stop:web start:web health:web remove:web"},
+		"rollback": {isRunning, func(_ *Facts, req *watcher.UpdateRequest) {
+			req.Image.ID = "sha256:2"
+		}, "edit rename:web create:web stop:web start:web health:web remove:web"},
+		"named already": {isRunning, func(f *Facts, _ *watcher.UpdateRequest) {
+			f.Compose.Edit = compose.Change{}
+		}, "pull rename:web create:web stop:web start:web health:web remove:web"},
+		"dry run": {isRunning, func(_ *Facts, req *watcher.UpdateRequest) { req.Rules.DryRun = true }, "pull"},
+		"self":    {isRunning, func(f *Facts, _ *watcher.UpdateRequest) { f.Self = "w1" }, "pull edit handover:web"},
+		"refused": {isRunning, func(f *Facts, _ *watcher.UpdateRequest) {
+			f.Compose.Problem = &watcher.Reason{Code: "x"}
+		}, "pull rename:web create:web stop:web start:web health:web remove:web"},
+		"command": {isRunning, func(f *Facts, _ *watcher.UpdateRequest) {
+			f.Compose.Command = command
+		}, "pull edit create:web health:web"},
+		"command, prune": {isRunning, func(f *Facts, req *watcher.UpdateRequest) {
+			f.Compose.Command, req.Rules.Prune = command, true
+		}, "pull edit create:web health:web prune"},
+		"stopped": {`{"Running":false}`, func(f *Facts, _ *watcher.UpdateRequest) {
+			f.Compose.Command = command
+		}, "pull edit create:web"},
+		"paused": {`{"Running":true,"Paused":true}`, func(f *Facts, _ *watcher.UpdateRequest) {
+			f.Compose.Command = command
+		}, "pull edit create:web health:web pause:web"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, req := composeFacts(t, c.state), composeRequest()

@@ -74,7 +74,9 @@ func helpful(variable string) bool {
 func networkOwner(f Facts, c Container) Container {
 	all := append([]Container{f.Target}, f.Others...)
 	for range all { // which ends if two should join each other
-		i := slices.IndexFunc(all, func(o Container) bool { return o.ID != c.ID && joins(string(c.HostConfig.NetworkMode), o) })
+		i := slices.IndexFunc(all, func(o Container) bool {
+			return o.ID != c.ID && joins(string(c.HostConfig.NetworkMode), o)
+		})
 		if i < 0 {
 			return c
 		}
@@ -87,7 +89,8 @@ func networkOwner(f Facts, c Container) Container {
 func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ...any)) {
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
 		if f.Reach[c.ID] {
-			add(BlockPath, "Dogwatch reaches the engine through %s, and would be cut off in the middle: update it with compose", c.Name())
+			add(BlockPath,
+				"Dogwatch reaches the engine through %s, and would be cut off in the middle: update it with compose", c.Name())
 			return
 		}
 	}
@@ -97,7 +100,8 @@ func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ..
 				"itself for good: update %s with compose", strings.Join(suspects, ", "), f.Target.Name())
 	}
 	if NeedsHelper(f) && f.NoHelper != "" {
-		add(BlockSelf, "Dogwatch runs in %s, and cannot start the helper container that would replace it: %s", f.Target.Name(), f.NoHelper)
+		add(BlockSelf, "Dogwatch runs in %s, and cannot start the helper container that would replace it: %s",
+			f.Target.Name(), f.NoHelper)
 	}
 }
 
@@ -123,9 +127,11 @@ func suspected(f Facts, deps []dependent) []string {
 // handover are the steps of a plan that a helper container carries out.
 func handover(l list, f Facts) []watcher.Step {
 	name := f.Target.Name()
-	text := "have a helper container replace " + name + ", in which Dogwatch runs, and return to this one if the new one does not work"
+	text := "have a helper container replace " + name +
+		", in which Dogwatch runs, and return to this one if the new one does not work"
 	if f.Target.ID != f.Self {
-		text = "have a helper container replace " + name + " and Dogwatch, which depends on it, and return to these if the new ones do not work"
+		text = "have a helper container replace " + name +
+			" and Dogwatch, which depends on it, and return to these if the new ones do not work"
 	}
 	l.add(watcher.StepHandover, name, text)
 	return l

@@ -36,7 +36,9 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 		p.Space.Writable = *c.SizeRw
 	}
 	for _, d := range deps {
-		p.Dependents = append(p.Dependents, watcher.Dependent{ContainerID: d.ID, Name: d.Name(), Relation: d.relation, Action: d.action})
+		p.Dependents = append(p.Dependents, watcher.Dependent{
+			ContainerID: d.ID, Name: d.Name(), Relation: d.relation, Action: d.action,
+		})
 	}
 	withCompose(&p, f, req)
 	return p
@@ -75,7 +77,9 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 	}
 	hooks := req.Rules.Hooks
 	if len(hooks.Pre) > 0 && f.Target.Status() == Running {
-		l = append(l, watcher.Step{ID: PreHookID(name), Code: watcher.StepHook, Container: name, Text: "run the hook in the old " + name})
+		l = append(l, watcher.Step{
+			ID: PreHookID(name), Code: watcher.StepHook, Container: name, Text: "run the hook in the old " + name,
+		})
 	}
 	first := stopsFirst(f.Target)
 	if !first {
@@ -96,7 +100,10 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 		l.add(watcher.StepStart, name, "start the new "+name)
 		l.add(watcher.StepHealth, name, healthText(name, req.Rules.Health))
 		if len(hooks.Post) > 0 {
-			l = append(l, watcher.Step{ID: watcher.StepHook + ":post:" + name, Code: watcher.StepHook, Container: name, Text: "run the hook in the new " + name})
+			l = append(l, watcher.Step{
+				ID: watcher.StepHook + ":post:" + name, Code: watcher.StepHook, Container: name,
+				Text: "run the hook in the new " + name,
+			})
 		}
 	}
 	for _, d := range recreated {

@@ -61,11 +61,14 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 	}
 	image := req.Image
 	if image.ID == "" && image.Digest == "" {
-		add(BlockImage, "the image %s is not on the engine, and its digest is not known, so it cannot be pulled: check for updates again", image.Reference)
+		add(BlockImage,
+			"the image %s is not on the engine, and its digest is not known, so it cannot be pulled: check for updates again", image.Reference)
 	}
 	if old := f.Target.Image; old != nil && image.Config != nil && image.Config.Platform.Architecture != "" {
-		if platform := image.Config.Platform.OS + "/" + image.Config.Platform.Architecture; old.Platform != "" && platform != old.Platform {
-			add(BlockPlatform, "%s is for %s, and %s runs one for %s: choose an image for %s", image.Reference, platform, f.Target.Name(), old.Platform, old.Platform)
+		if platform := image.Config.Platform.OS + "/" + image.Config.Platform.Architecture; old.Platform != "" &&
+			platform != old.Platform {
+			add(BlockPlatform, "%s is for %s, and %s runs one for %s: choose an image for %s", image.Reference,
+				platform, f.Target.Name(), old.Platform, old.Platform)
 		}
 	}
 	helperBlocks(f, deps, add)
@@ -76,7 +79,9 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 		}
 		containerBlocks(f, d.Container, add)
 		if d.Image == nil || !means(d.Image, d.Config.Image) {
-			add(BlockDependent, "%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(), f.Target.Name(), d.Config.Image, d.Name())
+			add(BlockDependent,
+				"%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(),
+				f.Target.Name(), d.Config.Image, d.Name())
 		}
 	}
 	// As labels they would come to count as the user's.
@@ -88,7 +93,8 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
 		if c.Written.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
 			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
-				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(), c.Written.Hidden, BlockFiles)})
+				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(),
+				c.Written.Hidden, BlockFiles)})
 		}
 	}
 	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
@@ -125,10 +131,12 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 	case c.says("io.kubernetes."):
 		add(BlockKube, "%s belongs to Kubernetes, which would replace it again: change its workload", name)
 	case c.HostConfig.AutoRemove:
-		add(BlockRemove, "the engine removes %s as soon as it stops (--rm), so it could not be brought back: recreate it without --rm", name)
+		add(BlockRemove,
+			"the engine removes %s as soon as it stops (--rm), so it could not be brought back: recreate it without --rm", name)
 	}
 	if network := detached(c); network != "" {
-		add(BlockDetached, "%s was created with the network %s and left it; a new one would be connected to it: connect it, or recreate it", name, network)
+		add(BlockDetached,
+			"%s was created with the network %s and left it; a new one would be connected to it: connect it, or recreate it", name, network)
 	}
 	for _, e := range endpoints(c) {
 		if f.Networks != nil && !slices.Contains(f.Networks, e.Name) {

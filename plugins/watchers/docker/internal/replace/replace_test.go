@@ -22,7 +22,8 @@ func parse(t *testing.T, text string) Container {
 	t.Helper()
 	c := Container{Image: &Image{ID: "sha256:1", Platform: "linux/amd64", Tags: []string{"app:1"}}}
 	for _, part := range []string{
-		`{"Id":"` + oldID + `","Name":"/web","Image":"sha256:1","State":{"Running":true},"Config":{"Image":"app:1","Entrypoint":["/main"],"Cmd":["run"]},"HostConfig":{"NetworkMode":"none"}}`, text,
+		`{"Id":"` + oldID +
+			`","Name":"/web","Image":"sha256:1","State":{"Running":true},"Config":{"Image":"app:1","Entrypoint":["/main"],"Cmd":["run"]},"HostConfig":{"NetworkMode":"none"}}`, text,
 	} {
 		if err := json.Unmarshal([]byte(part), &c.InspectResponse); err != nil {
 			t.Fatal(err)
@@ -86,8 +87,11 @@ func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 				unnamed + `,{"Type":"tmpfs","Destination":"/t"}]}`,
 			`{}`, `{"Binds":["` + volume + `:/data"],"Mounts":[{"Type":"tmpfs","Target":"/t"}]}`,
 		},
-		"volume carried once":      {`{"HostConfig":{"Binds":["` + volume + `:/data"]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
-		"named volume, not listed": {`{"Mounts":[{"Type":"volume","Name":"data","Destination":"/data","RW":true}]}`, `{}`, `{}`},
+		"volume carried once": {`{"HostConfig":{"Binds":["` + volume +
+			`:/data"]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`,
+			`{"Binds":["` + volume + `:/data"]}`},
+		"named volume, not listed": {`{"Mounts":[{"Type":"volume","Name":"data","Destination":"/data","RW":true}]}`,
+			`{}`, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := parse(t, test.inspect)
@@ -129,7 +133,8 @@ func pruned(t *testing.T, v any) map[string]any {
 }
 
 func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
-	c := parse(t, `{"HostConfig":{"NetworkMode":"web"},"Config":{"MacAddress":"02:00:00:00:00:01"},"NetworkSettings":{"Networks":{
+	c := parse(t,
+		`{"HostConfig":{"NetworkMode":"web"},"Config":{"MacAddress":"02:00:00:00:00:01"},"NetworkSettings":{"Networks":{
 		"back":{"IPAMConfig":{},"Aliases":["db-client","aaaaaaaaaaaa"],"IPAddress":"10.0.0.2","MacAddress":"02:42:0a:00:00:02","NetworkID":"n1","Gateway":"10.0.0.1"},
 		"web":{"IPAMConfig":{"IPv4Address":"10.1.0.9"},"Aliases":["aaaaaaaaaaaa"],"IPAddress":"10.1.0.9","MacAddress":"02:00:00:00:00:01","NetworkID":"n2"}}}}`)
 	one := Make(c, Engine{}, "app:2", "")
@@ -137,10 +142,12 @@ func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
 		t.Fatalf("create %v, connect %v", one.Create, one.Connect)
 	}
 	web, back := one.Create[0].Settings, one.Connect[0].Settings
-	if web.IPAMConfig == nil || web.IPAMConfig.IPv4Address != "10.1.0.9" || len(web.Aliases) != 0 || web.IPAddress != "" || web.MacAddress != "" {
+	if web.IPAMConfig == nil || web.IPAMConfig.IPv4Address != "10.1.0.9" || len(web.Aliases) != 0 ||
+		web.IPAddress != "" || web.MacAddress != "" {
 		t.Errorf("web: %+v", web)
 	}
-	if back.IPAMConfig != nil || !slices.Equal(back.Aliases, []string{"db-client"}) || back.IPAddress != "" || back.MacAddress != "" || back.Gateway != "" {
+	if back.IPAMConfig != nil || !slices.Equal(back.Aliases, []string{"db-client"}) || back.IPAddress != "" ||
+		back.MacAddress != "" || back.Gateway != "" {
 		t.Errorf("back: %+v", back)
 	}
 	//lint:ignore SA1019 what old engines know
@@ -148,7 +155,8 @@ func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
 		t.Errorf("MAC %q", mac)
 	}
 	many := Make(c, Engine{ManyNetworks: true}, "app:2", "")
-	if len(many.Create) != 2 || len(many.Connect) != 0 || many.Create[0].Settings.MacAddress != "02:00:00:00:00:01" || many.Create[1].Settings.MacAddress != "" {
+	if len(many.Create) != 2 || len(many.Connect) != 0 || many.Create[0].Settings.MacAddress != "02:00:00:00:00:01" ||
+		many.Create[1].Settings.MacAddress != "" {
 		t.Errorf("create %v, connect %v", many.Create, many.Connect)
 	}
 }
@@ -167,7 +175,8 @@ func TestMakeKeepsTheMACOfEveryNetwork(t *testing.T) {
 		c := parse(t, `{"HostConfig":{"NetworkMode":"web"},"NetworkSettings":{"Networks":{
 			"web":{"IPAddress":"10.1.0.9","MacAddress":"92:00:00:00:00:01"},"back":`+test.endpoint+`}}}`)
 		spec := Make(c, Engine{ManyNetworks: true}, "app:2", "")
-		if web, back := spec.Create[0].Settings.MacAddress, spec.Create[1].Settings.MacAddress; web != "" || back != test.want {
+		if web, back := spec.Create[0].Settings.MacAddress, spec.Create[1].Settings.MacAddress; web != "" ||
+			back != test.want {
 			t.Errorf("%s: web has %q, back %q, want %q", name, web, back, test.want)
 		}
 		for _, e := range append(Make(c, Engine{}, "app:2", "").Connect, Make(c, Engine{}, "app:2", "").Create...) {
@@ -244,7 +253,8 @@ func TestPlanBlocks(t *testing.T) {
 	other.Image.Digest = ""
 	other.Image.Config = &sdk.ImageConfig{}
 	other.Image.Config.Platform.OS, other.Image.Config.Platform.Architecture = "linux", "arm64"
-	if got := codes(Plan(Facts{Target: parse(t, `{}`)}, other).Blocks); !slices.Equal(got, []string{BlockImage, BlockPlatform}) {
+	if got := codes(Plan(Facts{Target: parse(t, `{}`)}, other).Blocks); !slices.Equal(got,
+		[]string{BlockImage, BlockPlatform}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -254,21 +264,26 @@ func TestPlanWarnsOfAProbeOutOfReach(t *testing.T) {
 		return `{"HostConfig":{"NetworkMode":"front"` + more + `},"NetworkSettings":{"Networks":{"front":{},"back":{}}}}`
 	}
 	self := func(mode, network string) string {
-		return `{"Id":"self","Name":"/dogwatch","HostConfig":{"NetworkMode":"` + mode + `"},"NetworkSettings":{"Networks":{"` + network + `":{}}}}`
+		return `{"Id":"self","Name":"/dogwatch","HostConfig":{"NetworkMode":"` + mode +
+			`"},"NetworkSettings":{"Networks":{"` + network + `":{}}}}`
 	}
 	for name, test := range map[string]struct {
 		target, self string
 		gate         watcher.HealthGate
 		want         bool
 	}{
-		"apart":           {on(""), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, true},
-		"apart, http":     {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://:8080/x"}, true},
-		"own address":     {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://web:8080/x"}, false},
-		"command":         {on(""), self("own", "own"), watcher.HealthGate{Command: []string{"x"}}, false},
-		"shared":          {on(""), self("back", "back"), watcher.HealthGate{TCP: ":5432"}, false},
-		"on the machine":  {on(""), self("host", "host"), watcher.HealthGate{TCP: ":5432"}, false},
-		"published":       {on(`,"PortBindings":{"5432/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, false},
-		"other published": {on(`,"PortBindings":{"5433/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, true},
+		"apart":          {on(""), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, true},
+		"apart, http":    {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://:8080/x"}, true},
+		"own address":    {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://web:8080/x"}, false},
+		"command":        {on(""), self("own", "own"), watcher.HealthGate{Command: []string{"x"}}, false},
+		"shared":         {on(""), self("back", "back"), watcher.HealthGate{TCP: ":5432"}, false},
+		"on the machine": {on(""), self("host", "host"), watcher.HealthGate{TCP: ":5432"}, false},
+		"published": {on(`,"PortBindings":{"5432/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{
+			TCP: ":5432",
+		}, false},
+		"other published": {on(`,"PortBindings":{"5433/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{
+			TCP: ":5432",
+		}, true},
 	} {
 		req := request()
 		req.Rules.Health = test.gate
@@ -281,7 +296,8 @@ func TestPlanWarnsOfAProbeOutOfReach(t *testing.T) {
 
 func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	vpn := parse(t, `{"Id":"d1","Name":"/client","HostConfig":{"NetworkMode":"container:`+oldID+`"}}`)
-	second := parse(t, `{"Id":"d2","Name":"/second","HostConfig":{"PidMode":"container:client"},"State":{"Running":true,"Paused":true}}`)
+	second := parse(t,
+		`{"Id":"d2","Name":"/second","HostConfig":{"PidMode":"container:client"},"State":{"Running":true,"Paused":true}}`)
 	p := Plan(Facts{Target: parse(t, `{}`), Others: []Container{second, vpn}}, request())
 	var got []string
 	for _, s := range p.Steps {
@@ -298,7 +314,8 @@ func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	if again := Plan(Facts{Target: parse(t, `{}`), Others: []Container{second, vpn}}, request()); again.State != p.State {
 		t.Error("the same facts have another state")
 	}
-	if other := Plan(Facts{Target: parse(t, `{"Config":{"Env":["A=b"]}}`), Others: []Container{second, vpn}}, request()); other.State == p.State {
+	if other := Plan(Facts{Target: parse(t, `{"Config":{"Env":["A=b"]}}`), Others: []Container{second, vpn}},
+		request()); other.State == p.State {
 		t.Error("other facts have the same state")
 	}
 }
@@ -389,7 +406,9 @@ func TestPlanStopsFirstWhatRestarts(t *testing.T) {
 }
 
 func TestPlanShowsNoSecrets(t *testing.T) {
-	p := Plan(Facts{Target: parse(t, `{"Config":{"Env":["TOKEN=hunter2"],"Labels":{"auth":"hunter2"},"Cmd":["--password","hunter2"]}}`)}, request())
+	p := Plan(Facts{
+		Target: parse(t, `{"Config":{"Env":["TOKEN=hunter2"],"Labels":{"auth":"hunter2"},"Cmd":["--password","hunter2"]}}`),
+	}, request())
 	text, err := json.Marshal(p)
 	if err != nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "env TOKEN") {
 		t.Errorf("%v %s", err, text)

@@ -57,7 +57,9 @@ func carried(c Container, spec Spec) []watcher.Setting {
 	var ports []watcher.Setting
 	for port, bindings := range spec.Host.PortBindings {
 		for _, b := range bindings {
-			ports = append(ports, watcher.Setting{Name: "port " + string(port), Value: strings.TrimPrefix(b.HostIP+":"+b.HostPort, ":")})
+			ports = append(ports, watcher.Setting{
+				Name: "port " + string(port), Value: strings.TrimPrefix(b.HostIP+":"+b.HostPort, ":"),
+			})
 		}
 	}
 	slices.SortFunc(ports, func(a, b watcher.Setting) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })

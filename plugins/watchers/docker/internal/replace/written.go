@@ -48,12 +48,14 @@ func Placed(c Container) []File {
 	from, to := created.Add(-time.Second), created.Add(placedLimit)
 	if s := c.State; s != nil {
 		ended, _ := time.Parse(time.RFC3339Nano, s.FinishedAt)
-		if started, err := time.Parse(time.RFC3339Nano, s.StartedAt); err == nil && started.After(created) && ended.Before(created) {
+		if started, err := time.Parse(time.RFC3339Nano, s.StartedAt); err == nil && started.After(created) &&
+			ended.Before(created) {
 			to = started.Add(time.Second)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(c.Written.Files), func(f File) bool {
-		return f.Size == 0 || f.Size >= ignoredBytes || f.Modified.Nanosecond() != 0 || f.Modified.Before(from) || f.Modified.After(to)
+		return f.Size == 0 || f.Size >= ignoredBytes || f.Modified.Nanosecond() != 0 || f.Modified.Before(from) ||
+			f.Modified.After(to)
 	})
 }
 
