@@ -36,7 +36,8 @@ func TestExportedAPIMatchesGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the exported API has changed; if that is meant, run this test with -update:\n%s", diff(string(want), string(got)))
+		t.Errorf("the exported API has changed; if that is meant, run this test with -update:\n%s",
+			diff(string(want), string(got)))
 	}
 }
 

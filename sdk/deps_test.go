@@ -27,7 +27,8 @@ func TestPluginDependenciesMatchGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("a plugin builds other packages than before; if that is meant, run this test with -update:\n%s", diff(string(want), got))
+		t.Errorf("a plugin builds other packages than before; if that is meant, run this test with -update:\n%s",
+			diff(string(want), got))
 	}
 }
 

@@ -39,7 +39,8 @@ func TestFlatten(t *testing.T) {
 		LinkTemplate: "https://rel/${major}.${minor}", Link: "https://rel/1.25", IncludeTags: `^\d+$`,
 		Image: Image{
 			ID: "sha256:i", Registry: Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
-			Name: "library/nginx", Tag: Tag{Value: "1.25.0", Semver: true}, Digest: Digest{Repo: "sha256:d", Repos: []string{"x"}},
+			Name: "library/nginx", Tag: Tag{Value: "1.25.0", Semver: true},
+			Digest:       Digest{Repo: "sha256:d", Repos: []string{"x"}},
 			Architecture: "amd64", OS: "linux", Created: TimeOf(created),
 		},
 		Labels:          map[string]string{"wud.watch": "true", "a.b": "first", "a_b": "last", "empty": "", "html": "<&>"},
@@ -51,10 +52,14 @@ func TestFlatten(t *testing.T) {
 	}
 	want := []Flat{
 		{"id", "c1"}, {"name", "my.app"}, {"display_name", "my.app"}, {"display_icon", "mdi:docker"}, {"status", "running"},
-		{"watcher", "local"}, {"include_tags", `^\d+$`}, {"link_template", "https://rel/${major}.${minor}"}, {"link", "https://rel/1.25"},
-		{"image_id", "sha256:i"}, {"image_registry_name", "hub.public"}, {"image_registry_url", "https://registry-1.docker.io/v2"},
-		{"image_registry_host", "docker.io"}, {"image_name", "library/nginx"}, {"image_tag_value", "1.25.0"}, {"image_tag_semver", true},
-		{"image_digest_watch", false}, {"image_digest_repo", "sha256:d"}, {"image_architecture", "amd64"}, {"image_os", "linux"},
+		{"watcher", "local"}, {"include_tags", `^\d+$`}, {"link_template", "https://rel/${major}.${minor}"},
+		{"link", "https://rel/1.25"},
+		{"image_id", "sha256:i"}, {"image_registry_name", "hub.public"},
+		{"image_registry_url", "https://registry-1.docker.io/v2"},
+		{"image_registry_host", "docker.io"}, {"image_name", "library/nginx"}, {"image_tag_value", "1.25.0"},
+		{"image_tag_semver", true},
+		{"image_digest_watch", false}, {"image_digest_repo", "sha256:d"}, {"image_architecture", "amd64"},
+		{"image_os", "linux"},
 		{"image_created", "2023-06-13T07:15:33.483Z"},
 		{"labels_a_b", "last"}, {"labels_empty", ""}, {"labels_html", "<&>"}, {"labels_wud_watch", "true"},
 		{"result_tag", "1.26.0"}, {"result_link", "https://rel/1.26"}, {"error_message", "no"}, {"check_state", "ok"},
@@ -87,7 +92,11 @@ func FuzzFlatten(f *testing.F) {
 }
 
 func BenchmarkFlatten(b *testing.B) {
-	c := Container{ID: "c", Name: "n", Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"}, Result: &Result{Tag: "1"}}
+	c := Container{
+		ID: "c", Name: "n",
+		Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"},
+		Result: &Result{Tag: "1"},
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Flatten()
@@ -95,12 +104,18 @@ func BenchmarkFlatten(b *testing.B) {
 }
 
 func TestFlattenNumbersTheItemsOfLists(t *testing.T) {
-	c := Container{Decision: &Decision{State: StateHeld, Reasons: []Reason{{Code: "age.min", Text: "young"}, {Code: "freeze", Text: "frozen"}}}}
+	c := Container{
+		Decision: &Decision{
+			State: StateHeld, Reasons: []Reason{{Code: "age.min", Text: "young"}, {Code: "freeze", Text: "frozen"}},
+		},
+	}
 	got := map[string]any{}
 	for _, f := range c.Flatten() {
 		got[f.Key] = f.Value
 	}
-	for key, want := range map[string]any{"decision_state": "held", "decision_reasons_0_code": "age.min", "decision_reasons_1_text": "frozen"} {
+	for key, want := range map[string]any{
+		"decision_state": "held", "decision_reasons_0_code": "age.min", "decision_reasons_1_text": "frozen",
+	} {
 		if got[key] != want {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
 		}

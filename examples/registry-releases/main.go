@@ -101,7 +101,9 @@ func (r *releases) Resolve(ctx context.Context, repo registry.Repository, tag st
 }
 
 // Manifest says when a release was published; nothing else of an image applies.
-func (r *releases) Manifest(ctx context.Context, repo registry.Repository, digest string, _ sdk.Platform) (registry.Manifest, error) {
+func (r *releases) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, _ sdk.Platform,
+) (registry.Manifest, error) {
 	found, err := r.find(ctx, repo, func(release release) bool { return release.digest == digest })
 	if err != nil {
 		return registry.Manifest{}, err

@@ -117,11 +117,13 @@ func TestReleasesAreFetchedOnce(t *testing.T) {
 	if _, err := r.Resolve(t.Context(), repository, "v1.2.0"); err != nil {
 		t.Fatal(err)
 	}
-	if list, err = r.Tags(t.Context(), repository, list.Validator); err != nil || !list.NotModified || list.Validator != `W/"1"` {
+	if list, err = r.Tags(t.Context(), repository, list.Validator); err != nil || !list.NotModified ||
+		list.Validator != `W/"1"` {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	const request = "/repos/team/app/releases?per_page=100"
-	if want := []string{request + "  Bearer recognisable-token", request + ` W/"1" Bearer recognisable-token`}; !reflect.DeepEqual(seen, want) {
+	if want := []string{request + "  Bearer recognisable-token",
+		request + ` W/"1" Bearer recognisable-token`}; !reflect.DeepEqual(seen, want) {
 		t.Errorf("the service got %q, want %q", seen, want)
 	}
 }
@@ -143,7 +145,9 @@ func TestRateLimitOfGitHub(t *testing.T) {
 // TestOtherDocuments: a sign-in page, or a release that was published anew.
 func TestOtherDocuments(t *testing.T) {
 	text := "<html>sign in</html>"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, text)
+	}))
 	t.Cleanup(server.Close)
 	for _, format := range []string{"github", "gitea", "atom", "json"} {
 		r := plugintest.Registry(t, releasesType(), settings(server.URL, format))
@@ -152,8 +156,10 @@ func TestOtherDocuments(t *testing.T) {
 		}
 	}
 	digests := map[string]bool{}
-	for _, text = range []string{recorded(t, "github"), strings.Replace(recorded(t, "github"), `"size": 7340032`, `"size": 7340033`, 1)} {
-		digest, err := plugintest.Registry(t, releasesType(), settings(server.URL, "github")).Resolve(t.Context(), repository, "v1.2.0")
+	for _, text = range []string{recorded(t, "github"),
+		strings.Replace(recorded(t, "github"), `"size": 7340032`, `"size": 7340033`, 1)} {
+		digest, err := plugintest.Registry(t, releasesType(), settings(server.URL, "github")).Resolve(t.Context(),
+			repository, "v1.2.0")
 		if err != nil {
 			t.Fatal(err)
 		}

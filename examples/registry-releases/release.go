@@ -119,11 +119,14 @@ func (r *releases) add(list []release, name, published string, files []any) []re
 	if match == nil {
 		return list
 	}
-	name = strings.ReplaceAll(strings.TrimSpace(match[min(1, len(match)-1)]), "+", "-") // a tag of an image has no build metadata
+	// a tag of an image has no build metadata
+	name = strings.ReplaceAll(strings.TrimSpace(match[min(1, len(match)-1)]), "+", "-")
 	if !tagForm.MatchString(name) {
 		return list
 	}
 	text, _ := json.Marshal([]any{name, published, files}) // what came as JSON always has a JSON form
 	at, _ := time.Parse(time.RFC3339, published)           // a date in another form is left out
-	return append(list, release{tag: name, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(text)), published: sdk.TimeOf(at)})
+	return append(list, release{
+		tag: name, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(text)), published: sdk.TimeOf(at),
+	})
 }

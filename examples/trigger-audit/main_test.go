@@ -19,9 +19,10 @@ func TestConformance(t *testing.T) {
 		Options: func(t *testing.T) map[string]any {
 			return map[string]any{"path": filepath.Join(t.TempDir(), "audit.jsonl")}
 		},
-		Failing: []triggertest.Failure{{Name: "folder in the way", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-			return map[string]any{"path": t.TempDir()}
-		}}},
+		Failing: []triggertest.Failure{{Name: "folder in the way", Kind: sdk.ErrUnavailable,
+			Options: func(t *testing.T) map[string]any {
+				return map[string]any{"path": t.TempDir()}
+			}}},
 		Invalid: []triggertest.Invalid{
 			{Field: "path", Set: map[string]any{"path": "audit.jsonl"}},
 			{Field: "path", Set: map[string]any{"path": "/no/such/folder/audit.jsonl"}},
@@ -73,7 +74,8 @@ func TestDeliveryIsWrittenOnce(t *testing.T) {
 	for _, e := range lines(t, path) {
 		got = append(got, strings.Join([]string{e.Delivery, e.What, e.Container, e.From, e.To}, " "))
 	}
-	want := []string{"1 update local/web 1.25.3 1.27.0", "2 update local/web 1.25.3 1.27.0", "2 update local/cache 1.25.3 1.27.0", "delivery-2 watcher.failed   "}
+	want := []string{"1 update local/web 1.25.3 1.27.0", "2 update local/web 1.25.3 1.27.0",
+		"2 update local/cache 1.25.3 1.27.0", "delivery-2 watcher.failed   "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -153,7 +155,9 @@ func TestRotationKeepsTheChain(t *testing.T) {
 func TestMessagesAreNotRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	req := delivery("1", "web")
-	req.Body, req.Actions = "https://dogwatch.test/decide?sig=s3cret", []trigger.Action{{ContainerID: "id-web", URL: "https://dogwatch.test/decide?sig=s3cret"}}
+	req.Body, req.Actions = "https://dogwatch.test/decide?sig=s3cret", []trigger.Action{{
+		ContainerID: "id-web", URL: "https://dogwatch.test/decide?sig=s3cret",
+	}}
 	if err := plugintest.Trigger(t, auditType(), map[string]any{"path": path}).Run(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}

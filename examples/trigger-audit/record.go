@@ -104,7 +104,8 @@ func open(path string, write bool) (*record, error) {
 func (r *record) has(e entry) bool {
 	for line := range bytes.Lines(r.tail) {
 		var old entry
-		if e.Delivery != "" && json.Unmarshal(line, &old) == nil && old.Delivery == e.Delivery && old.ID == e.ID && old.Container == e.Container && old.What == e.What {
+		if e.Delivery != "" && json.Unmarshal(line, &old) == nil && old.Delivery == e.Delivery && old.ID == e.ID &&
+			old.Container == e.Container && old.What == e.What {
 			return true
 		}
 	}

@@ -82,10 +82,12 @@ func (f *file) append(lines string) error {
 
 func (f *file) line(now sdk.Time, c sdk.Container) string {
 	if f.Format == "json" {
-		text, _ := json.Marshal(map[string]any{"at": now, "container": c}) // texts, booleans and times always have a JSON form
+		// texts, booleans and times always have a JSON form
+		text, _ := json.Marshal(map[string]any{"at": now, "container": c})
 		return string(text)
 	}
-	text := fmt.Sprintf("%s %s/%s %s: %s -> %s", now, c.Watcher, c.Name, c.Image.Name, c.UpdateKind.LocalValue, c.UpdateKind.RemoteValue)
+	text := fmt.Sprintf("%s %s/%s %s: %s -> %s", now, c.Watcher, c.Name, c.Image.Name, c.UpdateKind.LocalValue,
+		c.UpdateKind.RemoteValue)
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' ' // an update stays on its line

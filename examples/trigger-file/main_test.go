@@ -18,9 +18,10 @@ func TestConformance(t *testing.T) {
 		Options: func(t *testing.T) map[string]any {
 			return map[string]any{"path": filepath.Join(t.TempDir(), "updates.log")}
 		},
-		Failing: []triggertest.Failure{{Name: "folder in the way", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-			return map[string]any{"path": t.TempDir()}
-		}}},
+		Failing: []triggertest.Failure{{Name: "folder in the way", Kind: sdk.ErrUnavailable,
+			Options: func(t *testing.T) map[string]any {
+				return map[string]any{"path": t.TempDir()}
+			}}},
 		Invalid: []triggertest.Invalid{
 			{Field: "path", Set: map[string]any{"path": "updates.log"}},
 			{Field: "path", Set: map[string]any{"path": "/no/such/folder/updates.log"}},

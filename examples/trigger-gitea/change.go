@@ -32,7 +32,9 @@ func changesOf(containers []sdk.Container) []change {
 			image: c.Image.Registry.Host + "/" + c.Image.Name, from: c.UpdateKind.LocalValue, to: c.UpdateKind.RemoteValue,
 			digest: c.Result.Digest, link: c.Result.Link,
 		}
-		i := slices.IndexFunc(all, func(o change) bool { return o.image == one.image && o.from == one.from && o.to == one.to })
+		i := slices.IndexFunc(all, func(o change) bool {
+			return o.image == one.image && o.from == one.from && o.to == one.to
+		})
 		if i < 0 {
 			i, all = len(all), append(all, one)
 		}

@@ -60,7 +60,9 @@ func (g *gitea) pull(ctx context.Context, c change, base string, edited []string
 		if text == f.text {
 			continue // an earlier try came this far
 		}
-		in := map[string]any{"branch": branch, "sha": f.sha, "message": c.title(), "content": base64.StdEncoding.EncodeToString([]byte(text))}
+		in := map[string]any{
+			"branch": branch, "sha": f.sha, "message": c.title(), "content": base64.StdEncoding.EncodeToString([]byte(text)),
+		}
 		if err := g.call(ctx, http.MethodPut, contents(name), in, nil); err != nil {
 			return fmt.Errorf("change file %s on branch %s: %w", name, branch, err)
 		}
@@ -94,7 +96,9 @@ func (g *gitea) open(ctx context.Context, below, query string, same func(proposa
 // fork makes a branch of another.
 func (g *gitea) fork(ctx context.Context, branch, base string) error {
 	if g.Format == "gitea" {
-		return g.call(ctx, http.MethodPost, "/branches", map[string]any{"new_branch_name": branch, "old_branch_name": base}, nil)
+		return g.call(ctx, http.MethodPost, "/branches", map[string]any{
+			"new_branch_name": branch, "old_branch_name": base,
+		}, nil)
 	}
 	var from struct {
 		Object struct {
@@ -104,5 +108,7 @@ func (g *gitea) fork(ctx context.Context, branch, base string) error {
 	if err := g.call(ctx, http.MethodGet, "/git/ref/heads/"+base, nil, &from); err != nil {
 		return err
 	}
-	return g.call(ctx, http.MethodPost, "/git/refs", map[string]any{"ref": "refs/heads/" + branch, "sha": from.Object.SHA}, nil)
+	return g.call(ctx, http.MethodPost, "/git/refs", map[string]any{
+		"ref": "refs/heads/" + branch, "sha": from.Object.SHA,
+	}, nil)
 }

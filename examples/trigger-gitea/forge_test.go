@@ -39,7 +39,10 @@ type forge struct {
 }
 
 func newForge(t *testing.T, format string) *forge {
-	f := &forge{format: format, branches: map[string]map[string]string{"main": {"web/compose.yaml": compose, "web.container": quadlet}}}
+	f := &forge{
+		format:   format,
+		branches: map[string]map[string]string{"main": {"web/compose.yaml": compose, "web.container": quadlet}},
+	}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -95,7 +98,10 @@ func (f *forge) respond(call string, r *http.Request, in map[string]any) (int, a
 	case call == "POST /branches" && f.format == "gitea":
 		return f.branch(text("new_branch_name"), text("old_branch_name"), http.StatusConflict)
 	case call == "GET /git/ref/heads/main" && f.format == "github":
-		return http.StatusOK, map[string]any{"ref": "refs/heads/main", "object": map[string]any{"type": "commit", "sha": "aa218f56b14c9653891f9e74264a383fa43fefbd"}}
+		return http.StatusOK, map[string]any{
+			"ref":    "refs/heads/main",
+			"object": map[string]any{"type": "commit", "sha": "aa218f56b14c9653891f9e74264a383fa43fefbd"},
+		}
 	case call == "POST /git/refs" && f.format == "github" && text("sha") == "aa218f56b14c9653891f9e74264a383fa43fefbd":
 		return f.branch(strings.TrimPrefix(text("ref"), "refs/heads/"), "main", http.StatusUnprocessableEntity)
 	case strings.HasPrefix(call, "GET /contents/"):
@@ -111,7 +117,8 @@ func (f *forge) respond(call string, r *http.Request, in map[string]any) (int, a
 	case strings.HasPrefix(call, "PUT /contents/"):
 		file := name("PUT /contents/")
 		content, err := base64.StdEncoding.DecodeString(text("content"))
-		if branch := f.branches[text("branch")]; err != nil || branch == nil || text("sha") != blob(branch[file]) || text("message") == "" {
+		if branch := f.branches[text("branch")]; err != nil || branch == nil || text("sha") != blob(branch[file]) ||
+			text("message") == "" {
 			return http.StatusUnprocessableEntity, map[string]any{"message": "sha does not match"}
 		}
 		f.branches[text("branch")][file] = string(content)

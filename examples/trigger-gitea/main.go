@@ -139,7 +139,9 @@ func (g *gitea) propose(ctx context.Context, c change, base string, files map[st
 		g.env.Log.Info("the files have it already", "update", c.title())
 		return nil
 	case g.Issues:
-		return g.open(ctx, "/issues", "", func(p proposal) bool { return p.Title == c.title() }, map[string]any{"title": c.title(), "body": c.body()})
+		return g.open(ctx, "/issues", "", func(p proposal) bool {
+			return p.Title == c.title()
+		}, map[string]any{"title": c.title(), "body": c.body()})
 	}
 	g.env.Log.Warn("in none of the files", "update", c.title())
 	return nil

@@ -15,7 +15,10 @@ import (
 
 func settings(format string) func(url string) map[string]any {
 	return func(url string) map[string]any {
-		return map[string]any{"format": format, "url": url, "repository": "ana/homelab", "token": "recognisable-token", "files": "web/compose.yaml,web.container"}
+		return map[string]any{
+			"format": format, "url": url, "repository": "ana/homelab", "token": "recognisable-token",
+			"files": "web/compose.yaml,web.container",
+		}
 	}
 }
 
@@ -27,11 +30,12 @@ func TestConformance(t *testing.T) {
 			triggertest.Run(t, giteaType(), triggertest.Case{
 				Options: func(t *testing.T) map[string]any { return options(newForge(t, format).url) },
 				Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-				Failing: append(failures, triggertest.Failure{Name: "no such file", Kind: sdk.ErrNotFound, Options: func(t *testing.T) map[string]any {
-					o := options(newForge(t, format).url)
-					o["files"] = "nosuchfile.yaml"
-					return o
-				}}),
+				Failing: append(failures,
+					triggertest.Failure{Name: "no such file", Kind: sdk.ErrNotFound, Options: func(t *testing.T) map[string]any {
+						o := options(newForge(t, format).url)
+						o["files"] = "nosuchfile.yaml"
+						return o
+					}}),
 				Invalid: []triggertest.Invalid{
 					{Field: "url", Set: map[string]any{"url": "ftp://example.com"}},
 					{Field: "url", Set: map[string]any{"url": nil, "format": "gitea"}},
@@ -76,14 +80,16 @@ func TestUpdateBecomesPullRequest(t *testing.T) {
 			if f.branches["main"]["web/compose.yaml"] != compose {
 				t.Error("the file was changed on the default branch")
 			}
-			if got, want := f.branches[branch]["web/compose.yaml"], strings.Replace(compose, "nginx:1.25.3", "nginx:1.27.0", 1); got != want {
+			if got, want := f.branches[branch]["web/compose.yaml"],
+				strings.Replace(compose, "nginx:1.25.3", "nginx:1.27.0", 1); got != want {
 				t.Errorf("the file is now:\n%s", got)
 			}
 			if got, want := f.branches[branch]["web.container"], strings.Replace(quadlet, ":1.25.3", ":1.27.0", 1); got != want {
 				t.Errorf("the quadlet is now:\n%s", got)
 			}
 			const title = "Update nginx from 1.25.3 to 1.27.0"
-			if len(f.pulls) != 1 || f.pulls[0]["title"] != title || f.pulls[0]["head"] != branch || f.pulls[0]["base"] != "main" {
+			if len(f.pulls) != 1 || f.pulls[0]["title"] != title || f.pulls[0]["head"] != branch ||
+				f.pulls[0]["base"] != "main" {
 				t.Fatalf("there are the pull requests %v", f.pulls)
 			}
 			body, _ := f.pulls[0]["body"].(string)
@@ -127,10 +133,12 @@ func TestEdit(t *testing.T) {
 		current    bool
 	}{
 		{tag, "image: nginx:1.25.3", "image: nginx:1.27.0", false},
-		{tag, "    image:  \"docker.io/library/nginx:1.25.3\" # ours", "    image:  \"docker.io/library/nginx:1.27.0\" # ours", false},
+		{tag, "    image:  \"docker.io/library/nginx:1.25.3\" # ours",
+			"    image:  \"docker.io/library/nginx:1.27.0\" # ours", false},
 		{tag, "- image: 'nginx:1.25.3'\r\n", "- image: 'nginx:1.27.0'\r\n", false},
 		{tag, "  image: &web nginx:1.25.3\n", "  image: &web nginx:1.27.0\n", false},
-		{tag, "[Container]\nImage=docker.io/library/nginx:1.25.3\n", "[Container]\nImage=docker.io/library/nginx:1.27.0\n", false},
+		{tag, "[Container]\nImage=docker.io/library/nginx:1.25.3\n",
+			"[Container]\nImage=docker.io/library/nginx:1.27.0\n", false},
 		{tag, "image: nginx:1.25.3@" + old, "image: nginx:1.27.0@" + fresh, false},
 		{tag, "image: nginx:1.27.0", "image: nginx:1.27.0", true},
 		{tag, "image: nginx:1.25.3-alpine", "image: nginx:1.25.3-alpine", false},

@@ -30,7 +30,8 @@ func main() {
 }
 
 func systemdType() trigger.Type {
-	return trigger.Define("systemd", "Start or restart a systemd unit for an update", newSystemd, kind.Deliver(kind.AtMostOnce))
+	return trigger.Define("systemd", "Start or restart a systemd unit for an update", newSystemd,
+		kind.Deliver(kind.AtMostOnce))
 }
 
 // options are the schema that the host documents and checks.
@@ -71,7 +72,9 @@ func newSystemd(env sdk.Env, o options) (*systemd, error) {
 	}
 	var err error
 	if s.path, err = exec.LookPath(o.Systemctl); err != nil {
-		return nil, sdk.Invalid("systemctl", "%q cannot be run here: a container needs the program, and /run/systemd and /run/dbus of its machine", o.Systemctl)
+		return nil,
+			sdk.Invalid("systemctl",
+				"%q cannot be run here: a container needs the program, and /run/systemd and /run/dbus of its machine", o.Systemctl)
 	}
 	return s, nil
 }
@@ -153,7 +156,9 @@ func (s *systemd) systemctl(caller context.Context, words ...string) (string, er
 	case caller.Err() != nil:
 		return "", caller.Err()
 	case ctx.Err() != nil:
-		return "", sdk.WithRemedy(fmt.Errorf("unit %s was not ready within %v; systemd goes on with it", unit, s.Timeout), "raise timeout if it needs longer")
+		return "",
+			sdk.WithRemedy(fmt.Errorf("unit %s was not ready within %v; systemd goes on with it", unit, s.Timeout),
+				"raise timeout if it needs longer")
 	}
 	text := cmp.Or(problem.line(), err.Error())
 	err = fmt.Errorf("unit %s: %s", unit, text)
@@ -161,7 +166,8 @@ func (s *systemd) systemctl(caller context.Context, words ...string) (string, er
 	case strings.Contains(text, "Access denied"), strings.Contains(text, "authentication required"):
 		err = sdk.WithKind(sdk.ErrUnauthorized, err)
 	case strings.Contains(text, "systemd as init system"), strings.Contains(text, "connect to bus"):
-		return "", sdk.WithRemedy(sdk.WithKind(sdk.ErrUnavailable, err), "run Dogwatch where systemd runs, not in a container")
+		return "",
+			sdk.WithRemedy(sdk.WithKind(sdk.ErrUnavailable, err), "run Dogwatch where systemd runs, not in a container")
 	}
 	return "", sdk.WithRemedy(err, "look at: journalctl --unit "+unit)
 }

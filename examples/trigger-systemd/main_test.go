@@ -17,7 +17,8 @@ import (
 func fake(t *testing.T, script string) (path, calls string) {
 	t.Helper()
 	path, calls = filepath.Join(t.TempDir(), "systemctl"), filepath.Join(t.TempDir(), "calls")
-	text := "#!/bin/sh\nfor word in \"$@\"; do printf '<%s>' \"$word\" >>'" + calls + "'; done\necho >>'" + calls + "'\n" + script + "\n"
+	text := "#!/bin/sh\nfor word in \"$@\"; do printf '<%s>' \"$word\" >>'" + calls + "'; done\necho >>'" + calls +
+		"'\n" + script + "\n"
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +59,14 @@ func TestConformance(t *testing.T) {
 		},
 		Failing: []triggertest.Failure{
 			{Name: "exit code", Options: failing("echo 'Job for nginx.service failed.' >&2; exit 1")},
-			{Name: "refused", Kind: sdk.ErrUnauthorized, Options: failing("echo 'Failed to restart nginx.service: Access denied' >&2; exit 4")},
-			{Name: "no systemd", Kind: sdk.ErrUnavailable, Options: failing(`echo "System has not been booted with systemd as init system (PID 1). Can't operate." >&2; exit 1`)},
+			{
+				Name: "refused", Kind: sdk.ErrUnauthorized,
+				Options: failing("echo 'Failed to restart nginx.service: Access denied' >&2; exit 4"),
+			},
+			{
+				Name: "no systemd", Kind: sdk.ErrUnavailable,
+				Options: failing(`echo "System has not been booted with systemd as init system (PID 1). Can't operate." >&2; exit 1`),
+			},
 			{Name: "timeout", Options: func(t *testing.T) map[string]any {
 				options := settings(t, "exec sleep 600")
 				options["timeout"] = "20ms"
@@ -83,10 +90,11 @@ func TestUnitsAreThoseOfTheOptions(t *testing.T) {
 		action     string
 		want       string
 	}{
-		"one":                 {[]string{"nginx"}, "restart", "<restart><nginx.service>"},
-		"start":               {[]string{"nginx"}, "start", "<start><nginx.service>"},
-		"named with watcher":  {[]string{"redis"}, "restart", "<restart><redis.service>"},
-		"a batch, each once":  {[]string{"nginx", "redis", "nginx"}, "restart", "<restart><nginx.service>\n<restart><redis.service>"},
+		"one":                {[]string{"nginx"}, "restart", "<restart><nginx.service>"},
+		"start":              {[]string{"nginx"}, "start", "<start><nginx.service>"},
+		"named with watcher": {[]string{"redis"}, "restart", "<restart><redis.service>"},
+		"a batch, each once": {[]string{"nginx", "redis", "nginx"}, "restart",
+			"<restart><nginx.service>\n<restart><redis.service>"},
 		"not listed":          {[]string{"traefik"}, "restart", ""},
 		"like a unit":         {[]string{"nginx.service", "--force", "../nginx"}, "restart", ""},
 		"words for the shell": {[]string{"nginx; reboot", "$(reboot)", "`reboot`", "nginx\nreboot"}, "restart", ""},
@@ -94,7 +102,8 @@ func TestUnitsAreThoseOfTheOptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, calls := fake(t, working)
 			run := plugintest.Trigger(t, systemdType(), map[string]any{
-				"units": "nginx = nginx.service, local/redis=redis.service, other/traefik=traefik.service", "systemctl": path, "action": c.action,
+				"units":     "nginx = nginx.service, local/redis=redis.service, other/traefik=traefik.service",
+				"systemctl": path, "action": c.action,
 			}).Run
 			if err := run(t.Context(), triggertest.Request(c.containers...)); err != nil {
 				t.Fatal(err)
@@ -113,7 +122,9 @@ func TestUnitsAreThoseOfTheOptions(t *testing.T) {
 
 func TestOneFailureLeavesTheOthersAlone(t *testing.T) {
 	path, calls := fake(t, `case "$*" in *nginx*) echo "Job for nginx.service failed." >&2; exit 1;; esac`)
-	run := plugintest.Trigger(t, systemdType(), map[string]any{"units": "nginx=nginx.service,redis=redis.service", "systemctl": path}).Run
+	run := plugintest.Trigger(t, systemdType(), map[string]any{
+		"units": "nginx=nginx.service,redis=redis.service", "systemctl": path,
+	}).Run
 	err := run(t.Context(), triggertest.Request("nginx", "redis"))
 	if err == nil || !strings.Contains(err.Error(), "unit nginx.service: Job for nginx.service failed.") {
 		t.Errorf("got %v", err)
@@ -126,7 +137,9 @@ func TestOneFailureLeavesTheOthersAlone(t *testing.T) {
 func TestSampleMessageRunsNothing(t *testing.T) {
 	for state, want := range map[string]error{"loaded": nil, "not-found": sdk.ErrNotFound} {
 		path, calls := fake(t, "echo LoadState="+state)
-		run := plugintest.Trigger(t, systemdType(), map[string]any{"units": "nginx=nginx.service", "systemctl": path, "user": true}).Run
+		run := plugintest.Trigger(t, systemdType(), map[string]any{
+			"units": "nginx=nginx.service", "systemctl": path, "user": true,
+		}).Run
 		req := triggertest.Request("nginx")
 		req.Test = true
 		if err := run(t.Context(), req); !errors.Is(err, want) {

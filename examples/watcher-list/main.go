@@ -27,7 +27,8 @@ func main() {
 }
 
 func listType() watcher.Type {
-	return watcher.Define("list", "Read images from a file or an address, as JSON or lines of text", newList, watcher.AttributesLabels())
+	return watcher.Define("list", "Read images from a file or an address, as JSON or lines of text", newList,
+		watcher.AttributesLabels())
 }
 
 // options are the schema that the host documents and checks.
@@ -69,7 +70,9 @@ func newList(env sdk.Env, o options) (*list, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &list{options: o, platform: sdk.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}, client: client}, nil
+	return &list{
+		options: o, platform: sdk.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}, client: client,
+	}, nil
 }
 
 // List returns a container for each item. One that cannot be read is returned with an error of its own.

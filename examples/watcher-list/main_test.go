@@ -72,7 +72,9 @@ func TestListReadsBothForms(t *testing.T) {
 	} {
 		options := map[string]any{"url": serve(t, text)}
 		if form == "json" {
-			options = map[string]any{"items": "data.services", "image": "spec.image", "name": "id", "version": "spec.running", "labels": "meta"}
+			options = map[string]any{
+				"items": "data.services", "image": "spec.image", "name": "id", "version": "spec.running", "labels": "meta",
+			}
 			path := filepath.Join(t.TempDir(), "list.json")
 			text = fmt.Sprintf(`{"data": {"services": [
 				{"id": "/web", "spec": {"image": "nginx", "running": "1.25.3"}},
@@ -118,7 +120,8 @@ func line(c watcher.Container) string {
 func TestProbeCountsUsableItems(t *testing.T) {
 	w := plugintest.Watcher(t, listType(), map[string]any{"url": serve(t, `["nginx", 7]`)})
 	found, err := w.Probe(t.Context(), sdk.ProbeRequest{})
-	if err != nil || found.Summary != "2 images" || len(found.Warnings) != 1 || !strings.Contains(found.Warnings[0], "item 2 of the list") {
+	if err != nil || found.Summary != "2 images" || len(found.Warnings) != 1 ||
+		!strings.Contains(found.Warnings[0], "item 2 of the list") {
 		t.Errorf("got %+v, %v", found, err)
 	}
 }

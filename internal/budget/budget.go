@@ -58,12 +58,14 @@ func Parse(text string) (host string, a Allowance, err error) {
 		return "", a, fmt.Errorf("%q: want a host, a number of requests and a period: docker.io=100/6h", text)
 	}
 	if strings.ContainsAny(host, "/ ") {
-		return "", a, fmt.Errorf("%q: the host %q is none: want it as in names of images, such as ghcr.io or registry.example.org:5000", text, host)
+		return "", a,
+			fmt.Errorf("%q: the host %q is none: want it as in names of images, such as ghcr.io or registry.example.org:5000", text, host)
 	}
 	if host == "registry-1.docker.io" || host == "index.docker.io" || host == "hub.docker.com" {
 		return "", a, fmt.Errorf("%q: want the host of Docker Hub as docker.io", text)
 	}
-	if a.Requests, err = strconv.Atoi(strings.TrimSpace(number)); err != nil || a.Requests < 1 || a.Requests > maxRequests {
+	if a.Requests, err = strconv.Atoi(strings.TrimSpace(number)); err != nil || a.Requests < 1 ||
+		a.Requests > maxRequests {
 		return "", a, fmt.Errorf("%q: %q is no number of requests: want 1 to %d", text, number, maxRequests)
 	}
 	if a.Per, err = period(per); err != nil || a.Per < minPer || a.Per > maxPer {

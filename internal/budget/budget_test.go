@@ -20,7 +20,9 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Allowance{
-		"docker.io=100/6h": {100, 6 * time.Hour}, "GHCR.io = 5000 / h": {5000, time.Hour}, "localhost:5000=1/1m30s": {1, 90 * time.Second}, "quay.io=10/day": {10, 24 * time.Hour}, "quay.io=10/d": {10, 24 * time.Hour},
+		"docker.io=100/6h": {100, 6 * time.Hour}, "GHCR.io = 5000 / h": {5000, time.Hour},
+		"localhost:5000=1/1m30s": {1, 90 * time.Second}, "quay.io=10/day": {10, 24 * time.Hour},
+		"quay.io=10/d": {10, 24 * time.Hour},
 	} {
 		host, got, err := Parse(text)
 		if err != nil || got != want || !strings.HasPrefix(strings.ToLower(text), host) {
@@ -28,10 +30,13 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "want a host", "docker.io": "want a host", "docker.io=100": "want a host", "=1/h": "want a host", "docker.io/library=1/h": "is none", "registry-1.docker.io=100/6h": "as docker.io",
-		"docker.io=0/h": "no number", "docker.io=x/h": "no number", "docker.io=1/": "no period", "docker.io=1/1s": "no period", "docker.io=1/x": "no period", "docker.io=1/1000h": "no period",
+		"": "want a host", "docker.io": "want a host", "docker.io=100": "want a host", "=1/h": "want a host",
+		"docker.io/library=1/h": "is none", "registry-1.docker.io=100/6h": "as docker.io",
+		"docker.io=0/h": "no number", "docker.io=x/h": "no number", "docker.io=1/": "no period",
+		"docker.io=1/1s": "no period", "docker.io=1/x": "no period", "docker.io=1/1000h": "no period",
 	} {
-		if _, _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), text) {
+		if _, _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -39,7 +44,8 @@ func TestParse(t *testing.T) {
 
 func TestAllowanceInWords(t *testing.T) {
 	for want, a := range map[string]Allowance{
-		"100 requests in 6h": {100, 6 * time.Hour}, "1 request in 10m": {1, 10 * time.Minute}, "5 requests in 1m30s": {5, 90 * time.Second}, "5 requests in 10s": {5, 10 * time.Second},
+		"100 requests in 6h": {100, 6 * time.Hour}, "1 request in 10m": {1, 10 * time.Minute},
+		"5 requests in 1m30s": {5, 90 * time.Second}, "5 requests in 10s": {5, 10 * time.Second},
 		"5 requests in 20h30m": {5, 20*time.Hour + 30*time.Minute}, "7 requests": {7, 0},
 	} {
 		if got := a.String(); got != want {
@@ -116,7 +122,8 @@ func TestNoPeriodHasMore(t *testing.T) {
 		}
 		for i := a.Requests; i < len(made); i++ {
 			if made[i].Sub(made[i-a.Requests]) < a.Per {
-				t.Fatalf("seed %d: %d requests from %v until %v, allowed are %+v", seed, a.Requests+1, made[i-a.Requests], made[i], a)
+				t.Fatalf("seed %d: %d requests from %v until %v, allowed are %+v", seed, a.Requests+1,
+					made[i-a.Requests], made[i], a)
 			}
 		}
 		if len(made) <= a.Requests {

@@ -11,7 +11,8 @@ func TestReportLimitsRequests(t *testing.T) {
 	now := noon
 	b := NewBook(nil, func() time.Time { return now })
 	b.Report("gitlab.example", Report{Allowance: Allowance{60, time.Minute}, Remaining: 3, At: now})
-	b.Report("gitlab.example", Report{Allowance: Allowance{60, time.Minute}, Remaining: 60, At: now.Add(-time.Minute)}) // is older
+	// is older
+	b.Report("gitlab.example", Report{Allowance: Allowance{60, time.Minute}, Remaining: 60, At: now.Add(-time.Minute)})
 	for i := range 3 {
 		if full := take(b, "gitlab.example"); !full.IsZero() {
 			t.Fatalf("request %d has to wait until %v", i, full)
@@ -21,7 +22,8 @@ func TestReportLimitsRequests(t *testing.T) {
 		t.Errorf("the next request is at %v", full)
 	}
 	all := b.Plan(map[string]int{"gitlab.example": 10})
-	if len(all) != 1 || !all[0].Spreads() || all[0].Left() != 0 || !all[0].ByReport() || all[0].Next != 10 || all[0].FullUntil.IsZero() {
+	if len(all) != 1 || !all[0].Spreads() || all[0].Left() != 0 || !all[0].ByReport() || all[0].Next != 10 ||
+		all[0].FullUntil.IsZero() {
 		t.Errorf("the forecasts are %+v", all)
 	}
 	now = now.Add(time.Minute)
@@ -69,7 +71,8 @@ func TestDoneCountsWhatWasMade(t *testing.T) {
 		taken.Done(map[string]int{"R.example": 3, "token.example": 1}, true)
 	}
 	all := b.Plan(map[string]int{"r.example": 4})
-	if len(all) != 2 || all[0].Used != 6 || all[0].Next != 12 || !all[0].Spreads() || all[0].Estimated || all[1].Host != "token.example" || all[1].For != "r.example" || all[1].Used != 2 {
+	if len(all) != 2 || all[0].Used != 6 || all[0].Next != 12 || !all[0].Spreads() || all[0].Estimated ||
+		all[1].Host != "token.example" || all[1].For != "r.example" || all[1].Used != 2 {
 		t.Errorf("the forecasts are %+v", all)
 	}
 	if taken, full := b.Take("r.example", false); full.IsZero() {
@@ -125,7 +128,8 @@ func TestSavedCountsAfterRestart(t *testing.T) {
 		if u := again.Of("docker.io"); u.Used < want || u.Used > want+1 {
 			t.Errorf("within %v %d are used after a restart, want %d", per, u.Used, want)
 		}
-		if got, want := again.Of("ghcr.io"), b.Of("ghcr.io"); got.Used != want.Used || got.LeftAsReported() != 49 || got.Left() != 49 {
+		if got, want := again.Of("ghcr.io"), b.Of("ghcr.io"); got.Used != want.Used || got.LeftAsReported() != 49 ||
+			got.Left() != 49 {
 			t.Errorf("after a restart it is %+v, before it was %+v", got, want)
 		}
 	}
@@ -137,7 +141,8 @@ func TestSavedCountsAfterRestart(t *testing.T) {
 		now = at.Add(later)
 		again := NewBook(map[string]Allowance{"docker.io": {100, 6 * time.Hour}}, clock)
 		again.Load(saved)
-		if u := again.Of("docker.io"); later > 0 && u.Used != 0 || !u.FullUntil.IsZero() && u.FullUntil.After(now.Add(7*time.Hour)) {
+		if u := again.Of("docker.io"); later > 0 && u.Used != 0 ||
+			!u.FullUntil.IsZero() && u.FullUntil.After(now.Add(7*time.Hour)) {
 			t.Errorf("%v later the use is %+v", later, u)
 		}
 	}

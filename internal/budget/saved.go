@@ -38,7 +38,10 @@ func (b *Book) Saved() (all []Saved, changed bool) {
 	now := b.now()
 	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
 		c := b.hosts[host]
-		s := Saved{Host: host, For: c.of, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions, Requests: c.requests, Next: c.next}
+		s := Saved{
+			Host: host, For: c.of, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions,
+			Requests: c.requests, Next: c.next,
+		}
 		length := int64(c.length())
 		for _, made := range c.made {
 			if made.n > 0 && made.part > now.UnixNano()/length-parts {

@@ -36,5 +36,6 @@ func Explain(failure string) string {
 	if m == nil {
 		return ""
 	}
-	return m[1] + " is this container itself: name the other container, or the host as host.docker.internal (with extra_hosts: host.docker.internal:host-gateway)"
+	return m[1] +
+		" is this container itself: name the other container, or the host as host.docker.internal (with extra_hosts: host.docker.internal:host-gateway)"
 }

@@ -64,7 +64,8 @@ func Read(file, root string) ([]Plugin, error) {
 		}
 		id := string(p.Kind) + "." + p.Type
 		if other, taken := types[id]; taken {
-			problems = append(problems, fmt.Errorf("%s: reference %d, %q: type: %s is that of %q", filepath.Base(file), i+1, p.Name, id, other))
+			problems = append(problems,
+				fmt.Errorf("%s: reference %d, %q: type: %s is that of %q", filepath.Base(file), i+1, p.Name, id, other))
 		}
 		types[id] = p.Name
 	}
@@ -106,8 +107,10 @@ func (p *Plugin) check(root string) error {
 	case !versionForm.MatchString(p.SDK):
 		return fmt.Errorf("sdk: want the version of the SDK that it was built with, such as %s, got %q", sdk.Version, p.SDK)
 	}
-	if u, err := url.Parse(p.Source); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(p.Source, "|() ") {
-		return fmt.Errorf("source: want an address that starts with https://, or a folder of this repository, got %q", p.Source)
+	if u, err := url.Parse(p.Source); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(p.Source, "|() ") {
+		return fmt.Errorf("source: want an address that starts with https://, or a folder of this repository, got %q",
+			p.Source)
 	}
 	return nil
 }

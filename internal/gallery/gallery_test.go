@@ -190,9 +190,10 @@ func TestBrokenReferencesAreRefused(t *testing.T) {
 		files      map[string]string
 		want       string
 	}{
-		"no name":           {with(lamp, "name: lamp", "name:"), nil, `reference 1, "": name: want`},
-		"unknown key":       {lamp + "  autor: ana\n", nil, "autor"},
-		"unknown kind":      {with(lamp, "kind: trigger", "kind: triger"), nil, `"lamp": kind: want one of [watcher registry trigger], got "triger"`},
+		"no name":     {with(lamp, "name: lamp", "name:"), nil, `reference 1, "": name: want`},
+		"unknown key": {lamp + "  autor: ana\n", nil, "autor"},
+		"unknown kind": {with(lamp, "kind: trigger", "kind: triger"), nil,
+			`"lamp": kind: want one of [watcher registry trigger], got "triger"`},
 		"no type":           {with(lamp, "type: lamp", "type: Lamp-2"), nil, `"lamp": type: want`},
 		"says nothing":      {with(lamp, "does: lights a lamp", "does:"), nil, `"lamp": does: want`},
 		"breaks the table":  {with(lamp, "lights a lamp", "lights | lamps"), nil, `"lamp": does: want`},
@@ -201,14 +202,19 @@ func TestBrokenReferencesAreRefused(t *testing.T) {
 		"source in clear":   {with(lamp, "https://git", "http://git"), nil, `"lamp": source: want`},
 		"user in source":    {with(lamp, "https://git", "https://ana:s3cret@git"), nil, `"lamp": source: want`},
 		"install with code": {with(lamp, "lamp:1", "lamp:1`x"), nil, `"lamp": install: want`},
-		"the same type":     {lamp + with(lamp, "name: lamp", "name: other"), nil, `"other": type: trigger.lamp is that of "lamp"`},
-		"own SDK":           {shelf + "  sdk: 2.0.0\n", nil, `"watcher-shelf": sdk: leave it out`},
-		"no folder":         {with(shelf, "source: shelf", "source: shelves"), nil, `"watcher-shelf": source: there is no program in the folder "shelves"`},
-		"no source":         {with(shelf, "source: shelf", "source:"), map[string]string{"main.go": "package main"}, `source: there is no program in the folder ""`},
-		"no program":        {shelf, map[string]string{"shelf/main.go": ""}, `source: there is no program`},
-		"no README":         {shelf, map[string]string{"shelf/README.md": ""}, `source: the folder shelf has no README.md`},
-		"no YAML":           {shelf, map[string]string{"shelf/README.md": "DOGWATCH_WATCHER_SHELF_MAIN_URL"}, `README.md of shelf lacks its YAML`},
-		"no variables":      {shelf, map[string]string{"shelf/README.md": "watcher:\n  shelf:\n"}, `README.md of shelf lacks its variables ("DOGWATCH_WATCHER_SHELF_")`},
+		"the same type": {lamp + with(lamp, "name: lamp", "name: other"), nil,
+			`"other": type: trigger.lamp is that of "lamp"`},
+		"own SDK": {shelf + "  sdk: 2.0.0\n", nil, `"watcher-shelf": sdk: leave it out`},
+		"no folder": {with(shelf, "source: shelf", "source: shelves"), nil,
+			`"watcher-shelf": source: there is no program in the folder "shelves"`},
+		"no source": {with(shelf, "source: shelf", "source:"), map[string]string{"main.go": "package main"},
+			`source: there is no program in the folder ""`},
+		"no program": {shelf, map[string]string{"shelf/main.go": ""}, `source: there is no program`},
+		"no README":  {shelf, map[string]string{"shelf/README.md": ""}, `source: the folder shelf has no README.md`},
+		"no YAML": {shelf, map[string]string{"shelf/README.md": "DOGWATCH_WATCHER_SHELF_MAIN_URL"},
+			`README.md of shelf lacks its YAML`},
+		"no variables": {shelf, map[string]string{"shelf/README.md": "watcher:\n  shelf:\n"},
+			`README.md of shelf lacks its variables ("DOGWATCH_WATCHER_SHELF_")`},
 	} {
 		if _, err := read(t, c.references, c.files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", what, err, c.want)

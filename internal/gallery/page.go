@@ -14,7 +14,8 @@ const repository = "https://github.com/dogwatch/dogwatch"
 
 const heading = `# Gallery of plugins
 
-Plugins that add something to Dogwatch. ` + "`dogwatch plugin install REFERENCE`" + ` [installs](../plugins-install.md) one, and
+Plugins that add something to Dogwatch. ` + "`dogwatch plugin install REFERENCE`" +
+	` [installs](../plugins-install.md) one, and
 [Plugins](../plugins.md) says how to trust and configure it. It is a program that runs beside Dogwatch: look at its source first. That one is
 listed here says no more than that its reference is complete.
 
@@ -22,7 +23,8 @@ listed here says no more than that its reference is complete.
 
 const footing = `## Adding yours
 
-Add a reference to [` + "`gallery.yaml`" + `](gallery.yaml) and run ` + "`go generate ./cmd/dogwatch`" + `, which makes this page and says what a reference lacks. Its keys:
+Add a reference to [` + "`gallery.yaml`" + `](gallery.yaml) and run ` + "`go generate ./cmd/dogwatch`" +
+	`, which makes this page and says what a reference lacks. Its keys:
 
 | Key | Holds |
 |---|---|
@@ -49,7 +51,9 @@ func Page(plugins []Plugin) string {
 		if rows == "" {
 			continue
 		}
-		fmt.Fprintf(&page, "## %s\n\n| Plugin | Type | What it does | Install | License | SDK |\n|---|---|---|---|---|---|\n%s\n", titles[k], rows)
+		fmt.Fprintf(&page,
+			"## %s\n\n| Plugin | Type | What it does | Install | License | SDK |\n|---|---|---|---|---|---|\n%s\n",
+			titles[k], rows)
 	}
 	page.WriteString(footing)
 	return page.String()
@@ -66,5 +70,6 @@ func (p Plugin) row() string {
 			install = "[build it](" + repository + "/blob/main/" + p.Source + "/README.md#build-and-install)"
 		}
 	}
-	return fmt.Sprintf("| [%s](%s) | `%s.%s` | %s | %s | %s | %s |\n", p.Name, source, p.Kind, p.Type, p.Does, install, p.License, p.SDK)
+	return fmt.Sprintf("| [%s](%s) | `%s.%s` | %s | %s | %s | %s |\n", p.Name, source, p.Kind, p.Type, p.Does, install,
+		p.License, p.SDK)
 }

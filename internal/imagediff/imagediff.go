@@ -89,7 +89,10 @@ type Layers struct {
 
 // Compare returns how after differs from before.
 func Compare(before, after sdk.ImageConfig) Diff {
-	d := Diff{Size: Size{Before: before.Size, After: after.Size}, Layers: layers(before.Layers, after.Layers), Changes: []Change{}, Warnings: []Warning{}}
+	d := Diff{
+		Size: Size{Before: before.Size, After: after.Size}, Layers: layers(before.Layers, after.Layers),
+		Changes: []Change{}, Warnings: []Warning{},
+	}
 	one := func(kind, a, b string) { d.add(kind, single(a), single(b)) }
 	one(User, before.User, after.User)
 	one(Entrypoint, strings.Join(before.Entrypoint, " "), strings.Join(after.Entrypoint, " "))
@@ -125,7 +128,9 @@ func (d *Diff) add(kind string, before, after map[string]string) {
 			d.Omitted++
 			continue
 		}
-		d.Changes = append(d.Changes, Change{Kind: kind, Name: Text(name), Before: Text(a), After: Text(b), Added: !was, Gone: !is})
+		d.Changes = append(d.Changes, Change{
+			Kind: kind, Name: Text(name), Before: Text(a), After: Text(b), Added: !was, Gone: !is,
+		})
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 // web is an image with everything.
 func web() sdk.ImageConfig {
 	return sdk.ImageConfig{
-		User: "app", Env: []string{"PATH=/bin", "VERSION=1"}, Entrypoint: []string{"/app"}, Cmd: []string{"-v"}, WorkingDir: "/srv",
-		Labels: map[string]string{"a": "b"}, ExposedPorts: []string{"443/tcp", "80/tcp"}, Volumes: []string{"/data"}, StopSignal: "SIGINT",
+		User: "app", Env: []string{"PATH=/bin", "VERSION=1"}, Entrypoint: []string{"/app"}, Cmd: []string{"-v"},
+		WorkingDir: "/srv",
+		Labels:     map[string]string{"a": "b"}, ExposedPorts: []string{"443/tcp", "80/tcp"},
+		Volumes: []string{"/data"}, StopSignal: "SIGINT",
 		Healthcheck: []string{"CMD", "/ok"}, Platform: sdk.Platform{OS: "linux", Architecture: "amd64"}, Size: 100 << 20,
 		Layers: []sdk.Layer{{Digest: "sha256:a", Size: 60}, {Digest: "sha256:b", Size: 40}}, Base: "debian:12",
 	}
@@ -28,21 +30,43 @@ func TestCompareChangesAndWarnings(t *testing.T) {
 		warnings string
 	}{
 		{"nothing", func(*sdk.ImageConfig) {}, "", ""},
-		{"user", func(c *sdk.ImageConfig) { c.User = "" }, "user: app > ", `image.user: runs as another user: "root" instead of "app"; files that it wrote before may not be its own`},
-		{"volumes", func(c *sdk.ImageConfig) { c.Volumes = []string{"/config"} }, "volume /config:  > /config; volume /data: /data > ",
+		{"user", func(c *sdk.ImageConfig) {
+			c.User = ""
+		}, "user: app > ",
+			`image.user: runs as another user: "root" instead of "app"; files that it wrote before may not be its own`},
+		{"volumes", func(c *sdk.ImageConfig) {
+			c.Volumes = []string{"/config"}
+		}, "volume /config:  > /config; volume /data: /data > ",
 			"image.volume: has a new volume /config: what is written there is lost with the container unless something is mounted; image.volume.gone: no longer has the volume /data: what is there may be looked for elsewhere now"},
-		{"ports", func(c *sdk.ImageConfig) { c.ExposedPorts = []string{"80/tcp", "8443/tcp"} }, "port 443/tcp: 443/tcp > ; port 8443/tcp:  > 8443/tcp", "image.port: no longer exposes 443/tcp"},
-		{"entrypoint", func(c *sdk.ImageConfig) { c.Entrypoint = []string{"/init"} }, "entrypoint: /app > /init", `image.entrypoint: starts with another entrypoint: "/init" instead of "/app"`},
-		{"command", func(c *sdk.ImageConfig) { c.Cmd = nil }, "command: -v > ", `image.command: starts with another command: none instead of "-v"`},
-		{"health", func(c *sdk.ImageConfig) { c.Healthcheck = nil }, "health check: CMD /ok > ", "image.healthcheck: has no health check any more"},
-		{"env", func(c *sdk.ImageConfig) { c.Env = []string{"PATH=/bin", "EMPTY="} }, "env EMPTY:  > ; env VERSION: 1 > ", "image.env: no longer sets VERSION"},
+		{"ports", func(c *sdk.ImageConfig) {
+			c.ExposedPorts = []string{"80/tcp", "8443/tcp"}
+		}, "port 443/tcp: 443/tcp > ; port 8443/tcp:  > 8443/tcp", "image.port: no longer exposes 443/tcp"},
+		{"entrypoint", func(c *sdk.ImageConfig) {
+			c.Entrypoint = []string{"/init"}
+		}, "entrypoint: /app > /init", `image.entrypoint: starts with another entrypoint: "/init" instead of "/app"`},
+		{"command", func(c *sdk.ImageConfig) {
+			c.Cmd = nil
+		}, "command: -v > ", `image.command: starts with another command: none instead of "-v"`},
+		{"health", func(c *sdk.ImageConfig) {
+			c.Healthcheck = nil
+		}, "health check: CMD /ok > ", "image.healthcheck: has no health check any more"},
+		{"env", func(c *sdk.ImageConfig) {
+			c.Env = []string{"PATH=/bin", "EMPTY="}
+		}, "env EMPTY:  > ; env VERSION: 1 > ", "image.env: no longer sets VERSION"},
 		{"a new value", func(c *sdk.ImageConfig) { c.Env[1] = "VERSION=2" }, "env VERSION: 1 > 2", ""},
 		{"labels", func(c *sdk.ImageConfig) { c.Labels = map[string]string{"a": "c"} }, "label a: b > c", ""},
 		{"signal", func(c *sdk.ImageConfig) { c.StopSignal = "" }, "stop signal: SIGINT > ", ""},
-		{"folder", func(c *sdk.ImageConfig) { c.WorkingDir = "/" }, "working directory: /srv > /", `image.workdir: works in another folder: "/" instead of "/srv"`},
-		{"platform", func(c *sdk.ImageConfig) { c.Platform.Architecture = "arm64" }, "platform: linux/amd64 > linux/arm64", "image.platform: is for another platform: linux/arm64 instead of linux/amd64"},
+		{"folder", func(c *sdk.ImageConfig) {
+			c.WorkingDir = "/"
+		}, "working directory: /srv > /", `image.workdir: works in another folder: "/" instead of "/srv"`},
+		{"platform", func(c *sdk.ImageConfig) {
+			c.Platform.Architecture = "arm64"
+		}, "platform: linux/amd64 > linux/arm64",
+			"image.platform: is for another platform: linux/arm64 instead of linux/amd64"},
 		{"base", func(c *sdk.ImageConfig) { c.Base = "debian:13" }, "base image: debian:12 > debian:13", ""},
-		{"base by its label", func(c *sdk.ImageConfig) { c.Base, c.Labels = "", map[string]string{"a": "b", baseLabel: "debian:12"} }, "label " + baseLabel + ":  > debian:12", ""},
+		{"base by its label", func(c *sdk.ImageConfig) {
+			c.Base, c.Labels = "", map[string]string{"a": "b", baseLabel: "debian:12"}
+		}, "label " + baseLabel + ":  > debian:12", ""},
 		{"a little larger", func(c *sdk.ImageConfig) { c.Size += 40 << 20 }, "", ""},
 		{"much larger", func(c *sdk.ImageConfig) { c.Size *= 3 }, "", "image.size: is much larger: 314 MB instead of 104 MB"},
 	} {
@@ -80,8 +104,11 @@ func TestCompareRootIsRoot(t *testing.T) {
 
 func TestCompareLayers(t *testing.T) {
 	after := web()
-	after.Layers = []sdk.Layer{{Digest: "sha256:a", Size: 60}, {Digest: "sha256:c", Size: 30}, {Digest: "sha256:d", Size: 5}}
-	if got, want := Compare(web(), after).Layers, (&Layers{Before: 2, After: 3, Shared: 1, Download: 35}); !reflect.DeepEqual(got, want) {
+	after.Layers = []sdk.Layer{{Digest: "sha256:a", Size: 60}, {Digest: "sha256:c", Size: 30}, {
+		Digest: "sha256:d", Size: 5,
+	}}
+	if got, want := Compare(web(), after).Layers,
+		(&Layers{Before: 2, After: 3, Shared: 1, Download: 35}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	after.Layers = nil
@@ -91,7 +118,9 @@ func TestCompareLayers(t *testing.T) {
 }
 
 func TestCompareHostileImageIsBounded(t *testing.T) {
-	hostile := sdk.ImageConfig{User: strings.Repeat("é", 5000) + "\x1b[31m", Labels: map[string]string{"\x00name\u202e": "a\r\nb\x1b]0;title\x07"}}
+	hostile := sdk.ImageConfig{
+		User: strings.Repeat("é", 5000) + "\x1b[31m", Labels: map[string]string{"\x00name\u202e": "a\r\nb\x1b]0;title\x07"},
+	}
 	for i := range 5000 {
 		hostile.Labels[fmt.Sprintf("label %05d", i)] = strings.Repeat("x", 1000)
 		hostile.Env = append(hostile.Env, fmt.Sprintf("%s%d=\xff\xfe", strings.Repeat("N", 1000), i))
@@ -120,7 +149,8 @@ func checkText(t *testing.T, text string) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, seed := range []string{"plain", "\xff\xfe", strings.Repeat("é", 400), "a\u202eb", "\x1b[2J", strings.Repeat("\x80", 400)} {
+	for _, seed := range []string{"plain", "\xff\xfe", strings.Repeat("é", 400), "a\u202eb", "\x1b[2J",
+		strings.Repeat("\x80", 400)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

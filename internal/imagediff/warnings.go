@@ -20,10 +20,12 @@ func (d *Diff) warn(before, after sdk.ImageConfig) {
 		d.Warnings = append(d.Warnings, Warning{Code: "image." + code, Text: fmt.Sprintf(format, args...)})
 	}
 	if a, b := user(before.User), user(after.User); a != b {
-		add("user", "runs as another user: %s instead of %s; files that it wrote before may not be its own", quoted(b), quoted(a))
+		add("user", "runs as another user: %s instead of %s; files that it wrote before may not be its own", quoted(b),
+			quoted(a))
 	}
 	if names := d.names(Volume, false); names != "" {
-		add("volume", "has a new volume %s: what is written there is lost with the container unless something is mounted", names)
+		add("volume",
+			"has a new volume %s: what is written there is lost with the container unless something is mounted", names)
 	}
 	if names := d.names(Volume, true); names != "" {
 		add("volume.gone", "no longer has the volume %s: what is there may be looked for elsewhere now", names)

@@ -187,9 +187,13 @@ var (
 )
 
 // Tags lists the tags of a repository.
-func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+func (r RegistryClient) Tags(
+	ctx context.Context, repo registry.Repository, validator string,
+) (registry.TagList, error) {
 	var list registry.TagList
-	in, err := r.client.Tags(ctx, &pluginv1.TagsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo), Validator: validator})
+	in, err := r.client.Tags(ctx, &pluginv1.TagsRequest{
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Validator: validator,
+	})
 	first := true
 	err = receive(in, err, func(page *pluginv1.TagsResponse) {
 		if first {
@@ -205,22 +209,30 @@ func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, vali
 
 // Resolve returns the digest behind a tag.
 func (r RegistryClient) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
-	resp, err := r.client.Resolve(ctx, &pluginv1.ResolveRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo), Tag: tag})
+	resp, err := r.client.Resolve(ctx, &pluginv1.ResolveRequest{
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Tag: tag,
+	})
 	return resp.GetDigest(), err
 }
 
 // Manifest describes the image for one platform behind a digest.
-func (r RegistryClient) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+func (r RegistryClient) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (registry.Manifest, error) {
 	resp, err := r.client.Manifest(ctx, &pluginv1.ManifestRequest{
-		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest, Platform: protocol.EncodePlatform(platform),
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest,
+		Platform: protocol.EncodePlatform(platform),
 	})
 	return protocol.DecodeManifest(resp), err
 }
 
 // ImageConfig returns the configuration of an image. A registry that cannot read it is an sdk.ErrUnsupported.
-func (r RegistryClient) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error) {
+func (r RegistryClient) ImageConfig(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (sdk.ImageConfig, error) {
 	resp, err := r.client.ImageConfig(ctx, &pluginv1.ImageConfigRequest{
-		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest, Platform: protocol.EncodePlatform(platform),
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest,
+		Platform: protocol.EncodePlatform(platform),
 	})
 	if err != nil || resp.GetConfig() == nil {
 		return sdk.ImageConfig{}, err
@@ -229,7 +241,9 @@ func (r RegistryClient) ImageConfig(ctx context.Context, repo registry.Repositor
 }
 
 // DescribeTags returns what is behind tags. A registry that cannot tell without a pull is an sdk.ErrUnsupported.
-func (r RegistryClient) DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) ([]registry.DescribedTag, error) {
+func (r RegistryClient) DescribeTags(
+	ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform,
+) ([]registry.DescribedTag, error) {
 	resp, err := r.client.DescribeTags(ctx, &pluginv1.DescribeTagsRequest{
 		Instance: r.id, Repository: protocol.EncodeRepository(repo), Tag: tag, Platform: protocol.EncodePlatform(platform),
 	})
@@ -238,7 +252,9 @@ func (r RegistryClient) DescribeTags(ctx context.Context, repo registry.Reposito
 
 // Credentials returns what an engine needs to pull. A registry that has none to grant is an sdk.ErrUnsupported.
 func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
-	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo)})
+	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{
+		Instance: r.id, Repository: protocol.EncodeRepository(repo),
+	})
 	return protocol.DecodeCredentials(resp), err
 }
 

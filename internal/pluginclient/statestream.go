@@ -73,7 +73,10 @@ func (p *publisher) publish(ctx context.Context) {
 }
 
 // serve handles the subscriber's requests until the stream ends.
-func (p *publisher) serve(ctx context.Context, stream grpc.BidiStreamingClient[pluginv1.FollowRequest, pluginv1.FollowResponse], wait *sync.WaitGroup) error {
+func (p *publisher) serve(
+	ctx context.Context, stream grpc.BidiStreamingClient[pluginv1.FollowRequest, pluginv1.FollowResponse],
+	wait *sync.WaitGroup,
+) error {
 	return receive(stream, nil, func(m *pluginv1.FollowResponse) {
 		if m.GetNext() {
 			select {

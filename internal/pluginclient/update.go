@@ -26,19 +26,25 @@ func (w WatcherClient) Plan(ctx context.Context, req watcher.UpdateRequest) (wat
 }
 
 // Apply carries out an operation; see watcher.Updater.
-func (w WatcherClient) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+func (w WatcherClient) Apply(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
 	return w.update(ctx, op, journal, false)
 }
 
 // Recover finishes an operation that was interrupted; see watcher.Updater.
-func (w WatcherClient) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+func (w WatcherClient) Recover(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
 	return w.update(ctx, op, journal, true)
 }
 
 // errNoOutcome is a mistake in the plugin.
 var errNoOutcome = errors.New("the plugin ended the update without an outcome")
 
-func (w WatcherClient) update(ctx context.Context, op watcher.Operation, journal watcher.Journal, recover bool) (watcher.Outcome, error) {
+func (w WatcherClient) update(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal, recover bool,
+) (watcher.Outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // which ends the call when the journal fails
 	stream, err := w.client.Update(ctx)
@@ -72,7 +78,10 @@ func (w WatcherClient) update(ctx context.Context, op watcher.Operation, journal
 }
 
 // record stores what the plugin says of a step and answers.
-func record(ctx context.Context, stream grpc.BidiStreamingClient[pluginv1.UpdateRequest, pluginv1.UpdateResponse], journal watcher.Journal, m *pluginv1.UpdateResponse) error {
+func record(
+	ctx context.Context, stream grpc.BidiStreamingClient[pluginv1.UpdateRequest, pluginv1.UpdateResponse],
+	journal watcher.Journal, m *pluginv1.UpdateResponse,
+) error {
 	response := &pluginv1.UpdateRequest{Stored: true}
 	var err error
 	switch {

@@ -192,21 +192,29 @@ func encodeDigest(d sdk.Digest) *pluginv1.Digest {
 }
 
 func decodeDigest(m *pluginv1.Digest) sdk.Digest {
-	return sdk.Digest{Watch: m.GetWatch(), Repo: m.GetRepo(), Value: m.GetValue(), Repos: m.GetRepos(), Pinned: m.GetPinned()}
+	return sdk.Digest{
+		Watch: m.GetWatch(), Repo: m.GetRepo(), Value: m.GetValue(), Repos: m.GetRepos(), Pinned: m.GetPinned(),
+	}
 }
 
 func encodeResult(r *sdk.Result) *pluginv1.Result {
 	if r == nil {
 		return nil
 	}
-	return &pluginv1.Result{Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link, Levels: encodeLevels(r.Levels), Version: r.Version}
+	return &pluginv1.Result{
+		Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link, Levels: encodeLevels(r.Levels),
+		Version: r.Version,
+	}
 }
 
 func decodeResult(m *pluginv1.Result) *sdk.Result {
 	if m == nil {
 		return nil
 	}
-	return &sdk.Result{Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink(), Levels: decodeLevels(m.GetLevels()), Version: m.GetVersion()}
+	return &sdk.Result{
+		Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink(),
+		Levels: decodeLevels(m.GetLevels()), Version: m.GetVersion(),
+	}
 }
 
 func encodeUpdateKind(k sdk.UpdateKind) *pluginv1.UpdateKind {

@@ -104,7 +104,8 @@ func TestListedContainerHasWatcherFieldsOnly(t *testing.T) {
 	}
 	everything := &pluginv1.Container{}
 	fillMessage(everything.ProtoReflect(), new(int))
-	if got := EncodeListed(DecodeListed(everything)); proto.Equal(got, everything) || got.Result != nil || got.UpdateKind != nil {
+	if got := EncodeListed(DecodeListed(everything)); proto.Equal(got, everything) || got.Result != nil ||
+		got.UpdateKind != nil {
 		t.Errorf("a watcher reports %v", got)
 	}
 	var set []string
@@ -113,7 +114,8 @@ func TestListedContainerHasWatcherFieldsOnly(t *testing.T) {
 		return true
 	})
 	slices.Sort(set)
-	if want := []string{"created", "error", "id", "image", "image_labels", "labels", "name", "status"}; !slices.Equal(set, want) {
+	if want := []string{"created", "error", "id", "image", "image_labels", "labels", "name",
+		"status"}; !slices.Equal(set, want) {
 		t.Errorf("a watcher sets %v, want %v", set, want)
 	}
 	if got := DecodeListed(EncodeListed(watcher.Container{})); !reflect.DeepEqual(got, watcher.Container{}) {
@@ -149,7 +151,9 @@ func TestZeroValuesRoundTrip(t *testing.T) {
 }
 
 func TestEmptyListsDecodeAsNil(t *testing.T) {
-	sent := sdk.Container{Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}}, Error: &sdk.ContainerError{}}
+	sent := sdk.Container{
+		Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}}, Error: &sdk.ContainerError{},
+	}
 	b, err := proto.Marshal(EncodeContainer(sent))
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +214,9 @@ func TestValuesRoundTripThroughOptionDecode(t *testing.T) {
 }
 
 func TestEncodeValuesNamesInvalidOption(t *testing.T) {
-	for name, v := range map[string]any{"struct": struct{}{}, "notext": "\xff", "item": []string{"\xff"}, "any": []any{"\xff"}} {
+	for name, v := range map[string]any{
+		"struct": struct{}{}, "notext": "\xff", "item": []string{"\xff"}, "any": []any{"\xff"},
+	} {
 		_, err := EncodeValues(map[string]any{name: v})
 		if fields := fieldsOf(err); len(fields) != 1 || fields[0].Field != name {
 			t.Errorf("%v: got %v", v, err)

@@ -12,7 +12,9 @@ func encodeDecision(d *sdk.Decision) *pluginv1.Decision {
 	}
 	m := &pluginv1.Decision{State: d.State, Until: encodeTime(d.Until), OfferedAt: encodeTime(d.OfferedAt)}
 	for _, r := range d.Reasons {
-		m.Reasons = append(m.Reasons, &pluginv1.DecisionReason{Code: r.Code, Text: r.Text, Source: r.Source, Until: encodeTime(r.Until)})
+		m.Reasons = append(m.Reasons, &pluginv1.DecisionReason{
+			Code: r.Code, Text: r.Text, Source: r.Source, Until: encodeTime(r.Until),
+		})
 	}
 	return m
 }
@@ -23,7 +25,9 @@ func decodeDecision(m *pluginv1.Decision) *sdk.Decision {
 	}
 	d := &sdk.Decision{State: m.GetState(), Until: decodeTime(m.GetUntil()), OfferedAt: decodeTime(m.GetOfferedAt())}
 	for _, r := range m.GetReasons() {
-		d.Reasons = append(d.Reasons, sdk.Reason{Code: r.GetCode(), Text: r.GetText(), Source: r.GetSource(), Until: decodeTime(r.GetUntil())})
+		d.Reasons = append(d.Reasons, sdk.Reason{
+			Code: r.GetCode(), Text: r.GetText(), Source: r.GetSource(), Until: decodeTime(r.GetUntil()),
+		})
 	}
 	return d
 }
@@ -53,7 +57,9 @@ func decodeLevels(m *pluginv1.Levels) *sdk.Levels {
 	if m == nil {
 		return nil
 	}
-	return &sdk.Levels{Patch: decodeRelease(m.GetPatch()), Minor: decodeRelease(m.GetMinor()), Major: decodeRelease(m.GetMajor())}
+	return &sdk.Levels{
+		Patch: decodeRelease(m.GetPatch()), Minor: decodeRelease(m.GetMinor()), Major: decodeRelease(m.GetMajor()),
+	}
 }
 
 func encodeRelease(r *sdk.Release) *pluginv1.Release {
@@ -67,5 +73,7 @@ func decodeRelease(m *pluginv1.Release) *sdk.Release {
 	if m == nil {
 		return nil
 	}
-	return &sdk.Release{Tag: m.GetTag(), Created: decodeTime(m.GetCreated()), FirstSeen: decodeTime(m.GetFirstSeen()), Link: m.GetLink()}
+	return &sdk.Release{
+		Tag: m.GetTag(), Created: decodeTime(m.GetCreated()), FirstSeen: decodeTime(m.GetFirstSeen()), Link: m.GetLink(),
+	}
 }

@@ -103,7 +103,9 @@ func EncodeEvent(e watcher.Event) *pluginv1.WatchResponse {
 
 // DecodeEvent reads the message of an engine event.
 func DecodeEvent(m *pluginv1.WatchResponse) watcher.Event {
-	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: decodeTime(m.GetAt())}
+	return watcher.Event{
+		ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: decodeTime(m.GetAt()),
+	}
 }
 
 // EncodeRepository makes the message of a repository. The wire calls ScopeHints "together"; protocol 1 keeps the name.
@@ -126,7 +128,8 @@ func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {
 // DecodeManifest reads the message of a manifest.
 func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
 	return registry.Manifest{
-		Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion(), Artifact: m.GetArtifact(),
+		Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion(),
+		Artifact: m.GetArtifact(),
 	}
 }
 
@@ -134,7 +137,9 @@ func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
 func EncodeTags(tags []registry.DescribedTag) []*pluginv1.DescribedTag { return each(tags, encodeTag) }
 
 func encodeTag(t registry.DescribedTag) *pluginv1.DescribedTag {
-	return &pluginv1.DescribedTag{Name: t.Name, Digest: t.Digest, Image: t.Image, Pushed: encodeTime(t.Pushed), Artifact: t.Artifact}
+	return &pluginv1.DescribedTag{
+		Name: t.Name, Digest: t.Digest, Image: t.Image, Pushed: encodeTime(t.Pushed), Artifact: t.Artifact,
+	}
 }
 
 // DecodeTags reads the messages of described tags.
@@ -142,7 +147,8 @@ func DecodeTags(tags []*pluginv1.DescribedTag) []registry.DescribedTag { return 
 
 func decodeTag(m *pluginv1.DescribedTag) registry.DescribedTag {
 	return registry.DescribedTag{
-		Name: m.GetName(), Digest: m.GetDigest(), Image: m.GetImage(), Pushed: decodeTime(m.GetPushed()), Artifact: m.GetArtifact(),
+		Name: m.GetName(), Digest: m.GetDigest(), Image: m.GetImage(), Pushed: decodeTime(m.GetPushed()),
+		Artifact: m.GetArtifact(),
 	}
 }
 
@@ -172,7 +178,8 @@ func DecodeLimits(list []*pluginv1.Limit) []registry.Limit { return each(list, d
 
 func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	return registry.Limit{
-		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: decodeDuration(&durationpb.Duration{Seconds: m.GetWindowSeconds()}),
+		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(),
+		Window: decodeDuration(&durationpb.Duration{Seconds: m.GetWindowSeconds()}),
 		Source: m.GetSource(), At: decodeTime(m.GetAt()), PausedUntil: decodeTime(m.GetPausedUntil()),
 		Pulls: m.GetPulls(), ResetsAt: decodeTime(m.GetResetsAt()),
 	}
@@ -216,12 +223,16 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		}),
 	}
 	if e := r.Event; e != nil {
-		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At),
+		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since),
+			At:        encodeTime(e.At),
 			Container: e.Container, Operation: e.Operation, From: e.From, To: e.To, By: e.By, Kind: e.Kind,
 			Downtime: e.Downtime, Plugin: e.Plugin,
 			Log: e.Log}
 		if n := e.Summary; n != nil {
-			m.Event.Summary = &pluginv1.Summary{Updated: int32(n.Updated), Failed: int32(n.Failed), Approval: int32(n.Approval), Offered: int32(n.Offered), Automatic: int32(n.Automatic), Held: int32(n.Held)}
+			m.Event.Summary = &pluginv1.Summary{
+				Updated: int32(n.Updated), Failed: int32(n.Failed), Approval: int32(n.Approval),
+				Offered: int32(n.Offered), Automatic: int32(n.Automatic), Held: int32(n.Held),
+			}
 		}
 	}
 	for host, c := range r.Credentials {
@@ -262,12 +273,16 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 		}),
 	}
 	if e := m.GetEvent(); e != nil {
-		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt()),
+		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(),
+			Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt()),
 			Container: e.GetContainer(), Operation: e.GetOperation(), From: e.GetFrom(), To: e.GetTo(), By: e.GetBy(),
 			Kind: e.GetKind(), Downtime: e.GetDowntime(), Plugin: e.GetPlugin(),
 			Log: e.GetLog()}
 		if n := e.GetSummary(); n != nil {
-			r.Event.Summary = &trigger.Summary{Updated: int(n.GetUpdated()), Failed: int(n.GetFailed()), Approval: int(n.GetApproval()), Offered: int(n.GetOffered()), Automatic: int(n.GetAutomatic()), Held: int(n.GetHeld())}
+			r.Event.Summary = &trigger.Summary{
+				Updated: int(n.GetUpdated()), Failed: int(n.GetFailed()), Approval: int(n.GetApproval()),
+				Offered: int(n.GetOffered()), Automatic: int(n.GetAutomatic()), Held: int(n.GetHeld()),
+			}
 		}
 	}
 	if m.GetOperate() {
@@ -290,13 +305,16 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 
 // EncodeProgress makes the message of a step.
 func EncodeProgress(p trigger.Progress) *pluginv1.Progress {
-	return &pluginv1.Progress{ContainerId: p.ContainerID, Phase: p.Phase, Message: p.Message, Current: p.Current, Total: p.Total}
+	return &pluginv1.Progress{
+		ContainerId: p.ContainerID, Phase: p.Phase, Message: p.Message, Current: p.Current, Total: p.Total,
+	}
 }
 
 // DecodeProgress reads the message of a step.
 func DecodeProgress(m *pluginv1.Progress) trigger.Progress {
 	return trigger.Progress{
-		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
+		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(),
+		Total: m.GetTotal(),
 	}
 }
 
@@ -317,19 +335,25 @@ func EncodeChange(c trigger.Change) *pluginv1.Change {
 		m.Watchers = append(m.Watchers, &pluginv1.WatcherState{Name: w.Name, Checking: w.Checking})
 	}
 	for _, o := range c.Operations {
-		m.Operations = append(m.Operations, &pluginv1.OperationState{Watcher: o.Watcher, Name: o.Name, Running: o.Running, Percent: int32(o.Percent)})
+		m.Operations = append(m.Operations, &pluginv1.OperationState{
+			Watcher: o.Watcher, Name: o.Name, Running: o.Running, Percent: int32(o.Percent),
+		})
 	}
 	return m
 }
 
 // DecodeChange reads the message of a change of state.
 func DecodeChange(m *pluginv1.Change) trigger.Change {
-	c := trigger.Change{All: m.GetAll(), Removed: each(m.GetRemoved(), DecodeContainer), Put: each(m.GetPut(), DecodeContainer)}
+	c := trigger.Change{
+		All: m.GetAll(), Removed: each(m.GetRemoved(), DecodeContainer), Put: each(m.GetPut(), DecodeContainer),
+	}
 	for _, w := range m.GetWatchers() {
 		c.Watchers = append(c.Watchers, trigger.WatcherState{Name: w.GetName(), Checking: w.GetChecking()})
 	}
 	for _, o := range m.GetOperations() {
-		c.Operations = append(c.Operations, trigger.OperationState{Watcher: o.GetWatcher(), Name: o.GetName(), Running: o.GetRunning(), Percent: int(o.GetPercent())})
+		c.Operations = append(c.Operations, trigger.OperationState{
+			Watcher: o.GetWatcher(), Name: o.GetName(), Running: o.GetRunning(), Percent: int(o.GetPercent()),
+		})
 	}
 	return c
 }

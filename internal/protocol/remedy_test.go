@@ -11,8 +11,10 @@ import (
 // TestErrorKeepsItsRemedy: on the wire an error keeps what to do about it, whatever its kind.
 func TestErrorKeepsItsRemedy(t *testing.T) {
 	for name, kind := range map[string]error{
-		"invalid": sdk.Invalid("url", "wrong"), "limited": sdk.RateLimited(0, errors.New("slow")), "unauthorized": sdk.ErrUnauthorized,
-		"unavailable": sdk.ErrUnavailable, "not found": sdk.ErrNotFound, "none": errors.New("odd"), "cancelled": context.Canceled,
+		"invalid": sdk.Invalid("url", "wrong"), "limited": sdk.RateLimited(0, errors.New("slow")),
+		"unauthorized": sdk.ErrUnauthorized,
+		"unavailable":  sdk.ErrUnavailable, "not found": sdk.ErrNotFound, "none": errors.New("odd"),
+		"cancelled": context.Canceled,
 	} {
 		for _, remedy := range []string{"", "turn it on"} {
 			sent := sdk.WithRemedy(kind, remedy)

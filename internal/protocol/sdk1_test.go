@@ -47,26 +47,38 @@ func sdk1Container() sdk.Container {
 	result := sdk.Result{Tag: "2.0", Digest: "sha256:r", Created: sdk1Time, Link: "https://example.org/2.0"}
 	return sdk.Container{
 		ID: "c1", Name: "web", DisplayName: "Web", DisplayIcon: "mdi:web", Status: "running", Watcher: "local",
-		IncludeTags: `^\d`, ExcludeTags: "rc", TransformTags: "a => b", LinkTemplate: "https://example.org/${raw}", Link: "https://example.org/1.0",
+		IncludeTags: `^\d`, ExcludeTags: "rc", TransformTags: "a => b", LinkTemplate: "https://example.org/${raw}",
+		Link:           "https://example.org/1.0",
 		TriggerInclude: "smtp.main", TriggerExclude: "mock.main",
 		Image: sdk.Image{
-			ID: "sha256:i", Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"}, Name: "library/nginx",
-			Tag: sdk.Tag{Value: "1.0", Semver: true, Floating: true}, Digest: sdk.Digest{Watch: true, Repo: "sha256:d", Pinned: true, Value: "sha256:v", Repos: []string{"nginx@sha256:d"}},
+			ID:       "sha256:i",
+			Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
+			Name:     "library/nginx",
+			Tag:      sdk.Tag{Value: "1.0", Semver: true, Floating: true},
+			Digest: sdk.Digest{
+				Watch: true, Repo: "sha256:d", Pinned: true, Value: "sha256:v", Repos: []string{"nginx@sha256:d"},
+			},
 			Architecture: "arm", OS: "linux", Variant: "v7", Created: sdk1Time,
 		},
 		Labels: map[string]string{"team": "web"}, Result: &result, Error: &sdk.ContainerError{Message: "no access"},
-		Check:           sdk.CheckState{State: sdk.CheckFailed, At: sdk1Time, PostponedUntil: sdk1Time, PostponedReason: "docker.io asks for a pause"},
+		Check: sdk.CheckState{
+			State: sdk.CheckFailed, At: sdk1Time, PostponedUntil: sdk1Time, PostponedReason: "docker.io asks for a pause",
+		},
 		UpdateAvailable: true,
-		UpdateKind:      sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: sdk.DiffMajor, Result: &result},
+		UpdateKind: sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: sdk.DiffMajor, Result: &result,
+		},
 	}
 }
 
 func sdk1Type() kind.Type {
 	text, low, high := "x", 1.0, 5.0
 	return kind.Type{
-		Kind: kind.Trigger, Name: "chat", Summary: "Write", DocsURL: "https://example.org", Capabilities: []string{"follow", "run"},
-		Delivery: kind.AtMostOnce, DefaultName: "main",
-		Options: option.Schema{{Name: "level", Type: option.Int, Help: "How loud", Default: &text, Required: true, Secret: true, Mask: option.MaskFirst,
+		Kind: kind.Trigger, Name: "chat", Summary: "Write", DocsURL: "https://example.org",
+		Capabilities: []string{"follow", "run"},
+		Delivery:     kind.AtMostOnce, DefaultName: "main",
+		Options: option.Schema{{Name: "level", Type: option.Int, Help: "How loud", Default: &text, Required: true,
+			Secret: true, Mask: option.MaskFirst,
 			Choices: []string{"1", "5"}, Aliases: []string{"lvl"}, Min: &low, Max: &high, Deprecated: "volume", Example: "3"}},
 	}
 }
@@ -74,9 +86,13 @@ func sdk1Type() kind.Type {
 func sdk1Request() trigger.Request {
 	return trigger.Request{
 		Delivery: "d1", Title: "title", Body: "body", Containers: []sdk.Container{sdk1Container()}, Batch: true, Test: true,
-		Event:       &trigger.Event{Type: trigger.WatcherFailed, Watcher: "local", Error: "gone", Since: sdk1Time, At: sdk1Time},
+		Event: &trigger.Event{
+			Type: trigger.WatcherFailed, Watcher: "local", Error: "gone", Since: sdk1Time, At: sdk1Time,
+		},
 		Credentials: map[string]sdk.Credentials{"docker.io": {Username: "u", Password: "p"}},
-		Engines:     map[string]trigger.Engine{"local": {Type: "docker", Options: map[string]any{"socket": "/s", "timeout": "1m30s"}}},
+		Engines: map[string]trigger.Engine{
+			"local": {Type: "docker", Options: map[string]any{"socket": "/s", "timeout": "1m30s"}},
+		},
 	}
 }
 
@@ -87,14 +103,22 @@ func TestMessagesOfSDK1(t *testing.T) {
 		want any
 		pair
 	}{
-		"type":        {sdk1Type(), both(EncodeType, DecodeType)},
-		"container":   {sdk1Container(), both(EncodeContainer, DecodeContainer)},
-		"host":        {registry.Host{Pattern: "*.example.org", URL: "https://api.example.org/v2"}, both(encodeHost, decodeHost)},
-		"event":       {watcher.Event{ContainerID: "c1", Action: watcher.ActionStatus, Status: "exited", At: sdk1Time}, both(EncodeEvent, DecodeEvent)},
-		"repository":  {registry.Repository{Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}}, both(EncodeRepository, DecodeRepository)},
-		"manifest":    {registry.Manifest{Digest: "sha256:d", Config: "sha256:c", Created: sdk1Time}, both(EncodeManifest, DecodeManifest)},
+		"type":      {sdk1Type(), both(EncodeType, DecodeType)},
+		"container": {sdk1Container(), both(EncodeContainer, DecodeContainer)},
+		"host": {registry.Host{Pattern: "*.example.org", URL: "https://api.example.org/v2"},
+			both(encodeHost, decodeHost)},
+		"event": {watcher.Event{ContainerID: "c1", Action: watcher.ActionStatus, Status: "exited", At: sdk1Time},
+			both(EncodeEvent, DecodeEvent)},
+		"repository": {registry.Repository{
+			Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"},
+		}, both(EncodeRepository, DecodeRepository)},
+		"manifest": {registry.Manifest{Digest: "sha256:d", Config: "sha256:c", Created: sdk1Time},
+			both(EncodeManifest, DecodeManifest)},
 		"credentials": {sdk.Credentials{Username: "u", Password: "p"}, both(EncodeCredentials, DecodeCredentials)},
-		"limit": {registry.Limit{Host: "docker.io", Limit: 100, Remaining: 7, Window: 6 * time.Hour, Source: "192.0.2.1", At: sdk1Time, PausedUntil: sdk1Time},
+		"limit": {registry.Limit{
+			Host: "docker.io", Limit: 100, Remaining: 7, Window: 6 * time.Hour, Source: "192.0.2.1", At: sdk1Time,
+			PausedUntil: sdk1Time,
+		},
 			both(encodeLimit, decodeLimit)},
 		"run": {sdk1Request(), both(func(r trigger.Request) *pluginv1.RunRequest {
 			m, err := EncodeRequest("trigger.a.b", r)
@@ -103,7 +127,8 @@ func TestMessagesOfSDK1(t *testing.T) {
 			}
 			return m
 		}, DecodeRequest)},
-		"progress": {trigger.Progress{ContainerID: "c1", Phase: "pull", Message: "half", Current: 1, Total: 2}, both(EncodeProgress, DecodeProgress)},
+		"progress": {trigger.Progress{ContainerID: "c1", Phase: "pull", Message: "half", Current: 1, Total: 2},
+			both(EncodeProgress, DecodeProgress)},
 		"change": {trigger.Change{All: true, Removed: []sdk.Container{{ID: "c0"}}, Put: []sdk.Container{sdk1Container()},
 			Watchers: []trigger.WatcherState{{Name: "local", Checking: true}}}, both(EncodeChange, DecodeChange)},
 	} {
@@ -130,7 +155,8 @@ func TestListedContainerOfSDK1(t *testing.T) {
 	want := watcher.Container{
 		ID: "c1", Name: "web", Status: "running", Labels: map[string]string{"team": "web"}, Error: "no access",
 		Image: watcher.Image{
-			ID: "sha256:i", Host: "docker.io", Name: "library/nginx", Tag: "1.0", Digest: "sha256:d", Pinned: true, Digests: []string{"nginx@sha256:d"},
+			ID: "sha256:i", Host: "docker.io", Name: "library/nginx", Tag: "1.0", Digest: "sha256:d", Pinned: true,
+			Digests:  []string{"nginx@sha256:d"},
 			Platform: sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}, Created: sdk1Time,
 		},
 	}
@@ -155,7 +181,8 @@ func TestErrorsOfSDK1(t *testing.T) {
 	if err := read("limited"); !errors.As(err, &limited) || limited.After != 90*time.Second || err.Error() != "slow down" {
 		t.Errorf("limited: %v", err)
 	}
-	if err := read("unavailable"); !errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, ErrGone) || err.Error() != "away" {
+	if err := read("unavailable"); !errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, ErrGone) ||
+		err.Error() != "away" {
 		t.Errorf("unavailable: %v", err)
 	}
 	if err := read("unknown"); !errors.Is(err, ErrUnknownInstance) {

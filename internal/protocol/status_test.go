@@ -58,12 +58,14 @@ func TestErrorRoundTripKeepsKindAndText(t *testing.T) {
 		"not found":            {sdk.WithKind(sdk.ErrNotFound, cause), codes.NotFound, sdk.ErrNotFound},
 		"unavailable":          {sdk.WithKind(sdk.ErrUnavailable, cause), codes.Unavailable, sdk.ErrUnavailable},
 		"unsupported":          {sdk.WithKind(sdk.ErrUnsupported, cause), codes.Unimplemented, sdk.ErrUnsupported},
-		"deadline":             {fmt.Errorf("send: %w", context.DeadlineExceeded), codes.DeadlineExceeded, context.DeadlineExceeded},
-		"slow and unavailable": {sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("send: %w", context.DeadlineExceeded)), codes.Unavailable, sdk.ErrUnavailable},
-		"canceled":             {fmt.Errorf("send: %w", context.Canceled), codes.Canceled, context.Canceled},
-		"unknown instance":     {fmt.Errorf("trigger.a.b: %w", ErrUnknownInstance), codes.FailedPrecondition, ErrUnknownInstance},
-		"no kind":              {cause, codes.Internal, nil},
-		"not UTF-8":            {errors.New("caf\xe9"), codes.Internal, nil},
+		"deadline": {fmt.Errorf("send: %w", context.DeadlineExceeded), codes.DeadlineExceeded,
+			context.DeadlineExceeded},
+		"slow and unavailable": {sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("send: %w", context.DeadlineExceeded)),
+			codes.Unavailable, sdk.ErrUnavailable},
+		"canceled":         {fmt.Errorf("send: %w", context.Canceled), codes.Canceled, context.Canceled},
+		"unknown instance": {fmt.Errorf("trigger.a.b: %w", ErrUnknownInstance), codes.FailedPrecondition, ErrUnknownInstance},
+		"no kind":          {cause, codes.Internal, nil},
+		"not UTF-8":        {errors.New("caf\xe9"), codes.Internal, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := EncodeError(c.err).Code(); got != c.code {
@@ -97,9 +99,11 @@ func TestErrorRoundTripKeepsFields(t *testing.T) {
 
 func TestErrorRoundTripKeepsRetryDelay(t *testing.T) {
 	for _, after := range []time.Duration{0, 1500 * time.Millisecond, 24 * time.Hour} {
-		got := there(t, fmt.Errorf("push: %w", sdk.RateLimited(after, sdk.WithKind(sdk.ErrUnavailable, errors.New("slow down")))))
+		got := there(t,
+			fmt.Errorf("push: %w", sdk.RateLimited(after, sdk.WithKind(sdk.ErrUnavailable, errors.New("slow down")))))
 		var limited *sdk.RateLimitedError
-		if !errors.As(got, &limited) || limited.After != after || limited.Error() != "push: slow down" || !sdk.Retryable(got) {
+		if !errors.As(got, &limited) || limited.After != after || limited.Error() != "push: slow down" ||
+			!sdk.Retryable(got) {
 			t.Errorf("after %s: got %v", after, got)
 		}
 	}
@@ -108,11 +112,13 @@ func TestErrorRoundTripKeepsRetryDelay(t *testing.T) {
 // A plugin in another language may leave out the details.
 func TestDecodeErrorWithoutDetails(t *testing.T) {
 	ctx := context.Background()
-	if got := DecodeError(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got), []sdk.FieldError{{Detail: "bad"}}) {
+	if got := DecodeError(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got),
+		[]sdk.FieldError{{Detail: "bad"}}) {
 		t.Errorf("invalid: %v", got)
 	}
 	var limited *sdk.RateLimitedError
-	if got := DecodeError(ctx, status.Error(codes.ResourceExhausted, "slow")); !errors.As(got, &limited) || limited.After != 0 {
+	if got := DecodeError(ctx, status.Error(codes.ResourceExhausted, "slow")); !errors.As(got, &limited) ||
+		limited.After != 0 {
 		t.Errorf("rate limited: %v", got)
 	}
 	if got := DecodeError(ctx, status.Error(codes.PermissionDenied, "no")); !errors.Is(got, sdk.ErrUnauthorized) {
@@ -133,7 +139,8 @@ func TestLostConnectionIsErrGone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := DecodeError(ctx, status.FromContextError(ctx.Err()).Err()); !errors.Is(got, context.Canceled) || errors.Is(got, ErrGone) {
+	if got := DecodeError(ctx, status.FromContextError(ctx.Err()).Err()); !errors.Is(got, context.Canceled) ||
+		errors.Is(got, ErrGone) {
 		t.Errorf("canceled by the caller: got %v", got)
 	}
 }
@@ -180,7 +187,8 @@ func FuzzErrors(f *testing.F) {
 
 // FuzzStatus reads statuses that no plugin of ours would send.
 func FuzzStatus(f *testing.F) {
-	for _, err := range []error{sdk.Invalid("a", "b"), sdk.RateLimited(time.Second, sdk.ErrUnavailable), sdk.ErrUnavailable} {
+	for _, err := range []error{sdk.Invalid("a", "b"), sdk.RateLimited(time.Second, sdk.ErrUnavailable),
+		sdk.ErrUnavailable} {
 		b, marshalErr := proto.Marshal(EncodeError(err).Proto())
 		if marshalErr != nil {
 			f.Fatal(marshalErr)
@@ -204,7 +212,10 @@ func FuzzStatus(f *testing.F) {
 // TestErrorsArriveBounded: what a plugin says of an error is kept in part.
 func TestErrorsArriveBounded(t *testing.T) {
 	long := strings.Repeat("x", 10*maxErrorText)
-	bad := &errdetails.BadRequest{FieldViolations: slices.Repeat([]*errdetails.BadRequest_FieldViolation{{Field: long, Description: long}}, 2*maxViolations)}
+	bad := &errdetails.BadRequest{
+		FieldViolations: slices.Repeat([]*errdetails.BadRequest_FieldViolation{{Field: long, Description: long}},
+			2*maxViolations),
+	}
 	info := &errdetails.ErrorInfo{Domain: domain, Metadata: map[string]string{remedyKey: long}}
 	s, err := status.New(codes.InvalidArgument, long).WithDetails(bad, info)
 	if err != nil {
@@ -212,8 +223,10 @@ func TestErrorsArriveBounded(t *testing.T) {
 	}
 	got := DecodeError(t.Context(), s.Err())
 	fields := fieldsOf(got)
-	if len(fields) != maxViolations || len(fields[0].Field) > 2*maxErrorText || len(fields[0].Detail) > 2*maxErrorText || len(sdk.Remedy(got)) > 2*maxErrorText {
-		t.Errorf("%d fields; the first has %d and %d bytes, the remedy %d", len(fields), len(fields[0].Field), len(fields[0].Detail), len(sdk.Remedy(got)))
+	if len(fields) != maxViolations || len(fields[0].Field) > 2*maxErrorText ||
+		len(fields[0].Detail) > 2*maxErrorText || len(sdk.Remedy(got)) > 2*maxErrorText {
+		t.Errorf("%d fields; the first has %d and %d bytes, the remedy %d", len(fields), len(fields[0].Field),
+			len(fields[0].Detail), len(sdk.Remedy(got)))
 	}
 	if got := DecodeError(t.Context(), status.Error(codes.Internal, long)); len(got.Error()) > 2*maxErrorText {
 		t.Errorf("a text has %d bytes", len(got.Error()))
@@ -222,7 +235,9 @@ func TestErrorsArriveBounded(t *testing.T) {
 
 // TestDurationsArriveSane: what is negative, or no duration at all, is none.
 func TestDurationsArriveSane(t *testing.T) {
-	for _, d := range []*durationpb.Duration{nil, {Seconds: -1}, {Seconds: math.MaxInt64}, {Seconds: 1, Nanos: -1}, {Nanos: math.MaxInt32}} {
+	for _, d := range []*durationpb.Duration{nil, {Seconds: -1}, {Seconds: math.MaxInt64}, {Seconds: 1, Nanos: -1}, {
+		Nanos: math.MaxInt32,
+	}} {
 		if got := decodeDuration(d); got != 0 {
 			t.Errorf("%v arrives as %s", d, got)
 		}

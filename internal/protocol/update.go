@@ -14,7 +14,9 @@ import (
 func EncodeUpdateRequest(r watcher.UpdateRequest) *pluginv1.ImageUpdate {
 	return &pluginv1.ImageUpdate{
 		ContainerId: r.ContainerID,
-		Image:       &pluginv1.TargetImage{Reference: r.Image.Reference, Digest: r.Image.Digest, Id: r.Image.ID, Config: EncodeImageConfig(r.Image.Config)},
+		Image: &pluginv1.TargetImage{
+			Reference: r.Image.Reference, Digest: r.Image.Digest, Id: r.Image.ID, Config: EncodeImageConfig(r.Image.Config),
+		},
 		Rules:       encodeRules(r.Rules),
 		Credentials: EncodeCredentials(r.Credentials),
 	}
@@ -25,7 +27,9 @@ func DecodeUpdateRequest(m *pluginv1.ImageUpdate) watcher.UpdateRequest {
 	i := m.GetImage()
 	return watcher.UpdateRequest{
 		ContainerID: m.GetContainerId(),
-		Image:       watcher.TargetImage{Reference: i.GetReference(), Digest: i.GetDigest(), ID: i.GetId(), Config: DecodeImageConfig(i.GetConfig())},
+		Image: watcher.TargetImage{
+			Reference: i.GetReference(), Digest: i.GetDigest(), ID: i.GetId(), Config: DecodeImageConfig(i.GetConfig()),
+		},
 		Rules:       decodeRules(m.GetRules()),
 		Credentials: DecodeCredentials(m.GetCredentials()),
 	}
@@ -35,11 +39,15 @@ func encodeRules(r watcher.UpdateRules) *pluginv1.UpdateRules {
 	h := r.Health
 	m := &pluginv1.UpdateRules{
 		Keep: int32(r.Keep), Prune: r.Prune, DryRun: r.DryRun, Acknowledged: r.Acknowledged, StopSignal: r.StopSignal,
-		Health: &pluginv1.HealthGate{Http: h.HTTP, Tcp: h.TCP, Command: h.Command, Window: encodeDuration(h.Window), Interval: encodeDuration(h.Interval)},
-		Hooks:  &pluginv1.Hooks{Pre: r.Hooks.Pre, Post: r.Hooks.Post, Timeout: encodeDuration(r.Hooks.Timeout)},
+		Health: &pluginv1.HealthGate{
+			Http: h.HTTP, Tcp: h.TCP, Command: h.Command, Window: encodeDuration(h.Window), Interval: encodeDuration(h.Interval),
+		},
+		Hooks: &pluginv1.Hooks{Pre: r.Hooks.Pre, Post: r.Hooks.Post, Timeout: encodeDuration(r.Hooks.Timeout)},
 	}
 	if c := r.Compose; c != nil {
-		m.Compose = &pluginv1.ComposeRules{File: c.File, Label: c.Label, Backup: c.Backup, Command: c.Command, Required: c.Required}
+		m.Compose = &pluginv1.ComposeRules{
+			File: c.File, Label: c.Label, Backup: c.Backup, Command: c.Command, Required: c.Required,
+		}
 	}
 	return m
 }
@@ -47,12 +55,18 @@ func encodeRules(r watcher.UpdateRules) *pluginv1.UpdateRules {
 func decodeRules(m *pluginv1.UpdateRules) watcher.UpdateRules {
 	h, hooks := m.GetHealth(), m.GetHooks()
 	r := watcher.UpdateRules{
-		Keep: int(m.GetKeep()), Prune: m.GetPrune(), DryRun: m.GetDryRun(), Acknowledged: m.GetAcknowledged(), StopSignal: m.GetStopSignal(),
-		Health: watcher.HealthGate{HTTP: h.GetHttp(), TCP: h.GetTcp(), Command: h.GetCommand(), Window: decodeDuration(h.GetWindow()), Interval: decodeDuration(h.GetInterval())},
-		Hooks:  watcher.Hooks{Pre: hooks.GetPre(), Post: hooks.GetPost(), Timeout: decodeDuration(hooks.GetTimeout())},
+		Keep: int(m.GetKeep()), Prune: m.GetPrune(), DryRun: m.GetDryRun(), Acknowledged: m.GetAcknowledged(),
+		StopSignal: m.GetStopSignal(),
+		Health: watcher.HealthGate{
+			HTTP: h.GetHttp(), TCP: h.GetTcp(), Command: h.GetCommand(), Window: decodeDuration(h.GetWindow()),
+			Interval: decodeDuration(h.GetInterval()),
+		},
+		Hooks: watcher.Hooks{Pre: hooks.GetPre(), Post: hooks.GetPost(), Timeout: decodeDuration(hooks.GetTimeout())},
 	}
 	if c := m.GetCompose(); c != nil {
-		r.Compose = &watcher.ComposeRules{File: c.GetFile(), Label: c.GetLabel(), Backup: c.GetBackup(), Command: c.GetCommand(), Required: c.GetRequired()}
+		r.Compose = &watcher.ComposeRules{
+			File: c.GetFile(), Label: c.GetLabel(), Backup: c.GetBackup(), Command: c.GetCommand(), Required: c.GetRequired(),
+		}
 	}
 	return r
 }
@@ -63,8 +77,10 @@ func EncodeImageConfig(c *sdk.ImageConfig) *pluginv1.ImageConfig {
 		return nil
 	}
 	m := &pluginv1.ImageConfig{
-		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels, ExposedPorts: c.ExposedPorts,
-		Volumes: c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck, Platform: EncodePlatform(c.Platform), Size: c.Size, Base: c.Base,
+		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels,
+		ExposedPorts: c.ExposedPorts,
+		Volumes:      c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck,
+		Platform: EncodePlatform(c.Platform), Size: c.Size, Base: c.Base,
 	}
 	for _, l := range c.Layers {
 		m.Layers = append(m.Layers, &pluginv1.Layer{Digest: l.Digest, Size: l.Size})
@@ -78,8 +94,10 @@ func DecodeImageConfig(m *pluginv1.ImageConfig) *sdk.ImageConfig {
 		return nil
 	}
 	c := &sdk.ImageConfig{
-		User: m.GetUser(), Env: m.GetEnv(), Entrypoint: m.GetEntrypoint(), Cmd: m.GetCmd(), WorkingDir: m.GetWorkingDir(), Labels: m.GetLabels(),
-		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(), Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()), Size: m.GetSize(), Base: m.GetBase(),
+		User: m.GetUser(), Env: m.GetEnv(), Entrypoint: m.GetEntrypoint(), Cmd: m.GetCmd(),
+		WorkingDir: m.GetWorkingDir(), Labels: m.GetLabels(),
+		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(),
+		Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()), Size: m.GetSize(), Base: m.GetBase(),
 	}
 	for _, l := range m.GetLayers() {
 		c.Layers = append(c.Layers, sdk.Layer{Digest: l.GetDigest(), Size: l.GetSize()})
@@ -90,7 +108,8 @@ func DecodeImageConfig(m *pluginv1.ImageConfig) *sdk.ImageConfig {
 // EncodePlan returns a plan on the wire.
 func EncodePlan(p watcher.Plan) *pluginv1.Plan {
 	return &pluginv1.Plan{
-		ContainerId: p.ContainerID, Name: p.Name, State: p.State, From: encodePlannedImage(p.From), To: encodePlannedImage(p.To),
+		ContainerId: p.ContainerID, Name: p.Name, State: p.State, From: encodePlannedImage(p.From),
+		To:    encodePlannedImage(p.To),
 		Steps: each(p.Steps, EncodeStep),
 		Carried: each(p.Carried, func(s watcher.Setting) *pluginv1.PlanSetting {
 			return &pluginv1.PlanSetting{Name: s.Name, Value: s.Value}
@@ -107,7 +126,8 @@ func EncodePlan(p watcher.Plan) *pluginv1.Plan {
 // DecodePlan reverses EncodePlan.
 func DecodePlan(m *pluginv1.Plan) watcher.Plan {
 	return watcher.Plan{
-		ContainerID: m.GetContainerId(), Name: m.GetName(), State: m.GetState(), From: decodePlannedImage(m.GetFrom()), To: decodePlannedImage(m.GetTo()),
+		ContainerID: m.GetContainerId(), Name: m.GetName(), State: m.GetState(), From: decodePlannedImage(m.GetFrom()),
+		To:    decodePlannedImage(m.GetTo()),
 		Steps: each(m.GetSteps(), DecodeStep),
 		Carried: each(m.GetCarried(), func(s *pluginv1.PlanSetting) watcher.Setting {
 			return watcher.Setting{Name: s.GetName(), Value: s.GetValue()}
@@ -151,7 +171,9 @@ func encodeDependent(d watcher.Dependent) *pluginv1.Dependent {
 }
 
 func decodeDependent(m *pluginv1.Dependent) watcher.Dependent {
-	return watcher.Dependent{ContainerID: m.GetContainerId(), Name: m.GetName(), Relation: m.GetRelation(), Action: m.GetAction()}
+	return watcher.Dependent{
+		ContainerID: m.GetContainerId(), Name: m.GetName(), Relation: m.GetRelation(), Action: m.GetAction(),
+	}
 }
 
 func encodeFileChange(c watcher.FileChange) *pluginv1.FileChange {
@@ -163,11 +185,16 @@ func decodeFileChange(m *pluginv1.FileChange) watcher.FileChange {
 }
 
 func encodeBackup(b watcher.Backup) *pluginv1.Backup {
-	return &pluginv1.Backup{ContainerId: b.ContainerID, Name: b.Name, Image: b.Image, Created: encodeTime(b.Created), Size: b.Size}
+	return &pluginv1.Backup{
+		ContainerId: b.ContainerID, Name: b.Name, Image: b.Image, Created: encodeTime(b.Created), Size: b.Size,
+	}
 }
 
 func decodeBackup(m *pluginv1.Backup) watcher.Backup {
-	return watcher.Backup{ContainerID: m.GetContainerId(), Name: m.GetName(), Image: m.GetImage(), Created: decodeTime(m.GetCreated()), Size: m.GetSize()}
+	return watcher.Backup{
+		ContainerID: m.GetContainerId(), Name: m.GetName(), Image: m.GetImage(), Created: decodeTime(m.GetCreated()),
+		Size: m.GetSize(),
+	}
 }
 
 // EncodeStep returns a step on the wire.
@@ -192,12 +219,17 @@ func DecodeStepRecord(m *pluginv1.StepRecord) watcher.StepRecord {
 
 // EncodeOperation returns an operation on the wire.
 func EncodeOperation(o watcher.Operation) *pluginv1.Operation {
-	return &pluginv1.Operation{Id: o.ID, Update: EncodeUpdateRequest(o.Request), Plan: EncodePlan(o.Plan), Steps: each(o.Steps, EncodeStepRecord)}
+	return &pluginv1.Operation{
+		Id: o.ID, Update: EncodeUpdateRequest(o.Request), Plan: EncodePlan(o.Plan), Steps: each(o.Steps, EncodeStepRecord),
+	}
 }
 
 // DecodeOperation reverses EncodeOperation.
 func DecodeOperation(m *pluginv1.Operation) watcher.Operation {
-	return watcher.Operation{ID: m.GetId(), Request: DecodeUpdateRequest(m.GetUpdate()), Plan: DecodePlan(m.GetPlan()), Steps: each(m.GetSteps(), DecodeStepRecord)}
+	return watcher.Operation{
+		ID: m.GetId(), Request: DecodeUpdateRequest(m.GetUpdate()), Plan: DecodePlan(m.GetPlan()),
+		Steps: each(m.GetSteps(), DecodeStepRecord),
+	}
 }
 
 // EncodeStepProgress returns how far a step is.
@@ -213,16 +245,18 @@ func DecodeStepProgress(m *pluginv1.StepProgress) watcher.StepProgress {
 // EncodeOutcome returns how an operation ended.
 func EncodeOutcome(o watcher.Outcome) *pluginv1.Outcome {
 	return &pluginv1.Outcome{
-		State: string(o.State), Reason: encodeReason(o.Reason), ContainerId: o.ContainerID, Downtime: encodeDuration(o.Downtime),
-		Kept: o.Kept, Warnings: each(o.Warnings, encodeReason), Evidence: encodeEvidence(o.Evidence),
+		State: string(o.State), Reason: encodeReason(o.Reason), ContainerId: o.ContainerID,
+		Downtime: encodeDuration(o.Downtime),
+		Kept:     o.Kept, Warnings: each(o.Warnings, encodeReason), Evidence: encodeEvidence(o.Evidence),
 	}
 }
 
 // DecodeOutcome reverses EncodeOutcome.
 func DecodeOutcome(m *pluginv1.Outcome) watcher.Outcome {
 	return watcher.Outcome{
-		State: watcher.OutcomeState(m.GetState()), Reason: decodeReason(m.GetReason()), ContainerID: m.GetContainerId(), Downtime: decodeDuration(m.GetDowntime()),
-		Kept: m.GetKept(), Warnings: each(m.GetWarnings(), decodeReason), Evidence: decodeEvidence(m.GetEvidence()),
+		State: watcher.OutcomeState(m.GetState()), Reason: decodeReason(m.GetReason()), ContainerID: m.GetContainerId(),
+		Downtime: decodeDuration(m.GetDowntime()),
+		Kept:     m.GetKept(), Warnings: each(m.GetWarnings(), decodeReason), Evidence: decodeEvidence(m.GetEvidence()),
 	}
 }
 

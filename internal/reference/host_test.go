@@ -38,7 +38,8 @@ func TestIsPattern(t *testing.T) {
 			t.Errorf("%q is no pattern", text)
 		}
 	}
-	for _, text := range []string{"", "*", "*.", "*.*.com", "a.*.com", ".example.com", "*..com", "https://ghcr.io", "ghcr.io/a", "a@b", "a?b", "a b", ":5000"} {
+	for _, text := range []string{"", "*", "*.", "*.*.com", "a.*.com", ".example.com", "*..com", "https://ghcr.io",
+		"ghcr.io/a", "a@b", "a?b", "a b", ":5000"} {
 		if IsPattern(text) {
 			t.Errorf("%q is a pattern", text)
 		}
@@ -48,7 +49,8 @@ func TestIsPattern(t *testing.T) {
 func TestIsHostKeepsTheMeaningOfURLs(t *testing.T) {
 	for text, want := range map[string]bool{
 		"ghcr.io": true, "localhost:5000": true, "[::1]:5000": true, "my_host": true,
-		"": false, ":5000": false, "u@host": false, "host/path": false, "host?q": false, "host#f": false, "host:port": false, "a b": false,
+		"": false, ":5000": false, "u@host": false, "host/path": false, "host?q": false, "host#f": false,
+		"host:port": false, "a b": false,
 	} {
 		if IsHost(text) != want {
 			t.Errorf("IsHost(%q) is not %v", text, want)
@@ -77,7 +79,8 @@ func TestBaseURL(t *testing.T) {
 // TestSpecificityOrdersPatterns has patterns from the most specific to those that do not match.
 func TestSpecificityOrdersPatterns(t *testing.T) {
 	const host = "123.dkr.ecr.eu-west-1.amazonaws.com"
-	patterns := []string{host, "123.dkr.ecr.*.amazonaws.com", "*.dkr.ecr.eu-west-1.amazonaws.com", "*.amazonaws.com", AnyHost}
+	patterns := []string{host, "123.dkr.ecr.*.amazonaws.com", "*.dkr.ecr.eu-west-1.amazonaws.com", "*.amazonaws.com",
+		AnyHost}
 	last := 1<<20 + 2
 	for _, p := range patterns {
 		rank := Specificity(registry.Host{Pattern: p}, host)

@@ -80,7 +80,8 @@ func split(s string) (ref Reference, problem string) {
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
 		ref.Tag, name = name[colon+1:], name[:colon]
 		if !IsTag(ref.Tag) {
-			return ref, fmt.Sprintf("tag %.140q must be 1 to %d letters, digits, dots, underscores and hyphens, and not begin with a dot or hyphen", ref.Tag, maxTagLength)
+			return ref,
+				fmt.Sprintf("tag %.140q must be 1 to %d letters, digits, dots, underscores and hyphens, and not begin with a dot or hyphen", ref.Tag, maxTagLength)
 		}
 	}
 	ref.Domain, ref.Path = splitDomain(name)
@@ -92,7 +93,9 @@ func split(s string) (ref Reference, problem string) {
 		return ref, fmt.Sprintf("the repository name is longer than %d characters", maxPathLength)
 	}
 	if !isPath(full.Path, full.Domain == DefaultDomain) {
-		return ref, fmt.Sprintf("repository %.140q must be lower-case letters and digits, with single separators between them", full.Path)
+		return ref,
+			fmt.Sprintf("repository %.140q must be lower-case letters and digits, with single separators between them",
+				full.Path)
 	}
 	return ref, ""
 }

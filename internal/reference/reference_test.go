@@ -133,7 +133,8 @@ func TestStringIsParsedBack(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"nginx", "ghcr.io/a/b:tag@" + digest, "[::1]:5000/foo:1", "Foo/bar", "a..b", "a:b:c", "docker.io/x.y/z", ""} {
+	for _, s := range []string{"nginx", "ghcr.io/a/b:tag@" + digest, "[::1]:5000/foo:1", "Foo/bar", "a..b", "a:b:c",
+		"docker.io/x.y/z", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -70,9 +70,10 @@ func TestSplitRejects(t *testing.T) {
 // same parts out of every text.
 func grammar() *regexp.Regexp {
 	const (
-		label      = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
-		port       = `:[0-9]+`
-		domain     = `(?:` + label + `(?:\.` + label + `)+(?:` + port + `)?|` + label + port + `|localhost|\[[0-9a-fA-F:]+\](?:` + port + `)?)`
+		label  = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
+		port   = `:[0-9]+`
+		domain = `(?:` + label + `(?:\.` + label + `)+(?:` + port + `)?|` + label + port +
+			`|localhost|\[[0-9a-fA-F:]+\](?:` + port + `)?)`
 		component  = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
 		repository = `(?:` + label + `/)?` + component + `(?:/` + component + `)*`
 		tag        = `[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}`
@@ -117,7 +118,8 @@ func TestSplitAgreesWithTheDistributionGrammar(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	pieces := []string{
 		"nginx", "a", "0", "Foo", "library", "localhost", "docker.io", "index.docker.io", "ghcr.io", "x_y.z", "my_host.lan",
-		"/", "/", "/", ":", ":", "5000", ":1.2", "@", "@" + digest, "@sha256:abc", ".", "-", "--", "_", "__", "___", "[::1]", " ", "é", "",
+		"/", "/", "/", ":", ":", "5000", ":1.2", "@", "@" + digest, "@sha256:abc", ".", "-", "--", "_", "__", "___",
+		"[::1]", " ", "é", "",
 		digest[7:], strings.Repeat("p", 250), strings.Repeat("t", 128),
 	}
 	valid := 0

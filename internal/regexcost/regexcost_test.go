@@ -9,7 +9,8 @@ import (
 // The estimate is near to the number of instructions, and never far below it.
 func TestInstructionsAreNearTheProgram(t *testing.T) {
 	for _, expression := range []string{
-		``, `a`, `^\d+$`, `^v?\d+\.\d+\.\d+-alpine$`, `(?i)alpha|beta|rc`, `^(\d+)\.(\d+)$`, `[a-f0-9]{7,40}`, `(?:ab?){2,}`, `(a{3}b{2,5}){10}`,
+		``, `a`, `^\d+$`, `^v?\d+\.\d+\.\d+-alpine$`, `(?i)alpha|beta|rc`, `^(\d+)\.(\d+)$`, `[a-f0-9]{7,40}`,
+		`(?:ab?){2,}`, `(a{3}b{2,5}){10}`,
 		`(?:` + strings.Repeat(`.?`, 20) + `){0,50}!`, `^[\w.-]{1,128}$`, `x*y+?z??`,
 	} {
 		tree, err := syntax.Parse(expression, syntax.Perl)

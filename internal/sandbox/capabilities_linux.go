@@ -9,7 +9,8 @@ import (
 
 // kept are the capabilities that are left to a program of root: to become another user, and
 // to use ports and packets as programs in containers may. Of files it has its own.
-const kept = 1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_NET_RAW
+const kept = 1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE |
+	1<<unix.CAP_NET_RAW
 
 // dropCapabilities bounds what programs that this thread starts can get. The thread keeps its own.
 func dropCapabilities() error {
@@ -25,7 +26,8 @@ func dropCapabilities() error {
 		if kept&(1<<c) != 0 {
 			continue
 		}
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) { // EINVAL: later than this kernel
+		// EINVAL: later than this kernel
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 			return os.NewSyscallError("prctl capbset_drop", err)
 		}
 	}

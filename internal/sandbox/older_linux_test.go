@@ -70,7 +70,8 @@ func TestWithoutLandlock(t *testing.T) {
 			if held.Files != 0 || !held.Calls || !strings.Contains(fmt.Sprint(held.Lacks), test.says) {
 				t.Errorf("it says %+v, want %q", held, test.says)
 			}
-			if len(test.calls) == len(whole) && (probed.Landlock != 0 || !strings.Contains("files: "+probed.NoLandlock, test.says)) {
+			if len(test.calls) == len(whole) &&
+				(probed.Landlock != 0 || !strings.Contains("files: "+probed.NoLandlock, test.says)) {
 				t.Errorf("the kernel is said to have %+v", probed)
 			}
 		})
@@ -91,7 +92,8 @@ func TestWithoutFilters(t *testing.T) {
 		t.Skip(err)
 	}
 	version, _ := landlockVersion()
-	if err != nil || ended != nil || held.Calls || held.Files != version || !strings.Contains(fmt.Sprint(held.Lacks), "system calls: the container engine forbids further seccomp filters") {
+	if err != nil || ended != nil || held.Calls || held.Files != version ||
+		!strings.Contains(fmt.Sprint(held.Lacks), "system calls: the container engine forbids further seccomp filters") {
 		t.Errorf("%+v, %v, %v", held, err, ended)
 	}
 }
@@ -114,7 +116,8 @@ func TestEachVersionOfLandlock(t *testing.T) {
 				if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 					return err
 				}
-				return restrictFiles(version, []string{"/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", filepath.Join(dir, "open")}, []string{"/dev/null"})
+				return restrictFiles(version,
+					[]string{"/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", filepath.Join(dir, "open")}, []string{"/dev/null"})
 			}, "/bin/cat", filepath.Join(dir, name))
 			if err != nil || (ended == nil) != works {
 				t.Errorf("version %d, %s: %v, %v", version, name, err, ended)

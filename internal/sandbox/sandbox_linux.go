@@ -67,7 +67,8 @@ func Enter(r Rules) (Held, error) {
 
 // unavailable reports whether a kernel lacks a system call, or what runs the container forbids it.
 func unavailable(err error) bool {
-	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
+	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) ||
+		errors.Is(err, unix.EACCES)
 }
 
 // Thread calls start on a thread of its own and returns its error; if that is nil

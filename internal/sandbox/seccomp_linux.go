@@ -14,13 +14,16 @@ import (
 func denied() []uint32 {
 	return []uint32{
 		// of others' processes
-		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD,
+		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
+		unix.SYS_PIDFD_GETFD,
 		// of file systems and name spaces
 		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_UNSHARE, unix.SYS_SETNS,
-		unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+		unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
+		unix.SYS_MOUNT_SETATTR,
 		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_QUOTACTL, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
 		// of the kernel
-		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_REBOOT, unix.SYS_SYSLOG, unix.SYS_ACCT,
+		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_REBOOT,
+		unix.SYS_SYSLOG, unix.SYS_ACCT,
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 		// which do others' work without asking this filter
@@ -44,7 +47,8 @@ func attributes() []uint32 {
 func unseen() []uint32 { return []uint32{unix.SYS_CLONE3, unix.SYS_OPENAT2} }
 
 // spaces are the flags of clone(2) that make name spaces.
-const spaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+const spaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
+	unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // moded is a call that gives a file its mode.
 type moded struct {
@@ -57,7 +61,8 @@ type moded struct {
 
 func modes() []moded {
 	return append(legacyModes(),
-		moded{number: unix.SYS_FCHMOD, mode: 1}, moded{number: unix.SYS_FCHMODAT, mode: 2, path: true}, moded{number: unix.SYS_FCHMODAT2, mode: 2, path: true},
+		moded{number: unix.SYS_FCHMOD, mode: 1}, moded{number: unix.SYS_FCHMODAT, mode: 2, path: true},
+		moded{number: unix.SYS_FCHMODAT2, mode: 2, path: true},
 		moded{number: unix.SYS_MKNODAT, mode: 2}, moded{number: unix.SYS_OPENAT, mode: 3, flags: 2})
 }
 
@@ -70,7 +75,8 @@ const making = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 // architectures are what the kernel calls those that Go builds for, and the Linux of Dogwatch.
 // All have the low half of an argument first.
 var architectures = map[string]uint32{
-	"386": unix.AUDIT_ARCH_I386, "amd64": unix.AUDIT_ARCH_X86_64, "arm": unix.AUDIT_ARCH_ARM, "arm64": unix.AUDIT_ARCH_AARCH64,
+	"386": unix.AUDIT_ARCH_I386, "amd64": unix.AUDIT_ARCH_X86_64, "arm": unix.AUDIT_ARCH_ARM,
+	"arm64": unix.AUDIT_ARCH_AARCH64,
 }
 
 // The places in the data of a filter, struct seccomp_data of seccomp(2).
@@ -156,7 +162,8 @@ func filterCalls(keepModes bool) error {
 		code[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
 	}
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
+	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER,
+		uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
 		return os.NewSyscallError("prctl seccomp", errno)
 	}

@@ -21,7 +21,8 @@ func TestFilterResults(t *testing.T) {
 			t.Errorf("call %d: %#x", number, got)
 		}
 	}
-	for _, number := range []uint32{unix.SYS_READ, unix.SYS_EXECVE, unix.SYS_CONNECT, unix.SYS_SOCKET, unix.SYS_OPENAT, unix.SYS_FUTEX} {
+	for _, number := range []uint32{unix.SYS_READ, unix.SYS_EXECVE, unix.SYS_CONNECT, unix.SYS_SOCKET, unix.SYS_OPENAT,
+		unix.SYS_FUTEX} {
 		if got := result(arch, number, 0); got != allowed {
 			t.Errorf("call %d: %#x", number, got)
 		}
@@ -29,7 +30,10 @@ func TestFilterResults(t *testing.T) {
 			t.Errorf("call %d of another architecture: %#x", number, got)
 		}
 	}
-	for flags, want := range map[uint64]int{0: allowed, unix.CLONE_VM | unix.CLONE_VFORK: allowed, unix.CLONE_NEWUSER: refused, unix.CLONE_NEWNET | unix.CLONE_VM: refused, unix.CLONE_NEWCGROUP: refused} {
+	for flags, want := range map[uint64]int{
+		0: allowed, unix.CLONE_VM | unix.CLONE_VFORK: allowed, unix.CLONE_NEWUSER: refused,
+		unix.CLONE_NEWNET | unix.CLONE_VM: refused, unix.CLONE_NEWCGROUP: refused,
+	} {
 		if got := result(arch, unix.SYS_CLONE, flags); got != want {
 			t.Errorf("clone with %#x: %#x, want %#x", flags, got, want)
 		}
@@ -123,7 +127,8 @@ func TestFilterOfTerminalsAndModes(t *testing.T) {
 		"clone of a thread":      {unix.SYS_CLONE, []uint64{unix.CLONE_THREAD | unix.CLONE_VM}, allowed, allowed},
 		"clone of a user's ones": {unix.SYS_CLONE, []uint64{unix.CLONE_NEWUSER}, refused, refused},
 	} {
-		if got, keeping := free(arch, c.number, c.arguments...), kept(arch, c.number, c.arguments...); got != c.free || keeping != c.kept {
+		if got, keeping := free(arch, c.number, c.arguments...), kept(arch, c.number, c.arguments...); got != c.free ||
+			keeping != c.kept {
 			t.Errorf("%s: %#x and %#x, want %#x and %#x", name, got, keeping, c.free, c.kept)
 		}
 	}

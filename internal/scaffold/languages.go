@@ -35,7 +35,9 @@ func Languages() []string {
 }
 
 // synonyms are other names of languages.
-var synonyms = map[string]string{"golang": golang, "javascript": "node", "js": "node", "nodejs": "node", "py": "python", "python3": "python"}
+var synonyms = map[string]string{
+	"golang": golang, "javascript": "node", "js": "node", "nodejs": "node", "py": "python", "python3": "python",
+}
 
 // ParseLanguage reads a language as users write it, in any letter case. What is none is returned as
 // it is, for Check to refuse.

@@ -51,7 +51,8 @@ func ParseKind(word string) (kind.Kind, error) {
 		}
 		known = append(known, string(k))
 	}
-	return "", fmt.Errorf("unknown kind %q%s (kinds: %s)", word, meant(option.Suggest(word, known)), strings.Join(known, ", "))
+	return "",
+		fmt.Errorf("unknown kind %q%s (kinds: %s)", word, meant(option.Suggest(word, known)), strings.Join(known, ", "))
 }
 
 // Check refuses a plugin that could not be written or used. taken are the types
@@ -61,13 +62,15 @@ func (p Plugin) Check(taken []string) error {
 		return fmt.Errorf("%q cannot be the name of a type: it is part of the names of variables, so want up to 32 of a-z and 0-9, a letter first%s", p.Name, meant(plain(p.Name)))
 	}
 	if slices.Contains(taken, p.Name) {
-		return fmt.Errorf("%s type %s is built in, and no other can have its name: choose another, such as my%[2]s", p.Kind, p.Name)
+		return fmt.Errorf("%s type %s is built in, and no other can have its name: choose another, such as my%[2]s",
+			p.Kind, p.Name)
 	}
 	languages := Languages()
 	if slices.Contains(languages, p.Language) {
 		return nil
 	}
-	return fmt.Errorf("unknown language %q%s (languages: %s)", p.Language, meant(option.Suggest(p.Language, languages)), strings.Join(languages, ", "))
+	return fmt.Errorf("unknown language %q%s (languages: %s)", p.Language, meant(option.Suggest(p.Language, languages)),
+		strings.Join(languages, ", "))
 }
 
 // plain is the valid name that is nearest to one that is not; "" when nothing is left of it.
@@ -152,7 +155,10 @@ func (p Plugin) files() ([]file, error) {
 		return nil, fmt.Errorf("read the templates of %s: %w", p.Language, err)
 	}
 	var files []file
-	for root, target := range map[string]string{"common": "", p.Language + "/common": "", p.Language + "/" + string(p.Kind): "", "kinds/" + string(p.Kind) + "/sample": "sample"} {
+	for root, target := range map[string]string{
+		"common": "", p.Language + "/common": "", p.Language + "/" + string(p.Kind): "",
+		"kinds/" + string(p.Kind) + "/sample": "sample",
+	} {
 		if _, err := fs.Stat(templates, root); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

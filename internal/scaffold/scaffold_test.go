@@ -17,7 +17,8 @@ import (
 func TestParseKind(t *testing.T) {
 	for word, want := range map[string]string{
 		"trigger": "", "Watcher": "", "REGISTRY": "",
-		"triger": `did you mean "trigger"?`, "registries": `did you mean "registry"?`, "engine": "kinds: watcher, registry, trigger",
+		"triger": `did you mean "trigger"?`, "registries": `did you mean "registry"?`,
+		"engine": "kinds: watcher, registry, trigger",
 	} {
 		k, err := scaffold.ParseKind(word)
 		if want == "" && (err != nil || string(k) != strings.ToLower(word)) {
@@ -30,7 +31,8 @@ func TestParseKind(t *testing.T) {
 
 func TestParseLanguage(t *testing.T) {
 	for word, want := range map[string]string{
-		"go": "go", "golang": "go", "node": "node", "javascript": "node", "JS": "node", "py": "python", "Python": "python", "cobol": "cobol",
+		"go": "go", "golang": "go", "node": "node", "javascript": "node", "JS": "node", "py": "python",
+		"Python": "python", "cobol": "cobol",
 	} {
 		if got := scaffold.ParseLanguage(word); got != want {
 			t.Errorf("%s: got %s, want %s", word, got, want)
@@ -72,12 +74,15 @@ func TestWriteLeavesNoPlaceholder(t *testing.T) {
 	}
 	for _, source := range []scaffold.SDK{sdk, {Version: "v1.2.3"}} {
 		for _, k := range kind.Kinds() {
-			p := scaffold.Plugin{Kind: k, Name: "lamp", Language: "go", Dir: filepath.Join(t.TempDir(), "new", "lamp"), SDK: source}
+			p := scaffold.Plugin{
+				Kind: k, Name: "lamp", Language: "go", Dir: filepath.Join(t.TempDir(), "new", "lamp"), SDK: source,
+			}
 			names, err := p.Write()
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"README.md", "build.sh", ".gitignore", "dogwatch.yaml", "go.mod", "main.go", "main_test.go"} {
+			for _, want := range []string{"README.md", "build.sh", ".gitignore", "dogwatch.yaml", "go.mod", "main.go",
+				"main_test.go"} {
 				if !slices.Contains(names, want) {
 					t.Errorf("%s: no %s among %q", k, want, names)
 				}
@@ -97,7 +102,10 @@ func TestWriteLeavesNoPlaceholder(t *testing.T) {
 
 func TestWriteRefusesExistingFolder(t *testing.T) {
 	parent := t.TempDir()
-	p := scaffold.Plugin{Kind: kind.Trigger, Name: "lamp", Language: "go", Dir: filepath.Join(parent, "trigger-lamp"), SDK: scaffold.SDK{Version: "v1.2.3"}}
+	p := scaffold.Plugin{
+		Kind: kind.Trigger, Name: "lamp", Language: "go", Dir: filepath.Join(parent, "trigger-lamp"),
+		SDK: scaffold.SDK{Version: "v1.2.3"},
+	}
 	if _, err := p.Write(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +140,9 @@ func TestFindSDKRefusesOtherFolders(t *testing.T) {
 // TestModuleFile holds both forms of go.mod: with the SDK in a folder, and published.
 func TestModuleFile(t *testing.T) {
 	write := func(source scaffold.SDK) string {
-		p := scaffold.Plugin{Kind: kind.Trigger, Name: "lamp", Language: "go", Dir: filepath.Join(t.TempDir(), "lamp"), SDK: source}
+		p := scaffold.Plugin{
+			Kind: kind.Trigger, Name: "lamp", Language: "go", Dir: filepath.Join(t.TempDir(), "lamp"), SDK: source,
+		}
 		if _, err := p.Write(); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +152,8 @@ func TestModuleFile(t *testing.T) {
 		}
 		return string(text)
 	}
-	if got := write(scaffold.SDK{Version: "v1.2.3"}); !strings.Contains(got, "require github.com/dogwatch/dogwatch v1.2.3\n") || strings.Contains(got, "replace") {
+	if got := write(scaffold.SDK{Version: "v1.2.3"}); !strings.Contains(got,
+		"require github.com/dogwatch/dogwatch v1.2.3\n") || strings.Contains(got, "replace") {
 		t.Errorf("published: got\n%s", got)
 	}
 	sdk, err := scaffold.FindSDK(filepath.Join("..", ".."))
@@ -150,7 +161,8 @@ func TestModuleFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := write(sdk)
-	if !strings.HasPrefix(got, "module trigger-lamp\n") || strings.Count(got, "\nreplace ") != 1 || !strings.Contains(got, "\nreplace github.com/dogwatch/dogwatch => "+sdk.Dir) {
+	if !strings.HasPrefix(got, "module trigger-lamp\n") || strings.Count(got, "\nreplace ") != 1 ||
+		!strings.Contains(got, "\nreplace github.com/dogwatch/dogwatch => "+sdk.Dir) {
 		t.Errorf("in a folder: got\n%s", got)
 	}
 }
@@ -193,8 +205,10 @@ func TestModuleWithinTheCheckout(t *testing.T) {
 // TestOtherLanguagesNeedNoCheckout: what they need of the SDK is in this program.
 func TestOtherLanguagesNeedNoCheckout(t *testing.T) {
 	for language, want := range map[string][]string{
-		"node":   {"sdk/node/index.js", "sdk/node/README.md", "sdk/proto/v1/plugin.proto", "package.json", "main.js", "KIND.js", "KIND.test.js", "conformance.test.js"},
-		"python": {"sdk/python/dogwatch_plugin/protocol.binpb", "sdk/python/README.md", "main.py", "KIND.py", "test_KIND.py", "test_conformance.py"},
+		"node": {"sdk/node/index.js", "sdk/node/README.md", "sdk/proto/v1/plugin.proto", "package.json", "main.js",
+			"KIND.js", "KIND.test.js", "conformance.test.js"},
+		"python": {"sdk/python/dogwatch_plugin/protocol.binpb", "sdk/python/README.md", "main.py", "KIND.py",
+			"test_KIND.py", "test_conformance.py"},
 	} {
 		for _, k := range kind.Kinds() {
 			p := scaffold.Plugin{Kind: k, Name: "bulb", Language: language, Dir: filepath.Join(t.TempDir(), "bulb")}

@@ -38,10 +38,12 @@ func FindSDK(dir string) (SDK, error) {
 			return found, nil
 		}
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == sdkModule && releaseForm().MatchString(info.Main.Version) {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == sdkModule &&
+		releaseForm().MatchString(info.Main.Version) {
 		return SDK{Version: info.Main.Version}, nil
 	}
-	return SDK{}, errors.New("this program is not a published release, and the checkout that it was built from is not here: say where one is with --sdk (git clone https://" + sdkModule + " makes one), or choose --lang " + strings.Join(Languages()[1:], " or ") + ", which need no checkout")
+	return SDK{},
+		errors.New("this program is not a published release, and the checkout that it was built from is not here: say where one is with --sdk (git clone https://" + sdkModule + " makes one), or choose --lang " + strings.Join(Languages()[1:], " or ") + ", which need no checkout")
 }
 
 func sdkIn(dir string) (SDK, error) {

@@ -36,7 +36,8 @@ func Hidden(c rune) bool {
 	if c < utf8.RuneSelf {
 		return c < ' ' || c == 0x7f
 	}
-	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
+	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, c)
 }
 

@@ -42,7 +42,8 @@ func TestLineAndText(t *testing.T) {
 // TestHiddenHasTheKnownOnes names the ranges that must go, whatever the tables of Unicode say later.
 func TestHiddenHasTheKnownOnes(t *testing.T) {
 	for _, r := range [][2]rune{
-		{0, 0x1f}, {0x7f, 0x9f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff}, {0x61c, 0x61c}, {0x180e, 0x180e},
+		{0, 0x1f}, {0x7f, 0x9f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff}, {0x61c, 0x61c},
+		{0x180e, 0x180e},
 		{0xe0000, 0xe007f}, {0xfe00, 0xfe0f}, {0xe0100, 0xe01ef},
 	} {
 		for c := r[0]; c <= r[1]; c++ {
@@ -71,7 +72,8 @@ func FuzzVisible(f *testing.F) {
 			if utf8.ValidString(text) && !utf8.ValidString(got) {
 				t.Errorf("%s(%+q) is no UTF-8", name, text)
 			}
-			if strings.ContainsAny(got, "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\x1b") || name == "Line" && strings.ContainsAny(got, "\r\n\t") {
+			if strings.ContainsAny(got, "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\x1b") ||
+				name == "Line" && strings.ContainsAny(got, "\r\n\t") {
 				t.Errorf("%s(%+q) = %+q", name, text, got)
 			}
 		}

@@ -36,7 +36,8 @@ func TestOf(t *testing.T) {
 		if got := Of(text); got != want {
 			t.Errorf("Of(%q) = %q, want %q", text, got, want)
 		}
-		if _, err := Parse(text); (err == nil) != (want != "") || err != nil && !strings.Contains(err.Error(), "https:// or http://") {
+		if _, err := Parse(text); (err == nil) != (want != "") ||
+			err != nil && !strings.Contains(err.Error(), "https:// or http://") {
 			t.Errorf("Parse(%q): %v", text, err)
 		}
 	}

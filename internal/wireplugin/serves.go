@@ -19,7 +19,9 @@ import (
 func (w *wire) served() []*pluginv1.TypeInfo {
 	url := &pluginv1.Option{Name: "url", Type: "url", Help: "Where to post", Required: true}
 	token := &pluginv1.Option{Name: "token", Type: "string", Help: "Sent along", Secret: true, Example: "abc"}
-	t := &pluginv1.TypeInfo{Kind: "trigger", Type: "wire", Summary: "Posts", Delivery: "at-least-once", Options: []*pluginv1.Option{url, token}}
+	t := &pluginv1.TypeInfo{
+		Kind: "trigger", Type: "wire", Summary: "Posts", Delivery: "at-least-once", Options: []*pluginv1.Option{url, token},
+	}
 	wrong := "a lot"
 	switch {
 	case w.is("no-summary"):
@@ -93,7 +95,9 @@ func (w *wire) send(ctx context.Context) error {
 }
 
 func unavailable(text string) error {
-	s, err := status.New(codes.Unavailable, text).WithDetails(&errdetails.ErrorInfo{Domain: "dogwatch", Reason: "ANSWERED"})
+	s, err := status.New(codes.Unavailable, text).WithDetails(&errdetails.ErrorInfo{
+		Domain: "dogwatch", Reason: "ANSWERED",
+	})
 	if err != nil {
 		return err
 	}

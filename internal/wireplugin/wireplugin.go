@@ -174,7 +174,8 @@ func (w *wire) tls() (*tls.Config, string, error) {
 	if w.is("other-name") {
 		name = "example.org"
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	encoding := base64.RawStdEncoding
@@ -198,7 +199,9 @@ func (w *wire) shutdown(_ any, _ context.Context, dec func(any) error, _ grpc.Un
 	return &emptypb.Empty{}, dec(&emptypb.Empty{})
 }
 
-func (w *wire) Check(_ context.Context, req *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (w *wire) Check(
+	_ context.Context, req *grpc_health_v1.HealthCheckRequest,
+) (*grpc_health_v1.HealthCheckResponse, error) {
 	if req.GetService() != "plugin" {
 		return nil, status.Error(codes.NotFound, "unknown service")
 	}
@@ -208,7 +211,9 @@ func (w *wire) Check(_ context.Context, req *grpc_health_v1.HealthCheckRequest) 
 func (w *wire) Describe(_ context.Context, req *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	var types []*pluginv1.TypeInfo
 	if !w.is("holds-nothing") {
-		types = []*pluginv1.TypeInfo{{Kind: "trigger", Type: "wire", Summary: strings.Join(os.Environ(), "\n"), Delivery: "at-most-once"}}
+		types = []*pluginv1.TypeInfo{{
+			Kind: "trigger", Type: "wire", Summary: strings.Join(os.Environ(), "\n"), Delivery: "at-most-once",
+		}}
 	}
 	if w.is("serves") {
 		types = w.served()
@@ -297,7 +302,9 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 		fmt.Fprintln(os.Stderr, rest)
 		return nil
 	case "answered":
-		s, err := status.New(codes.Unavailable, "as asked").WithDetails(&errdetails.ErrorInfo{Domain: "dogwatch", Reason: "ANSWERED", Metadata: map[string]string{"remedy": "ask otherwise"}})
+		s, err := status.New(codes.Unavailable, "as asked").WithDetails(&errdetails.ErrorInfo{
+			Domain: "dogwatch", Reason: "ANSWERED", Metadata: map[string]string{"remedy": "ask otherwise"},
+		})
 		if err != nil {
 			return err
 		}

@@ -156,23 +156,27 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	// Only a relative address has the user of the last request.
 	from := via[len(via)-1].URL
 	if user := req.URL.User; user != nil && user.String() != from.User.String() {
-		return sdk.WithKind(sdk.ErrUnavailable, errors.New("the server redirects to an address with credentials of its own, which is refused"))
+		return sdk.WithKind(sdk.ErrUnavailable,
+			errors.New("the server redirects to an address with credentials of its own, which is refused"))
 	}
 	if from.Scheme == "https" && req.URL.Scheme == "http" {
-		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the server redirects to the unencrypted address %s, which is refused", origin(req.URL)))
+		return sdk.WithKind(sdk.ErrUnavailable,
+			fmt.Errorf("the server redirects to the unencrypted address %s, which is refused", origin(req.URL)))
 	}
 	// The standard client would repeat the path and query of the last request here.
 	req.Header.Del("Referer")
 	status := req.Response.StatusCode
 	reading := first.Method == http.MethodGet || first.Method == http.MethodHead
 	if !reading && req.Method != first.Method && status != http.StatusSeeOther {
-		return sdk.Invalid("url", "the server redirects (%d) to %s, which would lose the message; use that address", status, origin(req.URL))
+		return sdk.Invalid("url", "the server redirects (%d) to %s, which would lose the message; use that address",
+			status, origin(req.URL))
 	}
 	if !left(first.URL, append(via[1:len(via):len(via)], req)) {
 		return nil
 	}
 	if req.Body != nil && req.Body != http.NoBody {
-		return sdk.Invalid("url", "the server redirects (%d) to %s, another host, which does not get the message; use that address if it is right", status, origin(req.URL))
+		return sdk.Invalid("url",
+			"the server redirects (%d) to %s, another host, which does not get the message; use that address if it is right", status, origin(req.URL))
 	}
 	for header := range req.Header {
 		if !isPublic(header) {
@@ -209,7 +213,9 @@ func proxyError(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.R
 	case http.StatusOK:
 		return nil
 	case http.StatusProxyAuthRequired:
-		return sdk.WithKind(sdk.ErrUnauthorized, fmt.Errorf("the proxy %s wants other credentials; write them as user:password@ in proxy", origin(proxy)))
+		return sdk.WithKind(sdk.ErrUnauthorized,
+			fmt.Errorf("the proxy %s wants other credentials; write them as user:password@ in proxy", origin(proxy)))
 	}
-	return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the proxy %s answered %s", origin(proxy), statusText(resp.StatusCode)))
+	return sdk.WithKind(sdk.ErrUnavailable,
+		fmt.Errorf("the proxy %s answered %s", origin(proxy), statusText(resp.StatusCode)))
 }

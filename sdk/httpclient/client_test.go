@@ -189,13 +189,15 @@ func TestDoIsCancelled(t *testing.T) {
 	expired, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
 	req, _ = NewRequest(expired, "GET", s.URL)
-	if _, err = newClient(t, Options{}).Do(req); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sdk.ErrUnavailable) {
+	if _, err = newClient(t, Options{}).Do(req); !errors.Is(err, context.DeadlineExceeded) ||
+		!errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("error %v, want DeadlineExceeded and ErrUnavailable", err)
 	}
 }
 
 func TestDoRejectsMalformedRequests(t *testing.T) {
-	for _, address := range []string{"ftp://host/s3cret", "://s3cret", "http://u:s3cret/@host", "http://host\x7f/s3cret", ""} {
+	for _, address := range []string{"ftp://host/s3cret", "://s3cret", "http://u:s3cret/@host",
+		"http://host\x7f/s3cret", ""} {
 		err := newClient(t, Options{}).JSON(t.Context(), "GET", address, nil, nil, nil)
 		var invalid *sdk.InvalidError
 		if !errors.As(err, &invalid) || invalid.Fields[0].Field != "url" {
@@ -235,11 +237,14 @@ func TestProxy(t *testing.T) {
 	if got, _ := io.ReadAll(resp.Body); string(got) != "for http://target.invalid/path" {
 		t.Errorf("the proxy got %q", got)
 	}
-	if _, err = c.Do(request(t, "GET", "https://target.invalid/", "")); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "502") {
+	if _, err = c.Do(request(t, "GET", "https://target.invalid/", "")); !errors.Is(err, sdk.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "502") {
 		t.Errorf("a failing proxy: %v", err)
 	}
 	checkNoSecret(t, err)
-	_, err = newClient(t, Options{Proxy: address("ana:wr0ng-s3cret@")}).Do(request(t, "GET", "https://target.invalid/", ""))
+	_, err = newClient(t, Options{
+		Proxy: address("ana:wr0ng-s3cret@"),
+	}).Do(request(t, "GET", "https://target.invalid/", ""))
 	if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), "proxy") {
 		t.Errorf("wrong proxy credentials: %v", err)
 	}
@@ -265,7 +270,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	requested := make(chan string, 1)
 	proxy := serve(t, func(_ http.ResponseWriter, r *http.Request) { requested <- r.URL.String() })
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyOfTheEnvironment$")
-	child.Env = append(os.Environ(), "HTTPCLIENT_TEST_CHILD=1", "HTTP_PROXY="+proxy.URL, "http_proxy=", "NO_PROXY=", "no_proxy=")
+	child.Env = append(os.Environ(), "HTTPCLIENT_TEST_CHILD=1", "HTTP_PROXY="+proxy.URL, "http_proxy=", "NO_PROXY=",
+		"no_proxy=")
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -44,7 +44,8 @@ func (c *Client) explain(req *http.Request, doing string, err error) error {
 	}
 	unavailable := sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+c.hide.with(req).clean(withoutQuotes(err.Error()))))
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
-		return sdk.WithRemedy(unavailable, "The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch.")
+		return sdk.WithRemedy(unavailable,
+			"The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch.")
 	}
 	return unavailable
 }
@@ -52,7 +53,8 @@ func (c *Client) explain(req *http.Request, doing string, err error) error {
 // kinded reports whether err was made by this package and says all there is to say.
 func kinded(err error) bool {
 	var invalid *sdk.InvalidError
-	return errors.As(err, &invalid) || errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, sdk.ErrUnauthorized) || errors.Is(err, ErrTooLarge)
+	return errors.As(err, &invalid) || errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, sdk.ErrUnauthorized) ||
+		errors.Is(err, ErrTooLarge)
 }
 
 func timeout(err error) bool {
@@ -77,11 +79,13 @@ func tlsProblem(host string, err error) error {
 	)
 	switch {
 	case errors.As(err, &authority):
-		return sdk.Invalid("tls.cafile", "the certificate of %s is signed by an unknown authority; give that authority's PEM file", host)
+		return sdk.Invalid("tls.cafile",
+			"the certificate of %s is signed by an unknown authority; give that authority's PEM file", host)
 	case errors.As(err, &name):
 		return sdk.Invalid("url", "the certificate of the server is not for %s; use a name it is for", host)
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the certificate of %s has expired or is not valid yet; renew it, and check the clock", host))
+		return sdk.WithKind(sdk.ErrUnavailable,
+			fmt.Errorf("the certificate of %s has expired or is not valid yet; renew it, and check the clock", host))
 	case errors.As(err, &invalid):
 		return sdk.Invalid("tls.cafile", "the certificate of %s cannot be trusted: %v", host, invalid)
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):

@@ -20,12 +20,16 @@ func TestJSON(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil && err != io.EOF {
 			t.Error(err)
 		}
-		out, _ := json.Marshal(message{Text: strings.Join([]string{r.Method, r.Header.Get("Content-Type"), r.Header.Get("Accept"), r.Header.Get("X-Key"), in.Text}, "|")})
+		out, _ := json.Marshal(message{
+			Text: strings.Join([]string{r.Method, r.Header.Get("Content-Type"), r.Header.Get("Accept"),
+				r.Header.Get("X-Key"), in.Text}, "|"),
+		})
 		_, _ = w.Write(out)
 	})
 	c := newClient(t, Options{})
 	var out message
-	if err := c.JSON(t.Context(), "PUT", s.URL, http.Header{"X-Key": {"k"}}, message{"<hé>"}, &out); err != nil || out.Text != "PUT|application/json|application/json|k|<hé>" {
+	if err := c.JSON(t.Context(), "PUT", s.URL, http.Header{"X-Key": {"k"}}, message{"<hé>"}, &out); err != nil ||
+		out.Text != "PUT|application/json|application/json|k|<hé>" {
 		t.Errorf("%q, %v", out.Text, err)
 	}
 	if err := c.JSON(t.Context(), "GET", s.URL, nil, nil, &out); err != nil || out.Text != "GET||application/json||" {
@@ -64,7 +68,8 @@ func TestJSONRejectsOtherResponses(t *testing.T) {
 		checkNoSecret(t, err)
 	}
 	status = 403
-	if err := newClient(t, Options{}).JSON(t.Context(), "GET", s.URL, nil, nil, nil); !errors.Is(err, sdk.ErrUnauthorized) {
+	if err := newClient(t, Options{}).JSON(t.Context(), "GET", s.URL, nil, nil, nil); !errors.Is(err,
+		sdk.ErrUnauthorized) {
 		t.Errorf("403: %v", err)
 	}
 }

@@ -51,7 +51,8 @@ func TestRedirectsSendNoCredentialsToOtherHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		if got.Get("Accept") != "application/json" || got.Get("If-None-Match") != `"tag"` || got.Get("User-Agent") != "dogwatch/test" {
+		if got.Get("Accept") != "application/json" || got.Get("If-None-Match") != `"tag"` ||
+			got.Get("User-Agent") != "dogwatch/test" {
 			t.Errorf("%s: public headers are lost: %v", test.path, got)
 		}
 		if _, has := got["Referer"]; has {

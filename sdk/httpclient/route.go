@@ -32,7 +32,8 @@ const (
 // network (RFC 1122), of protocols and benchmarks (RFC 6890, 2544), of documentation (RFC 5737, 3849),
 // without a use (RFC 1112), the former site-local ones (RFC 3879), and mappings of IPv4 addresses,
 // among which may be private ones (RFC 8215, 3056, 4380, 4291).
-var reserved = prefixes("100.64.0.0/10", "0.0.0.0/8", "192.0.0.0/24", "198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24",
+var reserved = prefixes("100.64.0.0/10", "0.0.0.0/8", "192.0.0.0/24", "198.18.0.0/15", "192.0.2.0/24",
+	"198.51.100.0/24",
 	"203.0.113.0/24", "240.0.0.0/4", "64:ff9b:1::/48", "2002::/16", "2001::/32", "2001:db8::/32", "fec0::/10", "::/96")
 
 // nat64 maps IPv4 addresses into IPv6 (RFC 6052).

@@ -64,7 +64,8 @@ func clientIn(t *testing.T, n network, o Options) *Client {
 
 func TestClientRefusesForbiddenAddresses(t *testing.T) {
 	names := map[string]string{
-		"metadata.test": "169.254.0.1", "metadata6.test": "fd00:ec2::254", "gcp6.test": "fd20:ce::254", "local6.test": "fe80::1",
+		"metadata.test": "169.254.0.1", "metadata6.test": "fd00:ec2::254", "gcp6.test": "fd20:ce::254",
+		"local6.test":  "fe80::1",
 		"blocked.test": "0.0.0.0", "blocked6.test": "::", "group.test": "239.1.2.3", "nat64.test": "64:ff9b::a9fe:1",
 	}
 	tests := []struct{ address, want string }{
@@ -155,7 +156,8 @@ func TestRedirectFromPublicToPrivateIsRefused(t *testing.T) {
 			if reached := arrived.Load() > before; reached != test.allowed || test.allowed != (err == nil) {
 				t.Errorf("%s to %s (warm %v): reached %v, %v", test.from, test.to, warm, reached, err)
 			}
-			if !test.allowed && (!errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "private address 127.0.0.1")) {
+			if !test.allowed &&
+				(!errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "private address 127.0.0.1")) {
 				t.Errorf("%s to %s: error %v", test.from, test.to, err)
 			}
 		}
@@ -166,7 +168,8 @@ func TestRedirectFromPublicToPrivateIsRefused(t *testing.T) {
 // time that its redirect is followed (DNS rebinding).
 func TestRedirectToItselfIsResolvedAgain(t *testing.T) {
 	var arrived atomic.Bool
-	_, port, _ := net.SplitHostPort(parseURL(t, serve(t, func(http.ResponseWriter, *http.Request) { arrived.Store(true) }).URL).Host)
+	_, port, _ := net.SplitHostPort(parseURL(t,
+		serve(t, func(http.ResponseWriter, *http.Request) { arrived.Store(true) }).URL).Host)
 	names := map[string]string{"evil.test": publicAddress}
 	n := testNetwork(t, nil)
 	var mu sync.Mutex
@@ -233,7 +236,8 @@ func TestRedirectFromHTTPSToHTTPIsRefused(t *testing.T) {
 	if err == nil {
 		resp.Body.Close()
 	}
-	if err == nil || !strings.Contains(err.Error(), "unencrypted") || !errors.Is(err, sdk.ErrUnavailable) || arrived.Load() {
+	if err == nil || !strings.Contains(err.Error(), "unencrypted") || !errors.Is(err, sdk.ErrUnavailable) ||
+		arrived.Load() {
 		t.Fatalf("followed: %v, error %v", arrived.Load(), err)
 	}
 	checkNoSecret(t, err)
@@ -314,7 +318,8 @@ func TestReachOf(t *testing.T) {
 		"2002:7f00:1::": private, "::7f00:1": private, "64:ff9b:1::1": private, "fec0::1": private, "2001:0:1::1": private,
 		"10.0.0.1": private, "172.17.0.1": private, "192.168.1.5": private, "100.100.1.2": private, "127.0.0.1": private,
 		"::1": private, "fd12::1": private, "::ffff:192.168.1.5": private, "64:ff9b::c0a8:105": private,
-		"169.254.169.254": forbidden, "fe80::1%eth0": forbidden, "fd00:ec2::254": forbidden, "0.0.0.0": forbidden, "::": forbidden, "ff02::1": forbidden, "224.0.0.1": forbidden,
+		"169.254.169.254": forbidden, "fe80::1%eth0": forbidden, "fd00:ec2::254": forbidden, "0.0.0.0": forbidden,
+		"::": forbidden, "ff02::1": forbidden, "224.0.0.1": forbidden,
 	}
 	for text, want := range tests {
 		if got, what := reachOf(netip.MustParseAddr(text)); got != want || (what != "") != (want == forbidden) {
@@ -325,7 +330,9 @@ func TestReachOf(t *testing.T) {
 
 // Each way keeps the settings of TLS.
 func TestEveryRouteUsesTLS(t *testing.T) {
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Proto)
+	}))
 	t.Cleanup(s.Close)
 	n := network{reach: func(netip.Addr) (reach, string) { return public, "" }}
 	c := clientIn(t, n, Options{TLS: TLS{Insecure: true}})

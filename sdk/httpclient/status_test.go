@@ -19,7 +19,10 @@ func response(status int, contentType, text string, header http.Header) *http.Re
 	for name, values := range header {
 		h[name] = values
 	}
-	target := &url.URL{Scheme: "https", Host: "api.example.org", Path: "/bots3cret/send", RawQuery: "k=s3cret", User: url.UserPassword("u", "us3rpass")}
+	target := &url.URL{
+		Scheme: "https", Host: "api.example.org", Path: "/bots3cret/send", RawQuery: "k=s3cret",
+		User: url.UserPassword("u", "us3rpass"),
+	}
 	return &http.Response{
 		StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(text)),
 		Request: &http.Request{Method: "POST", URL: target, Header: http.Header{
@@ -41,12 +44,14 @@ func TestCheckStatusKinds(t *testing.T) {
 		{401, nil, sdk.ErrUnauthorized, -1}, {403, nil, sdk.ErrUnauthorized, -1}, {407, nil, sdk.ErrUnauthorized, -1},
 		{404, nil, sdk.ErrNotFound, -1}, {410, nil, sdk.ErrNotFound, -1},
 		{408, nil, sdk.ErrUnavailable, -1}, {425, nil, sdk.ErrUnavailable, -1}, {500, nil, sdk.ErrUnavailable, -1},
-		{502, nil, sdk.ErrUnavailable, -1}, {503, wait, sdk.ErrUnavailable, 7 * time.Second}, {599, nil, sdk.ErrUnavailable, -1},
+		{502, nil, sdk.ErrUnavailable, -1}, {503, wait, sdk.ErrUnavailable, 7 * time.Second},
+		{599, nil, sdk.ErrUnavailable, -1},
 		{400, nil, nil, -1}, {405, nil, nil, -1}, {413, nil, nil, -1}, {422, nil, nil, -1},
 	}
 	for _, test := range tests {
 		err := c.CheckStatus(response(test.status, "text/plain", "because", test.header))
-		if err == nil || !strings.HasPrefix(err.Error(), "api.example.org answered ") || !strings.HasSuffix(err.Error(), ": because") {
+		if err == nil || !strings.HasPrefix(err.Error(), "api.example.org answered ") ||
+			!strings.HasSuffix(err.Error(), ": because") {
 			t.Errorf("%d: error %v", test.status, err)
 		}
 		var invalid *sdk.InvalidError
@@ -70,7 +75,8 @@ func TestCheckStatusKinds(t *testing.T) {
 	if err := c.CheckStatus(response(429, "", "", wait)); !errors.As(err, &limited) || limited.After != 7*time.Second {
 		t.Errorf("429: %v", err)
 	}
-	if err := c.CheckStatus(response(429, "", "", nil)); !errors.As(err, &limited) || limited.After != 0 || !sdk.Retryable(err) {
+	if err := c.CheckStatus(response(429, "", "", nil)); !errors.As(err, &limited) || limited.After != 0 ||
+		!sdk.Retryable(err) {
 		t.Errorf("429 without a time: %v", err)
 	}
 }
@@ -92,7 +98,8 @@ func TestExcerpt(t *testing.T) {
 		{"user part", "text/plain", "us3rpass", "***"},
 		{"too short to be a secret", "text/plain", "abc", "abc"},
 		{"cut secret", "text/plain", strings.Repeat(" ", maxExcerptBytes-8) + "bot-s3cret", ""},
-		{"secret at the end of the excerpt", "text/plain", strings.Repeat("x", 195) + "bot-s3cret", strings.Repeat("x", 195) + "***"},
+		{"secret at the end of the excerpt", "text/plain", strings.Repeat("x", 195) + "bot-s3cret",
+			strings.Repeat("x", 195) + "***"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,7 +143,8 @@ func TestSecretParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := Clean("host services T0KEN s3cret s3cret2 pa/ssword pa%2Fssword", SecretParts(u)...), "host *** *** *** *** *** ***"; got != want {
+	if got, want := Clean("host services T0KEN s3cret s3cret2 pa/ssword pa%2Fssword", SecretParts(u)...),
+		"host *** *** *** *** *** ***"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -192,7 +200,8 @@ func TestTruncate(t *testing.T) {
 		cut   bool
 	}{
 		{"", 0, "", false}, {"abc", 3, "abc", false}, {"abcd", 3, "ab…", true}, {"éàü", 3, "éàü", false},
-		{"éàüö", 3, "éà…", true}, {"ab", 1, "…", true}, {"ab", 0, "", true}, {"ab", -1, "", true}, {"\xff", 5, "\uFFFD", false},
+		{"éàüö", 3, "éà…", true}, {"ab", 1, "…", true}, {"ab", 0, "", true}, {"ab", -1, "", true},
+		{"\xff", 5, "\uFFFD", false},
 	}
 	for _, test := range tests {
 		if got, cut := Truncate(test.in, test.limit); got != test.want || cut != test.cut {
@@ -208,8 +217,10 @@ func TestTruncateBytes(t *testing.T) {
 		want  string
 		cut   bool
 	}{
-		{"", 0, "", false}, {"abc", 3, "abc", false}, {"abcd", 3, "…", true}, {"abcd", 2, "", true}, {"abcd", 0, "", true}, {"abcd", -1, "", true},
-		{"abcde", 4, "a…", true}, {"éà", 3, "…", true}, {"éàü", 4, "…", true}, {"éàü", 5, "é…", true}, {"\xff", 3, "\uFFFD", false}, {"\xff\xff", 3, "\uFFFD", false},
+		{"", 0, "", false}, {"abc", 3, "abc", false}, {"abcd", 3, "…", true}, {"abcd", 2, "", true},
+		{"abcd", 0, "", true}, {"abcd", -1, "", true},
+		{"abcde", 4, "a…", true}, {"éà", 3, "…", true}, {"éàü", 4, "…", true}, {"éàü", 5, "é…", true},
+		{"\xff", 3, "\uFFFD", false}, {"\xff\xff", 3, "\uFFFD", false},
 	}
 	for _, test := range tests {
 		if got, cut := TruncateBytes(test.in, test.limit); got != test.want || cut != test.cut {

@@ -67,14 +67,18 @@ func (a *authority) sign(t *testing.T, template *x509.Certificate) (*x509.Certif
 	return certificate, key
 }
 
-func (a *authority) write(t *testing.T, name string, certificate *x509.Certificate, key *ecdsa.PrivateKey) (certFile, keyFile string) {
+func (a *authority) write(
+	t *testing.T, name string, certificate *x509.Certificate, key *ecdsa.PrivateKey,
+) (certFile, keyFile string) {
 	t.Helper()
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	certFile, keyFile = filepath.Join(a.dir, name+".crt"), filepath.Join(a.dir, name+".key")
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: certificate.Raw}, keyFile: {Type: "EC PRIVATE KEY", Bytes: der}} {
+	for file, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: certificate.Raw}, keyFile: {Type: "EC PRIVATE KEY", Bytes: der},
+	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +90,9 @@ func (a *authority) write(t *testing.T, name string, certificate *x509.Certifica
 func (a *authority) serve(t *testing.T, template *x509.Certificate, change func(*tls.Config)) *httptest.Server {
 	t.Helper()
 	certificate, key := a.sign(t, template)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Proto)
+	}))
 	s.EnableHTTP2 = true
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate.Raw}, PrivateKey: key}}}
 	if change != nil {
@@ -133,11 +139,16 @@ func TestTLSErrorsNameTheRemedy(t *testing.T) {
 		want          string
 		unavailable   bool
 	}{
-		{"unknown authority", good.URL, Options{}, "tls.cafile: the certificate of 127.0.0.1 is signed by an unknown authority", false},
-		{"other name", ca.serve(t, &x509.Certificate{DNSNames: []string{"other"}, NotAfter: time.Now().Add(time.Hour)}, nil).URL, trusting, "not for 127.0.0.1", false},
+		{"unknown authority", good.URL, Options{},
+			"tls.cafile: the certificate of 127.0.0.1 is signed by an unknown authority", false},
+		{"other name",
+			ca.serve(t, &x509.Certificate{DNSNames: []string{"other"}, NotAfter: time.Now().Add(time.Hour)}, nil).URL,
+			trusting, "not for 127.0.0.1", false},
 		{"expired", ca.serve(t, local(-time.Hour), nil).URL, trusting, "expired", true},
 		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), trusting, "does not speak TLS", false},
-		{"too old", ca.serve(t, local(time.Hour), func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }).URL, Options{TLS: TLS{CAFile: ca.file, MinVersion: "1.3"}}, "tls.minversion", false},
+		{"too old", ca.serve(t, local(time.Hour), func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }).URL, Options{
+			TLS: TLS{CAFile: ca.file, MinVersion: "1.3"},
+		}, "tls.minversion", false},
 		{"wants a certificate", ca.serve(t, local(time.Hour), func(c *tls.Config) {
 			// With TLS 1.3 a client gets the alert only after it has begun to send, and may see a broken connection instead.
 			c.ClientAuth, c.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12
@@ -146,7 +157,8 @@ func TestTLSErrorsNameTheRemedy(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := get(t, test.options, test.address)
-			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, sdk.ErrUnavailable) != test.unavailable {
+			if err == nil || !strings.Contains(err.Error(), test.want) ||
+				errors.Is(err, sdk.ErrUnavailable) != test.unavailable {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
@@ -160,7 +172,9 @@ func TestClientCertificate(t *testing.T) {
 		c.ClientCAs = x509.NewCertPool()
 		c.ClientCAs.AddCert(ca.certificate)
 	})
-	certificate, key := ca.sign(t, &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, NotAfter: time.Now().Add(time.Hour)})
+	certificate, key := ca.sign(t, &x509.Certificate{
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, NotAfter: time.Now().Add(time.Hour),
+	})
 	certFile, keyFile := ca.write(t, "client", certificate, key)
 	if _, err := get(t, Options{TLS: TLS{CAFile: ca.file, CertFile: certFile, KeyFile: keyFile}}, s.URL); err != nil {
 		t.Error(err)
@@ -199,7 +213,8 @@ func TestTLSOptions(t *testing.T) {
 		}
 	}
 	var warned string
-	if _, err := New(sdk.Env{Warn: func(m string) { warned = m }}, Options{TLS: TLS{Insecure: true}}); err != nil || !strings.Contains(warned, "tls.cafile") {
+	if _, err := New(sdk.Env{Warn: func(m string) { warned = m }}, Options{TLS: TLS{Insecure: true}}); err != nil ||
+		!strings.Contains(warned, "tls.cafile") {
 		t.Errorf("insecure warns %q, %v", warned, err)
 	}
 }
@@ -212,13 +227,15 @@ func TestOptionsAreDeclaredWell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"timeout", "proxy", "tls.cafile", "tls.certfile", "tls.keyfile", "tls.insecure", "tls.minversion"} {
+	for _, name := range []string{"timeout", "proxy", "tls.cafile", "tls.certfile", "tls.keyfile", "tls.insecure",
+		"tls.minversion"} {
 		if _, has := schema.Find(name); !has {
 			t.Errorf("no option %s", name)
 		}
 	}
 	o, err := option.Decode[embedding](map[string]any{"proxy": "socks5://u:p@host:1080", "tls.insecure": "true"})
-	if err != nil || o.Timeout != defaultTimeout || o.Proxy.Scheme != "socks5" || !o.TLS.Insecure || o.TLS.MinVersion != "1.2" {
+	if err != nil || o.Timeout != defaultTimeout || o.Proxy.Scheme != "socks5" || !o.TLS.Insecure ||
+		o.TLS.MinVersion != "1.2" {
 		t.Errorf("decoded %+v, %v", o, err)
 	}
 }

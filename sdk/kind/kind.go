@@ -47,12 +47,13 @@ const (
 	CapConfig      = "config"      // registries offer it: they read the configuration of images
 	CapTags        = "tags"        // registries offer it: they say what is behind tags without a pull
 	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1
-	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine; watchers need it that reach an engine by its socket
-	CapFiles       = "files"       // any kind may need it: to use files as Dogwatch does, not only those that its options name
-	CapRun         = "run"         // subscribers need it: to have other triggers run
-	CapDecide      = "decide"      // subscribers need it: to decide about updates for their users
-	CapOperate     = "operate"     // triggers need it: to have containers updated
-	CapMessages    = "messages"    // triggers say it of themselves: users read what they send, see Messages
+	// triggers need it: how to reach the watcher's engine; watchers need it that reach an engine by its socket
+	CapEngine   = "engine"
+	CapFiles    = "files"    // any kind may need it: to use files as Dogwatch does, not only those that its options name
+	CapRun      = "run"      // subscribers need it: to have other triggers run
+	CapDecide   = "decide"   // subscribers need it: to decide about updates for their users
+	CapOperate  = "operate"  // triggers need it: to have containers updated
+	CapMessages = "messages" // triggers say it of themselves: users read what they send, see Messages
 )
 
 // Type describes one implementation of a kind.

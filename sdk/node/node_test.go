@@ -37,7 +37,9 @@ func TestMistakesInOptions(t *testing.T) {
 		"{ choices: 'red' }":                         "trigger.lamp: option url: choices: want a list",
 		"'url'":                                      "trigger.lamp: option url: want an object",
 	} {
-		got := evaluate(t, "console.log(require('./definition').mistakes({ triggers: { lamp: { options: { url: "+definition+" } } } }, { trigger: 'triggers', watcher: 'watchers' }).join('\\n'))")
+		got := evaluate(t,
+			"console.log(require('./definition').mistakes({ triggers: { lamp: { options: { url: "+definition+
+				" } } } }, { trigger: 'triggers', watcher: 'watchers' }).join('\\n'))")
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", definition, got, want)
 		}
@@ -63,14 +65,17 @@ func TestKeysOfOptions(t *testing.T) {
 
 // defaults are options of each type, whose defaults the helper reads as the host does.
 var defaults = map[string]option.Option{
-	"text": {Type: option.String}, "none": {Type: option.String}, "whole": {Type: option.Int}, "part": {Type: option.Float}, "on": {Type: option.Bool}, "off": {Type: option.Bool},
-	"list": {Type: option.List}, "url": {Type: option.URL}, "soon": {Type: option.Duration}, "later": {Type: option.Duration}, "short": {Type: option.Duration}, "tiny": {Type: option.Duration},
+	"text": {Type: option.String}, "none": {Type: option.String}, "whole": {Type: option.Int},
+	"part": {Type: option.Float}, "on": {Type: option.Bool}, "off": {Type: option.Bool},
+	"list": {Type: option.List}, "url": {Type: option.URL}, "soon": {Type: option.Duration},
+	"later": {Type: option.Duration}, "short": {Type: option.Duration}, "tiny": {Type: option.Duration},
 	"hours": {Type: option.Duration}, "never": {Type: option.Duration}, "given": {Type: option.Int},
 }
 
 // TestDefaultsOfTestCalls: a call for tests has the options that the host would send.
 func TestDefaultsOfTestCalls(t *testing.T) {
-	texts := map[string]string{"text": "red", "whole": "7", "part": "1.5", "on": "true", "off": "no", "list": "a, b,,c", "url": "http://localhost/x", "soon": "90s", "later": "90000",
+	texts := map[string]string{"text": "red", "whole": "7", "part": "1.5", "on": "true", "off": "no", "list": "a, b,,c",
+		"url": "http://localhost/x", "soon": "90s", "later": "90000",
 		"short": "1500us", "tiny": "20ns", "hours": "36h0.5s", "never": "0", "given": "1"}
 	schema, definitions := option.Schema{}, map[string]map[string]string{}
 	for name, o := range defaults {
@@ -94,7 +99,9 @@ func TestDefaultsOfTestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got map[string]any
-	if err := json.Unmarshal([]byte(evaluate(t, "console.log(JSON.stringify(require('./definition').withDefaults({ options: "+string(definition)+" }, { given: 2, text: '' })))")), &got); err != nil {
+	if err := json.Unmarshal([]byte(evaluate(t,
+		"console.log(JSON.stringify(require('./definition').withDefaults({ options: "+string(definition)+
+			" }, { given: 2, text: '' })))")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want.AsMap()) {
@@ -104,7 +111,8 @@ func TestDefaultsOfTestCalls(t *testing.T) {
 
 // TestLabelsOfImages: a watcher names those of its containers.
 func TestLabelsOfImages(t *testing.T) {
-	got := evaluate(t, "console.log(JSON.stringify([{ labels: { a: '1', b: '2' }, imageLabels: ['b'] }, {}].map((c) => require('./model').container(c).imageLabels)))")
+	got := evaluate(t,
+		"console.log(JSON.stringify([{ labels: { a: '1', b: '2' }, imageLabels: ['b'] }, {}].map((c) => require('./model').container(c).imageLabels)))")
 	if got != `[["b"],[]]` {
 		t.Errorf("got %s", got)
 	}

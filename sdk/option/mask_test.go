@@ -44,7 +44,8 @@ func TestShow(t *testing.T) {
 	}
 	values := option.Values{
 		"plain": "p", "token": "secret", "pass": "stored", "hook": "https://x/y", "proxy": "http://ann:s3cret@h:1/p?q=1",
-		"url": "http://ann:s3cret@h", "masked": "name", "headers": []string{"A=b", "C"}, "list": []string{"a"}, "pin": int64(1234),
+		"url": "http://ann:s3cret@h", "masked": "name", "headers": []string{"A=b", "C"}, "list": []string{"a"},
+		"pin":  int64(1234),
 		"wait": 90 * time.Second, "from": "a@b", "from.name": "Ann", "tls.verify": true, "tls.client.cert": "c",
 	}
 	want := map[string]any{
@@ -95,9 +96,15 @@ func TestShowURL(t *testing.T) {
 
 // TestShowHidesPasswordsOfAddresses: lists and plain texts may hold URLs, too.
 func TestShowHidesPasswordsOfAddresses(t *testing.T) {
-	s := option.Schema{{Name: "mirrors", Type: option.List}, {Name: "server", Type: option.String}, {Name: "pattern", Type: option.String}}
-	got := s.Show(option.Values{"mirrors": []string{"https://ann:s3cret@m/p?q", "b"}, "server": "tcp://ann:s3cret@h:1", "pattern": "100% ://x:y@"}, false)
-	want := map[string]any{"mirrors": []string{"https://ann:***@m/p?q", "b"}, "server": "tcp://ann:***@h:1", "pattern": "100% ://x:y@"}
+	s := option.Schema{{Name: "mirrors", Type: option.List}, {Name: "server", Type: option.String}, {
+		Name: "pattern", Type: option.String,
+	}}
+	got := s.Show(option.Values{
+		"mirrors": []string{"https://ann:s3cret@m/p?q", "b"}, "server": "tcp://ann:s3cret@h:1", "pattern": "100% ://x:y@",
+	}, false)
+	want := map[string]any{
+		"mirrors": []string{"https://ann:***@m/p?q", "b"}, "server": "tcp://ann:***@h:1", "pattern": "100% ://x:y@",
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

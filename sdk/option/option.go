@@ -151,7 +151,9 @@ func isGroup(t reflect.Type) bool { return t.Kind() == reflect.Struct && t != ur
 
 func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 	parts := strings.Split(tag, ",")
-	o := Option{Name: prefix + parts[0], Help: f.Tag.Get("help"), Deprecated: f.Tag.Get("deprecated"), Example: f.Tag.Get("example")}
+	o := Option{
+		Name: prefix + parts[0], Help: f.Tag.Get("help"), Deprecated: f.Tag.Get("deprecated"), Example: f.Tag.Get("example"),
+	}
 	if !f.IsExported() {
 		return o, fmt.Errorf("an option must be an exported field")
 	}

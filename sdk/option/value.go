@@ -29,7 +29,9 @@ func (s Schema) Resolve(raw map[string]any) (Values, []sdk.FieldError, []string)
 	for _, o := range s {
 		given, name, twice := o.given(raw, known)
 		if twice {
-			problems = append(problems, sdk.FieldError{Field: o.Name, Detail: fmt.Sprintf("given twice, also as %s; keep one", strings.Join(o.Aliases, ", "))})
+			problems = append(problems, sdk.FieldError{
+				Field: o.Name, Detail: fmt.Sprintf("given twice, also as %s; keep one", strings.Join(o.Aliases, ", ")),
+			})
 			continue
 		}
 		v, err := o.read(given)

@@ -152,20 +152,25 @@ func TestResolve(t *testing.T) {
 		problems []string // beginnings of the problems
 		unknown  []string
 	}{
-		"defaults":        {map[string]any{"topic": "t"}, with(option.Values{"topic": "t"}), nil, nil},
-		"nothing":         {nil, defaults, []string{"topic: is required: Topic to publish to"}, nil},
-		"empty is unset":  {map[string]any{"topic": "t", "mode": "", "tags": []any{}, "token": nil, "maybe": ""}, with(option.Values{"topic": "t"}), nil, nil},
-		"required empty":  {map[string]any{"topic": ""}, defaults, []string{"topic: is required"}, nil},
-		"alias":           {map[string]any{"topic": "t", "pass": "p"}, with(option.Values{"topic": "t", "token": "p"}), nil, nil},
-		"empty and alias": {map[string]any{"topic": "t", "token": "", "key": "p"}, with(option.Values{"topic": "t", "token": "p"}), nil, nil},
-		"given twice":     {map[string]any{"topic": "t", "token": "a", "pass": "b"}, with(option.Values{"topic": "t"}), []string{"token: given twice, also as pass, key"}, nil},
+		"defaults": {map[string]any{"topic": "t"}, with(option.Values{"topic": "t"}), nil, nil},
+		"nothing":  {nil, defaults, []string{"topic: is required: Topic to publish to"}, nil},
+		"empty is unset": {map[string]any{"topic": "t", "mode": "", "tags": []any{}, "token": nil, "maybe": ""},
+			with(option.Values{"topic": "t"}), nil, nil},
+		"required empty": {map[string]any{"topic": ""}, defaults, []string{"topic: is required"}, nil},
+		"alias": {map[string]any{"topic": "t", "pass": "p"}, with(option.Values{"topic": "t", "token": "p"}),
+			nil, nil},
+		"empty and alias": {map[string]any{"topic": "t", "token": "", "key": "p"},
+			with(option.Values{"topic": "t", "token": "p"}), nil, nil},
+		"given twice": {map[string]any{"topic": "t", "token": "a", "pass": "b"}, with(option.Values{"topic": "t"}),
+			[]string{"token: given twice, also as pass, key"}, nil},
 		"all at once": {
 			map[string]any{"level": "9", "mode": "x", "tpic": 1, "zzz": 2},
 			option.Values{"timeout": 10 * time.Second, "url": "https://ntfy.sh", "tls.verify": true},
 			[]string{"topic: is required", "mode: want one of", "level: want 1 to 5"},
 			[]string{"tpic", "zzz"},
 		},
-		"the name that was used": {map[string]any{"topic": "t", "pass": []any{}, "key": map[string]any{}}, with(option.Values{"topic": "t"}), []string{"key: want one text"}, nil},
+		"the name that was used": {map[string]any{"topic": "t", "pass": []any{}, "key": map[string]any{}},
+			with(option.Values{"topic": "t"}), []string{"key: want one text"}, nil},
 	} {
 		values, problems, unknown := s.Resolve(c.raw)
 		if !reflect.DeepEqual(values, c.want) {
@@ -188,8 +193,9 @@ func TestResolve(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	got, err := option.Decode[all](map[string]any{
-		"topic": "t", "key": "s3cret", "level": "5", "big": "7", "ratio": "0.5", "tags": "a,b", "maybe": "0", "tls.verify": "no",
-		"timeout": "1m", "url": "http://localhost:80/x",
+		"topic": "t", "key": "s3cret", "level": "5", "big": "7", "ratio": "0.5", "tags": "a,b", "maybe": "0",
+		"tls.verify": "no",
+		"timeout":    "1m", "url": "http://localhost:80/x",
 	})
 	if err != nil {
 		t.Fatal(err)

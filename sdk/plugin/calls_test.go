@@ -83,7 +83,9 @@ func TestTagsPages(t *testing.T) {
 	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Registry, "fakeregistry", "")
 	r := c.Registry("registry.fakeregistry.main")
-	repo := registry.Repository{Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}}
+	repo := registry.Repository{
+		Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"},
+	}
 	for _, n := range []int{0, 1, 100_000} {
 		var want []string
 		for i := range n {
@@ -112,7 +114,8 @@ func TestRegistryCalls(t *testing.T) {
 		t.Errorf("resolve: got %q, %v", got, err)
 	}
 	platform := sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}
-	if got, err := r.Manifest(t.Context(), repo, "sha256:1", platform); err != nil || got.Digest != "sha256:1" || got.Config != "linux/arm/v7" {
+	if got, err := r.Manifest(t.Context(), repo, "sha256:1", platform); err != nil || got.Digest != "sha256:1" ||
+		got.Config != "linux/arm/v7" {
 		t.Errorf("manifest: got %+v, %v", got, err)
 	}
 	if _, err := r.Credentials(t.Context(), repo); !errors.Is(err, sdk.ErrUnsupported) {
@@ -207,7 +210,10 @@ func BenchmarkCalls(b *testing.B) {
 	f.list = func(context.Context) ([]watcher.Container, error) {
 		all := make([]watcher.Container, 200)
 		for i := range all {
-			all[i] = watcher.Container{ID: fmt.Sprint(i), Name: "nginx", Labels: map[string]string{"a": "b", "c": "d"}, Image: watcher.Image{Name: "library/nginx"}}
+			all[i] = watcher.Container{
+				ID: fmt.Sprint(i), Name: "nginx", Labels: map[string]string{"a": "b", "c": "d"},
+				Image: watcher.Image{Name: "library/nginx"},
+			}
 		}
 		return all, nil
 	}

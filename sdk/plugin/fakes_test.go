@@ -83,7 +83,9 @@ const mainTrigger = "trigger.fake.main"
 
 func configure(t *testing.T, c *pluginclient.Client, k kind.Kind, typ, label string) pluginclient.Configured {
 	t.Helper()
-	configured, err := c.Configure(t.Context(), pluginclient.Instance{ID: id(k, typ), Kind: k, Type: typ, Options: option.Values{"label": label}})
+	configured, err := c.Configure(t.Context(), pluginclient.Instance{
+		ID: id(k, typ), Kind: k, Type: typ, Options: option.Values{"label": label},
+	})
 	if err != nil {
 		t.Fatalf("configure: %v", err)
 	}
@@ -133,6 +135,8 @@ func (f *fake) Resolve(_ context.Context, repo registry.Repository, tag string) 
 	return repo.Host + "/" + repo.Name + ":" + tag, nil
 }
 
-func (f *fake) Manifest(_ context.Context, _ registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
+func (f *fake) Manifest(
+	_ context.Context, _ registry.Repository, digest string, p sdk.Platform,
+) (registry.Manifest, error) {
 	return registry.Manifest{Digest: digest, Config: p.OS + "/" + p.Architecture + "/" + p.Variant}, nil
 }

@@ -64,8 +64,11 @@ func (i *idleTimer) options() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(i.unary), grpc.ChainStreamInterceptor(i.stream)}
 }
 
-func (i *idleTimer) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) && info.FullMethod != pluginv1.Registry_Limits_FullMethodName {
+func (i *idleTimer) unary(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (any, error) {
+	if strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) &&
+		info.FullMethod != pluginv1.Registry_Limits_FullMethodName {
 		i.begin()
 		defer i.end()
 	}

@@ -28,7 +28,9 @@ func TestIdleTimerReleasesMemoryAfterLastCall(t *testing.T) {
 		call := func(method string) {
 			t.Helper()
 			info := &grpc.UnaryServerInfo{FullMethod: method}
-			if _, err := r.unary(t.Context(), nil, info, func(context.Context, any) (any, error) { return nil, nil }); err != nil {
+			if _, err := r.unary(t.Context(), nil, info, func(context.Context, any) (any, error) {
+				return nil, nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +81,9 @@ func TestIdleTimerKeepsMemoryDuringCalls(t *testing.T) {
 		go list(time.Minute)
 		go call(time.Second) // ends while the others are under way
 		time.Sleep(30 * time.Second)
-		if err := r.stream(nil, silentStream{ctx: t.Context()}, nil, func(any, grpc.ServerStream) error { return nil }); err != nil {
+		if err := r.stream(nil, silentStream{ctx: t.Context()}, nil, func(any, grpc.ServerStream) error {
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(29 * time.Second)

@@ -33,7 +33,10 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := f.bundle()
-	want := pluginclient.Description{Version: "1.2.3", SDKVersion: sdk.Version, Types: []kind.Type{b.Watchers[0].Type, b.Registries[0].Type, b.Triggers[0].Type}}
+	want := pluginclient.Description{
+		Version: "1.2.3", SDKVersion: sdk.Version,
+		Types: []kind.Type{b.Watchers[0].Type, b.Registries[0].Type, b.Triggers[0].Type},
+	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got %+v\nwant %+v", d, want)
 	}
@@ -81,11 +84,13 @@ func TestConfigureRejectsInvalidOptions(t *testing.T) {
 		"not UTF-8":      {ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "\xff"}},
 	} {
 		var invalid *sdk.InvalidError
-		if _, err := c.Configure(t.Context(), i); !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field == "" {
+		if _, err := c.Configure(t.Context(), i); !errors.As(err, &invalid) || len(invalid.Fields) != 1 ||
+			invalid.Fields[0].Field == "" {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err, protocol.ErrUnknownInstance) || !errors.Is(err, sdk.ErrUnavailable) {
+	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err,
+		protocol.ErrUnknownInstance) || !errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("an instance that was refused: got %v", err)
 	}
 }
@@ -93,7 +98,9 @@ func TestConfigureRejectsInvalidOptions(t *testing.T) {
 func TestConfigureValidateOnlyKeepsNoInstance(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
-	i := pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "trial"}, ValidateOnly: true}
+	i := pluginclient.Instance{
+		ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "trial"}, ValidateOnly: true,
+	}
 	if _, err := c.Configure(t.Context(), i); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +124,9 @@ func TestCloseMayHaveNoResult(t *testing.T) {
 	closed := make(chan string, 1)
 	define := trigger.Define("lamp", "Is closed", func(sdk.Env, struct{}) (lamp, error) { return lamp{closed}, nil })
 	c := inprocess.Serve(t, plugin.Bundle{Triggers: []trigger.Type{define}}, io.Discard)
-	if _, err := c.Configure(t.Context(), pluginclient.Instance{ID: "trigger.lamp.main", Kind: kind.Trigger, Type: "lamp"}); err != nil {
+	if _, err := c.Configure(t.Context(), pluginclient.Instance{
+		ID: "trigger.lamp.main", Kind: kind.Trigger, Type: "lamp",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Release(t.Context(), "trigger.lamp.main"); err != nil {
@@ -141,7 +150,9 @@ func TestConfigureFailureKeepsOldInstance(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
 	f.create = func(sdk.Env, fakeOptions) error { return sdk.Invalid("label", "no more") }
-	if _, err := c.Configure(t.Context(), pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake"}); err == nil {
+	if _, err := c.Configure(t.Context(), pluginclient.Instance{
+		ID: mainTrigger, Kind: kind.Trigger, Type: "fake",
+	}); err == nil {
 		t.Fatal("want an error")
 	}
 	f.run = wantLabel("first")
@@ -301,7 +312,9 @@ func TestCancelEndsCallInPlugin(t *testing.T) {
 
 func TestCallOfMissingAbilityIsUnsupported(t *testing.T) {
 	type only struct{ fakeOptions }
-	plain := watcher.Define("plain", "Has no events", func(sdk.Env, only) (plainWatcher, error) { return plainWatcher{}, nil })
+	plain := watcher.Define("plain", "Has no events", func(sdk.Env, only) (plainWatcher, error) {
+		return plainWatcher{}, nil
+	})
 	c := inprocess.Serve(t, plugin.Bundle{Watchers: []watcher.Type{plain}}, io.Discard)
 	configure(t, c, kind.Watcher, "plain", "")
 	if err := c.Watcher("watcher.plain.main").Watch(t.Context(), nil); !errors.Is(err, sdk.ErrUnsupported) {
@@ -321,7 +334,8 @@ func TestServerStopsBeforeServing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for range 5000 { // which of both comes first is up to the scheduler
-		if err := server.Serve(ctx, bufconn.Listen(1), server.Bundle(newFakes().bundle()), hclog.NewNullLogger()); err != nil {
+		if err := server.Serve(ctx, bufconn.Listen(1), server.Bundle(newFakes().bundle()),
+			hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -330,7 +344,8 @@ func TestServerStopsBeforeServing(t *testing.T) {
 func TestServerRejectsDuplicateType(t *testing.T) {
 	b := newFakes().bundle()
 	b.Triggers = append(b.Triggers, b.Triggers[0])
-	if err := server.Serve(t.Context(), nil, server.Bundle(b), nil); err == nil || !strings.Contains(err.Error(), `trigger type "fake" twice`) {
+	if err := server.Serve(t.Context(), nil, server.Bundle(b), nil); err == nil ||
+		!strings.Contains(err.Error(), `trigger type "fake" twice`) {
 		t.Errorf("got %v", err)
 	}
 }

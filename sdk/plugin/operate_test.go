@@ -13,7 +13,9 @@ import (
 
 // requesting runs a trigger for two containers on a host that takes operations, and
 // returns what the host received.
-func requesting(t *testing.T, run func(context.Context, trigger.Request) error, take func(trigger.OperationRequest) error) (got []trigger.OperationRequest, err error) {
+func requesting(
+	t *testing.T, run func(context.Context, trigger.Request) error, take func(trigger.OperationRequest) error,
+) (got []trigger.OperationRequest, err error) {
 	t.Helper()
 	f := newFakes()
 	f.run = func(ctx context.Context, _ *fake, req trigger.Request) error { return run(ctx, req) }
@@ -31,7 +33,12 @@ func requesting(t *testing.T, run func(context.Context, trigger.Request) error, 
 func accepting(trigger.OperationRequest) error { return nil }
 
 func TestOperationsReachTheHostAfterTheRun(t *testing.T) {
-	want := []trigger.OperationRequest{{ContainerID: "c2", Rules: watcher.UpdateRules{Keep: 2, Prune: true, Compose: &watcher.ComposeRules{File: "/stack/compose.yaml", Backup: true}}}, {ContainerID: "c1", Rules: watcher.UpdateRules{DryRun: true}}}
+	want := []trigger.OperationRequest{{
+		ContainerID: "c2",
+		Rules: watcher.UpdateRules{
+			Keep: 2, Prune: true, Compose: &watcher.ComposeRules{File: "/stack/compose.yaml", Backup: true},
+		},
+	}, {ContainerID: "c1", Rules: watcher.UpdateRules{DryRun: true}}}
 	ended := false
 	got, err := requesting(t, func(ctx context.Context, req trigger.Request) error {
 		for _, o := range want {

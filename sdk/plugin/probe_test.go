@@ -40,7 +40,8 @@ func TestProbe(t *testing.T) {
 	c := inprocess.Serve(t, plugin.Bundle{Watchers: b.Watchers, Triggers: []trigger.Type{typ}}, io.Discard)
 	configure(t, c, kind.Trigger, "probed", "")
 	got, err := c.Probe(t.Context(), id(kind.Trigger, "probed"), sdk.ProbeRequest{Image: "a"})
-	if want := (sdk.ProbeResult{Summary: "image a", Warnings: []string{"slow"}}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (sdk.ProbeResult{Summary: "image a", Warnings: []string{"slow"}}); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	configure(t, c, kind.Trigger, "probed", "fails")
@@ -49,7 +50,8 @@ func TestProbe(t *testing.T) {
 		t.Errorf("got %v with the remedy %q", err, sdk.Remedy(err))
 	}
 	configure(t, c, kind.Watcher, "fakewatcher", "")
-	if _, err := c.Probe(t.Context(), id(kind.Watcher, "fakewatcher"), sdk.ProbeRequest{}); !errors.Is(err, sdk.ErrUnsupported) {
+	if _, err := c.Probe(t.Context(), id(kind.Watcher, "fakewatcher"), sdk.ProbeRequest{}); !errors.Is(err,
+		sdk.ErrUnsupported) {
 		t.Errorf("an instance that cannot be probed: %v", err)
 	}
 	if _, err := c.Probe(t.Context(), "trigger.probed.other", sdk.ProbeRequest{}); !errors.Is(err, sdk.ErrUnavailable) {

@@ -50,11 +50,17 @@ func TestRegistryReportsRequests(t *testing.T) {
 		want    string
 	}{
 		{func(context.Context) {}, nil, "map[] false"},
-		{func(ctx context.Context) { get(ctx, "/"); sdk.Requested(ctx, "token.example", 2) }, nil, fmt.Sprintf("map[%s:1 token.example:2] true", at.Host)},
+		{func(ctx context.Context) {
+			get(ctx, "/")
+			sdk.Requested(ctx, "token.example", 2)
+		}, nil, fmt.Sprintf("map[%s:1 token.example:2] true", at.Host)},
 		{func(ctx context.Context) { get(ctx, "/moved") }, sdk.ErrNotFound, fmt.Sprintf("map[%s:2] true", at.Host)},
 		{func(context.Context) {}, nil, "map[] true"},
 		{func(context.Context) {}, sdk.RateLimited(0, errors.New("later")), "map[] true"},
-		{func(ctx context.Context) { sdk.Requested(ctx, "a\x01b c", 1); sdk.Requested(ctx, "b", 200_000) }, nil, "map[] false"},
+		{func(ctx context.Context) {
+			sdk.Requested(ctx, "a\x01b c", 1)
+			sdk.Requested(ctx, "b", 200_000)
+		}, nil, "map[] false"},
 		{func(ctx context.Context) { sdk.Requested(ctx, "a\x01", 1) }, nil, "map[] true"},
 	} {
 		f.tags = func(ctx context.Context, _ registry.Repository, _ string) (registry.TagList, error) {

@@ -102,7 +102,8 @@ func explain(w io.Writer, name string, b Bundle) {
 	if b.Version != "" {
 		fmt.Fprintf(w, ", version %s", b.Version)
 	}
-	fmt.Fprint(w, ". Dogwatch starts it by itself:\nput the file into the folder that plugins.dir names, and configure what it offers:\n")
+	fmt.Fprint(w,
+		". Dogwatch starts it by itself:\nput the file into the folder that plugins.dir names, and configure what it offers:\n")
 	for _, t := range b.Types() {
 		fmt.Fprintf(w, "  %s.%s: %s\n", t.Kind, t.Name, t.Summary)
 		for _, o := range t.Options {

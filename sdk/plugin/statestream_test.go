@@ -79,7 +79,8 @@ func TestSubscribeSendsChanges(t *testing.T) {
 	} {
 		w.changes <- change
 		if got := <-received; !reflect.DeepEqual(got, change) {
-			t.Errorf("sent %d put, %d removed, %+v: received %d, %d, %+v", len(change.Put), len(change.Removed), change.Watchers, len(got.Put), len(got.Removed), got.Watchers)
+			t.Errorf("sent %d put, %d removed, %+v: received %d, %d, %+v", len(change.Put), len(change.Removed),
+				change.Watchers, len(got.Put), len(got.Removed), got.Watchers)
 		}
 	}
 	stop()
@@ -225,13 +226,16 @@ func TestSubscribeNeedsSubscriber(t *testing.T) {
 	if _, err := inprocess.Configure(t.Context(), c, typ.Type, "main", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostStream()); !errors.Is(err, sdk.ErrUnsupported) {
+	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostStream()); !errors.Is(err,
+		sdk.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Trigger("trigger.plain.other").Subscribe(t.Context(), newHostStream()); !errors.Is(err, protocol.ErrUnknownInstance) {
+	if err := c.Trigger("trigger.plain.other").Subscribe(t.Context(), newHostStream()); !errors.Is(err,
+		protocol.ErrUnknownInstance) {
 		t.Errorf("got %v", err)
 	}
-	if strings.Join(typ.Capabilities, " ") != "" || strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapStateStream {
+	if strings.Join(typ.Capabilities, " ") != "" ||
+		strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapStateStream {
 		t.Error("the capability follow is not that of subscribers")
 	}
 }

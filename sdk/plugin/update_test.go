@@ -45,7 +45,9 @@ func (j *hostJournal) End(_ context.Context, s watcher.Step, facts map[string]st
 func (j *hostJournal) Progress(p watcher.StepProgress) { j.stored = append(j.stored, p.Message) }
 
 // updater serves a watcher whose Apply is the given one.
-func updater(t *testing.T, apply func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error)) pluginclient.WatcherClient {
+func updater(
+	t *testing.T, apply func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error),
+) pluginclient.WatcherClient {
 	f := newFakes()
 	f.apply = apply
 	c, _ := f.serve(t)
@@ -53,14 +55,21 @@ func updater(t *testing.T, apply func(context.Context, watcher.Operation, watche
 	return c.Watcher(id(kind.Watcher, "fakewatcher"))
 }
 
-var operation = watcher.Operation{ID: "op1", Request: watcher.UpdateRequest{ContainerID: "c1", Image: watcher.TargetImage{Reference: "docker.io/library/nginx:1.26.0"}}}
+var operation = watcher.Operation{
+	ID: "op1",
+	Request: watcher.UpdateRequest{
+		ContainerID: "c1", Image: watcher.TargetImage{Reference: "docker.io/library/nginx:1.26.0"},
+	},
+}
 
 func TestPlanAndRecoverOfUpdater(t *testing.T) {
 	w := updater(t, nil)
-	if plan, err := w.Plan(t.Context(), operation.Request); err != nil || plan.ContainerID != "c1" || plan.To.Reference != operation.Request.Image.Reference {
+	if plan, err := w.Plan(t.Context(), operation.Request); err != nil || plan.ContainerID != "c1" ||
+		plan.To.Reference != operation.Request.Image.Reference {
 		t.Errorf("plan %+v, %v", plan, err)
 	}
-	if o, err := w.Recover(t.Context(), operation, &hostJournal{}); err != nil || o.State != watcher.RolledBack || o.ContainerID != "c1" {
+	if o, err := w.Recover(t.Context(), operation, &hostJournal{}); err != nil || o.State != watcher.RolledBack ||
+		o.ContainerID != "c1" {
 		t.Errorf("outcome %+v, %v", o, err)
 	}
 }
@@ -89,7 +98,8 @@ func TestApplyStoresStepsInOrder(t *testing.T) {
 		t.Errorf("outcome %+v, %v", o, err)
 	}
 	want := []string{
-		"begin pull", "half of pull", "end pull id=of-pull", "begin create:web", "half of create:web", "end create:web id=of-create:web",
+		"begin pull", "half of pull", "end pull id=of-pull", "begin create:web", "half of create:web",
+		"end create:web id=of-create:web",
 		"begin start:web", "end start:web: no such device",
 	}
 	if !slices.Equal(j.stored, want) {
@@ -122,7 +132,9 @@ func TestApplyTakesNoStepThatIsNotStored(t *testing.T) {
 	})
 	t.Run("the store fails", func(t *testing.T) {
 		w := updater(t, apply)
-		_, err := w.Apply(t.Context(), operation, &hostJournal{begin: func(watcher.Step) error { return errors.New("disk full") }})
+		_, err := w.Apply(t.Context(), operation, &hostJournal{
+			begin: func(watcher.Step) error { return errors.New("disk full") },
+		})
 		if err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("got %v", err)
 		}

@@ -103,7 +103,9 @@ func Trigger(t testing.TB, typ trigger.Type, options map[string]any) TriggerInst
 	return TriggerInstance{i, i.client.Trigger(i.id)}
 }
 
-func configured(t testing.TB, b plugin.Bundle, typ kind.Type, options map[string]any) (*Instance, pluginclient.Configured) {
+func configured(
+	t testing.TB, b plugin.Bundle, typ kind.Type, options map[string]any,
+) (*Instance, pluginclient.Configured) {
 	t.Helper()
 	i := &Instance{Log: &Log{}, id: inprocess.ID(typ, "main")}
 	i.client = inprocess.Serve(t, b, i.Log)

@@ -49,7 +49,8 @@ func TestTriggerServesConfiguredInstance(t *testing.T) {
 	if err := logs.Run(t.Context(), trigger.Request{Title: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := logs.Log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"@message":"hello"`) || !strings.Contains(lines[0], `"word":"wau"`) {
+	if lines := logs.Log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"@message":"hello"`) ||
+		!strings.Contains(lines[0], `"word":"wau"`) {
 		t.Errorf("the log is %q", lines)
 	}
 	if err := logs.Subscribe(t.Context(), nil); !errors.Is(err, sdk.ErrUnsupported) {
@@ -117,7 +118,8 @@ func TestServersRespondAsNamed(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		return resp, string(body), err
 	}
-	if resp, body, err := get(t.Context(), plugintest.Responding(t, 204)); err != nil || resp.StatusCode != 204 || body != "" {
+	if resp, body, err := get(t.Context(), plugintest.Responding(t, 204)); err != nil || resp.StatusCode != 204 ||
+		body != "" {
 		t.Errorf("a success: got %v, %q, %v", resp, body, err)
 	}
 	resp, body, err := get(t.Context(), plugintest.Responding(t, 500))

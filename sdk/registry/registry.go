@@ -184,7 +184,9 @@ type Type struct {
 
 // Define makes a Type from a constructor. O is its options struct (see package
 // option); T is what it returns, whose optional interfaces become capabilities.
-func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
+func Define[O any, T Registry](
+	name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting,
+) Type {
 	offers := map[string]reflect.Type{
 		kind.CapCredentials: reflect.TypeFor[CredentialProvider](),
 		kind.CapLimits:      reflect.TypeFor[LimitReporter](),

@@ -92,7 +92,8 @@ func (c Case) described(t *testing.T, s conform.Subject, p *conform.Instance, se
 			return
 		}
 		for _, described := range tags {
-			if described.Name == "" || tag != "" && described.Name != tag || described.Image != "" && !digestForm.MatchString(described.Image) {
+			if described.Name == "" || tag != "" && described.Name != tag ||
+				described.Image != "" && !digestForm.MatchString(described.Image) {
 				t.Errorf("described as %+v, for %q", described, tag)
 			}
 			if described.Name == service.Tag && described.Digest != service.Digest {

@@ -133,7 +133,9 @@ func Run(t *testing.T, typ registry.Type, c Case) {
 	for _, i := range c.Invalid {
 		s.Invalid = append(s.Invalid, conform.Invalid(i))
 	}
-	s.More = []conform.Check{{Name: "hosts", Run: c.hosts}, {Name: "responses", Run: c.responses}, {Name: "missing", Run: c.missing}}
+	s.More = []conform.Check{{Name: "hosts", Run: c.hosts}, {Name: "responses", Run: c.responses}, {
+		Name: "missing", Run: c.missing,
+	}}
 	conform.Run(t, s)
 }
 

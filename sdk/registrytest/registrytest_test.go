@@ -64,7 +64,9 @@ func (s *shelf) Resolve(ctx context.Context, repo registry.Repository, tag strin
 	return digest, err
 }
 
-func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
+func (s *shelf) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, p sdk.Platform,
+) (registry.Manifest, error) {
 	var m registry.Manifest
 	err := s.request(ctx, &m, "manifest", repo.Name, digest+p.Architecture)
 	if s.flaw.manifest != nil {
@@ -73,7 +75,9 @@ func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest s
 	return m, err
 }
 
-func (s *shelf) ImageConfig(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (sdk.ImageConfig, error) {
+func (s *shelf) ImageConfig(
+	ctx context.Context, repo registry.Repository, digest string, p sdk.Platform,
+) (sdk.ImageConfig, error) {
 	var c sdk.ImageConfig
 	err := s.request(ctx, &c, "config", repo.Name, digest+p.Architecture)
 	if s.flaw.config != nil {
@@ -94,7 +98,8 @@ func (s *shelf) Limits() []registry.Limit {
 }
 
 func (s *shelf) request(ctx context.Context, result any, words ...string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.o.URL.String()+"/?q="+url.QueryEscape(strings.Join(words, " ")), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		s.o.URL.String()+"/?q="+url.QueryEscape(strings.Join(words, " ")), nil)
 	if err != nil {
 		return err
 	}
@@ -131,7 +136,9 @@ func keeper(t *testing.T) string {
 		"tags library/nginx v1":                      registry.TagList{NotModified: true, Validator: "v1"},
 		"resolve library/nginx 1.25.3":               digest,
 		"manifest library/nginx " + digest + "amd64": registry.Manifest{Digest: digest, Config: digest},
-		"config library/nginx " + digest + "amd64":   sdk.ImageConfig{Platform: sdk.Platform{OS: "linux", Architecture: "amd64"}, Size: 1 << 20},
+		"config library/nginx " + digest + "amd64": sdk.ImageConfig{
+			Platform: sdk.Platform{OS: "linux", Architecture: "amd64"}, Size: 1 << 20,
+		},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, known := results[r.URL.Query().Get("q")]
@@ -147,14 +154,18 @@ func keeper(t *testing.T) string {
 
 func service(url string) Service {
 	return Service{
-		Options:    map[string]any{"url": url, "password": "t0ps3cret"},
-		Repository: registry.Repository{Host: strings.TrimPrefix(url, "http://"), Name: "library/nginx", ScopeHints: []string{"library/nginx"}},
-		Tag:        "1.25.3",
+		Options: map[string]any{"url": url, "password": "t0ps3cret"},
+		Repository: registry.Repository{
+			Host: strings.TrimPrefix(url, "http://"), Name: "library/nginx", ScopeHints: []string{"library/nginx"},
+		},
+		Tag: "1.25.3",
 	}
 }
 
 func define(b broken) registry.Type {
-	return registry.Define("shelf", "A shelf of images", func(_ sdk.Env, o shelfOptions) (*shelf, error) { return &shelf{o, b}, nil })
+	return registry.Define("shelf", "A shelf of images", func(_ sdk.Env, o shelfOptions) (*shelf, error) {
+		return &shelf{o, b}, nil
+	})
 }
 
 func shelfCase() Case {
@@ -181,36 +192,46 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 		"a URL as a host": bad("hosts", "is no host pattern", broken{hosts: func() []registry.Host {
 			return []registry.Host{{Pattern: "https://ghcr.io"}}
 		}}),
-		"tags without the tag": bad("responses", "among them", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
-			l.Tags = nil
-			return l, err
-		}}),
+		"tags without the tag": bad("responses", "among them",
+			broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
+				l.Tags = nil
+				return l, err
+			}}),
 		"another digest": bad("responses", "resolve 1.25.3", broken{resolve: func(d string, err error) (string, error) {
 			return strings.ToUpper(d), err
 		}}),
-		"no configuration": bad("responses", "the manifest lacks", broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
-			m.Config = ""
-			return m, err
-		}}),
-		"a configuration for another platform": bad("responses", "is of an image for", broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
-			c.Platform.Architecture = "riscv64"
-			return c, err
-		}}),
-		"a missing image that has a configuration": bad("missing", "configuration of a missing image", broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
-			return c, nil
-		}}),
-		"a limit of no host":  bad("responses", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
-		"limits out of order": bad("responses", "one per host, sorted", broken{limits: []registry.Limit{{Host: "b"}, {Host: "a"}}}),
-		"limits of one host":  bad("responses", "one per host, sorted", broken{limits: []registry.Limit{{Host: "a"}, {Host: "a"}}}),
-		"missing is unavailable": bad("missing", "want an sdk.ErrNotFound", broken{resolve: func(d string, err error) (string, error) {
-			if err != nil {
-				err = sdk.WithKind(sdk.ErrUnavailable, errors.New(err.Error()))
-			}
-			return d, err
-		}}),
-		"missing has no tags": bad("missing", "tags of a missing repository", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
-			return l, nil
-		}}),
+		"no configuration": bad("responses", "the manifest lacks",
+			broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
+				m.Config = ""
+				return m, err
+			}}),
+		"a configuration for another platform": bad("responses", "is of an image for",
+			broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
+				c.Platform.Architecture = "riscv64"
+				return c, err
+			}}),
+		"a missing image that has a configuration": bad("missing", "configuration of a missing image",
+			broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
+				return c, nil
+			}}),
+		"a limit of no host": bad("responses", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
+		"limits out of order": bad("responses", "one per host, sorted", broken{
+			limits: []registry.Limit{{Host: "b"}, {Host: "a"}},
+		}),
+		"limits of one host": bad("responses", "one per host, sorted", broken{
+			limits: []registry.Limit{{Host: "a"}, {Host: "a"}},
+		}),
+		"missing is unavailable": bad("missing", "want an sdk.ErrNotFound",
+			broken{resolve: func(d string, err error) (string, error) {
+				if err != nil {
+					err = sdk.WithKind(sdk.ErrUnavailable, errors.New(err.Error()))
+				}
+				return d, err
+			}}),
+		"missing has no tags": bad("missing", "tags of a missing repository",
+			broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
+				return l, nil
+			}}),
 		"no Digest": {Check: "responses", Want: "Service.Digest", Run: func(t *testing.T) {
 			c := shelfCase()
 			c.Working = func(t *testing.T) Service { return service(keeper(t)) }

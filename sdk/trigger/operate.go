@@ -19,7 +19,8 @@ type OperationRequest struct {
 }
 
 // errNoOperations is returned where no operations are taken.
-var errNoOperations = sdk.WithRemedy(sdk.WithKind(sdk.ErrUnsupported, errors.New("the host takes no operations from this trigger")),
+var errNoOperations = sdk.WithRemedy(sdk.WithKind(sdk.ErrUnsupported,
+	errors.New("the host takes no operations from this trigger")),
 	"grant the plugin the capability operate in plugins.grants, or update Dogwatch")
 
 // Operate requests an update, at most one of each container. The host begins it once

@@ -101,9 +101,11 @@ func Event() trigger.Request {
 	began := sdk.TimeOf(time.Date(2024, 4, 3, 9, 15, 0, 0, time.UTC))
 	return trigger.Request{
 		Delivery: "delivery-2", Batch: true,
-		Title: "Watcher local cannot reach its engine", Body: "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
+		Title: "Watcher local cannot reach its engine",
+		Body:  "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
 		Event: &trigger.Event{
-			Type: trigger.WatcherFailed, Watcher: "local", Error: "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
+			Type: trigger.WatcherFailed, Watcher: "local",
+			Error: "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
 			Since: began, At: sdk.TimeOf(began.Add(time.Minute)),
 		},
 	}

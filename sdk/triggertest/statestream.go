@@ -96,16 +96,26 @@ func busy() []trigger.Change {
 	idle, checking := trigger.WatcherState{Name: "local"}, trigger.WatcherState{Name: "local", Checking: true}
 	return []trigger.Change{
 		{All: true, Put: append(first, nginx), Watchers: []trigger.WatcherState{idle, {Name: "remote"}}},
-		{Watchers: []trigger.WatcherState{checking}, Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: true, Percent: 40}, {Watcher: "remote", Name: "nosuch", Running: true, Percent: -1}}},
+		{
+			Watchers: []trigger.WatcherState{checking},
+			Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: true, Percent: 40}, {
+				Watcher: "remote", Name: "nosuch", Running: true, Percent: -1,
+			}},
+		},
 		{Removed: []sdk.Container{nginx}, Put: []sdk.Container{renamed, again}},
-		{Removed: first, Watchers: []trigger.WatcherState{idle}, Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx"}}},
+		{
+			Removed: first, Watchers: []trigger.WatcherState{idle},
+			Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx"}},
+		},
 		{Removed: []sdk.Container{renamed, again}},
 	}
 }
 
 // subscribed starts an instance that has received the changes and requests
 // another one. ended gets what Subscribe returns after stop.
-func subscribed(t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change) (p *conform.Instance, stop func(), ended <-chan error) {
+func subscribed(
+	t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change,
+) (p *conform.Instance, stop func(), ended <-chan error) {
 	t.Helper()
 	p = conform.Start(t, s, in)
 	ctx, cancel := context.WithCancel(t.Context())

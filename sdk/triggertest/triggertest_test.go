@@ -173,21 +173,24 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 				}
 				return nil
 			}),
-		"failure unnoticed": bad("errors/500", "run succeeded", func(ctx context.Context, p *post, req trigger.Request) error {
-			_ = p.send(ctx, req)
-			return ctx.Err()
-		}),
-		"no delay": bad("errors/rate_limit", "*sdk.RateLimitedError after 7s", func(ctx context.Context, p *post, req trigger.Request) error {
-			err := p.send(ctx, req)
-			var limited *sdk.RateLimitedError
-			if errors.As(err, &limited) {
-				return sdk.RateLimited(0, limited.Err)
-			}
-			return err
-		}),
-		"ignores its context": bad("cancel/run", "the call goes on in the plugin", func(ctx context.Context, p *post, req trigger.Request) error {
-			return p.send(context.WithoutCancel(ctx), req)
-		}),
+		"failure unnoticed": bad("errors/500", "run succeeded",
+			func(ctx context.Context, p *post, req trigger.Request) error {
+				_ = p.send(ctx, req)
+				return ctx.Err()
+			}),
+		"no delay": bad("errors/rate_limit", "*sdk.RateLimitedError after 7s",
+			func(ctx context.Context, p *post, req trigger.Request) error {
+				err := p.send(ctx, req)
+				var limited *sdk.RateLimitedError
+				if errors.As(err, &limited) {
+					return sdk.RateLimited(0, limited.Err)
+				}
+				return err
+			}),
+		"ignores its context": bad("cancel/run", "the call goes on in the plugin",
+			func(ctx context.Context, p *post, req trigger.Request) error {
+				return p.send(context.WithoutCancel(ctx), req)
+			}),
 		"one at a time": bad("concurrent", "busy", func() func(context.Context, *post, trigger.Request) error {
 			var busy sync.Mutex
 			overlapping := make(chan struct{}, 1)
@@ -215,24 +218,32 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 				}
 				return &post{env: env, o: o}, nil
 			})
-			Run(t, typ, Case{Options: postCase().Options, Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields", "subscribe"}})
+			Run(t, typ, Case{
+				Options: postCase().Options,
+				Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch",
+					"fields", "subscribe"},
+			})
 		}},
 		"mistake accepted": {Check: "options", Want: `want an *sdk.InvalidError about "topic"`, Run: func(t *testing.T) {
-			typ := trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*post, error) { return &post{env: env, o: o}, nil })
-			Run(t, typ, postCase())
-		}},
-		"mistake shows a secret": {Check: "options", Want: `the error of configure shows the secret option "token"`, Run: func(t *testing.T) {
 			typ := trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*post, error) {
-				if strings.Contains(o.Topic, "/") {
-					return nil, sdk.Invalid("topic", "wrong in %+v", o)
-				}
 				return &post{env: env, o: o}, nil
 			})
 			Run(t, typ, postCase())
 		}},
-		"warning shows a secret": {Check: "replace", Want: `the warning shows the secret option "token"`, Run: func(t *testing.T) {
-			Run(t, define(func(p *post) { p.env.Warn("odd token " + p.o.Token) }), postCase())
-		}},
+		"mistake shows a secret": {Check: "options", Want: `the error of configure shows the secret option "token"`,
+			Run: func(t *testing.T) {
+				typ := trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*post, error) {
+					if strings.Contains(o.Topic, "/") {
+						return nil, sdk.Invalid("topic", "wrong in %+v", o)
+					}
+					return &post{env: env, o: o}, nil
+				})
+				Run(t, typ, postCase())
+			}},
+		"warning shows a secret": {Check: "replace", Want: `the warning shows the secret option "token"`,
+			Run: func(t *testing.T) {
+				Run(t, define(func(p *post) { p.env.Warn("odd token " + p.o.Token) }), postCase())
+			}},
 		"no Hanging": {Check: "cancel", Want: `list "cancel" in Skip`, Run: func(t *testing.T) {
 			c := postCase()
 			c.Hanging = nil
@@ -248,13 +259,14 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 			c.Skip = []string{"cancle"}
 			t.Run("", func(t *testing.T) { Run(t, define(unchanged), c) })
 		}},
-		"short secret": {Check: "replace", Want: `give the secret option "token" a recognisable value`, Run: func(t *testing.T) {
-			c := postCase()
-			c.Options = func(t *testing.T) map[string]any {
-				return map[string]any{"url": plugintest.Responding(t, http.StatusOK), "token": "x"}
-			}
-			Run(t, define(unchanged), c)
-		}},
+		"short secret": {Check: "replace", Want: `give the secret option "token" a recognisable value`,
+			Run: func(t *testing.T) {
+				c := postCase()
+				c.Options = func(t *testing.T) map[string]any {
+					return map[string]any{"url": plugintest.Responding(t, http.StatusOK), "token": "x"}
+				}
+				Run(t, define(unchanged), c)
+			}},
 	})
 }
 

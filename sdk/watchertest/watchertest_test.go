@@ -133,16 +133,22 @@ func define(f flaw) watcher.Type {
 func TestRunPassesValidType(t *testing.T) { Run(t, define(flaw{}), yardCase()) }
 
 func TestRunPassesValidTypeWithoutEvents(t *testing.T) {
-	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (*yard, error) { return &yard{o: o}, nil })
+	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (*yard, error) {
+		return &yard{o: o}, nil
+	})
 	Run(t, typ, yardCase())
 }
 
 func TestRunFailsInvalidTypes(t *testing.T) {
 	list := func(want string, change func(*yard, *watcher.Container)) kittest.Bad {
-		return kittest.Bad{Check: "list", Want: want, Run: func(t *testing.T) { Run(t, define(flaw{list: change}), yardCase()) }}
+		return kittest.Bad{
+			Check: "list", Want: want, Run: func(t *testing.T) { Run(t, define(flaw{list: change}), yardCase()) },
+		}
 	}
 	watch := func(part, want string, f func(context.Context, func(watcher.Event)) error) kittest.Bad {
-		return kittest.Bad{Check: "watch/" + part, Want: want, Run: func(t *testing.T) { Run(t, define(flaw{watch: f}), yardCase()) }}
+		return kittest.Bad{
+			Check: "watch/" + part, Want: want, Run: func(t *testing.T) { Run(t, define(flaw{watch: f}), yardCase()) },
+		}
 	}
 	kittest.MustFail(t, map[string]kittest.Bad{
 		"no id":         list(`the id "" is empty`, func(_ *yard, c *watcher.Container) { c.ID = "" }),

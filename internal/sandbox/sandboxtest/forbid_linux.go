@@ -31,7 +31,9 @@ func Forbid(errno unix.Errno, calls ...uint32) error {
 	}
 	// The places of the number, the architecture and the first argument in struct seccomp_data of seccomp(2).
 	const numberAt, archAt, argumentAt = 0, 4, 16
-	fail, pass := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+	fail, pass := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}, bpf.RetConstant{
+		Val: unix.SECCOMP_RET_ALLOW,
+	}
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: archAt, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1}, pass,
@@ -40,7 +42,8 @@ func Forbid(errno unix.Errno, calls ...uint32) error {
 	for _, n := range calls {
 		if n == Filters {
 			program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: n, SkipTrue: 4},
-				bpf.LoadAbsolute{Off: argumentAt, Size: 4}, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.PR_SET_SECCOMP, SkipTrue: 1}, fail, pass)
+				bpf.LoadAbsolute{Off: argumentAt, Size: 4},
+				bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.PR_SET_SECCOMP, SkipTrue: 1}, fail, pass)
 			continue
 		}
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: n, SkipTrue: 1}, fail)
@@ -57,7 +60,8 @@ func Forbid(errno unix.Errno, calls ...uint32) error {
 		return os.NewSyscallError("prctl no_new_privs", err)
 	}
 	filter := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	if _, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&filter))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER,
+		uintptr(unsafe.Pointer(&filter))); errno != 0 {
 		return errors.Join(errors.ErrUnsupported, os.NewSyscallError("prctl seccomp", errno))
 	}
 	return nil

@@ -64,7 +64,9 @@ func ID(typ kind.Type, name string) string { return string(typ.Kind) + "." + typ
 // Configure does what the host does with an operator's options: it checks them
 // against the type's schema, applies defaults and creates the instance. The error
 // is the one that the operator would see.
-func Configure(ctx context.Context, c *pluginclient.Client, typ kind.Type, name string, options map[string]any) (pluginclient.Configured, error) {
+func Configure(
+	ctx context.Context, c *pluginclient.Client, typ kind.Type, name string, options map[string]any,
+) (pluginclient.Configured, error) {
 	values, problems, unknown := typ.Options.Resolve(options)
 	for _, name := range unknown {
 		problems = append(problems, sdk.FieldError{Field: name, Detail: "unknown option"})

@@ -18,7 +18,9 @@ import (
 
 // unary and stream see every call of the server: they survive its panics, make
 // a status of its error and make its response valid to encode.
-func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+func (s *Server) unary(
+	ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler,
+) (resp any, err error) {
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(ctx, req)
 	}
@@ -31,7 +33,9 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	return resp, err
 }
 
-func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+func (s *Server) stream(
+	srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
+) (err error) {
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(srv, ss)
 	}
@@ -44,7 +48,9 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 // counted returns a context that counts the requests of a call to a registry, and what reports
 // them when it ends. A process in which nothing has ever counted a request reports none: its
 // registries may make theirs without counting them.
-func (s *Server) counted(ctx context.Context, method string) (counting context.Context, report func(setTrailer func(metadata.MD))) {
+func (s *Server) counted(
+	ctx context.Context, method string,
+) (counting context.Context, report func(setTrailer func(metadata.MD))) {
 	if !strings.HasPrefix(method, protocol.RegistryService) {
 		return ctx, func(func(metadata.MD)) {}
 	}

@@ -82,17 +82,21 @@ func (s *Server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pl
 func (s *Server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
 	var resp *pluginv1.ManifestResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
-		m, err := r.Manifest(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
+		m, err := r.Manifest(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(),
+			protocol.DecodePlatform(req.GetPlatform()))
 		resp = protocol.EncodeManifest(m)
 		return err
 	})
 	return resp, err
 }
 
-func (s *Server) ImageConfig(ctx context.Context, req *pluginv1.ImageConfigRequest) (*pluginv1.ImageConfigResponse, error) {
+func (s *Server) ImageConfig(
+	ctx context.Context, req *pluginv1.ImageConfigRequest,
+) (*pluginv1.ImageConfigResponse, error) {
 	resp := &pluginv1.ImageConfigResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.ConfigReader) error {
-		c, err := r.ImageConfig(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
+		c, err := r.ImageConfig(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(),
+			protocol.DecodePlatform(req.GetPlatform()))
 		resp.Config = protocol.EncodeImageConfig(&c)
 		protocol.FitImageConfig(resp.Config)
 		return err
@@ -100,17 +104,22 @@ func (s *Server) ImageConfig(ctx context.Context, req *pluginv1.ImageConfigReque
 	return resp, err
 }
 
-func (s *Server) DescribeTags(ctx context.Context, req *pluginv1.DescribeTagsRequest) (*pluginv1.DescribeTagsResponse, error) {
+func (s *Server) DescribeTags(
+	ctx context.Context, req *pluginv1.DescribeTagsRequest,
+) (*pluginv1.DescribeTagsResponse, error) {
 	resp := &pluginv1.DescribeTagsResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.TagDescriber) error {
-		tags, err := r.DescribeTags(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag(), protocol.DecodePlatform(req.GetPlatform()))
+		tags, err := r.DescribeTags(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag(),
+			protocol.DecodePlatform(req.GetPlatform()))
 		resp.Tags = protocol.EncodeTags(tags)
 		return err
 	})
 	return resp, err
 }
 
-func (s *Server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
+func (s *Server) Credentials(
+	ctx context.Context, req *pluginv1.CredentialsRequest,
+) (*pluginv1.CredentialsResponse, error) {
 	var resp *pluginv1.CredentialsResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {
 		c, err := p.Credentials(ctx, protocol.DecodeRepository(req.GetRepository()))

@@ -26,7 +26,9 @@ func (s *Server) Update(stream pluginv1.Watcher_UpdateServer) error {
 		return err
 	}
 	return serving(s, first.GetInstance(), func(_ *instance, u watcher.Updater) error {
-		j := &journal{responses: make(chan *pluginv1.UpdateRequest, 1), ended: make(chan struct{}), out: protocol.NewSender(stream.Send)}
+		j := &journal{
+			responses: make(chan *pluginv1.UpdateRequest, 1), ended: make(chan struct{}), out: protocol.NewSender(stream.Send),
+		}
 		defer j.out.Close()
 		// It ends when this call has, for only then nothing is received any more.
 		s.receivers.Go(func() { j.receive(stream) })

@@ -23,7 +23,8 @@ func generate() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	for _, tool := range []string{"google.golang.org/protobuf/cmd/protoc-gen-go", "google.golang.org/grpc/cmd/protoc-gen-go-grpc"} {
+	for _, tool := range []string{"google.golang.org/protobuf/cmd/protoc-gen-go",
+		"google.golang.org/grpc/cmd/protoc-gen-go-grpc"} {
 		if err := run("go", "build", "-o", filepath.Join(dir, filepath.Base(tool)), tool); err != nil {
 			return err
 		}

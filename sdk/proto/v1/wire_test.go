@@ -58,7 +58,8 @@ func describe(f protoreflect.FileDescriptor) []string {
 		methods := services.Get(i).Methods()
 		for j := range methods.Len() {
 			m := methods.Get(j)
-			lines = append(lines, fmt.Sprintf("rpc %s(%s) returns (%s)%s", m.FullName(), m.Input().Name(), m.Output().Name(), streaming(m)))
+			lines = append(lines,
+				fmt.Sprintf("rpc %s(%s) returns (%s)%s", m.FullName(), m.Input().Name(), m.Output().Name(), streaming(m)))
 		}
 	}
 	messages := f.Messages()
