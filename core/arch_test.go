@@ -80,7 +80,8 @@ func TestDependenciesPointDownwards(t *testing.T) {
 			from := p.ImportPath
 			switch {
 			case below(from, "sdk") && !below(imported, "sdk") && !below(imported, "internal"),
-				below(from, "sdk/plugin") && below(imported, "internal") && imported != "internal/protocol" && imported != "internal/idle",
+				below(from, "sdk/plugin") && below(imported, "internal") && imported != "internal/protocol" &&
+					imported != "internal/idle",
 				below(from, "internal") && !below(imported, "internal") && !below(imported, "sdk"),
 				below(from, "core") && !below(imported, "core") && !below(imported, "sdk") && !below(imported, "internal"),
 				below(from, "plugins") && !below(imported, "plugins") && !below(imported, "sdk") && !below(imported, "internal"),

@@ -290,12 +290,14 @@ func (a *App) report(problems []config.Problem) {
 func (a *App) pluginOptions() plugin.Options {
 	settings := a.opt.Config
 	return plugin.Options{
-		Builtins: a.opt.Builtins, Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
+		Builtins: a.opt.Builtins, Command: settings.Command(), Dir: settings.Plugins.Dir,
+		Pinned:    settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: wiring.PluginGrants(settings, a.log), Env: settings.Plugins.Env,
 		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path), Trust: a.store, Records: a.store,
 		Installed: wiring.InstalledPlugins(settings, a.log), Version: a.opt.Version, Log: a.opt.Log, Now: a.opt.Now,
-		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
-		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings, a.wudNames),
+		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged,
+		Observe: a.metrics.Call,
+		Redact:  a.opt.Redactor.String, Vars: wiring.PluginVars(settings, a.wudNames),
 	}
 }
 
@@ -314,7 +316,8 @@ func (a *App) Run(ctx context.Context) error {
 	stored := wiring.Containers{Store: a.store}
 	var err error
 	a.streams, err = statestream.New(ctx, statestream.Options{
-		Containers: stored.Shared, Watchers: a.components.WatcherNames, Operations: a.updater.States, Events: a.store, Bus: &a.bus,
+		Containers: stored.Shared, Watchers: a.components.WatcherNames, Operations: a.updater.States, Events: a.store,
+		Bus: &a.bus,
 		Run: wiring.RunNow(a.dispatcher, stored), Decide: wiring.Decide(a.choices, stored, a.opt.Now), Log: a.opt.Log,
 	})
 	if err != nil {
@@ -418,7 +421,8 @@ func (a *App) discover(ctx context.Context) error {
 	if !a.opt.Strict {
 		return nil
 	}
-	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.installer.Problems(), a.auth.Problems(), a.components.Problems()), true)
+	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.installer.Problems(), a.auth.Problems(),
+		a.components.Problems()), true)
 }
 
 // reached notes whether the engine of a watcher answered.
@@ -440,7 +444,10 @@ func (a *App) pluginChanged(st plugin.Status) {
 		a.bus.Touch(event.PluginChanged)
 		return
 	}
-	e := event.Event{At: a.opt.Now(), Type: t, Subject: st.Name, Payload: event.Payload{Plugin: &event.Plugin{State: string(st.State), Error: st.Error}}}
+	e := event.Event{
+		At: a.opt.Now(), Type: t, Subject: st.Name,
+		Payload: event.Payload{Plugin: &event.Plugin{State: string(st.State), Error: st.Error}},
+	}
 	if err := a.store.Commit(context.Background(), event.Change{Events: []event.Event{e}}); err != nil {
 		a.log.Error("record the state of a plugin", "bundle", st.Name, "error", err)
 	}
@@ -448,7 +455,8 @@ func (a *App) pluginChanged(st plugin.Status) {
 
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
-		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
+		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components,
+		Plugins: a.plugins, Installs: a.installer,
 		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(),
 		Rules: a.rules().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
 		Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
@@ -468,7 +476,8 @@ func (a *App) webOptions() web.Options {
 	return web.Options{
 		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version,
 		Service: a.service, Logins: a.auth, Links: a.pageLinks(), OpenAPI: api.Document(), PageViewed: a.pageViewed,
-		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, WantVersions: a.dater.WantVersions, Log: a.opt.Log, Now: a.opt.Now,
+		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, WantVersions: a.dater.WantVersions,
+		Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 

@@ -25,7 +25,9 @@ func TestImportWUDReadsTheConfiguredFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "my.json"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	conf := &config.Config{WUDFile: "my.json", Components: []config.Component{{Kind: kind.Watcher, Type: "docker", Name: "nas"}}}
+	conf := &config.Config{
+		WUDFile: "my.json", Components: []config.Component{{Kind: kind.Watcher, Type: "docker", Name: "nas"}},
+	}
 	conf.Store.Path = folder
 	a := &App{opt: Options{Config: conf}, store: s, log: hclog.NewNullLogger()}
 	a.importWUD(t.Context())

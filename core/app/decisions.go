@@ -21,7 +21,10 @@ func (a *App) rules() *wiring.Policies {
 
 // subjects returns what the updates of containers are decided with.
 func (a *App) subjects() wiring.Subjects {
-	return wiring.Subjects{Store: a.store, Rules: a.rules().Rules, Facts: a.updateFacts, Choices: a.choices.Of, ZoneName: func() string { return a.reloader.Current().Policy.Zone }}
+	return wiring.Subjects{
+		Store: a.store, Rules: a.rules().Rules, Facts: a.updateFacts, Choices: a.choices.Of,
+		ZoneName: func() string { return a.reloader.Current().Policy.Zone },
+	}
 }
 
 // updateFacts returns what a decision about the update of a container depends on besides rules and choices.

@@ -12,12 +12,13 @@ const retention = 90 * 24 * time.Hour
 
 // count counts every event from now on.
 func (a *App) count(ctx context.Context) error {
-	event.NewTailer(event.TailOptions{Log: a.store, Bus: &a.bus, Logger: a.log, Handle: func(_ context.Context, page []event.Event) error {
-		for _, e := range page {
-			a.metrics.Event(e)
-		}
-		return nil
-	}}).Run(ctx)
+	event.NewTailer(event.TailOptions{Log: a.store, Bus: &a.bus, Logger: a.log,
+		Handle: func(_ context.Context, page []event.Event) error {
+			for _, e := range page {
+				a.metrics.Event(e)
+			}
+			return nil
+		}}).Run(ctx)
 	return nil
 }
 

@@ -18,7 +18,9 @@ const (
 // then whenever Dogwatch becomes idle, until ctx ends: a check or a page needs
 // several times the memory that Dogwatch needs until the next one. While checking
 // reports that a check is under way, which may wait for its registries, it is not idle.
-func releaseWhenIdle(ctx context.Context, bus *event.Bus, pageViews <-chan struct{}, checking func() bool, release func()) error {
+func releaseWhenIdle(
+	ctx context.Context, bus *event.Bus, pageViews <-chan struct{}, checking func() bool, release func(),
+) error {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	release()

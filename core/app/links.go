@@ -19,7 +19,8 @@ func (a *App) makeLinks(ctx context.Context) (err error) {
 	}
 	a.links, err = link.New(ctx, link.Options{
 		URL: settings.PublicURL, Expiry: settings.Links.Expiry, Store: a.store, Containers: wiring.Containers{Store: a.store},
-		Choices: a.choices, MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
+		Choices:    a.choices,
+		MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
 	})
 	return err
 }

@@ -77,9 +77,10 @@ func (o *outdated) look(ctx context.Context) {
 			continue
 		}
 		o.log.Info("a newer version of a plugin is available", "name", st.Name, "ref", st.Ref, "newer", st.Available)
-		change.Events = append(change.Events, event.Event{At: o.now(), Type: event.PluginOutdated, Subject: st.Name, Payload: event.Payload{
-			Plugin: &event.Plugin{From: st.Ref, To: st.Available, Digest: st.AvailableDigest},
-		}})
+		change.Events = append(change.Events,
+			event.Event{At: o.now(), Type: event.PluginOutdated, Subject: st.Name, Payload: event.Payload{
+				Plugin: &event.Plugin{From: st.Ref, To: st.Available, Digest: st.AvailableDigest},
+			}})
 	}
 	if len(change.Events) > 0 {
 		if err := o.record(ctx, change); err != nil {

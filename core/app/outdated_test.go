@@ -55,7 +55,8 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "lamp")
 		must(os.WriteFile(file, []byte("#!/bin/sh\n# "+text+"\n"), 0o755))
-		_, err := artifact.Push(t.Context(), plainLogins{}, *source(tag).Image, []artifact.Built{{File: file, Plugin: artifact.Plugin{Name: "lamp", Version: tag}}}, nil)
+		_, err := artifact.Push(t.Context(), plainLogins{}, *source(tag).Image,
+			[]artifact.Built{{File: file, Plugin: artifact.Plugin{Name: "lamp", Version: tag}}}, nil)
 		must(err)
 	}
 	dir := filepath.Join(t.TempDir(), "plugins")
@@ -64,7 +65,9 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 		f, err := install.Open(t.Context(), dir)
 		must(err)
 		defer f.Close()
-		s, err := f.Fetch(t.Context(), artifact.Fetcher{Logins: plainLogins{}, Platform: artifact.Here()}, install.Request{Source: source(tag)})
+		s, err := f.Fetch(t.Context(), artifact.Fetcher{Logins: plainLogins{}, Platform: artifact.Here()}, install.Request{
+			Source: source(tag),
+		})
 		must(err)
 		must(f.Install(s))
 	}
@@ -76,7 +79,8 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 	start := func() *outdated {
 		return &outdated{
 			dir: dir, logins: func() RegistryLogins { return plainLogins{} }, log: hclog.NewNullLogger(),
-			now: func() time.Time { return now }, tried: map[string]time.Time{}, may: func(string, []string) error { return nil },
+			now: func() time.Time { return now }, tried: map[string]time.Time{},
+			may:    func(string, []string) error { return nil },
 			record: func(_ context.Context, c event.Change) error { found = append(found, c.Events...); return nil },
 		}
 	}

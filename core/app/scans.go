@@ -49,7 +49,8 @@ func (a *App) makeScans(ctx context.Context, images wiring.Updates) error {
 			}
 			return of(from), of(to), nil
 		},
-		Changed: a.decideAgain, Progressed: func() { a.bus.Touch(event.ScanProgressed) }, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		Changed: a.decideAgain, Progressed: func() { a.bus.Touch(event.ScanProgressed) }, Redact: a.opt.Redactor.String,
+		Log: a.opt.Log, Now: a.opt.Now,
 	})
 	return a.scans.Load(ctx)
 }

@@ -23,7 +23,9 @@ func (a *App) forgetWatchers(ctx context.Context) error {
 	for _, r := range a.store.Snapshot().All() {
 		if c := r.Container; !known[c.Watcher] {
 			change.Remove = append(change.Remove, c.ID)
-			change.Events = append(change.Events, event.Event{At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+			change.Events = append(change.Events, event.Event{
+				At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+			})
 		}
 	}
 	if len(change.Remove) == 0 {

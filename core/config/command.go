@@ -12,7 +12,8 @@ import (
 // reaching are the settings by which a command reaches the Dogwatch that serves; where a
 // login is configured it needs the store and the plugins of it as well.
 var (
-	reaching        = []string{"server.host", "server.port", "server.basepath", "server.tls.enabled", "server.tls.key", "server.tls.cert"}
+	reaching = []string{"server.host", "server.port", "server.basepath", "server.tls.enabled", "server.tls.key",
+		"server.tls.cert"}
 	reachingIfLogin = []string{"store.path", "plugins.dir"}
 )
 

@@ -17,13 +17,18 @@ func TestCommand(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"defaults":  {Input{}, "dogwatch"},
-		"variables": {Input{Environ: []string{"DOGWATCH_SERVER_HOST=127.0.0.1", "WUD_SERVER_PORT=3001", "DOGWATCH_SERVER_BASEPATH=/dog"}}, "DOGWATCH_SERVER_HOST=127.0.0.1 DOGWATCH_SERVER_PORT=3001 DOGWATCH_SERVER_BASEPATH=/dog/ dogwatch"},
-		"flag":      {Input{Flags: map[string]any{"server.port": 3002}}, "DOGWATCH_SERVER_PORT=3002 dogwatch"},
-		"file":      {Input{File: file}, "dogwatch --config '" + file + "'"},
-		"both":      {Input{Environ: []string{"DOGWATCH_CONFIG=" + file, "DOGWATCH_SERVER_HOST=::1"}}, "DOGWATCH_SERVER_HOST=::1 dogwatch --config '" + file + "'"},
-		"store":     {Input{Environ: []string{"DOGWATCH_STORE_PATH=" + dir}}, "dogwatch"},
-		"login":     {Input{Environ: []string{"DOGWATCH_STORE_PATH=" + dir, "DOGWATCH_AUTH_BASIC_ME_USER=me", "DOGWATCH_AUTH_BASIC_ME_HASH=x"}}, "DOGWATCH_STORE_PATH=" + dir + " dogwatch"},
+		"defaults": {Input{}, "dogwatch"},
+		"variables": {Input{
+			Environ: []string{"DOGWATCH_SERVER_HOST=127.0.0.1", "WUD_SERVER_PORT=3001", "DOGWATCH_SERVER_BASEPATH=/dog"},
+		}, "DOGWATCH_SERVER_HOST=127.0.0.1 DOGWATCH_SERVER_PORT=3001 DOGWATCH_SERVER_BASEPATH=/dog/ dogwatch"},
+		"flag": {Input{Flags: map[string]any{"server.port": 3002}}, "DOGWATCH_SERVER_PORT=3002 dogwatch"},
+		"file": {Input{File: file}, "dogwatch --config '" + file + "'"},
+		"both": {Input{Environ: []string{"DOGWATCH_CONFIG=" + file, "DOGWATCH_SERVER_HOST=::1"}},
+			"DOGWATCH_SERVER_HOST=::1 dogwatch --config '" + file + "'"},
+		"store": {Input{Environ: []string{"DOGWATCH_STORE_PATH=" + dir}}, "dogwatch"},
+		"login": {Input{
+			Environ: []string{"DOGWATCH_STORE_PATH=" + dir, "DOGWATCH_AUTH_BASIC_ME_USER=me", "DOGWATCH_AUTH_BASIC_ME_HASH=x"},
+		}, "DOGWATCH_STORE_PATH=" + dir + " dogwatch"},
 	} {
 		if c.in.File == "" && name != "both" {
 			c.in.Open = func(string) (fs.File, error) { return nil, fs.ErrNotExist }

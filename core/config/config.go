@@ -313,8 +313,11 @@ func (c Component) ID() string { return c.Type + "." + c.Name }
 
 // Same reports whether another section says the same, wherever it is written.
 func (c Component) Same(other Component) bool {
-	return c.Key() == other.Key() && maps.EqualFunc(c.Options, other.Options, func(a, b Value) bool { return reflect.DeepEqual(a.V, b.V) }) &&
-		slices.EqualFunc(c.Problems, other.Problems, func(a, b Problem) bool { return a.Key == b.Key && a.Message == b.Message })
+	return c.Key() == other.Key() &&
+		maps.EqualFunc(c.Options, other.Options, func(a, b Value) bool { return reflect.DeepEqual(a.V, b.V) }) &&
+		slices.EqualFunc(c.Problems, other.Problems, func(a, b Problem) bool {
+			return a.Key == b.Key && a.Message == b.Message
+		})
 }
 
 // Key returns "trigger.smtp.main".

@@ -48,7 +48,9 @@ func Diff(before, after *Config, schema SchemaOf) []Difference {
 		if !had {
 			all = append(all, Difference{Path: path, After: v.shown, Source: v.source, Component: v.component})
 		} else if !reflect.DeepEqual(was.raw, v.raw) {
-			all = append(all, Difference{Path: path, Before: was.shown, After: v.shown, Source: v.source, Component: v.component})
+			all = append(all, Difference{
+				Path: path, Before: was.shown, After: v.shown, Source: v.source, Component: v.component,
+			})
 		}
 	}
 	for path, v := range old {

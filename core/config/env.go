@@ -157,8 +157,9 @@ func envPath(name string, watcherTypes []string, docker option.Schema) (string, 
 	case typed && slices.Contains(watcherTypes, rest[0]):
 	case typed && option.Suggest(rest[0], watcherTypes) != "":
 		near := slices.Concat([]string{"watcher", option.Suggest(rest[0], watcherTypes)}, rest[1:])
-		return "", &Problem{Key: strings.Join(slices.Concat([]string{"watcher"}, rest[:2]), "."), Source: "env " + name, Level: Error,
-			Message: "unknown watcher type " + rest[0], Remedy: "did you mean " + EnvName(strings.Join(near, ".")) + "?"}
+		return "",
+			&Problem{Key: strings.Join(slices.Concat([]string{"watcher"}, rest[:2]), "."), Source: "env " + name, Level: Error,
+				Message: "unknown watcher type " + rest[0], Remedy: "did you mean " + EnvName(strings.Join(near, ".")) + "?"}
 	case typed && len(docker) > 0 && !hasGroup(docker, rest[1]): // a type that is not built in
 	default:
 		rest = slices.Concat([]string{dockerType}, rest)

@@ -101,32 +101,43 @@ func TestLoadExplainsOdditiesOfTheCorpus(t *testing.T) {
 	}
 	cases := []struct{ oddity, variable, want string }{
 		{"component names in lower", "WUD_WATCHER_local_CRON=0 1 * * *", "watcher.docker.local cron"},
-		{"component names in lower", "WUD_TRIGGER_DOCKERCOMPOSE_qBittorent_FILE=/c.yml", "trigger.dockercompose.qbittorent file"},
+		{"component names in lower", "WUD_TRIGGER_DOCKERCOMPOSE_qBittorent_FILE=/c.yml",
+			"trigger.dockercompose.qbittorent file"},
 		{"component names in lower", "WUD_TRIGGER_NTFY_ntfy_URL=https://ntfy.example.org", "trigger.ntfy.ntfy url"},
 		{"numeric names", "WUD_TRIGGER_DISCORD_1_URL=https://discord.example.org", "trigger.discord.1 url"},
 		{"numeric names", "WUD_TRIGGER_TELEGRAM_1_BOTTOKEN=x", "trigger.telegram.1 bottoken"},
 		{"names that are provider types", "WUD_WATCHER_DOCKER_CRON=0 1 * * *", "watcher.docker.docker cron"},
-		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org", "trigger.discord.infra alerts.url"}, // an unknown option, see TestResolveReportsMistakesOfOptions
-		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug", "error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
+		// an unknown option, see TestResolveReportsMistakesOfOptions
+		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org",
+			"trigger.discord.infra alerts.url"},
+		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug",
+			"error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
 		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, "log.level = debug"},
 		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY)"},
 		{"options that do not exist", "WUD_TRIGGER_DISCORD_MAIN_WEBHOOKURL=x", "trigger.discord.main webhookurl"},
 		{"trigger types that do not exist", "WUD_TRIGGER_WATCHTOWER_MAIN_URL=x", "trigger.watchtower.main url"},
-		{"registry variables without a name", "WUD_REGISTRY_HUB_LOGIN=ana", "warning: registry.hub.login: the name is missing (env WUD_REGISTRY_HUB_LOGIN); write WUD_REGISTRY_HUB_PRIVATE_LOGIN"},
+		{"registry variables without a name", "WUD_REGISTRY_HUB_LOGIN=ana",
+			"warning: registry.hub.login: the name is missing (env WUD_REGISTRY_HUB_LOGIN); write WUD_REGISTRY_HUB_PRIVATE_LOGIN"},
 		{"six-field cron", "WUD_WATCHER_MAIN_CRON=0 0 */12 * * *", "watcher.docker.main cron"},
 		{"SOCKET set to a URL", "WUD_WATCHER_MAIN_SOCKET=tcp://docker-socket-proxy:2375", "watcher.docker.main socket"},
-		{"registry URL with a repository path", "WUD_REGISTRY_CUSTOM_MAIN_URL=https://registry.example.org/library/app:1.0", "registry.custom.main url"},
-		{"empty values", "WUD_TRIGGER_SMTP_MAIN_HOST=", "warning: trigger.smtp.main: does not exist, since all its variables are empty (env WUD_TRIGGER_SMTP_MAIN_HOST); give them values or remove them"},
+		{"registry URL with a repository path",
+			"WUD_REGISTRY_CUSTOM_MAIN_URL=https://registry.example.org/library/app:1.0", "registry.custom.main url"},
+		{"empty values", "WUD_TRIGGER_SMTP_MAIN_HOST=",
+			"warning: trigger.smtp.main: does not exist, since all its variables are empty (env WUD_TRIGGER_SMTP_MAIN_HOST); give them values or remove them"},
 	}
 	for _, c := range cases {
 		name, _, _ := strings.Cut(c.variable, "=")
-		loaded, err := Load(Input{Environ: []string{"HOME=/h", c.variable}, WatcherTypes: []string{"docker"}, Open: memory(nil)})
+		loaded, err := Load(Input{
+			Environ: []string{"HOME=/h", c.variable}, WatcherTypes: []string{"docker"}, Open: memory(nil),
+		})
 		if got := outcomeOf(loaded, name); err != nil || got != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.variable, got, err, c.want)
 		}
 	}
 	for _, oddity := range corpus.Oddities {
-		if !slices.ContainsFunc(cases, func(c struct{ oddity, variable, want string }) bool { return strings.HasPrefix(oddity, c.oddity) }) {
+		if !slices.ContainsFunc(cases, func(c struct{ oddity, variable, want string }) bool {
+			return strings.HasPrefix(oddity, c.oddity)
+		}) {
 			t.Errorf("nobody tests: %s", oddity)
 		}
 	}
@@ -137,13 +148,16 @@ func TestLoadExplainsOdditiesOfTheCorpus(t *testing.T) {
 func TestSecretFileOverridesValueOfWUDAlone(t *testing.T) {
 	for _, prefix := range []string{"WUD_", "DOGWATCH_"} {
 		name := prefix + "TRIGGER_SMTP_MAIN_PASS"
-		c, err := Load(Input{Environ: []string{"HOME=/h", name + "=inline", name + "__FILE=/s"}, Open: memory(map[string]string{"s": "filed\n"})})
+		c, err := Load(Input{
+			Environ: []string{"HOME=/h", name + "=inline", name + "__FILE=/s"}, Open: memory(map[string]string{"s": "filed\n"}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		pass := c.Components[0].Options["pass"].V
 		if prefix == "WUD_" {
-			if pass != "filed" || len(c.Problems) != 1 || c.Problems[0].String() != "trigger.smtp.main.pass: is not used, since its file is set, too (env WUD_TRIGGER_SMTP_MAIN_PASS); remove one" {
+			if pass != "filed" || len(c.Problems) != 1 ||
+				c.Problems[0].String() != "trigger.smtp.main.pass: is not used, since its file is set, too (env WUD_TRIGGER_SMTP_MAIN_PASS); remove one" {
 				t.Errorf("%s: %v, %v", name, pass, c.Problems)
 			}
 		} else if pass != nil || len(c.Components[0].Problems) != 1 {
@@ -196,12 +210,14 @@ func golden(t *testing.T, name, got string) {
 
 // TestEnvNameRoundTrip: the variable that is documented for a path sets that path.
 func TestEnvNameRoundTrip(t *testing.T) {
-	paths := []string{"trigger.smtp.main.tls.verify", "registry.ecr.private.region", "watcher.docker.local.cron", "auth.basic.ana.hash"}
+	paths := []string{"trigger.smtp.main.tls.verify", "registry.ecr.private.region", "watcher.docker.local.cron",
+		"auth.basic.ana.hash"}
 	for _, o := range settingsSchema() {
 		paths = append(paths, o.Name)
 	}
 	for _, path := range paths {
-		for _, name := range []string{EnvName(path), wudName(path), strings.ToLower(EnvName(path)), EnvName(path) + "__FILE"} {
+		for _, name := range []string{EnvName(path), wudName(path), strings.ToLower(EnvName(path)),
+			EnvName(path) + "__FILE"} {
 			got, problem := envPath(name, []string{"docker"}, nil)
 			if problem != nil || strings.TrimSuffix(got, fileSuffix) != path {
 				t.Errorf("%s is read as %s (%v), want %s", name, got, problem, path)
@@ -216,9 +232,12 @@ func TestProblemsHoldNoValues(t *testing.T) {
 	const secret = "hunter2"
 	environ := []string{"HOME=/h"}
 	for _, name := range []string{
-		"DOGWATCH_PASSWORD", "DOGWATCH_TRIGGER", "DOGWATCH_TRIGGER_SMTP", "DOGWATCH_TRIGGER_SMTP_PASS", "DOGWATCH_TRIGER_SMTP_MAIN_PASS",
-		"DOGWATCH_TRIGGER_SMTP_A__PASS", "DOGWATCH_TRIGGER_SMTP_A/B_PASS", "DOGWATCH_TRIGGER_SMTP_MAIN_PASS", "dogwatch_trigger_smtp_main_pass", "WUD_AUTH_BASIC_HASH",
-		"WUD_AUTH_BASIC_ANA_HASH", "WUD_API_KEY", "WUD_REGISTRY_HUB_PASSWORD", "WUD_STORE_FILE", "WUD_STORE", "WUD_TRIGGER_A::B_C_D", "DOGWATCH_WATCHER_DOKCER_A_PASS",
+		"DOGWATCH_PASSWORD", "DOGWATCH_TRIGGER", "DOGWATCH_TRIGGER_SMTP", "DOGWATCH_TRIGGER_SMTP_PASS",
+		"DOGWATCH_TRIGER_SMTP_MAIN_PASS",
+		"DOGWATCH_TRIGGER_SMTP_A__PASS", "DOGWATCH_TRIGGER_SMTP_A/B_PASS", "DOGWATCH_TRIGGER_SMTP_MAIN_PASS",
+		"dogwatch_trigger_smtp_main_pass", "WUD_AUTH_BASIC_HASH",
+		"WUD_AUTH_BASIC_ANA_HASH", "WUD_API_KEY", "WUD_REGISTRY_HUB_PASSWORD", "WUD_STORE_FILE", "WUD_STORE",
+		"WUD_TRIGGER_A::B_C_D", "DOGWATCH_WATCHER_DOKCER_A_PASS",
 	} {
 		environ = append(environ, name+"="+secret+name)
 	}
@@ -241,8 +260,10 @@ func TestProblemsHoldNoValues(t *testing.T) {
 // TestAuthRequiredByAnyLogin: any way to log in, even a mistaken one, keeps the server from being open.
 func TestAuthRequiredByAnyLogin(t *testing.T) {
 	for variable, want := range map[string]bool{
-		"WUD_AUTH_BASIC_ANA_USER=ana": true, "WUD_AUTH_BASIC_USER=ana": true, "WUD_AUTH_USER=ana": true, "DOGWATCH_AUTH_OIDC_X_CLIENTSECRET__FILE=/missing": true,
-		"WUD_AUTH_BASIC_ANA_USER=": true, "DOGWATCH_AUTH_LDAP_X_URL=x": true, "DOGWATCH_AUTH_BASIC_A_B__FILE=": true, "WUD_AUTH_BASIC_HASH=": true,
+		"WUD_AUTH_BASIC_ANA_USER=ana": true, "WUD_AUTH_BASIC_USER=ana": true, "WUD_AUTH_USER=ana": true,
+		"DOGWATCH_AUTH_OIDC_X_CLIENTSECRET__FILE=/missing": true,
+		"WUD_AUTH_BASIC_ANA_USER=":                         true, "DOGWATCH_AUTH_LDAP_X_URL=x": true,
+		"DOGWATCH_AUTH_BASIC_A_B__FILE=": true, "WUD_AUTH_BASIC_HASH=": true,
 		"WUD_AUTH_ANONYMOUS_X_Y=z": false, "WUD_AUTH_ANONYMOUS_X_Y=": false, "WUD_SERVER_PORT=3000": false,
 	} {
 		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, Open: memory(nil)})
@@ -251,10 +272,13 @@ func TestAuthRequiredByAnyLogin(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{
-		"auth: { basic: { ana: { user: ana } } }": true, "auth: { basic: ana }": true, "auth: {}": false, "auth: { anonymous: { x: {} } }": false,
+		"auth: { basic: { ana: { user: ana } } }": true, "auth: { basic: ana }": true, "auth: {}": false,
+		"auth: { anonymous: { x: {} } }":              false,
 		"auth: { basic: { ana: { user: , hash: } } }": true, "auth: { basic: }": true,
 	} {
-		c, err := Load(Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: memory(map[string]string{"dogwatch.yaml": text})})
+		c, err := Load(Input{
+			File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: memory(map[string]string{"dogwatch.yaml": text}),
+		})
 		if err != nil || c.AuthRequired != want {
 			t.Errorf("%s: required is %v, %v", text, c.AuthRequired, err)
 		}
@@ -263,13 +287,17 @@ func TestAuthRequiredByAnyLogin(t *testing.T) {
 
 func FuzzEnv(f *testing.F) {
 	for _, seed := range []string{
-		"DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY=true", "WUD_WATCHER_local_CRON=x", "DOGWATCH_WATCHER_DOCKER_A_B__FILE=x", "WUD__=", "DOGWATCH_", "WUD_PORT=tcp://x",
-		"DOGWATCH_WATCHER_=1", "WUD_AUTH_BASIC_A_B=c", "dogwatch_server_port=70000", "WUD_REGISTRY_İ_ı_x=1", "WUD_TRIGGER_A::B_C_D=1", "WUD_STORE_FILE__FILE=x",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY=true", "WUD_WATCHER_local_CRON=x", "DOGWATCH_WATCHER_DOCKER_A_B__FILE=x",
+		"WUD__=", "DOGWATCH_", "WUD_PORT=tcp://x",
+		"DOGWATCH_WATCHER_=1", "WUD_AUTH_BASIC_A_B=c", "dogwatch_server_port=70000", "WUD_REGISTRY_İ_ı_x=1",
+		"WUD_TRIGGER_A::B_C_D=1", "WUD_STORE_FILE__FILE=x",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, variable string) {
-		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, WatcherTypes: []string{"docker"}, Open: memory(map[string]string{"x": "y"})})
+		c, err := Load(Input{
+			Environ: []string{"HOME=/h", variable}, WatcherTypes: []string{"docker"}, Open: memory(map[string]string{"x": "y"}),
+		})
 		if err != nil && len(c.Problems) == 0 {
 			t.Error("refused without a problem")
 		}
@@ -279,7 +307,8 @@ func FuzzEnv(f *testing.F) {
 			t.Errorf("%q is not ours and had an effect", name)
 		}
 		settled := len(c.Problems)+len(c.Components)+len(c.Auth)+len(c.sources) > 0
-		ignored := isServiceLink(name, value) || strings.EqualFold(name, configVariable) || strings.EqualFold(name, TokenVariable) || strings.EqualFold(name, "WUD_VERSION")
+		ignored := isServiceLink(name, value) || strings.EqualFold(name, configVariable) ||
+			strings.EqualFold(name, TokenVariable) || strings.EqualFold(name, "WUD_VERSION")
 		if ours && value != "" && !ignored && !settled {
 			t.Errorf("%q has no effect and nothing says so", variable)
 		}
@@ -293,7 +322,10 @@ func FuzzEnv(f *testing.F) {
 
 // TestWUDFile: the file of What's Up Docker is known by the name that it was given there.
 func TestWUDFile(t *testing.T) {
-	for variable, want := range map[string]string{"": "wud.json", "WUD_STORE_FILE=": "wud.json", "WUD_STORE_FILE=my.json": "my.json", "wud_store_file=my.json": "my.json", "DOGWATCH_STORE_FILE=x.db": "wud.json"} {
+	for variable, want := range map[string]string{
+		"": "wud.json", "WUD_STORE_FILE=": "wud.json", "WUD_STORE_FILE=my.json": "my.json",
+		"wud_store_file=my.json": "my.json", "DOGWATCH_STORE_FILE=x.db": "wud.json",
+	} {
 		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, Open: memory(nil)})
 		if err != nil || c.WUDFile != want || len(c.Problems) > 0 {
 			t.Errorf("%q: %q, %v, %v", variable, c.WUDFile, c.Problems, err)
@@ -322,7 +354,8 @@ func TestEnvPathOfOtherWatcherTypes(t *testing.T) {
 			t.Errorf("%s is read as %q (%v), want %q", name, got, problem, want)
 		}
 	}
-	if got, problem := envPath("DOGWATCH_WATCHER_DOKCER_LOCAL_PORT", []string{"docker"}, docker); got != "" || problem == nil {
+	if got, problem := envPath("DOGWATCH_WATCHER_DOKCER_LOCAL_PORT", []string{"docker"}, docker); got != "" ||
+		problem == nil {
 		t.Errorf("a type that is almost a known one is read as %q", got)
 	}
 }

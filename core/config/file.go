@@ -59,7 +59,8 @@ func (open openFunc) read(name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("is a folder, not a file (the engine makes one when the file of a bind mount does not exist on the host)")
+		return nil,
+			errors.New("is a folder, not a file (the engine makes one when the file of a bind mount does not exist on the host)")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {

@@ -20,8 +20,13 @@ func TestLoadFromOperatingSystem(t *testing.T) {
 	}
 	secret := write("secret", "hunter2\n\n")
 	large := write("large", strings.Repeat("x", maxSecretSize+1))
-	file := write("dogwatch.yaml", "server: {port: 8080}\ntrigger.smtp.main: {pass__file: "+secret+", user__file: "+large+", host__file: "+os.DevNull+", to__file: "+folder+"}\n")
-	c, err := Load(Input{File: file, Environ: []string{"XDG_DATA_HOME=" + folder, "HOME=/h"}, Flags: map[string]any{"server.port": 8081, "server.host": "127.0.0.1"}})
+	file := write("dogwatch.yaml",
+		"server: {port: 8080}\ntrigger.smtp.main: {pass__file: "+secret+", user__file: "+large+", host__file: "+
+			os.DevNull+", to__file: "+folder+"}\n")
+	c, err := Load(Input{
+		File: file, Environ: []string{"XDG_DATA_HOME=" + folder, "HOME=/h"},
+		Flags: map[string]any{"server.port": 8081, "server.host": "127.0.0.1"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +41,15 @@ func TestLoadFromOperatingSystem(t *testing.T) {
 	for _, p := range main.Problems {
 		problems += p.String() + "\n"
 	}
-	for _, want := range []string{".user: the file cannot be read: is larger than 64 KiB", ".host: the file cannot be read: is not a regular file", ".to: the file cannot be read: is a folder"} {
+	for _, want := range []string{".user: the file cannot be read: is larger than 64 KiB",
+		".host: the file cannot be read: is not a regular file", ".to: the file cannot be read: is a folder"} {
 		if !strings.Contains(problems, want) {
 			t.Errorf("no %q in\n%s", want, problems)
 		}
 	}
 	if _, err := os.Stat(storeFolder); err != nil {
-		if want := filepath.Join(folder, "dogwatch"); c.Store.Path != want || c.Plugins.Dir != filepath.Join(want, "plugins") {
+		if want := filepath.Join(folder, "dogwatch"); c.Store.Path != want ||
+			c.Plugins.Dir != filepath.Join(want, "plugins") {
 			t.Errorf("store %q, plugins %q", c.Store.Path, c.Plugins.Dir)
 		}
 	}
@@ -68,10 +75,13 @@ func TestDefaultStoreFolder(t *testing.T) {
 
 func TestPluginPinsAndGrants(t *testing.T) {
 	p := Plugins{Opened: []string{"a=/b", "a=/c=d", "e=/f"}}
-	if got := p.Paths(); len(got) != 2 || !slices.Equal(got["a"], []string{"/b", "/c=d"}) || !slices.Equal(got["e"], []string{"/f"}) {
+	if got := p.Paths(); len(got) != 2 || !slices.Equal(got["a"], []string{"/b", "/c=d"}) ||
+		!slices.Equal(got["e"], []string{"/f"}) {
 		t.Errorf("paths are %v", got)
 	}
-	for text, want := range map[string][2]uint32{"65534": {65534, 65534}, "1000:20": {1000, 20}, "root": {0, 0}, "root:7": {0, 7}} {
+	for text, want := range map[string][2]uint32{
+		"65534": {65534, 65534}, "1000:20": {1000, 20}, "root": {0, 0}, "root:7": {0, 7},
+	} {
 		uid, gid, set, err := Plugins{RunAs: text}.User()
 		if err != nil || !set || uid != want[0] || gid != want[1] {
 			t.Errorf("user %q: %d:%d, %v, %v", text, uid, gid, set, err)
@@ -86,7 +96,9 @@ func TestPluginPinsAndGrants(t *testing.T) {
 	if got := p.Checksums(); got["a-b"] != "abc" || got["c"] != "d" || len(got) != 2 {
 		t.Error(got)
 	}
-	for capability, want := range map[string]bool{"credentials": true, "engine": true, "operate": true, "run": true, "fly": false, "probe": false} {
+	for capability, want := range map[string]bool{
+		"credentials": true, "engine": true, "operate": true, "run": true, "fly": false, "probe": false,
+	} {
 		c, _ := Load(Input{Environ: []string{"HOME=/h", "DOGWATCH_PLUGINS_GRANTS=a-b=" + capability}, Open: memory(nil)})
 		if refused := len(c.Problems) > 0; refused == want {
 			t.Errorf("the grant of %s: %v", capability, c.Problems)

@@ -107,7 +107,9 @@ func (w *yamlWalk) joined(list *yaml.Node, depth int) *yaml.Node {
 		}
 		items = append(items, strings.TrimSpace(item.Value))
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: strings.Join(items, grantSeparator), Line: list.Line, Column: list.Column}
+	return &yaml.Node{
+		Kind: yaml.ScalarNode, Value: strings.Join(items, grantSeparator), Line: list.Line, Column: list.Column,
+	}
 }
 
 var digestForm = lazyregexp.New(`^(sha256:[0-9a-f]{64})?$`)
@@ -129,7 +131,8 @@ func parseInstall(text string) (i Install, problem, remedy string) {
 	}
 	for _, capability := range i.Grants {
 		if !slices.Contains(Grantable(), capability) {
-			return i, fmt.Sprintf("the grants of %s name %q, which is no capability", i.Name, capability), "the capabilities are " + strings.Join(Grantable(), ", ")
+			return i, fmt.Sprintf("the grants of %s name %q, which is no capability", i.Name, capability),
+				"the capabilities are " + strings.Join(Grantable(), ", ")
 		}
 	}
 	switch {
@@ -138,7 +141,8 @@ func parseInstall(text string) (i Install, problem, remedy string) {
 	case !installNameForm().MatchString(i.Name):
 		return i, fmt.Sprintf("the name %q is none of a file in plugins.dir", i.Name), "use letters, digits, dots, - and _"
 	case strings.Contains(i.Ref, "@") && strings.Contains(i.Ref, "://") && !strings.HasPrefix(i.Ref, "oci://"):
-		return i, "the ref of " + i.Name + " has a user or a password", "remove it: registries take the login of their component"
+		return i, "the ref of " + i.Name + " has a user or a password",
+			"remove it: registries take the login of their component"
 	case !digestForm().MatchString(i.Digest):
 		return i, fmt.Sprintf("the digest of %s is no SHA-256", i.Name), "write sha256: and 64 hexadecimal digits"
 	case strings.HasPrefix(i.Ref, "https://") && i.Digest == "":

@@ -73,7 +73,8 @@ func parseLimit(text string) (name string, l Limits, err error) {
 		err = strconv.ErrRange
 	}
 	if err != nil {
-		return "", Limits{}, fmt.Errorf("want memory=256MB, processes=256, cpu=0.5 or temp=64MB, with the name of a plugin and a colon before it for that alone, got %q", text)
+		return "", Limits{},
+			fmt.Errorf("want memory=256MB, processes=256, cpu=0.5 or temp=64MB, with the name of a plugin and a colon before it for that alone, got %q", text)
 	}
 	return name, l, nil
 }

@@ -138,7 +138,10 @@ func (l *loader) merge(layers ...[]entry) {
 			}
 			before, twice := layer[e.path].(Value)
 			if twice && e.supersedes(before) {
-				l.report(Problem{Key: e.path, Source: before.Source, Message: "is not used, since its file is set, too", Remedy: "remove one", Level: Warning})
+				l.report(Problem{
+					Key: e.path, Source: before.Source, Message: "is not used, since its file is set, too",
+					Remedy: "remove one", Level: Warning,
+				})
 				twice = false
 			}
 			if twice {
@@ -170,14 +173,19 @@ func (e entry) supersedes(before Value) bool {
 
 // clash is the value of a path that one layer sets twice: none, unless both are the same.
 func (e entry) clash(before Value) Value {
-	if text, same := e.value.V.(string); same && !e.isFile && before.V == any(text) && !strings.HasPrefix(before.Source, "file ") {
+	if text, same := e.value.V.(string); same && !e.isFile && before.V == any(text) &&
+		!strings.HasPrefix(before.Source, "file ") {
 		return before
 	}
 	message := "set twice, also by " + before.Source
 	if wasFile := strings.HasPrefix(before.Source, "file "); wasFile != e.isFile {
-		message = fmt.Sprintf("set twice, as itself and by %s%s, also by %s", e.path[strings.LastIndexByte(e.path, '.')+1:], fileSuffix, before.Source)
+		message = fmt.Sprintf("set twice, as itself and by %s%s, also by %s",
+			e.path[strings.LastIndexByte(e.path, '.')+1:], fileSuffix, before.Source)
 	}
-	return Value{Source: e.value.Source, problem: &Problem{Key: e.path, Source: e.value.Source, Level: Error, Message: message, Remedy: "keep one"}}
+	return Value{
+		Source:  e.value.Source,
+		problem: &Problem{Key: e.path, Source: e.value.Source, Level: Error, Message: message, Remedy: "keep one"},
+	}
 }
 
 // canonical returns a path with its section in the singular, unless it is a

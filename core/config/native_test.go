@@ -14,10 +14,13 @@ import (
 // secrets of files by the names of these.
 func TestNativeRoundTrip(t *testing.T) {
 	environ := []string{
-		"HOME=/home/ana", "WUD_SERVER_PORT=3001", "WUD_LOG_LEVEL=debug", "DOGWATCH_CHECK_TIMEOUT=1500", "WUD_PUBLIC_URL=https://ana:pw@example.org/",
+		"HOME=/home/ana", "WUD_SERVER_PORT=3001", "WUD_LOG_LEVEL=debug", "DOGWATCH_CHECK_TIMEOUT=1500",
+		"WUD_PUBLIC_URL=https://ana:pw@example.org/",
 		"WUD_TRIGGER_SMTP_MAIN_HOST=mx", "WUD_TRIGGER_SMTP_MAIN_PORT=25", "WUD_TRIGGER_SMTP_MAIN_PASS__FILE=/secret (1)",
-		"WUD_TRIGGER_SMTP_MAIN_FROM=a@example.org", "WUD_TRIGGER_SMTP_MAIN_FROM_NAME=Dog: watch", "WUD_TRIGGER_SMTP_MAIN_ADDRESS=x", "WUD_TRIGGER_SMTP_MAIN_TAGS=a,b",
-		"WUD_TRIGGER_SMTP_MAIN_TYPO=y", "WUD_TRIGGER_MOCK_X=true", "WUD_WATCHER_LOCAL_CRON=0 * * * *", "WUD_AUTH_BASIC_ANA_HASH={SHA}abc",
+		"WUD_TRIGGER_SMTP_MAIN_FROM=a@example.org", "WUD_TRIGGER_SMTP_MAIN_FROM_NAME=Dog: watch",
+		"WUD_TRIGGER_SMTP_MAIN_ADDRESS=x", "WUD_TRIGGER_SMTP_MAIN_TAGS=a,b",
+		"WUD_TRIGGER_SMTP_MAIN_TYPO=y", "WUD_TRIGGER_MOCK_X=true", "WUD_WATCHER_LOCAL_CRON=0 * * * *",
+		"WUD_AUTH_BASIC_ANA_HASH={SHA}abc",
 	}
 	files := map[string]string{"secret (1)": "hunter2\n"}
 	host, err := exampleHost(t)
@@ -79,7 +82,8 @@ func TestListMasksSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := List(c, func(kind.Kind, string) (option.Schema, bool) { return mailSchema(t), true }, false)
-	if got, want := fmt.Sprint(list), "[{server.port 8080 dogwatch.yaml:1} {trigger.smtp.main.pass h****** dogwatch.yaml:2}]"; got != want {
+	if got, want := fmt.Sprint(list),
+		"[{server.port 8080 dogwatch.yaml:1} {trigger.smtp.main.pass h****** dogwatch.yaml:2}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

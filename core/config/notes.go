@@ -31,7 +31,8 @@ func (l *loader) checkNotes(n *Notes) {
 		if isForgeHost(host) && (!named || slices.Contains([]string{"github", "gitlab", "gitea"}, forge)) {
 			return false
 		}
-		l.fault("notes.allow", fmt.Sprintf("want host, or host=github, host=gitlab or host=gitea, got %q", entry), "for example git.example.org=gitea")
+		l.fault("notes.allow", fmt.Sprintf("want host, or host=github, host=gitlab or host=gitea, got %q", entry),
+			"for example git.example.org=gitea")
 		return true
 	})
 	n.Tokens = slices.DeleteFunc(n.Tokens, func(entry string) bool {

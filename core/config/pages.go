@@ -71,7 +71,8 @@ const generated = "<!-- Written by go generate ./cmd/dogwatch from the options i
 
 func index(types []kind.Type) string {
 	var b strings.Builder
-	b.WriteString(generated + "# Watchers, registries and triggers\n\nA page for each type, with every option, its variables and an example.\n")
+	b.WriteString(generated +
+		"# Watchers, registries and triggers\n\nA page for each type, with every option, its variables and an example.\n")
 	for _, k := range kind.Kinds() {
 		b.WriteString("\n## " + plurals[k] + "\n")
 		writeTypes(&b, ofKind(types, k), "")
@@ -156,9 +157,12 @@ func writeExample(b *strings.Builder, t kind.Type) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "\n## Example\n\nIn the file:\n\n```yaml\n%s```\n\nThe same in the environment:\n\n```ini\n%s\n```\n", text, strings.Join(native, "\n"))
+	fmt.Fprintf(b,
+		"\n## Example\n\nIn the file:\n\n```yaml\n%s```\n\nThe same in the environment:\n\n```ini\n%s\n```\n", text,
+		strings.Join(native, "\n"))
 	if len(wud) > 0 && len(theirs) > 0 {
-		fmt.Fprintf(b, "\nWith the variables of What's Up Docker, which work as they are:\n\n```ini\n%s\n```\n", strings.Join(theirs, "\n"))
+		fmt.Fprintf(b, "\nWith the variables of What's Up Docker, which work as they are:\n\n```ini\n%s\n```\n",
+			strings.Join(theirs, "\n"))
 	}
 	fmt.Fprintf(b, "\n`dogwatch plugin test %s` tries it.\n", key)
 	return nil
@@ -167,7 +171,8 @@ func writeExample(b *strings.Builder, t kind.Type) error {
 func writeOptionTable(b *strings.Builder, t kind.Type) {
 	b.WriteString("\n## Options\n\n")
 	if t.Kind != kind.Registry {
-		fmt.Fprintf(b, "Besides those [that every %s has](../../configuration.md#%s)", t.Kind, strings.ToLower(plurals[t.Kind]))
+		fmt.Fprintf(b, "Besides those [that every %s has](../../configuration.md#%s)", t.Kind,
+			strings.ToLower(plurals[t.Kind]))
 		if len(t.Options) == 0 {
 			b.WriteString(" there are none.\n")
 			return

@@ -51,7 +51,11 @@ func (l *loader) placePolicy(path string, v Value) {
 	case len(parts) < 3 && v.V == "":
 		return
 	case len(parts) < 3 || !nameForm().MatchString(parts[1]):
-		l.report(Problem{Key: path, Source: v.Source, Message: "is no rule of a named policy", Remedy: "write " + spell(policiesSection+".careful.minage", v.Source) + ", with a name of your own of a-z, 0-9 and -", Level: Warning})
+		l.report(Problem{
+			Key: path, Source: v.Source, Message: "is no rule of a named policy",
+			Remedy: "write " + spell(policiesSection+".careful.minage", v.Source) +
+				", with a name of your own of a-z, 0-9 and -", Level: Warning,
+		})
 		return
 	}
 	schema := policySchema()

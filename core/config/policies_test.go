@@ -7,8 +7,10 @@ import (
 )
 
 func TestNamedPolicies(t *testing.T) {
-	c, err := Load(Input{Environ: []string{"HOME=/home/ana", "DOGWATCH_POLICIES_CAREFUL_MINAGE=7d", "DOGWATCH_POLICIES_CAREFUL_UPDATE=approve", "DOGWATCH_POLICY_THRESHOLD=minor",
-		"DOGWATCH_POLICIES_CAREFUL_MINAEG=1d", "DOGWATCH_POLICIES_MINAGE=1d", "DOGWATCH_POLICIES_NIGHT_WINDOW=Sat,Sun 02:00-05:00"}})
+	c, err := Load(Input{Environ: []string{"HOME=/home/ana", "DOGWATCH_POLICIES_CAREFUL_MINAGE=7d",
+		"DOGWATCH_POLICIES_CAREFUL_UPDATE=approve", "DOGWATCH_POLICY_THRESHOLD=minor",
+		"DOGWATCH_POLICIES_CAREFUL_MINAEG=1d", "DOGWATCH_POLICIES_MINAGE=1d",
+		"DOGWATCH_POLICIES_NIGHT_WINDOW=Sat,Sun 02:00-05:00"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,8 @@ func TestNamedPolicies(t *testing.T) {
 		text = append(text, p.String())
 	}
 	all := strings.Join(text, "\n")
-	for _, part := range []string{"DOGWATCH_POLICIES_CAREFUL_MINAEG", "did you mean DOGWATCH_POLICIES_CAREFUL_MINAGE?", "DOGWATCH_POLICIES_MINAGE", "write DOGWATCH_POLICIES_CAREFUL_MINAGE"} {
+	for _, part := range []string{"DOGWATCH_POLICIES_CAREFUL_MINAEG", "did you mean DOGWATCH_POLICIES_CAREFUL_MINAGE?",
+		"DOGWATCH_POLICIES_MINAGE", "write DOGWATCH_POLICIES_CAREFUL_MINAGE"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("the problems do not say %q:\n%s", part, all)
 		}

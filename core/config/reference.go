@@ -25,41 +25,61 @@ What you set comes from a YAML file, from environment variables, or from both.
 
 ## Where settings come from
 
-The file is the one named by ` + "`--config`" + `, else by the variable ` + "`DOGWATCH_CONFIG`" + `, else the first that exists of
-` + "`/etc/dogwatch/dogwatch.yaml`, `/config/dogwatch.yaml` and `dogwatch.yaml`" + ` in the working directory (or the same with ` + "`.yml`" + `).
-The order is: defaults, file, environment, command line; the later wins. ` + "`dogwatch config show`" + ` prints the result with
-the place each value comes from, ` + "`dogwatch config validate`" + ` finds every mistake. ` + "`DOGWATCH_TOKEN`" + ` is no setting: commands that speak to a
+The file is the one named by ` + "`--config`" + `, else by the variable ` + "`DOGWATCH_CONFIG`" +
+	`, else the first that exists of
+` + "`/etc/dogwatch/dogwatch.yaml`, `/config/dogwatch.yaml` and `dogwatch.yaml`" +
+	` in the working directory (or the same with ` + "`.yml`" + `).
+The order is: defaults, file, environment, command line; the later wins. ` + "`dogwatch config show`" +
+	` prints the result with
+the place each value comes from, ` + "`dogwatch config validate`" + ` finds every mistake. ` + "`DOGWATCH_TOKEN`" +
+	` is no setting: commands that speak to a
 Dogwatch that serves send it when a login is asked for and they may not write its database.
 
 **One path, two spellings.** ` + "`trigger.smtp.main.tls.verify`" + ` in the file, nested or with dots, is
-` + "`DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY`" + ` in the environment. Case does not matter. The name of a component (` + "`main`" + `) is yours to choose:
-letters, digits and ` + "`-`" + `, but no underscore. ` + "`DOGWATCH_TRIGGER_MOCK_MAIN=true`" + ` makes a component that needs no options.
+` + "`DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY`" + ` in the environment. Case does not matter. The name of a component (` +
+	"`main`" + `) is yours to choose:
+letters, digits and ` + "`-`" + `, but no underscore. ` + "`DOGWATCH_TRIGGER_MOCK_MAIN=true`" +
+	` makes a component that needs no options.
 
-**Watchers** may leave out their type, which is then ` + "`docker`" + `: ` + "`DOGWATCH_WATCHER_LOCAL_CRON` and `DOGWATCH_WATCHER_DOCKER_LOCAL_CRON`" + ` are the same.
-With at least three parts the first is the type: that of a [plugin](plugins.md) has to be written, ` + "`DOGWATCH_WATCHER_SHELF_MAIN_CRON`" + ` for ` + "`watcher.shelf.main.cron`" + `. With two parts
-the first is the name of a Docker watcher: ` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" + ` of one called ` + "`docker`" + `, and ` + "`DOGWATCH_WATCHER_SHELF_CRON`" + ` that of one called ` + "`shelf`" + `.
+**Watchers** may leave out their type, which is then ` + "`docker`" + `: ` +
+	"`DOGWATCH_WATCHER_LOCAL_CRON` and `DOGWATCH_WATCHER_DOCKER_LOCAL_CRON`" + ` are the same.
+With at least three parts the first is the type: that of a [plugin](plugins.md) has to be written, ` +
+	"`DOGWATCH_WATCHER_SHELF_MAIN_CRON`" + ` for ` + "`watcher.shelf.main.cron`" + `. With two parts
+the first is the name of a Docker watcher: ` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" +
+	` of one called ` + "`docker`" + `, and ` + "`DOGWATCH_WATCHER_SHELF_CRON`" + ` that of one called ` + "`shelf`" + `.
 
-**Policies** say which updates are offered, and when: the section ` + "`policy`" + ` for all containers, and as many named ones as you like,
-` + "`policies.careful.minage: 7d` (`DOGWATCH_POLICIES_CAREFUL_MINAGE`)" + `, with the same keys. A container has the one that its label ` + "`dogwatch.policy`" + ` names, else
-the one of its watcher; what that leaves open is taken from ` + "`policy`" + `, and labels of the container come before both. [Policies](policies.md) has the rest.
+**Policies** say which updates are offered, and when: the section ` + "`policy`" +
+	` for all containers, and as many named ones as you like,
+` + "`policies.careful.minage: 7d` (`DOGWATCH_POLICIES_CAREFUL_MINAGE`)" +
+	`, with the same keys. A container has the one that its label ` + "`dogwatch.policy`" + ` names, else
+the one of its watcher; what that leaves open is taken from ` + "`policy`" +
+	`, and labels of the container come before both. [Policies](policies.md) has the rest.
 
-**Secrets in files.** Put ` + "`__FILE`" + ` behind a variable (` + "`__file`" + ` behind a key) and the value is read from the file it names,
+**Secrets in files.** Put ` + "`__FILE`" + ` behind a variable (` + "`__file`" +
+	` behind a key) and the value is read from the file it names,
 without its last line break; 64 KiB at most. A byte order mark and quotation marks around all of it are left out, as are those around the value of a
 variable. Setting a value and its file is a mistake.
 
-**Values.** ` + "A duration is written `30s` or `1m30s`, or as a number of milliseconds; a list as a YAML list or separated by commas. " + `An empty
-variable counts as not set. A section whose name starts with ` + "`x-`" + ` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.
+**Values.** ` +
+	"A duration is written `30s` or `1m30s`, or as a number of milliseconds; a list as a YAML list or separated by commas. " + `An empty
+variable counts as not set. A section whose name starts with ` + "`x-`" +
+	` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.
 
-**Reloading.** ` + "`dogwatch reload`" + `, the signal ` + "`SIGHUP`" + ` (` + "`docker kill --signal HUP dogwatch`" + `) and the page of the settings have the Dogwatch that
-serves read the file, and the files of secrets, anew; ` + "`dogwatch config diff`" + ` says before what that would change. A configuration with a mistake changes
+**Reloading.** ` + "`dogwatch reload`" + `, the signal ` + "`SIGHUP`" + ` (` + "`docker kill --signal HUP dogwatch`" +
+	`) and the page of the settings have the Dogwatch that
+serves read the file, and the files of secrets, anew; ` + "`dogwatch config diff`" +
+	` says before what that would change. A configuration with a mistake changes
 nothing, and the log, the command and the page say which. Of watchers, registries and triggers only those restart that are new or different, and deliveries
 under way are completed; policies count at once. When another setting differs, everything restarts within the process, in a few seconds; if it cannot start
 so, it goes on as before. A process keeps its environment: what you set there needs a new start, or a new container.
 
-**Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" + ` one; if both are set, ours wins. Watchers have
-no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `; of a value and its ` + "`__FILE`" + ` the file counts. ` + "`WUD_STORE_FILE`" + ` names the file that the first start imports.
+**Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" +
+	` one; if both are set, ours wins. Watchers have
+no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `; of a value and its ` + "`__FILE`" + ` the file counts. ` +
+	"`WUD_STORE_FILE`" + ` names the file that the first start imports.
 
-**Logins** are the sections ` + "`auth.basic.{name}`" + ` (a user and the hash of a password) and ` + "`auth.oidc.{name}`" + ` (an OpenID Connect provider);
+**Logins** are the sections ` + "`auth.basic.{name}`" + ` (a user and the hash of a password) and ` +
+	"`auth.oidc.{name}`" + ` (an OpenID Connect provider);
 [Logins and tokens](authentication.md) has their options. Without one everybody may do everything; with one, even a mistaken one, nobody may without a login.
 `
 
@@ -74,7 +94,8 @@ func Reference(types []kind.Type, hostOptions map[kind.Kind]option.Schema) strin
 	for _, o := range settingsSchema() {
 		if head, _, _ := strings.Cut(o.Name, "."); head != section {
 			section = head
-			b.WriteString("\n### " + section + "\n\n| Key | Environment | WUD | Type | Default | Meaning |\n|---|---|---|---|---|---|\n")
+			b.WriteString("\n### " + section +
+				"\n\n| Key | Environment | WUD | Type | Default | Meaning |\n|---|---|---|---|---|---|\n")
 		}
 		twin := ""
 		if slices.Contains(wudSettings, o.Name) {
@@ -97,7 +118,8 @@ func writeKind(b *strings.Builder, k kind.Kind, types []kind.Type, host option.S
 		twin := " or `" + wudName(prefix) + "`"
 		if k == kind.Watcher {
 			short := string(k) + ".{name}."
-			twin = fmt.Sprintf(", and those of type `%s` also with `%s` or `%s`", dockerType, EnvName(short), wudName(string(k)+"."+dockerType+".{name}."))
+			twin = fmt.Sprintf(", and those of type `%s` also with `%s` or `%s`", dockerType, EnvName(short),
+				wudName(string(k)+"."+dockerType+".{name}."))
 		}
 		fmt.Fprintf(b, "\nEvery %s has these options. Their variables start with `%s`%s:\n", k, EnvName(prefix), twin)
 		writeOptions(b, host)

@@ -18,7 +18,10 @@ func exampleTypes(t testing.TB) ([]kind.Type, map[kind.Kind]option.Schema) {
 		t.Fatal(err)
 	}
 	return []kind.Type{
-		{Kind: kind.Trigger, Name: "smtp", Summary: "Send a mail", DocsURL: "https://example.org/smtp", Options: mailSchema(t)},
+		{
+			Kind: kind.Trigger, Name: "smtp", Summary: "Send a mail", DocsURL: "https://example.org/smtp",
+			Options: mailSchema(t),
+		},
 		{Kind: kind.Trigger, Name: "mock", Summary: "Do nothing", DefaultName: "local"},
 		{Kind: kind.Watcher, Name: "docker", Summary: "Watch a Docker engine", DefaultName: "local"},
 	}, map[kind.Kind]option.Schema{kind.Trigger: host}
@@ -44,7 +47,8 @@ func TestSampleChangesNothing(t *testing.T) {
 	for line := range strings.Lines(sample) {
 		b.WriteString(strings.TrimPrefix(line, "#"))
 	}
-	used, err := loadFile(strings.TrimPrefix(b.String(), " Everything that can be set. Remove the # in front of what you need, sections included.\n"))
+	used, err := loadFile(strings.TrimPrefix(b.String(),
+		" Everything that can be set. Remove the # in front of what you need, sections included.\n"))
 	if err != nil || len(used.Problems) > 0 || len(used.Components) != 2 {
 		t.Fatal("without #:", err, used.Problems, used.Components)
 	}

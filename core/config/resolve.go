@@ -37,7 +37,9 @@ func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
 	for _, o := range schema {
 		for _, name := range append(slices.Clone(o.Aliases), o.Name) {
 			if given, has := c.Options[name]; has && o.Deprecated != "" && given.V != "" {
-				problems = append(problems, Problem{Key: c.Key() + "." + name, Source: given.Source, Message: "is deprecated", Remedy: o.Deprecated, Level: Warning})
+				problems = append(problems, Problem{
+					Key: c.Key() + "." + name, Source: given.Source, Message: "is deprecated", Remedy: o.Deprecated, Level: Warning,
+				})
 			}
 		}
 	}
@@ -67,7 +69,9 @@ func (c Component) misnamed(o option.Option, strange []Problem) bool {
 // Suggesting returns which of problems is a warning about a name that is not
 // known and was probably meant to be path; -1 when none is.
 func Suggesting(problems []Problem, path string) int {
-	return slices.IndexFunc(problems, func(p Problem) bool { return p.Level == Warning && strings.HasPrefix(p.Remedy, meant(path, p.Source)) })
+	return slices.IndexFunc(problems, func(p Problem) bool {
+		return p.Level == Warning && strings.HasPrefix(p.Remedy, meant(path, p.Source))
+	})
 }
 
 // meant is the remedy for a name that is not known.
@@ -90,7 +94,8 @@ func (c Component) unknownOption(name string, schema option.Schema) Problem {
 	}
 	if named, rest := splitName(name, schema); rest != "" && isEnv(p.Source) {
 		joined := string(c.Kind) + "." + c.Type + "." + c.Name + strings.ReplaceAll(named, ".", "") + "." + rest
-		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+strings.ReplaceAll(named, ".", "_")) + " is the name, write " + spell(joined, p.Source)
+		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+strings.ReplaceAll(named, ".", "_")) +
+			" is the name, write " + spell(joined, p.Source)
 	} else if near := nearest(name, known); near != "" {
 		p.Remedy = meant(c.Key()+"."+near, p.Source)
 	}

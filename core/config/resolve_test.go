@@ -72,7 +72,8 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 		`error: trigger.smtp.main.hostt: unknown option (env DOGWATCH_TRIGGER_SMTP_MAIN_HOSTT); did you mean DOGWATCH_TRIGGER_SMTP_MAIN_HOST? It is required: Server`,
 	)
 	_, problems = c.Components[1].Resolve(mailSchema(t))
-	check(problems, `error: trigger.smtp.other.host: the file cannot be read: no such file (file /missing (env DOGWATCH_TRIGGER_SMTP_OTHER_HOST__FILE))`)
+	check(problems,
+		`error: trigger.smtp.other.host: the file cannot be read: no such file (file /missing (env DOGWATCH_TRIGGER_SMTP_OTHER_HOST__FILE))`)
 	_, problems = c.Components[2].Resolve(mailSchema(t))
 	check(problems,
 		`error: trigger.smtp.infra.host: is required: Server`,
@@ -83,7 +84,8 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"url", "auth.token", "hass.enabled", "tls.enabled", "hass.discovery"}
 	for name, want := range map[string]string{
-		"ulr": "url", "token": "auth.token", "enabled": "", "discovery": "hass.discovery", "webhookurl": "url", "something": "", "curl": "url",
+		"ulr": "url", "token": "auth.token", "enabled": "", "discovery": "hass.discovery", "webhookurl": "url",
+		"something": "", "curl": "url",
 	} {
 		if got := nearest(name, known); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -105,7 +107,10 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%s of %s: %q, want %q", test.name, test.known, got, test.want)
 		}
 	}
-	for name, want := range map[string]string{"alerts.host": "alerts host", "big.alerts.from.name": "big.alerts from.name", "alerts.hots": " ", "host": " ", "alerts.": " "} {
+	for name, want := range map[string]string{
+		"alerts.host": "alerts host", "big.alerts.from.name": "big.alerts from.name", "alerts.hots": " ", "host": " ",
+		"alerts.": " ",
+	} {
 		if named, rest := splitName(name, mailSchema(t)); named+" "+rest != want {
 			t.Errorf("%s: %q and %q", name, named, rest)
 		}

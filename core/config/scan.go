@@ -51,7 +51,8 @@ func (l *loader) checkScan(s *Scan) {
 		if variableForm().MatchString(name) {
 			return false
 		}
-		l.fault("scan.env", fmt.Sprintf("want names of environment variables, got %.40q", name), "name them without = and value")
+		l.fault("scan.env", fmt.Sprintf("want names of environment variables, got %.40q", name),
+			"name them without = and value")
 		return true
 	})
 	switch {

@@ -34,7 +34,8 @@ func TestScan(t *testing.T) {
 		for _, p := range c.Problems {
 			all = append(all, p.String())
 		}
-		if test.problem == "" && len(all) > 0 || test.problem != "" && (len(all) != 1 || !strings.Contains(all[0], test.problem)) {
+		if test.problem == "" && len(all) > 0 ||
+			test.problem != "" && (len(all) != 1 || !strings.Contains(all[0], test.problem)) {
 			t.Errorf("%q: %q, want %q", test.file, all, test.problem)
 		}
 	}

@@ -138,7 +138,8 @@ func (l *loader) settings() {
 	l.complete()
 	l.checkSettings()
 	s := &l.config.Settings
-	l.config.values["store.path"], l.config.values["plugins.dir"], l.config.values["server.basepath"] = s.Store.Path, s.Plugins.Dir, s.Server.BasePath
+	l.config.values["store.path"], l.config.values["plugins.dir"], l.config.values["server.basepath"] = s.Store.Path,
+		s.Plugins.Dir, s.Server.BasePath
 	if s.Registries.DockerConfig != "" {
 		l.config.values[dockerConfigKey] = s.Registries.DockerConfig
 	}
@@ -158,7 +159,10 @@ func (l *loader) placeOption(path string, v Value) {
 	}
 	if len(parts) < 3 {
 		if v.V != "" || v.problem != nil {
-			p := Problem{Key: path, Source: v.Source, Message: "the type or the name is missing", Level: Warning, Remedy: "write " + componentForm(parts[0], v.Source)}
+			p := Problem{
+				Key: path, Source: v.Source, Message: "the type or the name is missing", Level: Warning,
+				Remedy: "write " + componentForm(parts[0], v.Source),
+			}
 			if near := l.pluralSetting(parts); near != "" {
 				p.Message, p.Remedy = "unknown setting", "did you mean "+spell(near, v.Source)+"?"
 			}

@@ -27,7 +27,8 @@ func (l *loader) complete() {
 		s.Store.Path = l.dataFolder()
 	}
 	if s.Store.Path == "" {
-		l.fault("store.path", "there is no folder for data: "+storeFolder+" does not exist, and neither XDG_DATA_HOME nor HOME is set", "set it")
+		l.fault("store.path",
+			"there is no folder for data: "+storeFolder+" does not exist, and neither XDG_DATA_HOME nor HOME is set", "set it")
 	}
 	if s.Plugins.Dir == "" {
 		s.Plugins.Dir = filepath.Join(s.Store.Path, "plugins")
@@ -81,7 +82,8 @@ func isOrigin(text string) bool {
 	if _, err := strconv.ParseUint(port, 10, 16); hasPort && err != nil {
 		return false
 	}
-	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && isHost(strings.TrimPrefix(host, "*."))
+	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) &&
+		isHost(strings.TrimPrefix(host, "*."))
 }
 
 // maxLinkExpiry bounds for how long who has a link can use it.
@@ -93,7 +95,8 @@ func (l *loader) checkSettings() {
 	l.checkPlugins(l.config.Plugins)
 	s := &l.config.Settings
 	if name := s.Store.File; filepath.Base(name) != name || name == "." || name == ".." {
-		l.fault("store.file", fmt.Sprintf("want the name of a file without a folder, got %q", name), "write the folder to store.path")
+		l.fault("store.file", fmt.Sprintf("want the name of a file without a folder, got %q", name),
+			"write the folder to store.path")
 	} else if strings.EqualFold(name, "wud.json") {
 		l.fault("store.file", "wud.json belongs to What's Up Docker", "choose another name")
 	}
@@ -150,7 +153,8 @@ func (l *loader) checkServer(s *Server) {
 		if text == "*" || isOrigin(text) {
 			return false
 		}
-		l.fault("server.frameancestors", fmt.Sprintf("want origins such as https://dash.example.org, got %q", text), "write scheme, host and port, without a path")
+		l.fault("server.frameancestors", fmt.Sprintf("want origins such as https://dash.example.org, got %q", text),
+			"write scheme, host and port, without a path")
 		return true
 	})
 	for _, text := range s.Trusted {
@@ -178,18 +182,21 @@ func (l *loader) checkServer(s *Server) {
 func (l *loader) checkPlugins(p Plugins) {
 	for _, pin := range p.Pins {
 		if !checksumForm().MatchString(pin) {
-			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin), "dogwatch plugin checksum FILE prints it")
+			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin),
+				"dogwatch plugin checksum FILE prints it")
 		}
 	}
 	for _, grant := range p.Granted {
 		name, capability, _ := strings.Cut(grant, "=")
 		if name == "" || !slices.Contains(Grantable(), strings.ToLower(capability)) {
-			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(Grantable(), ", "))
+			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant),
+				"the capabilities are "+strings.Join(Grantable(), ", "))
 		}
 	}
 	for _, opened := range p.Opened {
 		if name, path, _ := strings.Cut(opened, "="); name == "" || !filepath.IsAbs(path) {
-			l.fault("plugins.paths", fmt.Sprintf("want name=/path with an absolute path, got %q", opened), "name the file of the plugin, as in trigger-file=/var/log/updates")
+			l.fault("plugins.paths", fmt.Sprintf("want name=/path with an absolute path, got %q", opened),
+				"name the file of the plugin, as in trigger-file=/var/log/updates")
 		}
 	}
 	if _, _, _, err := p.User(); err != nil {

@@ -22,7 +22,10 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	case wudPrefix + "VERSION":
 		return "", &Problem{Source: "env " + name, Message: "is set by the image of What's Up Docker", Remedy: "remove it"}
 	case wudPrefix + wudStoreFile:
-		return "", &Problem{Source: "env " + name, Message: "names the file of What's Up Docker that the first start imports", Remedy: "keep it until then"}
+		return "", &Problem{
+			Source: "env " + name, Message: "names the file of What's Up Docker that the first start imports",
+			Remedy: "keep it until then",
+		}
 	}
 	docker, _ := schema(kind.Watcher, dockerType)
 	path, problem = envPath(name, watcherTypes, docker)
@@ -50,7 +53,10 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 		if known, has = schema(c.Kind, c.Type); !has && c.Kind == authKind {
 			return e.path + fileOf(e), nil
 		} else if !has {
-			return "", &Problem{Key: string(c.Kind) + "." + c.Type, Source: e.value.Source, Message: "there is no " + string(c.Kind) + " type " + c.Type + " in this version"}
+			return "", &Problem{
+				Key: string(c.Kind) + "." + c.Type, Source: e.value.Source,
+				Message: "there is no " + string(c.Kind) + " type " + c.Type + " in this version",
+			}
 		}
 		if _, has = known.Find(strings.TrimPrefix(e.path, section)); !has {
 			p := c.unknownOption(strings.TrimPrefix(e.path, section), known)

@@ -60,11 +60,16 @@ func FuzzVariable(f *testing.F) {
 	f.Add("DOGWATCH_TRIGGER_SMTP_A_B__FILE", "x")
 	f.Add("WUD_TRIGGER_A::B_C_D", "1")
 	f.Fuzz(func(t *testing.T, name, value string) {
-		path, _ := Variable(name, value, []string{"docker"}, func(kind.Kind, string) (option.Schema, bool) { return mailSchema(t), true })
+		path, _ := Variable(name, value, []string{"docker"}, func(kind.Kind, string) (option.Schema, bool) {
+			return mailSchema(t), true
+		})
 		if path == "" || value == "" || strings.Contains(name, "=") {
 			return
 		}
-		c, _ := Load(Input{Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: []string{"docker"}, Open: memory(map[string]string{value: "x"})})
+		c, _ := Load(Input{
+			Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: []string{"docker"},
+			Open: memory(map[string]string{value: "x"}),
+		})
 		if len(c.Components)+len(c.Auth)+len(c.sources)+len(c.Problems) == 0 {
 			t.Errorf("%s=%q sets %s and has no effect", name, value, path)
 		}

@@ -35,7 +35,10 @@ func (w Webhooks) Hooks() []Hook {
 	for _, entry := range w.Secrets {
 		name, secret, _ := strings.Cut(entry, "=")
 		name = strings.ToLower(name)
-		all = append(all, Hook{Name: name, Secret: secret, Host: hosts[name], URLToken: slices.ContainsFunc(w.URLToken, func(n string) bool { return strings.EqualFold(n, name) })})
+		all = append(all, Hook{
+			Name: name, Secret: secret, Host: hosts[name],
+			URLToken: slices.ContainsFunc(w.URLToken, func(n string) bool { return strings.EqualFold(n, name) }),
+		})
 	}
 	return all
 }
@@ -48,9 +51,12 @@ func (l *loader) checkWebhooks(w *Webhooks) {
 		name = strings.ToLower(name)
 		switch {
 		case !found || !nameForm().MatchString(name): // what was written may be a secret
-			l.fault("webhooks.secrets", "want name=secret, with a name of a-z, 0-9 and -", "for example ghcr=$(openssl rand -hex 20)")
+			l.fault("webhooks.secrets", "want name=secret, with a name of a-z, 0-9 and -",
+				"for example ghcr=$(openssl rand -hex 20)")
 		case len(secret) < minHookSecret:
-			l.fault("webhooks.secrets", fmt.Sprintf("the secret of %s is shorter than %d characters", name, minHookSecret), "make one with openssl rand -hex 20")
+			l.fault("webhooks.secrets",
+				fmt.Sprintf("the secret of %s is shorter than %d characters", name, minHookSecret),
+				"make one with openssl rand -hex 20")
 		case known[name]:
 			l.fault("webhooks.secrets", fmt.Sprintf("there are two webhooks called %s", name), "give each a name of its own")
 		default:

@@ -141,7 +141,9 @@ func (w *yamlWalk) add(path string, v any, key *yaml.Node) {
 func (w *yamlWalk) addList(path string, items []string, ok bool, key *yaml.Node) {
 	e := newEntry(path, items, w.source(key))
 	if !ok {
-		e.value.problem = &Problem{Key: e.path, Source: e.value.Source, Message: "a list holds texts and numbers, nothing nested", Level: Error}
+		e.value.problem = &Problem{
+			Key: e.path, Source: e.value.Source, Message: "a list holds texts and numbers, nothing nested", Level: Error,
+		}
 	}
 	w.entries = append(w.entries, e)
 }

@@ -16,30 +16,38 @@ func loadFile(text string) (*Config, error) {
 func TestYAMLRefused(t *testing.T) {
 	deep := strings.Repeat("{a: ", 40) + "1" + strings.Repeat("}", 40)
 	for name, c := range map[string]struct{ text, want string }{
-		"tab":            {"server:\n\tport: 1\n", "not YAML: a tab indents this line (dogwatch.yaml:2); indent with spaces"},
-		"tab later":      {"server:\n  port: 1\n\thost: x\n", "not YAML: a tab indents this line (dogwatch.yaml:3); indent with spaces"},
-		"star":           {"watcher:\n  docker:\n    local:\n      cron: */5 * * * *\n", "(dogwatch.yaml:4); put quotation marks around a text that starts with * or &"},
-		"password star":  {"trigger:\n  smtp:\n    main:\n      pass: *hunter2\n", "not YAML: unknown anchor (dogwatch.yaml:4); put quotation marks around"},
-		"at sign":        {"a: @foo\n", "starts with a special character"},
-		"colon":          {"server:\n  host: a: b\n", "(dogwatch.yaml:2); check the indentation, and put quotation marks around a text that holds a colon"},
-		"open quote":     {"a: 'x\n", "close the quotation mark or bracket"},
-		"open bracket":   {"a: [1\nb: 2\n", "check the indentation and the quotation marks around this line"},
-		"binary":         {"a: 1\nb: \x00\x01\n", "is not a text file (dogwatch.yaml:2); write YAML in UTF-8"},
-		"executable":     {"\x7fELF\x02\x01\x01", "is not a text file (dogwatch.yaml:1)"},
-		"latin 1":        {"a: caf\xe9\n", "is not a text file (dogwatch.yaml:1)"},
-		"list":           {"- server\n", "want sections such as server: or trigger:, got a list (dogwatch.yaml:1)"},
-		"text":           {"hello\n", "got a single value (dogwatch.yaml:1)"},
-		"two documents":  {"server: {port: 1}\n---\nserver: {port: 2}\n", "a second document begins here (dogwatch.yaml:2)"},
-		"duplicate":      {"server:\n  port: 1\n  host: a\n  port: 2\n", "the key port is already set at line 2 (dogwatch.yaml:4); keep one"},
-		"duplicate case": {"Server: {port: 1}\nserver: {host: a}\n", "the key server is already set at line 1 (dogwatch.yaml:2)"},
-		"dotted twice":   {"server:\n  port: 1\nserver.port: 2\n", "server.port: set twice, also by dogwatch.yaml:2 (dogwatch.yaml:3)"},
-		"mapping key":    {"? [a, b]\n: c\n", "a key is a name, not a list (dogwatch.yaml:1)"},
-		"null key":       {"~: c\n", "a key is a name"},
-		"merge of text":  {"server:\n  <<: x\n", "<< wants a mapping"},
-		"deep":           {deep, "is nested more than 32 levels deep"},
-		"cycle":          {"server: &s\n  tls: *s\n", "is nested more than 32 levels deep"},
-		"merge cycle":    {"server: &s\n  <<: *s\n", "is nested more than 32 levels deep"},
-		"too large":      {strings.Repeat("# comment\n", 120_000), "configuration file dogwatch.yaml: is larger than 1024 KiB"},
+		"tab": {"server:\n\tport: 1\n", "not YAML: a tab indents this line (dogwatch.yaml:2); indent with spaces"},
+		"tab later": {"server:\n  port: 1\n\thost: x\n",
+			"not YAML: a tab indents this line (dogwatch.yaml:3); indent with spaces"},
+		"star": {"watcher:\n  docker:\n    local:\n      cron: */5 * * * *\n",
+			"(dogwatch.yaml:4); put quotation marks around a text that starts with * or &"},
+		"password star": {"trigger:\n  smtp:\n    main:\n      pass: *hunter2\n",
+			"not YAML: unknown anchor (dogwatch.yaml:4); put quotation marks around"},
+		"at sign": {"a: @foo\n", "starts with a special character"},
+		"colon": {"server:\n  host: a: b\n",
+			"(dogwatch.yaml:2); check the indentation, and put quotation marks around a text that holds a colon"},
+		"open quote":    {"a: 'x\n", "close the quotation mark or bracket"},
+		"open bracket":  {"a: [1\nb: 2\n", "check the indentation and the quotation marks around this line"},
+		"binary":        {"a: 1\nb: \x00\x01\n", "is not a text file (dogwatch.yaml:2); write YAML in UTF-8"},
+		"executable":    {"\x7fELF\x02\x01\x01", "is not a text file (dogwatch.yaml:1)"},
+		"latin 1":       {"a: caf\xe9\n", "is not a text file (dogwatch.yaml:1)"},
+		"list":          {"- server\n", "want sections such as server: or trigger:, got a list (dogwatch.yaml:1)"},
+		"text":          {"hello\n", "got a single value (dogwatch.yaml:1)"},
+		"two documents": {"server: {port: 1}\n---\nserver: {port: 2}\n", "a second document begins here (dogwatch.yaml:2)"},
+		"duplicate": {"server:\n  port: 1\n  host: a\n  port: 2\n",
+			"the key port is already set at line 2 (dogwatch.yaml:4); keep one"},
+		"duplicate case": {"Server: {port: 1}\nserver: {host: a}\n",
+			"the key server is already set at line 1 (dogwatch.yaml:2)"},
+		"dotted twice": {"server:\n  port: 1\nserver.port: 2\n",
+			"server.port: set twice, also by dogwatch.yaml:2 (dogwatch.yaml:3)"},
+		"mapping key":   {"? [a, b]\n: c\n", "a key is a name, not a list (dogwatch.yaml:1)"},
+		"null key":      {"~: c\n", "a key is a name"},
+		"merge of text": {"server:\n  <<: x\n", "<< wants a mapping"},
+		"deep":          {deep, "is nested more than 32 levels deep"},
+		"cycle":         {"server: &s\n  tls: *s\n", "is nested more than 32 levels deep"},
+		"merge cycle":   {"server: &s\n  <<: *s\n", "is nested more than 32 levels deep"},
+		"too large": {strings.Repeat("# comment\n", 120_000),
+			"configuration file dogwatch.yaml: is larger than 1024 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := loadFile(c.text)
@@ -107,8 +115,10 @@ func TestFileNotReadable(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"named and missing":   {Input{File: "/nowhere.yaml", Open: none}, "configuration file /nowhere.yaml: no such file (command line)"},
-		"variable, missing":   {Input{Environ: []string{"DOGWATCH_CONFIG=/nowhere.yaml"}, Open: none}, "configuration file /nowhere.yaml: no such file (env DOGWATCH_CONFIG)"},
+		"named and missing": {Input{File: "/nowhere.yaml", Open: none},
+			"configuration file /nowhere.yaml: no such file (command line)"},
+		"variable, missing": {Input{Environ: []string{"DOGWATCH_CONFIG=/nowhere.yaml"}, Open: none},
+			"configuration file /nowhere.yaml: no such file (env DOGWATCH_CONFIG)"},
 		"forbidden":           {Input{File: "x", Open: deny}, "configuration file x: permission denied to user "},
 		"folder at its place": {Input{Open: folder}, "configuration file /config/dogwatch.yaml: is a folder, not a file"},
 	} {
@@ -123,7 +133,8 @@ func TestFileNotReadable(t *testing.T) {
 
 func TestFileOrder(t *testing.T) {
 	files := map[string]string{
-		"etc/dogwatch/dogwatch.yaml": "server.port: 1", "config/dogwatch.yml": "server.port: 2", "dogwatch.yaml": "server.port: 3", "named": "server.port: 4", "flag": "server.port: 5",
+		"etc/dogwatch/dogwatch.yaml": "server.port: 1", "config/dogwatch.yml": "server.port: 2",
+		"dogwatch.yaml": "server.port: 3", "named": "server.port: 4", "flag": "server.port: 5",
 	}
 	for i, remove := range []string{"etc/dogwatch/dogwatch.yaml", "config/dogwatch.yml", "dogwatch.yaml"} {
 		c, err := Load(Input{Environ: []string{"HOME=/h"}, Open: memory(files)})

@@ -46,14 +46,18 @@ func leaveSetID(dir string) error {
 		f.Close()
 	}
 	note("fchmodat2", unix.Fchmodat(unix.AT_FDCWD, path("fchmodat2"), 0o4755, unix.AT_SYMLINK_NOFOLLOW))
-	for name, flags := range map[string]int{"open": unix.O_CREAT | unix.O_EXCL, "create": unix.O_CREAT | unix.O_TRUNC, "nameless": unix.O_TMPFILE} {
+	for name, flags := range map[string]int{
+		"open": unix.O_CREAT | unix.O_EXCL, "create": unix.O_CREAT | unix.O_TRUNC, "nameless": unix.O_TMPFILE,
+	} {
 		at := path(name)
 		if name == "nameless" {
 			at = dir
 		}
 		fd, err := unix.Open(at, flags|unix.O_RDWR, 0o4755)
 		if note(name, err); err == nil && name == "nameless" {
-			note("linked", unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, path("linked"), unix.AT_SYMLINK_FOLLOW))
+			note("linked",
+				unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, path("linked"),
+					unix.AT_SYMLINK_FOLLOW))
 		}
 	}
 	_, err := unix.Openat2(unix.AT_FDCWD, path("openat2"), &unix.OpenHow{Flags: unix.O_CREAT | unix.O_RDWR, Mode: 0o6755})
@@ -97,7 +101,8 @@ func typeForHost() error {
 	into := func(name string, fd int) {
 		for i := range len(typed) {
 			c := typed[i]
-			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), 1<<32|unix.TIOCSTI, uintptr(unsafe.Pointer(&c))); errno == 0 && i == 0 {
+			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), 1<<32|unix.TIOCSTI,
+				uintptr(unsafe.Pointer(&c))); errno == 0 && i == 0 {
 				how = append(how, name)
 			}
 		}
@@ -246,12 +251,14 @@ func TestWatcherIsIsolated(t *testing.T) {
 		i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "try read " + secret})
 		must(t, err)
 		_, err = i.List(t.Context())
-		if (err == nil) != works || !works && !strings.Contains(err.Error(), "if it needs an engine, add mine=engine to plugins.grants") {
+		if (err == nil) != works ||
+			!works && !strings.Contains(err.Error(), "if it needs an engine, add mine=engine to plugins.grants") {
 			t.Errorf("granted %q: %v", capability, err)
 		}
 		s, _ := h.Bundle("mine")
 		st := s.Status().Isolation
-		if got := st.String(); strings.Contains(got, "Landlock, version") == works || strings.Contains(got, "seccomp") == (capability == "engine") {
+		if got := st.String(); strings.Contains(got, "Landlock, version") == works ||
+			strings.Contains(got, "seccomp") == (capability == "engine") {
 			t.Errorf("granted %q: the status says %s", capability, got)
 		}
 	}
@@ -268,7 +275,8 @@ func TestOwnUsers(t *testing.T) {
 		all[u.UID] = true
 	}
 	small := ownUser("mine", func(id uint32) bool { return id < 65536 })
-	if small == nil || small.UID < 60578 || small.UID > 61183 || ownUser("mine", func(id uint32) bool { return id < 1000 }) != nil {
+	if small == nil || small.UID < 60578 || small.UID > 61183 ||
+		ownUser("mine", func(id uint32) bool { return id < 1000 }) != nil {
 		t.Errorf("in a user name space it is %+v", small)
 	}
 	if *small != *ownUser("mine", func(id uint32) bool { return id < 65536 }) {
@@ -293,9 +301,12 @@ func TestClosedToUser(t *testing.T) {
 		want           fs.FileMode
 		closed         string
 	}{
-		{0o700, 0o755, 0o644, other, reading, top}, {0o711, 0o755, 0o644, other, reading, ""}, {0o711, 0o750, 0o644, other, reading, dir},
-		{0o711, 0o711, 0o640, other, reading, file}, {0o711, 0o711, 0o644, other, reading | writing, file}, {0o711, 0o711, 0o666, other, reading | writing, ""},
-		{0o710, 0o710, 0o640, &User{UID: 54321, GID: gid}, reading, ""}, {0o700, 0o700, 0o400, &User{UID: uid, GID: gid}, reading, ""},
+		{0o700, 0o755, 0o644, other, reading, top}, {0o711, 0o755, 0o644, other, reading, ""},
+		{0o711, 0o750, 0o644, other, reading, dir},
+		{0o711, 0o711, 0o640, other, reading, file}, {0o711, 0o711, 0o644, other, reading | writing, file},
+		{0o711, 0o711, 0o666, other, reading | writing, ""},
+		{0o710, 0o710, 0o640, &User{UID: 54321, GID: gid}, reading, ""},
+		{0o700, 0o700, 0o400, &User{UID: uid, GID: gid}, reading, ""},
 	} {
 		must(t, errors.Join(os.Chmod(top, step.top), os.Chmod(dir, step.dir), os.Chmod(file, step.file)))
 		if got := step.user.closed(file, step.want); got != step.closed {

@@ -42,7 +42,9 @@ type handle struct {
 }
 
 // probe asks the instance whether it can do its work; see sdk.Prober.
-func (h handle) probe(ctx context.Context, about string, timeout time.Duration, req sdk.ProbeRequest) (found sdk.ProbeResult, err error) {
+func (h handle) probe(
+	ctx context.Context, about string, timeout time.Duration, req sdk.ProbeRequest,
+) (found sdk.ProbeResult, err error) {
 	err = h.call(ctx, "Probe", about, timeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		found, err = c.Probe(ctx, h.id, req)
 		return err
@@ -60,7 +62,10 @@ const (
 )
 
 // call is one call of the instance: about is the registry host that it concerns, or "".
-func (h handle) call(ctx context.Context, method, about string, timeout time.Duration, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+func (h handle) call(
+	ctx context.Context, method, about string, timeout time.Duration, r retry,
+	fn func(context.Context, *pluginclient.Client) error,
+) error {
 	if h.s == nil {
 		return unavailable(errors.New("no plugin has this component"))
 	}
@@ -72,7 +77,8 @@ func (h handle) call(ctx context.Context, method, about string, timeout time.Dur
 			whose = " of " + about
 		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("no answer%s within %s", whose, timeout)))
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout,
+			sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("no answer%s within %s", whose, timeout)))
 		defer cancel()
 	}
 	err := h.attempt(ctx, r, fn)

@@ -42,7 +42,8 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	case proc != nil:
 		s.configure(s.life, proc, in)
 	case blocked != nil:
-		notify(pluginclient.Configured{}, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked)))
+		notify(pluginclient.Configured{},
+			unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked)))
 	}
 }
 

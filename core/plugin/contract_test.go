@@ -53,7 +53,9 @@ func (w *wired) env(t *testing.T, name string) string {
 }
 
 func (w *wired) set(t *testing.T, options map[string]any) error {
-	_, err := configure(t, w.h, pluginclient.Instance{ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire", Options: options})
+	_, err := configure(t, w.h, pluginclient.Instance{
+		ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire", Options: options,
+	})
 	return err
 }
 
@@ -137,34 +139,46 @@ func sentencesOf(page string) (all []string) {
 // its beginning, with a plugin that is written from that page or by the test that is named.
 func TestOtherLanguages(t *testing.T) {
 	sentences := map[string]func(*testing.T){
-		"A plugin is any executable":                     works("x"),
-		"For JavaScript and Python a helper":             elsewhere("../../cmd/e2e/scaffold_test.go", "TestNewPlugins"),
-		"[`examples/trigger-node`]":                      elsewhere("examples_test.go", "TestExamplesInOtherLanguages"),
-		"For another language, this page":                works("x"), // whose plugin is written from it
-		"`dogwatch plugin verify FILE` checks":           elsewhere("verify/verify_test.go", "TestBrokenPlugins"),
-		"The protos are in one folder":                   protosAreThere,
-		"What a plugin writes to stderr":                 elsewhere("startfailure_test.go", "TestStartFailureIsExplained"),
-		"With the simple way there is no":                works("x"), // which makes none
-		"Remove the key from":                            elsewhere("examples_test.go", "TestHelpersByHand"),
-		"A trigger whose messages people":                elsewhere("component/component_test.go", "TestEventsByDefault"),
-		"A watcher with the capability `labels`":         elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
-		"Of a watcher without it":                        elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
-		"A watcher with the capability `watch`":          elsewhere("verify/verify_test.go", "TestBrokenPlugins"),
-		"One that answers `UNIMPLEMENTED`":               elsewhere("verify/verify_test.go", "TestWatcherWithoutEvents"),
-		"Details travel as":                              itsUnavailable,
-		"A call to a registry may end with the trailer":  elsewhere("../../sdk/plugin/requests_test.go", "TestRegistryReportsRequests"),
-		"Failed calls have it, too":                      elsewhere("../../sdk/plugin/requests_test.go", "TestRegistryReportsRequests"),
-		"Budgets are kept by it":                         elsewhere("../../internal/budget/report_test.go", "TestDoneCountsWhatWasMade"),
-		"`Limit.pulls` says that":                        elsewhere("../../internal/budget/report_test.go", "TestPullsAreNoRequests"),
-		"A registry of such a host may have the":         elsewhere("../watch/check/describe_test.go", "TestDescribedDigest"),
-		"Dogwatch blanks the secrets":                    elsewhere("startfailure_test.go", "TestStartFailureBlanksSecrets"),
-		"When Dogwatch is killed":                        elsewhere("orphan_test.go", "TestKilledHostLeavesNoOrphansAndItsRunDirIsRemoved"),
-		"Elsewhere a plugin has to look":                 elsewhere("../../sdk/plugin/orphan_test.go", "TestOrphanedNoticesNewParent"),
-		"A `SIGKILL` of the plugin":                      elsewhere("plugin_test.go", "TestKilledPluginRestartsAtOnce"),
-		"Dogwatch sets `DOGWATCH_PLUGIN=6f3d0c1a-watch`": finds("DOGWATCH_PLUGIN", func(v string) bool { return v == "6f3d0c1a-watch" }),
-		"`PLUGIN_PROTOCOL_VERSIONS` lists":               finds("PLUGIN_PROTOCOL_VERSIONS", func(v string) bool { return slices.Contains(strings.Split(v, ","), "1") }),
-		"`PLUGIN_UNIX_SOCKET_DIR` is":                    finds("PLUGIN_UNIX_SOCKET_DIR", func(v string) bool { return filepath.IsAbs(v) && len(v)+1+20 <= 107 && maxSocketDir+1+20 <= 107 }),
-		"The first line on stdout is":                    refused("greets", Rejected, `its first line on stdout is "hello"`),
+		"A plugin is any executable":             works("x"),
+		"For JavaScript and Python a helper":     elsewhere("../../cmd/e2e/scaffold_test.go", "TestNewPlugins"),
+		"[`examples/trigger-node`]":              elsewhere("examples_test.go", "TestExamplesInOtherLanguages"),
+		"For another language, this page":        works("x"), // whose plugin is written from it
+		"`dogwatch plugin verify FILE` checks":   elsewhere("verify/verify_test.go", "TestBrokenPlugins"),
+		"The protos are in one folder":           protosAreThere,
+		"What a plugin writes to stderr":         elsewhere("startfailure_test.go", "TestStartFailureIsExplained"),
+		"With the simple way there is no":        works("x"), // which makes none
+		"Remove the key from":                    elsewhere("examples_test.go", "TestHelpersByHand"),
+		"A trigger whose messages people":        elsewhere("component/component_test.go", "TestEventsByDefault"),
+		"A watcher with the capability `labels`": elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
+		"Of a watcher without it":                elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
+		"A watcher with the capability `watch`":  elsewhere("verify/verify_test.go", "TestBrokenPlugins"),
+		"One that answers `UNIMPLEMENTED`":       elsewhere("verify/verify_test.go", "TestWatcherWithoutEvents"),
+		"Details travel as":                      itsUnavailable,
+		"A call to a registry may end with the trailer": elsewhere("../../sdk/plugin/requests_test.go",
+			"TestRegistryReportsRequests"),
+		"Failed calls have it, too": elsewhere("../../sdk/plugin/requests_test.go",
+			"TestRegistryReportsRequests"),
+		"Budgets are kept by it": elsewhere("../../internal/budget/report_test.go",
+			"TestDoneCountsWhatWasMade"),
+		"`Limit.pulls` says that": elsewhere("../../internal/budget/report_test.go",
+			"TestPullsAreNoRequests"),
+		"A registry of such a host may have the": elsewhere("../watch/check/describe_test.go", "TestDescribedDigest"),
+		"Dogwatch blanks the secrets":            elsewhere("startfailure_test.go", "TestStartFailureBlanksSecrets"),
+		"When Dogwatch is killed": elsewhere("orphan_test.go",
+			"TestKilledHostLeavesNoOrphansAndItsRunDirIsRemoved"),
+		"Elsewhere a plugin has to look": elsewhere("../../sdk/plugin/orphan_test.go",
+			"TestOrphanedNoticesNewParent"),
+		"A `SIGKILL` of the plugin": elsewhere("plugin_test.go", "TestKilledPluginRestartsAtOnce"),
+		"Dogwatch sets `DOGWATCH_PLUGIN=6f3d0c1a-watch`": finds("DOGWATCH_PLUGIN", func(v string) bool {
+			return v == "6f3d0c1a-watch"
+		}),
+		"`PLUGIN_PROTOCOL_VERSIONS` lists": finds("PLUGIN_PROTOCOL_VERSIONS", func(v string) bool {
+			return slices.Contains(strings.Split(v, ","), "1")
+		}),
+		"`PLUGIN_UNIX_SOCKET_DIR` is": finds("PLUGIN_UNIX_SOCKET_DIR", func(v string) bool {
+			return filepath.IsAbs(v) && len(v)+1+20 <= 107 && maxSocketDir+1+20 <= 107
+		}),
+		"The first line on stdout is": refused("greets", Rejected, `its first line on stdout is "hello"`),
 		"What runs in such a language": elsewhere("startfailure_test.go",
 			"TestStartFailureIsExplained"),
 		"What follows on stdout is logged": elsewhere("stdout_test.go", "TestGarbageOnStdout"),
@@ -173,7 +187,8 @@ func TestOtherLanguages(t *testing.T) {
 				t.Errorf("it is %s", startTimeout)
 			}
 		},
-		"A plugin that answers with another protocol": refused("protocol-2", Rejected, "update Dogwatch, or install an older version of the plugin"),
+		"A plugin that answers with another protocol": refused("protocol-2", Rejected,
+			"update Dogwatch, or install an older version of the plugin"),
 		"The simple way": func(t *testing.T) {
 			finds("PLUGIN_CLIENT_CERT", hasPEM)(t)
 			finds("DOGWATCH_PLUGIN_KEY", hasPEM)(t)
@@ -231,7 +246,9 @@ func TestOtherLanguages(t *testing.T) {
 
 // protosAreThere: the folder has what the page names, and each service that is needed.
 func protosAreThere(t *testing.T) {
-	for name, service := range map[string]string{"plugin": "Component", "health": "Health", "controller": "GRPCController", "details": ""} {
+	for name, service := range map[string]string{
+		"plugin": "Component", "health": "Health", "controller": "GRPCController", "details": "",
+	} {
 		text, err := os.ReadFile("../../sdk/proto/v1/" + name + ".proto")
 		must(t, err)
 		if service != "" && !strings.Contains(string(text), "service "+service+" {") {
@@ -253,7 +270,10 @@ func shutsDown(t *testing.T) {
 
 func optionsInStruct(t *testing.T) {
 	w := newWired(t, "x")
-	must(t, w.set(t, map[string]any{"text": "a", "wait": 90 * time.Second, "list": []string{"a", "b"}, "count": int64(7), "whole": int64(1<<53 + 1), "on": true}))
+	must(t, w.set(t, map[string]any{
+		"text": "a", "wait": 90 * time.Second, "list": []string{"a", "b"}, "count": int64(7), "whole": int64(1<<53 + 1),
+		"on": true,
+	}))
 	err := w.run(t.Context(), "options")
 	if want := `{"count":7,"list":["a","b"],"on":true,"text":"a","wait":"1m30s","whole":"9007199254740993"}`; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
@@ -264,7 +284,10 @@ func validatesOnly(t *testing.T) {
 	w := ready(t, "x")
 	p, err := w.s.running(t.Context(), nil)
 	must(t, err)
-	got, err := p.client.Configure(t.Context(), pluginclient.Instance{ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire", ValidateOnly: true, Options: map[string]any{"text": "other"}})
+	got, err := p.client.Configure(t.Context(), pluginclient.Instance{
+		ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire", ValidateOnly: true,
+		Options: map[string]any{"text": "other"},
+	})
 	if err != nil || len(got.Warnings) != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -275,7 +298,8 @@ func validatesOnly(t *testing.T) {
 
 func namesOption(t *testing.T) {
 	var invalid *sdk.InvalidError
-	if err := newWired(t, "x").set(t, map[string]any{"do": "refuse"}); !errors.As(err, &invalid) || invalid.Fields[0].Field != "do" {
+	if err := newWired(t, "x").set(t, map[string]any{"do": "refuse"}); !errors.As(err, &invalid) ||
+		invalid.Fields[0].Field != "do" {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -284,7 +308,8 @@ func itsUnavailable(t *testing.T) {
 	w := ready(t, "x")
 	before := w.s.Status().PID
 	err := w.run(t.Context(), "answered")
-	if !errors.Is(err, sdk.ErrUnavailable) || Exited(err) || sdk.Remedy(err) != "ask otherwise" || w.s.Status().PID != before {
+	if !errors.Is(err, sdk.ErrUnavailable) || Exited(err) || sdk.Remedy(err) != "ask otherwise" ||
+		w.s.Status().PID != before {
 		t.Errorf("error is %v, remedy %q", err, sdk.Remedy(err))
 	}
 }
@@ -300,7 +325,10 @@ func losesConnection(t *testing.T) {
 
 func kindsOfErrors(t *testing.T) {
 	w := ready(t, "x")
-	for code, want := range map[string]error{"Unauthenticated": sdk.ErrUnauthorized, "PermissionDenied": sdk.ErrUnauthorized, "NotFound": sdk.ErrNotFound, "Unimplemented": sdk.ErrUnsupported} {
+	for code, want := range map[string]error{
+		"Unauthenticated": sdk.ErrUnauthorized, "PermissionDenied": sdk.ErrUnauthorized, "NotFound": sdk.ErrNotFound,
+		"Unimplemented": sdk.ErrUnsupported,
+	} {
 		if err := w.run(t.Context(), code); !errors.Is(err, want) {
 			t.Errorf("%s: %v", code, err)
 		}

@@ -53,7 +53,8 @@ func testExample(t *testing.T, name, typ string, body []byte) {
 	if !found {
 		t.Fatalf("not found: %s", h.Unusable())
 	}
-	if len(described.Options) != 2 || !described.Options[0].Required || !described.Options[1].Secret || described.Options[0].Help == "" {
+	if len(described.Options) != 2 || !described.Options[0].Required || !described.Options[1].Secret ||
+		described.Options[0].Help == "" {
 		t.Errorf("its options are %+v", described.Options)
 	}
 	posted, waiting, gaveUp := make(chan map[string]string, 10), make(chan struct{}), make(chan struct{})
@@ -76,24 +77,32 @@ func testExample(t *testing.T, name, typ string, body []byte) {
 	}))
 	t.Cleanup(server.Close)
 	set := func(id, url string) error {
-		_, err := configure(t, h, pluginclient.Instance{ID: id, Kind: kind.Trigger, Type: typ, Options: map[string]any{"url": url, "token": "hunter2-secret"}})
+		_, err := configure(t, h, pluginclient.Instance{
+			ID: id, Kind: kind.Trigger, Type: typ, Options: map[string]any{"url": url, "token": "hunter2-secret"},
+		})
 		return err
 	}
 
 	var invalid *sdk.InvalidError
-	if err := set("trigger.x.bad", "ftp://hunter2-secret/"); !errors.As(err, &invalid) || invalid.Fields[0].Field != "url" || strings.Contains(err.Error(), "hunter2") {
+	if err := set("trigger.x.bad", "ftp://hunter2-secret/"); !errors.As(err, &invalid) ||
+		invalid.Fields[0].Field != "url" || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("a wrong option: %v", err)
 	}
 	must(t, set("trigger.x.main", server.URL+"/ok"))
 	must(t, set("trigger.x.refused", server.URL+"/refuse"))
 	must(t, set("trigger.x.hang", server.URL+"/hang"))
-	req := trigger.Request{Delivery: "d1", Containers: []sdk.Container{{Name: "nginx", UpdateKind: sdk.UpdateKind{LocalValue: "1.0", RemoteValue: "1.1"}}}}
+	req := trigger.Request{
+		Delivery:   "d1",
+		Containers: []sdk.Container{{Name: "nginx", UpdateKind: sdk.UpdateKind{LocalValue: "1.0", RemoteValue: "1.1"}}},
+	}
 
 	must(t, s.Trigger("trigger.x.main").Run(t.Context(), req))
-	if got := <-posted; got["auth"] != "Bearer hunter2-secret" || got["name"] != "nginx" || got["from"] != "1.0" || got["to"] != "1.1" || got["id"] != "d1" {
+	if got := <-posted; got["auth"] != "Bearer hunter2-secret" || got["name"] != "nginx" || got["from"] != "1.0" ||
+		got["to"] != "1.1" || got["id"] != "d1" {
 		t.Errorf("posted %v", got)
 	}
-	if err := s.Trigger("trigger.x.refused").Run(t.Context(), req); !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), "wrong: Bearer ***") {
+	if err := s.Trigger("trigger.x.refused").Run(t.Context(), req); !errors.Is(err, sdk.ErrUnauthorized) ||
+		!strings.Contains(err.Error(), "wrong: Bearer ***") {
 		t.Errorf("refused: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -110,7 +119,8 @@ func testExample(t *testing.T, name, typ string, body []byte) {
 		t.Error("its request goes on after the call is cancelled")
 	}
 	eventually(t, "its line is logged", func() bool { return strings.Contains(log.String(), `"@message":"the `) })
-	if text := log.String(); strings.Contains(text, "hunter2") || !strings.Contains(text, `"@module":"trigger.x.main"`) || !strings.Contains(text, `"container":"nginx"`) {
+	if text := log.String(); strings.Contains(text, "hunter2") ||
+		!strings.Contains(text, `"@module":"trigger.x.main"`) || !strings.Contains(text, `"container":"nginx"`) {
 		t.Errorf("the log is %s", text)
 	}
 
@@ -127,11 +137,15 @@ func testExample(t *testing.T, name, typ string, body []byte) {
 // TestHelpersByHand starts the plugins of examples that are not Go by hand: they say what they
 // are. Started by a host, they do not hand its key on.
 func TestHelpersByHand(t *testing.T) {
-	for lang, helper := range map[string]string{"node": "../../sdk/node/index.js", "python": "../../sdk/python/dogwatch_plugin/__init__.py"} {
+	for lang, helper := range map[string]string{
+		"node": "../../sdk/node/index.js", "python": "../../sdk/python/dogwatch_plugin/__init__.py",
+	} {
 		t.Run(lang, func(t *testing.T) {
 			text, err := os.ReadFile(helper)
 			must(t, err)
-			if removed := map[string]string{"node": "delete process.env.DOGWATCH_PLUGIN_KEY", "python": `os.environ.pop("DOGWATCH_PLUGIN_KEY")`}[lang]; !strings.Contains(string(text), removed) {
+			if removed := map[string]string{
+				"node": "delete process.env.DOGWATCH_PLUGIN_KEY", "python": `os.environ.pop("DOGWATCH_PLUGIN_KEY")`,
+			}[lang]; !strings.Contains(string(text), removed) {
 				t.Errorf("%s leaves the key in the environment", helper)
 			}
 			name := "trigger-" + lang
@@ -141,7 +155,8 @@ func TestHelpersByHand(t *testing.T) {
 			}
 			output, err := exec.CommandContext(t.Context(), path).CombinedOutput()
 			var exit *exec.ExitError
-			if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(output), "This is a Dogwatch plugin, version 1.0.0") {
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 ||
+				!strings.Contains(string(output), "This is a Dogwatch plugin, version 1.0.0") {
 				t.Errorf("it ended with %v and said %s", err, output)
 			}
 		})

@@ -45,7 +45,8 @@ func (f *flood) admits(log hclog.Logger, size int) bool {
 		return true
 	}
 	if f.skipped == 0 {
-		log.Warn("the plugin logs too much: what it logs in the next seconds is left out", "limit", floodLines, "within", floodTime)
+		log.Warn("the plugin logs too much: what it logs in the next seconds is left out", "limit", floodLines,
+			"within", floodTime)
 	}
 	f.skipped++
 	return false

@@ -33,7 +33,9 @@ func findBundles(dir string) ([]bundle, error) {
 		if err != nil || strings.HasPrefix(e.Name(), ".") || e.IsDir() || !runnable(info) && !lacksPermission(path, info) {
 			continue
 		}
-		found = append(found, bundle{name: strings.TrimSuffix(e.Name(), ".exe"), path: path, copyOf: original(e.Name(), names)})
+		found = append(found, bundle{
+			name: strings.TrimSuffix(e.Name(), ".exe"), path: path, copyOf: original(e.Name(), names),
+		})
 	}
 	return found, nil
 }

@@ -74,7 +74,8 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 
 	replace(t, path)
 	await(t, changes)
-	if st := s.Status(); st.State != Running || st.PID != first || !strings.Contains(st.Error, "dogwatch plugin trust mine "+st.SHA256) {
+	if st := s.Status(); st.State != Running || st.PID != first ||
+		!strings.Contains(st.Error, "dogwatch plugin trust mine "+st.SHA256) {
 		t.Fatalf("a file that changed: %+v", st)
 	}
 	must(t, h.Trust(t.Context(), "mine", s.Status().SHA256))
@@ -132,9 +133,11 @@ func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
 		then    State // once its process has ended
 		trusted bool  // by its checksum
 	}{
-		"another file":       {replace, "changed since it was trusted", Untrusted, true},
-		"writable by others": {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o777)) }, "can be changed by others", Untrusted, false},
-		"not executable":     {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o644)) }, "chmod +x", Rejected, false},
+		"another file": {replace, "changed since it was trusted", Untrusted, true},
+		"writable by others": {func(t *testing.T, path string) {
+			must(t, os.Chmod(path, 0o777))
+		}, "can be changed by others", Untrusted, false},
+		"not executable": {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o644)) }, "chmod +x", Rejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opt, path := thirdParty(t)

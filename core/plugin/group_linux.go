@@ -255,7 +255,8 @@ func (g *group) take(o *offspring) error {
 		more = false
 		inside, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 		for _, pid := range o.living(entries()) {
-			if text := strconv.Itoa(pid); !slices.Contains(strings.Fields(string(inside)), text) && write(g.dir, "cgroup.procs", text) == nil {
+			if text := strconv.Itoa(pid); !slices.Contains(strings.Fields(string(inside)), text) &&
+				write(g.dir, "cgroup.procs", text) == nil {
 				more = true
 			}
 		}

@@ -63,7 +63,10 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
 // switching are the capabilities that root needs to run programs as other users, and to deal
 // with their files and processes.
 func switching() map[string]uint32 {
-	return map[string]uint32{"SETUID": unix.CAP_SETUID, "SETGID": unix.CAP_SETGID, "CHOWN": unix.CAP_CHOWN, "DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "KILL": unix.CAP_KILL}
+	return map[string]uint32{
+		"SETUID": unix.CAP_SETUID, "SETGID": unix.CAP_SETGID, "CHOWN": unix.CAP_CHOWN,
+		"DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "KILL": unix.CAP_KILL,
+	}
 }
 
 // cannotSwitch says why this process of root cannot start programs as another user; "" when it can.

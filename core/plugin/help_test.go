@@ -39,7 +39,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv(wireplugin.Variable) != "":
 		os.Exit(wireplugin.Main())
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && strings.HasPrefix(filepath.Base(os.Args[0]), "many"):
-		sdkplugin.Serve(sdkplugin.Bundle{Version: "1.0.0", Triggers: []trigger.Type{trigger.Define(filepath.Base(os.Args[0]), "Acts", newAct)}})
+		sdkplugin.Serve(sdkplugin.Bundle{
+			Version: "1.0.0", Triggers: []trigger.Type{trigger.Define(filepath.Base(os.Args[0]), "Acts", newAct)},
+		})
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
 	case os.Getenv("TEST_HOST_DIR") != "":
@@ -64,8 +66,10 @@ func testBundle() sdkplugin.Bundle {
 			watcher.Define("probe", "Describes its process", newProbe),
 			watcher.Define("attributing", "Tells the labels of images", newProbe, watcher.AttributesLabels()),
 		},
-		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (odd, error) { return odd{}, nil })},
-		Triggers:   []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
+		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (odd, error) {
+			return odd{}, nil
+		})},
+		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
 	}
 }
 
@@ -118,7 +122,9 @@ func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 			return nil, err
 		}
 	}
-	return []watcher.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
+	return []watcher.Container{{
+		ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")},
+	}}, nil
 }
 
 // odd is a registry whose tags are not all tags.
@@ -127,7 +133,9 @@ type odd struct{}
 func (odd) Hosts() []registry.Host { return nil }
 
 func (odd) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
-	return registry.TagList{Tags: []string{"1.0", "1.1; id", "../x", "", "\u202e1.2", "1.3\n", "-rf", "latest", strings.Repeat("1", 129)}}, nil
+	return registry.TagList{
+		Tags: []string{"1.0", "1.1; id", "../x", "", "\u202e1.2", "1.3\n", "-rf", "latest", strings.Repeat("1", 129)},
+	}, nil
 }
 
 func (odd) Resolve(context.Context, registry.Repository, string) (string, error) {
@@ -201,7 +209,8 @@ func shortDir(t testing.TB) string {
 func testOptions(t testing.TB, args ...string) Options {
 	return Options{
 		Builtins: []Builtin{{Name: "watcher", Args: append([]string{"serve"}, args...), Types: testBundle().Types()}},
-		RunDirs:  []string{shortDir(t)}, Trust: &memoryTrust{sums: map[string][]byte{}}, Log: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
+		RunDirs:  []string{shortDir(t)}, Trust: &memoryTrust{sums: map[string][]byte{}},
+		Log: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
 	}
 }
 

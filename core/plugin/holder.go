@@ -26,7 +26,9 @@ type Holders struct {
 }
 
 // ReadHolders reads who holds types. installed are as in Options; dir may not exist.
-func ReadHolders(ctx context.Context, records Records, installed map[string]Installed, builtins []Builtin, dir string) (*Holders, error) {
+func ReadHolders(
+	ctx context.Context, records Records, installed map[string]Installed, builtins []Builtin, dir string,
+) (*Holders, error) {
 	files, err := findBundles(dir)
 	if err != nil {
 		return nil, err
@@ -69,9 +71,11 @@ func (h *Holders) MayHold(bundle string, types []string) error {
 	for _, typ := range types {
 		switch by := h.Of(typ); {
 		case by.Builtin:
-			return fmt.Errorf("%s holds %s, which is built in: ask its publisher for one with a type of another name", bundle, typ)
+			return fmt.Errorf("%s holds %s, which is built in: ask its publisher for one with a type of another name",
+				bundle, typ)
 		case by.Bundle != "" && by.Bundle != strings.TrimSuffix(bundle, ".exe"):
-			return fmt.Errorf("%s holds %s, which is %s: remove that one first (dogwatch plugin remove %s)", bundle, typ, by, by.Bundle)
+			return fmt.Errorf("%s holds %s, which is %s: remove that one first (dogwatch plugin remove %s)", bundle,
+				typ, by, by.Bundle)
 		}
 	}
 	return nil

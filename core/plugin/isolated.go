@@ -51,7 +51,8 @@ func (c *confinement) isolated() *Isolated {
 	if c.held.Files > 0 {
 		state.Holds = append(state.Holds, fmt.Sprintf("files (Landlock, version %d)", c.held.Files))
 		if c.held.Files < sandbox.UnixSockets && c.user == nil {
-			state.Lacks = append(state.Lacks, fmt.Sprintf("connections to sockets in the file system, such as that of an engine: the kernel has that from version %d of Landlock on", sandbox.UnixSockets))
+			state.Lacks = append(state.Lacks,
+				fmt.Sprintf("connections to sockets in the file system, such as that of an engine: the kernel has that from version %d of Landlock on", sandbox.UnixSockets))
 		}
 	}
 	if c.held.Calls {

@@ -202,8 +202,9 @@ func (c *confinement) checkUser(path string) {
 		want |= passing
 	}
 	if closed := c.user.closed(path, want); closed != "" {
-		c.lacks = append(c.lacks, fmt.Sprintf("access to %s: %s is closed to user %d, as whom the plugin runs: let that user read it, or name another in plugins.user",
-			path, closed, c.user.UID))
+		c.lacks = append(c.lacks,
+			fmt.Sprintf("access to %s: %s is closed to user %d, as whom the plugin runs: let that user read it, or name another in plugins.user",
+				path, closed, c.user.UID))
 	}
 }
 

@@ -60,7 +60,8 @@ func try(text string) error {
 		err = cmd.Run()
 	case "memory":
 		var b [1]byte
-		_, err = unix.ProcessVMReadv(os.Getppid(), []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 4096, Len: 1}}, 0)
+		_, err = unix.ProcessVMReadv(os.Getppid(), []unix.Iovec{{Base: &b[0], Len: 1}},
+			[]unix.RemoteIovec{{Base: 4096, Len: 1}}, 0)
 	case "kill":
 		err = syscall.Kill(os.Getppid(), 0)
 	case "capabilities":
@@ -139,22 +140,30 @@ func TestIsolatedPluginReachesOnlyWhatItNeeds(t *testing.T) {
 	secret := filepath.Join(private, "shadow")
 	must(t, os.WriteFile(secret, []byte("x"), 0o600))
 	must(t, os.WriteFile(filepath.Join(opt.Dir, "other"), []byte("x"), 0o600))
-	opt.Isolation = Isolation{Paths: map[string][]string{"mine": {granted}}, Private: []string{private, filepath.Join(private, "dogwatch.db")}}
+	opt.Isolation = Isolation{
+		Paths: map[string][]string{"mine": {granted}}, Private: []string{private, filepath.Join(private, "dogwatch.db")},
+	}
 	h := newHost(t, opt)
 	must(t, h.Discover(t.Context()))
 	tries := map[string]bool{
-		"read " + secret: false, "write " + filepath.Join(private, "new"): false, "write " + filepath.Join(opt.Dir, "mine"): false,
-		"ptrace": false, "mount " + private: false, "unshare": false, "space": false, "memory": false, "kill": has.Landlock < 7, "capabilities": true,
-		"own": true, "start": true, "fetch " + server.URL: true, "read /etc/resolv.conf": true, "read /usr/share/zoneinfo/UTC": true, "read /proc/self/status": true,
+		"read " + secret: false, "write " + filepath.Join(private, "new"): false,
+		"write " + filepath.Join(opt.Dir, "mine"): false,
+		"ptrace": false, "mount " + private: false, "unshare": false, "space": false, "memory": false,
+		"kill": has.Landlock < 7, "capabilities": true,
+		"own": true, "start": true, "fetch " + server.URL: true, "read /etc/resolv.conf": true,
+		"read /usr/share/zoneinfo/UTC": true, "read /proc/self/status": true,
 		"write " + filepath.Join(granted, "x"): true, "write " + filepath.Join(named, "x.log"): true,
 	}
 	for text := range tries {
-		_, err := configureTrigger(t, h, "trigger.act."+text, map[string]any{"do": "try " + text, "path": filepath.Join(named, "updates.log")})
+		_, err := configureTrigger(t, h, "trigger.act."+text, map[string]any{
+			"do": "try " + text, "path": filepath.Join(named, "updates.log"),
+		})
 		must(t, err)
 	}
 	s, _ := h.Bundle("mine")
 	for text, works := range tries {
-		if _, err := os.Stat(strings.TrimPrefix(text, "read ")); errors.Is(err, os.ErrNotExist) && strings.HasPrefix(text, "read ") {
+		if _, err := os.Stat(strings.TrimPrefix(text, "read ")); errors.Is(err, os.ErrNotExist) &&
+			strings.HasPrefix(text, "read ") {
 			continue // not on this system
 		}
 		err := s.Trigger("trigger.act."+text).Run(t.Context(), trigger.Request{})
@@ -167,7 +176,9 @@ func TestIsolatedPluginReachesOnlyWhatItNeeds(t *testing.T) {
 	}
 	st := s.Status().Isolation
 	sockets := strings.Contains(fmt.Sprint(st.Lacks), "connections to sockets in the file system")
-	if st == nil || len(st.Lacks) > 2 || sockets != (has.Landlock < sandbox.UnixSockets && os.Geteuid() != 0) || !slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) || !slices.Contains(st.Paths, named) {
+	if st == nil || len(st.Lacks) > 2 || sockets != (has.Landlock < sandbox.UnixSockets && os.Geteuid() != 0) ||
+		!slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) ||
+		!slices.Contains(st.Paths, named) {
 		t.Errorf("the status says %+v", st)
 	}
 	if want := fmt.Sprintf("files (Landlock, version %d)", has.Landlock); !slices.Contains(st.Holds, want) {
@@ -244,7 +255,8 @@ func TestWhoIsIsolated(t *testing.T) {
 		if c != nil {
 			why = c.free
 		}
-		if (c != nil && len(c.rules.Read) > 0) != test.files || !strings.HasPrefix(why, test.why) || (why == "") != (test.why == "") {
+		if (c != nil && len(c.rules.Read) > 0) != test.files || !strings.HasPrefix(why, test.why) ||
+			(why == "") != (test.why == "") {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -260,9 +272,12 @@ func TestOptionPaths(t *testing.T) {
 	opt.Isolation.Private = []string{filepath.Join(dir, "store"), filepath.Join(dir, "store", "dogwatch.db")}
 	h := newHost(t, opt)
 	for value, want := range map[string]string{
-		"": "", "relative": "", "https://example.org/x": "", "/etc": "", "/etc/shadow-that-is-not-there": "", "/": "", "/no/such/folder/x": "", "/proc/1/mem/x": "",
-		dir: "", dir + "/store": "", dir + "/store/dogwatch.db": "", dir + "/store/new.log": dir + "/store/new.log", dir + "/new.log": dir + "/new.log", dir + "/store/there.log": dir + "/store/there.log",
-		dir + "/store/logs": dir + "/store/logs", dir + "/store/logs/x": dir + "/store/logs", dir + "/store/logs/new": dir + "/store/logs", "/dev/null": "/dev/null",
+		"": "", "relative": "", "https://example.org/x": "", "/etc": "", "/etc/shadow-that-is-not-there": "", "/": "",
+		"/no/such/folder/x": "", "/proc/1/mem/x": "",
+		dir: "", dir + "/store": "", dir + "/store/dogwatch.db": "", dir + "/store/new.log": dir + "/store/new.log",
+		dir + "/new.log": dir + "/new.log", dir + "/store/there.log": dir + "/store/there.log",
+		dir + "/store/logs": dir + "/store/logs", dir + "/store/logs/x": dir + "/store/logs",
+		dir + "/store/logs/new": dir + "/store/logs", "/dev/null": "/dev/null",
 		"unix://" + dir + "/store/logs/x": dir + "/store/logs",
 	} {
 		opened := func(value any) string {
@@ -284,8 +299,9 @@ func TestInterpreter(t *testing.T) {
 	program := filepath.Join(dir, "v1", "bin", "lang")
 	must(t, os.WriteFile(program, nil, 0o755))
 	for first, want := range map[string]string{
-		"#!" + program: filepath.Join(dir, "v1"), "#!/usr/bin/env -S A=b " + program: filepath.Join(dir, "v1"), "#! " + program + " -u": filepath.Join(dir, "v1"),
-		"#!/no/such": "", "#!": "", "\x7fELF": "", "#!/usr/bin/env": "",
+		"#!" + program: filepath.Join(dir, "v1"), "#!/usr/bin/env -S A=b " + program: filepath.Join(dir, "v1"),
+		"#! " + program + " -u": filepath.Join(dir, "v1"),
+		"#!/no/such":            "", "#!": "", "\x7fELF": "", "#!/usr/bin/env": "",
 	} {
 		script := filepath.Join(dir, "script")
 		must(t, os.WriteFile(script, []byte(first+"\n"), 0o755))
@@ -339,7 +355,8 @@ func TestPluginRunsWithoutLandlock(t *testing.T) {
 	own, err := os.Executable()
 	must(t, err)
 	for errno, says := range map[unix.Errno]string{
-		unix.ENOSYS: "kernel without Landlock", unix.EOPNOTSUPP: "the kernel was started without Landlock", unix.EPERM: "the container engine forbids Landlock",
+		unix.ENOSYS: "kernel without Landlock", unix.EOPNOTSUPP: "the kernel was started without Landlock",
+		unix.EPERM: "the container engine forbids Landlock",
 	} {
 		cmd := exec.Command(own, "-test.run=^TestPluginRunsWithoutLandlock$")
 		cmd.Env = append(os.Environ(), withoutLandlock+"="+says)
@@ -368,7 +385,9 @@ func runsWithoutLandlock(t *testing.T, says string) {
 	opt, _ := thirdParty(t)
 	h := newHost(t, opt)
 	must(t, h.Discover(t.Context()))
-	for text, works := range map[string]bool{"try own": true, "try start": true, "try ptrace": false, "try mount /": false} {
+	for text, works := range map[string]bool{
+		"try own": true, "try start": true, "try ptrace": false, "try mount /": false,
+	} {
 		i, err := configureTrigger(t, h, "trigger.act."+text, map[string]any{"do": text})
 		must(t, err)
 		if err := i.Run(t.Context(), trigger.Request{}); (err == nil) != works {
@@ -377,7 +396,9 @@ func runsWithoutLandlock(t *testing.T, says string) {
 	}
 	s, _ := h.Bundle("mine")
 	st := s.Status().Isolation
-	if st == nil || !slices.Contains(st.Holds, "system calls (seccomp)") || strings.Contains(st.String(), "Landlock, version") || !strings.Contains(st.String(), "not restricted: files: not available: "+says) {
+	if st == nil || !slices.Contains(st.Holds, "system calls (seccomp)") ||
+		strings.Contains(st.String(), "Landlock, version") ||
+		!strings.Contains(st.String(), "not restricted: files: not available: "+says) {
 		t.Errorf("the status says %v", st)
 	}
 }

@@ -16,10 +16,14 @@ import (
 func systemPaths() []string {
 	return []string{
 		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
-		"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
-		"/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/crypto-policies", "/var/lib/ca-certificates", "/etc/alternatives",
-		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path", "/etc/ld-musl-aarch64.path",
-		"/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/passwd", "/etc/group",
+		"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
+		"/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
+		"/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/crypto-policies", "/var/lib/ca-certificates",
+		"/etc/alternatives",
+		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path",
+		"/etc/ld-musl-aarch64.path",
+		"/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/passwd",
+		"/etc/group",
 		"/etc/os-release", "/etc/debian_version", "/etc/timezone", "/etc/mime.types", "/etc/locale.alias",
 		"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd",
 		"/proc", // secrets of other processes are closed by more than permissions: to attach to them is forbidden
@@ -42,7 +46,8 @@ func (h *Host) readable(b bundle) []string {
 		more = append(more, filepath.SplitList(os.Getenv(name))...)
 	}
 	if home := os.Getenv("HOME"); home != "" {
-		more = append(more, filepath.Join(home, ".local", "lib"), filepath.Join(home, ".local", "bin")) // of Python's packages of a user
+		// of Python's packages of a user
+		more = append(more, filepath.Join(home, ".local", "lib"), filepath.Join(home, ".local", "bin"))
 	}
 	more = append(more, interpreter(b.path)...)
 	folder := filepath.Dir(b.path) // of a script, with what it may have beside it
@@ -145,23 +150,27 @@ func resolved(path string) string {
 
 // systemFolders hold what is of the system or of all its users, and are opened by no option.
 func systemFolders() []string {
-	return []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/var/lib", "/var/run"}
+	return []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root",
+		"/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/var/lib", "/var/run"}
 }
 
 // within are of the system with all that is in them.
 func within() []string {
-	return []string{"/boot", "/dev", "/etc/ssh", "/etc/ssl", "/etc/systemd", "/etc/cron.d", "/proc", "/sys", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/local/bin", "/run/systemd"}
+	return []string{"/boot", "/dev", "/etc/ssh", "/etc/ssl", "/etc/systemd", "/etc/cron.d", "/proc", "/sys", "/usr/bin",
+		"/usr/sbin", "/usr/lib", "/usr/local/bin", "/run/systemd"}
 }
 
 // wide reports whether a folder holds more than one option can mean: the system's files,
 // those of Dogwatch, or a user's home.
 func (h *Host) wide(dir string) bool {
-	return system(dir) || dir == filepath.Clean(os.Getenv("HOME")) || slices.ContainsFunc(h.privatePaths(), func(p string) bool { return below(p, dir) })
+	return system(dir) || dir == filepath.Clean(os.Getenv("HOME")) ||
+		slices.ContainsFunc(h.privatePaths(), func(p string) bool { return below(p, dir) })
 }
 
 // system reports whether a folder is one of the system's own.
 func system(dir string) bool {
-	return slices.Contains(systemFolders(), dir) || slices.ContainsFunc(within(), func(p string) bool { return below(dir, p) })
+	return slices.Contains(systemFolders(), dir) ||
+		slices.ContainsFunc(within(), func(p string) bool { return below(dir, p) })
 }
 
 // private reports whether a path is one of Dogwatch's own files.

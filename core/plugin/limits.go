@@ -116,12 +116,15 @@ func (c *child) limits(processes []entry, crowded, filled bool, log hclog.Logger
 	}
 	if crowded && limit.Processes > 0 && !c.confined.group.bounds("pids") {
 		if n := len(c.offspring().living(processes)); n > limit.Processes {
-			c.exceed(log, fmt.Errorf("it had %d processes, and may have %d (plugins.limits): it was ended with all that it started", n, limit.Processes))
+			c.exceed(log,
+				fmt.Errorf("it had %d processes, and may have %d (plugins.limits): it was ended with all that it started", n, limit.Processes))
 		}
 	}
 	if filled && limit.Temp > 0 {
 		if n := usage(c.confined.dir, c.offspring().living(processes)); n > limit.Temp {
-			c.exceed(log, fmt.Errorf("it had %s in its temporary folder, and may have %s (plugins.limits): it was ended", size(n), size(limit.Temp)))
+			c.exceed(log,
+				fmt.Errorf("it had %s in its temporary folder, and may have %s (plugins.limits): it was ended", size(n),
+					size(limit.Temp)))
 		}
 	}
 }

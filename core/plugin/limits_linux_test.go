@@ -17,7 +17,8 @@ func TestPluginWithTooManyProcesses(t *testing.T) {
 		t.Error("the call has succeeded")
 	}
 	eventually(t, "it says why it ended", func() bool {
-		return strings.Contains(w.log.String(), "processes, and may have 256 (plugins.limits): it was ended with all that it started")
+		return strings.Contains(w.log.String(),
+			"processes, and may have 256 (plugins.limits): it was ended with all that it started")
 	})
 	eventually(t, "nothing of it is left", func() bool {
 		return !slices.ContainsFunc(entries(), func(e entry) bool { return e.session == first })
@@ -33,7 +34,9 @@ func TestEntries(t *testing.T) {
 	if n, known := threads(); !known || n < 1 {
 		t.Errorf("the system has %d threads, %v", n, known)
 	}
-	own := slices.IndexFunc(entries(), func(e entry) bool { return e.pid == os.Getpid() && e.parent == os.Getppid() && !e.zombie })
+	own := slices.IndexFunc(entries(), func(e entry) bool {
+		return e.pid == os.Getpid() && e.parent == os.Getppid() && !e.zombie
+	})
 	if own < 0 {
 		t.Error("this process is not seen")
 	}

@@ -41,7 +41,9 @@ func TestFloodIsLeftOut(t *testing.T) {
 	out.Reset()
 	now = now.Add(floodTime)
 	b.Info("later")
-	if !strings.Contains(out.String(), "plugin.mine: lines of the plugin were left out, since it logs too much: lines=9500") || !strings.Contains(out.String(), "later") {
+	if !strings.Contains(out.String(),
+		"plugin.mine: lines of the plugin were left out, since it logs too much: lines=9500") ||
+		!strings.Contains(out.String(), "later") {
 		t.Error(out.String())
 	}
 	out.Reset()

@@ -164,7 +164,8 @@ func (o *offspring) end() (left int) {
 	return left
 }
 
-// adopt makes this process the parent of all that comes of it and whose own parents end (prctl(2), PR_SET_CHILD_SUBREAPER).
+// adopt makes this process the parent of all that comes of it and whose own parents end (prctl(2),
+// PR_SET_CHILD_SUBREAPER).
 func adopt() error {
 	return os.NewSyscallError("prctl child_subreaper", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 }
@@ -193,7 +194,8 @@ const patience = time.Minute
 // collect collects what has ended.
 func (o *orphanage) collect() {
 	var info unix.Siginfo
-	if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); err != nil || info.Signo == 0 {
+	if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); err != nil ||
+		info.Signo == 0 {
 		o.seen = nil
 		return // nothing has ended
 	}
@@ -262,7 +264,8 @@ func usage(dir string, pids []int) (total int64) {
 	for _, pid := range pids {
 		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 		for _, link := range links {
-			if name, err := os.Readlink(link); err == nil && strings.HasPrefix(name, dir+"/") && strings.HasSuffix(name, " (deleted)") {
+			if name, err := os.Readlink(link); err == nil && strings.HasPrefix(name, dir+"/") &&
+				strings.HasSuffix(name, " (deleted)") {
 				add(os.Stat(link))
 			}
 		}

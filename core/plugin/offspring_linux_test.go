@@ -96,7 +96,9 @@ func TestPluginEndsWithAllItsProcesses(t *testing.T) {
 				must(t, h.Discover(t.Context()))
 				dir := shortDir(t)
 				must(t, os.Chmod(dir, 0o777))
-				i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "try daemons " + dir, "path": filepath.Join(dir, "x")})
+				i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{
+					"do": "try daemons " + dir, "path": filepath.Join(dir, "x"),
+				})
 				must(t, err)
 				must(t, i.Run(t.Context(), trigger.Request{}))
 				s, _ := h.Bundle("mine")
@@ -123,7 +125,9 @@ func TestOneEndsAlone(t *testing.T) {
 	must(t, h.Discover(t.Context()))
 	dir := shortDir(t)
 	must(t, os.Chmod(dir, 0o777))
-	i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "try daemons " + dir, "path": filepath.Join(dir, "x")})
+	i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{
+		"do": "try daemons " + dir, "path": filepath.Join(dir, "x"),
+	})
 	must(t, err)
 	must(t, i.Run(t.Context(), trigger.Request{}))
 	other, _ := h.Bundle("many1")
@@ -211,7 +215,9 @@ func TestBombIsBounded(t *testing.T) {
 	if err := i.Run(t.Context(), trigger.Request{}); err == nil {
 		t.Error("it went on")
 	}
-	eventually(t, "it says why", func() bool { return strings.Contains(log.String(), "processes, and may have 100 (plugins.limits)") })
+	eventually(t, "it says why", func() bool {
+		return strings.Contains(log.String(), "processes, and may have 100 (plugins.limits)")
+	})
 	eventually(t, "nothing of it is left", func() bool {
 		out, _ := exec.Command("pgrep", "-fx", "sleep 617").Output()
 		return len(out) == 0

@@ -20,7 +20,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// hostMain is a host of its own that starts a plugin and a program that is none, prints their pids and waits to be killed.
+// hostMain is a host of its own that starts a plugin and a program that is none, prints their pids and waits to be
+// killed.
 func hostMain(dir string) int {
 	h, err := New(Options{
 		Builtins: []Builtin{{Name: "watcher", Args: []string{"serve"}, Types: testBundle().Types()}},
@@ -30,7 +31,8 @@ func hostMain(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	h.bundles[0].Configure(pluginclient.Instance{ID: "watcher.probe.a", Kind: kind.Watcher, Type: "probe"}, func(_ pluginclient.Configured, err error) {})
+	h.bundles[0].Configure(pluginclient.Instance{ID: "watcher.probe.a", Kind: kind.Watcher, Type: "probe"},
+		func(_ pluginclient.Configured, err error) {})
 	found, err := h.bundles[0].Watcher("watcher.probe.a").List(context.Background())
 	if err != nil {
 		fmt.Println(err)

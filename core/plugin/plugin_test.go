@@ -53,7 +53,9 @@ func TestConfigureDuringStart(t *testing.T) {
 	s, _, _ := h.Find(kind.Watcher, "probe")
 	gate := filepath.Join(t.TempDir(), "gate")
 	first := make(chan error, 1)
-	s.Configure(pluginclient.Instance{ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate}},
+	s.Configure(pluginclient.Instance{
+		ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate},
+	},
 		func(_ pluginclient.Configured, err error) { first <- err })
 	eventually(t, "the process configures the first instance", func() bool { return s.Status().PID != 0 })
 	if state := s.Status().State; state != Starting {
@@ -177,12 +179,13 @@ func TestDeadlineNoticedByThePluginFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = i.call(t.Context(), "list", "", 20*time.Millisecond, noRetry, func(ctx context.Context, _ *pluginclient.Client) error {
-		end, _ := ctx.Deadline()
-		for time.Now().Before(end) {
-		}
-		return context.DeadlineExceeded
-	})
+	err = i.call(t.Context(), "list", "", 20*time.Millisecond, noRetry,
+		func(ctx context.Context, _ *pluginclient.Client) error {
+			end, _ := ctx.Deadline()
+			for time.Now().Before(end) {
+			}
+			return context.DeadlineExceeded
+		})
 	if !errors.Is(err, sdk.ErrUnavailable) || err.Error() != "watcher.probe.a: no answer within 20ms" {
 		t.Errorf("error is %v", err)
 	}
@@ -196,10 +199,11 @@ func TestTimeoutNamesTheRegistryHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo := registry.Repository{Host: "registry.example.org", Name: "team/app"}
-	err := h.bundles[0].Registry("watcher.probe.a").about(t.Context(), "Tags", repo, func(ctx context.Context, _ *pluginclient.Client) error {
-		<-ctx.Done()
-		return ctx.Err()
-	})
+	err := h.bundles[0].Registry("watcher.probe.a").about(t.Context(), "Tags", repo,
+		func(ctx context.Context, _ *pluginclient.Client) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
 	if want := "watcher.probe.a: no answer of registry.example.org within 50ms"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %q", err, want)
 	}
@@ -264,7 +268,8 @@ func TestCallErrorIsRedacted(t *testing.T) {
 	h := newHost(t, opt)
 	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "fail"})
 	must(t, err)
-	if _, err := i.List(t.Context()); err == nil || err.Error() != "watcher.probe.a: as ***" || !errors.Is(err, sdk.ErrUnauthorized) {
+	if _, err := i.List(t.Context()); err == nil || err.Error() != "watcher.probe.a: as ***" ||
+		!errors.Is(err, sdk.ErrUnauthorized) {
 		t.Fatalf("error is %v", err)
 	}
 }

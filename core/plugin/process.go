@@ -47,7 +47,9 @@ type process struct {
 }
 
 // launch starts a bundle's process, for instances with these specs, and shakes hands with it.
-func (h *Host) launch(ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger) (*process, error) {
+func (h *Host) launch(
+	ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger,
+) (*process, error) {
 	var err error
 	for range handshakeTries {
 		began := time.Now()
@@ -70,7 +72,9 @@ func (h *Host) launch(ctx context.Context, b bundle, specs []pluginclient.Instan
 	return nil, fmt.Errorf("start %s: %w", b.name, err)
 }
 
-func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger) (_ *process, err error) {
+func (h *Host) launchOnce(
+	ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger,
+) (_ *process, err error) {
 	secured, key, err := pluginclient.HostTLS()
 	if err != nil {
 		return nil, err

@@ -146,7 +146,8 @@ func holds(t *testing.T, h *Host, name string, others ...string) {
 	for _, other := range others {
 		s, _ := h.Bundle(other)
 		st := s.Status()
-		if st.State != Rejected || !strings.Contains(st.Error, "plugin "+other) || !strings.Contains(st.Error, "is held by "+name) {
+		if st.State != Rejected || !strings.Contains(st.Error, "plugin "+other) ||
+			!strings.Contains(st.Error, "is held by "+name) {
 			t.Errorf("%s: %+v", other, st)
 		}
 	}

@@ -29,7 +29,9 @@ func (r Registry) Probe(ctx context.Context, host, image string) (sdk.ProbeResul
 }
 
 // Tags returns the tags of a repository, without what cannot be one; see registry.Registry.
-func (r Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
+func (r Registry) Tags(
+	ctx context.Context, repo registry.Repository, validator string,
+) (list registry.TagList, err error) {
 	err = r.about(ctx, "Tags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		list, err = c.Registry(r.id).Tags(ctx, repo, validator)
 		return err
@@ -48,7 +50,9 @@ func (r Registry) Resolve(ctx context.Context, repo registry.Repository, tag str
 }
 
 // Manifest returns what is behind a digest; see registry.Registry.
-func (r Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (m registry.Manifest, err error) {
+func (r Registry) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (m registry.Manifest, err error) {
 	err = r.about(ctx, "Manifest", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		m, err = c.Registry(r.id).Manifest(ctx, repo, digest, platform)
 		return err
@@ -57,7 +61,9 @@ func (r Registry) Manifest(ctx context.Context, repo registry.Repository, digest
 }
 
 // ImageConfig returns the configuration of an image; see registry.ConfigReader.
-func (r Registry) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (config sdk.ImageConfig, err error) {
+func (r Registry) ImageConfig(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (config sdk.ImageConfig, err error) {
 	err = r.about(ctx, "ImageConfig", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		config, err = c.Registry(r.id).ImageConfig(ctx, repo, digest, platform)
 		return err
@@ -66,7 +72,9 @@ func (r Registry) ImageConfig(ctx context.Context, repo registry.Repository, dig
 }
 
 // DescribeTags returns what is behind tags; see registry.TagDescriber.
-func (r Registry) DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) (tags []registry.DescribedTag, err error) {
+func (r Registry) DescribeTags(
+	ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform,
+) (tags []registry.DescribedTag, err error) {
 	err = r.about(ctx, "DescribeTags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		tags, err = c.Registry(r.id).DescribeTags(ctx, repo, tag, platform)
 		return err
@@ -94,6 +102,8 @@ func (r Registry) Limits(ctx context.Context) (limits []registry.Limit, err erro
 }
 
 // about makes a call whose failure names the host of repo.
-func (r Registry) about(ctx context.Context, method string, repo registry.Repository, fn func(context.Context, *pluginclient.Client) error) error {
+func (r Registry) about(
+	ctx context.Context, method string, repo registry.Repository, fn func(context.Context, *pluginclient.Client) error,
+) error {
 	return r.call(ctx, method, repo.Host, r.timeout, retryOnce, fn)
 }

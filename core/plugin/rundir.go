@@ -24,7 +24,8 @@ func makeRunDir(dirs []string, iso Isolation) (string, error) {
 		}
 		problems = append(problems, err)
 	}
-	return "", fmt.Errorf("make a folder for plugin sockets (set store.path or TMPDIR to a writable local folder with a short path): %w", errors.Join(problems...))
+	return "",
+		fmt.Errorf("make a folder for plugin sockets (set store.path or TMPDIR to a writable local folder with a short path): %w", errors.Join(problems...))
 }
 
 // RunDirs returns the folders to try for sockets and temporary files, best first: those that do not

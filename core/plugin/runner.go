@@ -112,7 +112,8 @@ func (c *child) collect() {
 			c.left = left
 			c.mu.Unlock()
 			if c.confined.group.starved() {
-				c.exceed(c.third, fmt.Errorf("it needed more memory than %s (plugins.limits): the kernel ended it", size(c.confined.limits.Memory)))
+				c.exceed(c.third,
+					fmt.Errorf("it needed more memory than %s (plugins.limits): the kernel ended it", size(c.confined.limits.Memory)))
 			}
 		}
 		c.mu.Lock()

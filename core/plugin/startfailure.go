@@ -231,9 +231,11 @@ func checkHealth(b bundle, p *process) error {
 	case codes.OK:
 		return nil
 	case codes.Unimplemented, codes.NotFound:
-		return &rejectedError{&unhealthyError{StageHealth, fmt.Errorf(`plugin %s does not say whether it lives: it must serve grpc.health.v1.Health, with SERVING for the service "plugin"`, b.name)}}
+		return &rejectedError{&unhealthyError{StageHealth,
+			fmt.Errorf(`plugin %s does not say whether it lives: it must serve grpc.health.v1.Health, with SERVING for the service "plugin"`, b.name)}}
 	case codes.Unavailable:
-		return &unhealthyError{StageTLS, fmt.Errorf("it cannot be reached at the socket of its handshake, with the certificate that it was given: %s", status.Convert(err).Message())}
+		return &unhealthyError{StageTLS,
+			fmt.Errorf("it cannot be reached at the socket of its handshake, with the certificate that it was given: %s", status.Convert(err).Message())}
 	}
 	return &unhealthyError{StageHealth, fmt.Errorf("ask it whether it lives: %w", err)}
 }

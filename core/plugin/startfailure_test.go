@@ -42,18 +42,22 @@ func TestStartFailureIsExplained(t *testing.T) {
 		"a place in JavaScript": {script("#!/bin/sh\n(echo 'TypeError: no trim'; echo '    at node:internal/x:1:2'; echo '    at run (/home/me/lamp.js:14:3)') >&2\nexit 1\n"), Broken, "stderr: TypeError: no trim (lamp.js:14)"},
 		"a place in Python":     {script("#!/bin/sh\n(echo Traceback; echo '  File \"/me/main.py\", line 3, in <module>'; echo '  File \"/me/lamp.py\", line 14, in run'; echo 'TypeError: no strip') >&2\nexit 1\n"), Broken, "stderr: TypeError: no strip (lamp.py:14)"},
 		"a place in Go":         {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'panic(0x1)'; printf '\\t/go/src/runtime/panic.go:884 +0x2f\\n'; echo 'main.main()'; printf '\\t/me/lamp.go:14 +0x1d\\n'; seq 100) >&2\nexit 2\n"), Broken, "stderr: panic: no map (lamp.go:14)"},
-		"any last words":        {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"), Broken, "stderr: 39 | 40 | in short"},
-		"a long line of JSON":   {script("#!/bin/sh\n(echo before; printf '{\"@level\":\"error\",\"stack\":\"%0999d\",\"error\":\"no key\",\"@message\":\"cannot begin\"}\\n' 1) >&2\nexit 1\n"), Broken, "stderr: before | cannot begin: no key"},
-		"no words":              {script("#!/bin/sh\nexit 3\n"), Broken, "it ended before it wrote its handshake to stdout (exit status 3)"},
-		"another processor":     {foreign, Rejected, "plugin mine is a program for linux/s390x, and this is "},
-		"no program":            {script("lamp"), Rejected, "is no program for "},
-		"no interpreter":        {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},
-		"odd handshake":         {script("#!/bin/sh\necho '1|1|pipe|x|grpc'\n"), Rejected, "unknown address type"},
-		"no health service":     {wired("no-health"), Rejected, `must serve grpc.health.v1.Health, with SERVING for the service "plugin"`},
-		"no TLS":                {wired("no-tls"), Broken, "it cannot be reached at the socket of its handshake, with the certificate that it was given"},
-		"another name":          {wired("auto-mtls other-name"), Broken, "not localhost"},
-		"padded base64":         {wired("auto-mtls padded"), Rejected, "error parsing server cert"},
-		"no types":              {wired("holds-nothing"), Rejected, "holds no types"},
+		"any last words": {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"),
+			Broken, "stderr: 39 | 40 | in short"},
+		"a long line of JSON": {script("#!/bin/sh\n(echo before; printf '{\"@level\":\"error\",\"stack\":\"%0999d\",\"error\":\"no key\",\"@message\":\"cannot begin\"}\\n' 1) >&2\nexit 1\n"), Broken, "stderr: before | cannot begin: no key"},
+		"no words": {script("#!/bin/sh\nexit 3\n"), Broken,
+			"it ended before it wrote its handshake to stdout (exit status 3)"},
+		"another processor": {foreign, Rejected, "plugin mine is a program for linux/s390x, and this is "},
+		"no program":        {script("lamp"), Rejected, "is no program for "},
+		"no interpreter":    {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},
+		"odd handshake":     {script("#!/bin/sh\necho '1|1|pipe|x|grpc'\n"), Rejected, "unknown address type"},
+		"no health service": {wired("no-health"), Rejected,
+			`must serve grpc.health.v1.Health, with SERVING for the service "plugin"`},
+		"no TLS": {wired("no-tls"), Broken,
+			"it cannot be reached at the socket of its handshake, with the certificate that it was given"},
+		"another name":  {wired("auto-mtls other-name"), Broken, "not localhost"},
+		"padded base64": {wired("auto-mtls padded"), Rejected, "error parsing server cert"},
+		"no types":      {wired("holds-nothing"), Rejected, "holds no types"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +71,8 @@ func TestStartFailureIsExplained(t *testing.T) {
 				t.Fatal("not found")
 			}
 			eventually(t, string(c.state), func() bool { return s.Status().State == c.state })
-			if got := s.Status().Error; !strings.Contains(got, c.reason) || strings.Contains(got, "report this to the plugin author") {
+			if got := s.Status().Error; !strings.Contains(got, c.reason) ||
+				strings.Contains(got, "report this to the plugin author") {
 				t.Errorf("reason is %q, want %q in it", got, c.reason)
 			}
 			if why := h.Unusable(); !strings.Contains(why, "mine is "+string(c.state)) {
@@ -133,8 +138,10 @@ func TestWhatCountsInTheFolder(t *testing.T) {
 	for range 3 { // whichever starts faster
 		h := newHost(t, opt)
 		must(t, h.Discover(t.Context()))
-		want := map[string]string{"lamp": "", "lamp.bak": "it counts as a copy of lamp", "lamp~": "it counts as a copy of lamp",
-			"lantern": `type "wire", which is held by lamp (not signed) already`, "plain": "chmod +x " + filepath.Join(opt.Dir, "plain")}
+		want := map[string]string{"lamp": "", "lamp.bak": "it counts as a copy of lamp",
+			"lamp~":   "it counts as a copy of lamp",
+			"lantern": `type "wire", which is held by lamp (not signed) already`,
+			"plain":   "chmod +x " + filepath.Join(opt.Dir, "plain")}
 		for _, st := range h.Bundles() {
 			reason, listed := want[st.Name]
 			if !listed || (st.State == Rejected) != (reason != "") || !strings.Contains(st.Error, reason) {

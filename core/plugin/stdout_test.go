@@ -28,7 +28,9 @@ func TestFirstLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "no end": "no end", "1|1|unix\n": "1|1|unix\n", "1|1|unix\nmore\nand more": "1|1|unix\n", "\nmore": "\n",
 	} {
-		for name, r := range map[string]io.Reader{"at once": strings.NewReader(text), "in bytes": iotest.OneByteReader(strings.NewReader(text))} {
+		for name, r := range map[string]io.Reader{
+			"at once": strings.NewReader(text), "in bytes": iotest.OneByteReader(strings.NewReader(text)),
+		} {
 			var rest strings.Builder
 			got, err := io.ReadAll(&firstLine{ReadCloser: io.NopCloser(r), rest: &rest})
 			if err != nil || string(got) != want || want+rest.String() != text {

@@ -34,7 +34,8 @@ func untrusted(format string, args ...any) error {
 }
 
 // verify decides whether the executable may run now, and returns its checksum,
-// with an error, too, unless the file could not be read. The first sight of a file is recorded as trusted unless only pinned files may start.
+// with an error, too, unless the file could not be read. The first sight of a file is recorded as trusted unless only
+// pinned files may start.
 func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	if err := checkOwner(b.path); err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	case err != nil:
 		return sum, fmt.Errorf("look up the trusted checksum: %w", err)
 	case seen && !bytes.Equal(known, sum):
-		return sum, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: %s plugin trust %s %x", known, sum, h.opt.Command, b.name, sum)
+		return sum,
+			untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: %s plugin trust %s %x", known, sum, h.opt.Command, b.name, sum)
 	case !seen:
 		if err := h.opt.Trust.Trust(ctx, b.name, sum); err != nil {
 			return sum, fmt.Errorf("record the trusted checksum: %w", err)
@@ -76,7 +78,8 @@ func (h *Host) Trust(ctx context.Context, name, seen string) error {
 		return fmt.Errorf("trust plugin %s: there is no third-party plugin of that name", name)
 	}
 	if pin := h.opt.Checksums[name]; pin != "" || h.opt.Pinned {
-		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums.%s", name, name)
+		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums.%s",
+			name, name)
 	}
 	sum, err := Confirm(s.bundle.path, seen)
 	if err != nil {
@@ -120,7 +123,8 @@ func (s *Supervisor) outlives(ctx context.Context) bool {
 	}
 	s.err, s.bundle.checksum = err, sum
 	s.mu.Unlock()
-	s.log.Warn("the file of this plugin was replaced by one that may not run; the process of the one before goes on", "error", err)
+	s.log.Warn("the file of this plugin was replaced by one that may not run; the process of the one before goes on",
+		"error", err)
 	s.host.opt.Changed(s.Status())
 	return true
 }
@@ -132,7 +136,9 @@ func Confirm(path, seen string) ([]byte, error) {
 	want, err := hex.DecodeString(strings.TrimPrefix(strings.TrimSpace(seen), "sha256:"))
 	switch {
 	case seen == "":
-		return nil, sdk.Invalid("sha256", "is required: the checksum of the file that you mean to trust, as dogwatch plugin list and the page of the plugins show it")
+		return nil,
+			sdk.Invalid("sha256",
+				"is required: the checksum of the file that you mean to trust, as dogwatch plugin list and the page of the plugins show it")
 	case err != nil || len(want) != sha256.Size:
 		return nil, sdk.Invalid("sha256", "want a SHA-256 in hexadecimal, %d digits", 2*sha256.Size)
 	}

@@ -71,7 +71,8 @@ func TestThirdPartyTrustedOnFirstUseAndRefusedWhenChanged(t *testing.T) {
 	}
 	s.Restart()
 	eventually(t, "untrusted", func() bool { return s.Status().State == Untrusted })
-	if reason := s.Status().Error; !strings.Contains(reason, "changed since it was trusted") || !strings.Contains(reason, "dogwatch plugin trust mine") {
+	if reason := s.Status().Error; !strings.Contains(reason, "changed since it was trusted") ||
+		!strings.Contains(reason, "dogwatch plugin trust mine") {
 		t.Fatalf("reason is %q", reason)
 	}
 	if _, err := i.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
@@ -107,7 +108,9 @@ func TestTrustAcceptsOnlyTheFileThatWasShown(t *testing.T) {
 	eventually(t, "untrusted", func() bool { return s.Status().State == Untrusted && s.Status().SHA256 != first })
 	seen := s.Status().SHA256
 	swap("not seen")
-	for given, want := range map[string]string{seen: "it is ", first: "it is ", "": "is required", "xyz": "want a SHA-256", "00ff": "want a SHA-256"} {
+	for given, want := range map[string]string{
+		seen: "it is ", first: "it is ", "": "is required", "xyz": "want a SHA-256", "00ff": "want a SHA-256",
+	} {
 		err := h.Trust(t.Context(), "mine", given)
 		var invalid *sdk.InvalidError
 		if err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &invalid) != (len(given) != len(seen)) {
@@ -141,7 +144,8 @@ func TestUnrecordedFileDoesNotRun(t *testing.T) {
 	h.after = func(time.Duration) <-chan time.Time { return nil } // no further try
 	must(t, h.Discover(t.Context()))
 	s, _ := h.Bundle("mine")
-	if st := s.Status(); st.State != Backoff || st.PID != 0 || len(st.Types) > 0 || !strings.Contains(st.Error, "record the trusted checksum: the disk is full") {
+	if st := s.Status(); st.State != Backoff || st.PID != 0 || len(st.Types) > 0 ||
+		!strings.Contains(st.Error, "record the trusted checksum: the disk is full") {
 		t.Errorf("an unrecorded file: %+v", st)
 	}
 	if err := h.Trust(t.Context(), "mine", s.Status().SHA256); err == nil {
@@ -170,15 +174,23 @@ func TestDiscoverRefusesThirdParty(t *testing.T) {
 		state   State
 		reason  string
 	}{
-		"writable by others":        {func(t *testing.T, _ *Options, path string) { must(t, os.Chmod(path, 0o777)) }, Untrusted, "can be changed by others"},
-		"folder writable by others": {func(t *testing.T, opt *Options, _ string) { must(t, os.Chmod(opt.Dir, 0o777)) }, Untrusted, "can be changed by others"},
+		"writable by others": {func(t *testing.T, _ *Options, path string) {
+			must(t, os.Chmod(path, 0o777))
+		}, Untrusted, "can be changed by others"},
+		"folder writable by others": {func(t *testing.T, opt *Options, _ string) {
+			must(t, os.Chmod(opt.Dir, 0o777))
+		}, Untrusted, "can be changed by others"},
 		"a link": {func(t *testing.T, _ *Options, path string) {
 			must(t, os.Rename(path, path+"x"))
 			must(t, os.Chmod(path+"x", 0o644))
 			must(t, os.Symlink(path+"x", path))
 		}, Untrusted, "not a regular file"},
-		"not pinned":       {func(_ *testing.T, opt *Options, _ string) { opt.Pinned = true }, Untrusted, "plugins.checksums.mine"},
-		"another checksum": {func(_ *testing.T, opt *Options, _ string) { opt.Checksums = map[string]string{"mine": "00ff"} }, Untrusted, "is not the one in plugins.checksums.mine"},
+		"not pinned": {func(_ *testing.T, opt *Options, _ string) {
+			opt.Pinned = true
+		}, Untrusted, "plugins.checksums.mine"},
+		"another checksum": {func(_ *testing.T, opt *Options, _ string) {
+			opt.Checksums = map[string]string{"mine": "00ff"}
+		}, Untrusted, "is not the one in plugins.checksums.mine"},
 		"a type that is taken": {func(_ *testing.T, opt *Options, _ string) {
 			opt.Builtins = []Builtin{{Name: "watcher", Args: []string{"serve"}, Types: testBundle().Types()}}
 		}, Rejected, "which is built in (watcher)"},

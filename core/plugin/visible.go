@@ -16,7 +16,8 @@ import (
 func readable(c *sdk.Container) {
 	image := &c.Image
 	for _, name := range []*string{
-		&c.Name, &c.Status, &c.Stack, &image.Name, &image.Tag.Value, &image.Registry.Host, &image.Architecture, &image.OS, &image.Variant,
+		&c.Name, &c.Status, &c.Stack, &image.Name, &image.Tag.Value, &image.Registry.Host, &image.Architecture,
+		&image.OS, &image.Variant,
 	} {
 		*name = visible.Line(*name)
 	}
@@ -35,7 +36,8 @@ func readableTypes(types []kind.Type) {
 }
 
 // onlyTags leaves out what cannot be a tag: no engine could run it, it may not be what it looks like, and
-// names go into links, messages, compose files and variables of commands (OCI distribution specification, "Pulling manifests": [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}).
+// names go into links, messages, compose files and variables of commands (OCI distribution specification, "Pulling
+// manifests": [a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}).
 func onlyTags(tags []string) []string {
 	return slices.DeleteFunc(tags, func(tag string) bool { return !reference.IsTag(tag) })
 }

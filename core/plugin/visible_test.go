@@ -20,7 +20,8 @@ func TestListedNamesAreReadable(t *testing.T) {
 		Image: watcher.Image{Host: "ghcr\u200b.io", Name: "a/\ufeffb", Tag: "1.0\U000e0031"},
 	}, "local")
 	for have, want := range map[string]string{
-		got.ID: "i\u200bd", got.Name: "webgpj[2J", got.Status: "running", got.Labels["a"]: "\u202eb", got.Error.Message: "no image",
+		got.ID: "i\u200bd", got.Name: "webgpj[2J", got.Status: "running", got.Labels["a"]: "\u202eb",
+		got.Error.Message:       "no image",
 		got.Image.Registry.Host: "ghcr.io", got.Image.Name: "a/b", got.Image.Tag.Value: "1.0",
 	} {
 		if have != want {
@@ -31,7 +32,8 @@ func TestListedNamesAreReadable(t *testing.T) {
 
 func TestOnlyTagsAreListed(t *testing.T) {
 	good := []string{"1.0", "latest", "v1.2.3-alpine_x", "_a", strings.Repeat("a", 128)}
-	bad := []string{"", "1.0\u202e", "1.0\u200b", "\u2066", "a b", "a/b", ".a", "-a", "1.0\n", "é", strings.Repeat("a", 129)}
+	bad := []string{"", "1.0\u202e", "1.0\u200b", "\u2066", "a b", "a/b", ".a", "-a", "1.0\n", "é",
+		strings.Repeat("a", 129)}
 	if got := onlyTags(slices.Concat(bad, good, bad)); !slices.Equal(got, good) {
 		t.Errorf("%q", got)
 	}
@@ -50,7 +52,8 @@ func TestTypesAreReadable(t *testing.T) {
 		{DocsURL: "https://example.org/docs"},
 	}
 	readableTypes(types)
-	if got := types[0]; got.Summary != "sends\nmail" || got.DocsURL != "" || got.Options[0].Help != "the host" || types[1].DocsURL != "https://example.org/docs" {
+	if got := types[0]; got.Summary != "sends\nmail" || got.DocsURL != "" || got.Options[0].Help != "the host" ||
+		types[1].DocsURL != "https://example.org/docs" {
 		t.Errorf("%+v", types)
 	}
 }

@@ -110,7 +110,9 @@ func (w Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (plan watc
 
 // Apply implements watcher.Updater. It is never repeated here: when the plugin's
 // process exits the outcome is not known, and Recover finds it out.
-func (w Watcher) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (outcome watcher.Outcome, err error) {
+func (w Watcher) Apply(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (outcome watcher.Outcome, err error) {
 	err = w.call(ctx, "Apply", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		outcome, err = c.Watcher(w.id).Apply(ctx, op, journal)
 		return err
@@ -119,7 +121,9 @@ func (w Watcher) Apply(ctx context.Context, op watcher.Operation, journal watche
 }
 
 // Recover implements watcher.Updater.
-func (w Watcher) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (outcome watcher.Outcome, err error) {
+func (w Watcher) Recover(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (outcome watcher.Outcome, err error) {
 	err = w.call(ctx, "Recover", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		outcome, err = c.Watcher(w.id).Recover(ctx, op, journal)
 		return err

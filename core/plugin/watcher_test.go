@@ -14,12 +14,14 @@ func TestListedContainerKeepsWhatWatcherKnows(t *testing.T) {
 	got := listed(watcher.Container{
 		ID: "1", Name: "web", Status: "exited", Labels: map[string]string{"a": "b"}, Error: "no image",
 		Image: watcher.Image{
-			ID: "sha256:i", Host: "ghcr.io", Name: "a/b", Tag: "1", Digest: "sha256:d", Pinned: true, Digests: []string{"a/b@sha256:d"},
+			ID: "sha256:i", Host: "ghcr.io", Name: "a/b", Tag: "1", Digest: "sha256:d", Pinned: true,
+			Digests:  []string{"a/b@sha256:d"},
 			Platform: sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}, Created: created,
 		},
 	}, "local")
 	want := sdk.Container{
-		ID: "1", Name: "web", Status: "exited", Watcher: "local", Labels: map[string]string{"a": "b"}, Error: &sdk.ContainerError{Message: "no image"},
+		ID: "1", Name: "web", Status: "exited", Watcher: "local", Labels: map[string]string{"a": "b"},
+		Error: &sdk.ContainerError{Message: "no image"},
 		Image: sdk.Image{
 			ID: "sha256:i", Registry: sdk.Registry{Host: "ghcr.io"}, Name: "a/b", Tag: sdk.Tag{Value: "1"},
 			Digest: sdk.Digest{Repo: "sha256:d", Pinned: true, Repos: []string{"a/b@sha256:d"}},

@@ -90,13 +90,18 @@ func BenchmarkDelivery(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "store.db"))
 	ctx := context.Background()
 	for i := 0; b.Loop(); i++ {
-		_, err := s.Plan(ctx, "dispatch", int64(i), []delivery.Delivery{{Trigger: "smtp.main", Subject: "local/a", Fingerprint: fmt.Sprint(i)}})
+		_, err := s.Plan(ctx, "dispatch", int64(i), []delivery.Delivery{{
+			Trigger: "smtp.main", Subject: "local/a", Fingerprint: fmt.Sprint(i),
+		}})
 		must(b, err)
 		d, ok, err := s.Claim(ctx, "smtp.main", s.now())
 		if err != nil || !ok {
 			b.Fatal(ok, err)
 		}
-		must(b, s.Finish(ctx, d.ID, delivery.Outcome{State: delivery.Sent}, event.Event{Type: event.TriggerSent, Subject: "smtp.main"}))
+		must(b,
+			s.Finish(ctx, d.ID, delivery.Outcome{State: delivery.Sent}, event.Event{
+				Type: event.TriggerSent, Subject: "smtp.main",
+			}))
 	}
 }
 

@@ -49,7 +49,10 @@ func TestCacheReturnsWhatWasPut(t *testing.T) {
 func TestCacheReplacesAndPacks(t *testing.T) {
 	s := fresh(t)
 	body := tagList(5000)
-	must(t, s.CachePut(t.Context(), CacheEntry{Key: "k", Validator: "1", Body: []byte("old")}, CacheEntry{Key: "k", Validator: "2", Body: body}))
+	must(t,
+		s.CachePut(t.Context(), CacheEntry{Key: "k", Validator: "1", Body: []byte("old")}, CacheEntry{
+			Key: "k", Validator: "2", Body: body,
+		}))
 	e, _, err := s.CacheGet(t.Context(), "k")
 	must(t, err)
 	if e.Validator != "2" || !bytes.Equal(e.Body, body) {
@@ -79,7 +82,9 @@ func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	}
 	add("10")
 	add("11")
-	for key, want := range map[string]bool{"0": true, "1": false, "2": false, "3": true, "4": true, "10": true, "11": true} {
+	for key, want := range map[string]bool{
+		"0": true, "1": false, "2": false, "3": true, "4": true, "10": true, "11": true,
+	} {
 		if has(t, s, key) != want {
 			t.Errorf("%s kept: %v, want %v", key, !want, want)
 		}
@@ -144,7 +149,8 @@ func TestCacheSaysWhichEntryIsDamaged(t *testing.T) {
 		must(t, s.CachePut(t.Context(), CacheEntry{Key: "the key", Body: []byte("a")}))
 		_, err := s.writer.Exec("UPDATE registry_cache SET body = ?", body)
 		must(t, err)
-		if _, ok, err := s.CacheGet(t.Context(), "the key"); ok || err == nil || !bytes.Contains([]byte(err.Error()), []byte("the key")) {
+		if _, ok, err := s.CacheGet(t.Context(), "the key"); ok || err == nil ||
+			!bytes.Contains([]byte(err.Error()), []byte("the key")) {
 			t.Errorf("%v: %v, %v", body, ok, err)
 		}
 	}

@@ -15,13 +15,14 @@ func (s *Store) Candidates(ctx context.Context) (map[string]policy.Found, error)
 		found   policy.Found
 		unknown bool
 	}
-	rows, err := query(ctx, s, "read candidates", "SELECT subject, doc FROM candidates", nil, func(scan scanner) (r row, err error) {
-		var doc []byte
-		if err = scan(&r.subject, &doc); err == nil {
-			r.unknown = json.Unmarshal(doc, &r.found) != nil
-		}
-		return r, err
-	})
+	rows, err := query(ctx, s, "read candidates", "SELECT subject, doc FROM candidates", nil,
+		func(scan scanner) (r row, err error) {
+			var doc []byte
+			if err = scan(&r.subject, &doc); err == nil {
+				r.unknown = json.Unmarshal(doc, &r.found) != nil
+			}
+			return r, err
+		})
 	all := make(map[string]policy.Found, len(rows))
 	for _, r := range rows {
 		if !r.unknown {

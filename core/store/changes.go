@@ -26,7 +26,8 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]history.
 		var at int64
 		var c sdk.Container
 		var from string
-		if err := scan(&ch.ID, &at, &ch.Type, &ch.Subject, &from, &c.UpdateAvailable, &c.UpdateKind.Kind, &c.UpdateKind.SemverDiff); err != nil {
+		if err := scan(&ch.ID, &at, &ch.Type, &ch.Subject, &from, &c.UpdateAvailable, &c.UpdateKind.Kind,
+			&c.UpdateKind.SemverDiff); err != nil {
 			return ch, err
 		}
 		ch.At, ch.Kind = instant(at), tally.Kind(&c)

@@ -52,8 +52,10 @@ func TestChangesAreThoseOfUpdates(t *testing.T) {
 		}
 	}
 	want := []string{
-		`2 container.added local/web "" from ""`, `3 update.found local/web "minor" from ""`, `6 container.changed local/web "digest" from ""`,
-		`7 container.renamed local/web "digest" from "local/site"`, `8 update.cleared local/web "" from ""`, `10 container.removed local/web "" from ""`,
+		`2 container.added local/web "" from ""`, `3 update.found local/web "minor" from ""`,
+		`6 container.changed local/web "digest" from ""`,
+		`7 container.renamed local/web "digest" from "local/site"`, `8 update.cleared local/web "" from ""`,
+		`10 container.removed local/web "" from ""`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -70,7 +72,9 @@ func BenchmarkChanges(b *testing.B) {
 	}
 	var change event.Change
 	for i := range 10_000 {
-		change.Events = append(change.Events, event.Event{At: start.Add(seconds(i)), Type: event.ContainerChanged, Subject: "local/web", Payload: event.Payload{Container: &c}})
+		change.Events = append(change.Events, event.Event{
+			At: start.Add(seconds(i)), Type: event.ContainerChanged, Subject: "local/web", Payload: event.Payload{Container: &c},
+		})
 	}
 	must(b, s.Commit(context.Background(), change))
 	for b.Loop() {

@@ -35,7 +35,8 @@ func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
 func readChoices(ctx context.Context, from interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }) (all []policy.Choice, err error) {
-	rows, err := from.QueryContext(ctx, "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
+	rows, err := from.QueryContext(ctx,
+		"SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ var webChoice = policy.Choice{
 func TestChoicesOfOneVersion(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, filepath.Join(t.TempDir(), "store.db"))
-	whole := policy.Choice{Subject: "local/web", Kind: policy.Snooze, Actor: "ben", At: sdk.TimeOf(start.Add(seconds(1))), Until: sdk.TimeOf(start.Add(seconds(99)))}
+	whole := policy.Choice{
+		Subject: "local/web", Kind: policy.Snooze, Actor: "ben", At: sdk.TimeOf(start.Add(seconds(1))),
+		Until: sdk.TimeOf(start.Add(seconds(99))),
+	}
 	approved := webChoice
 	approved.Kind, approved.At = policy.Approved, sdk.TimeOf(start.Add(seconds(2)))
 	approved.Update.FromTag = "1.24.0" // it ran another version by then
@@ -66,7 +69,9 @@ func TestPruneChoices(t *testing.T) {
 	tag := func(version string) update.Key {
 		return update.Key{Kind: sdk.KindTag, FromTag: "1.25.0", ToTag: version}
 	}
-	digest := update.Key{Kind: sdk.KindDigest, FromTag: "1.25.0", FromDigest: "sha256:old", ToTag: "1.25.0", ToDigest: "sha256:new"}
+	digest := update.Key{
+		Kind: sdk.KindDigest, FromTag: "1.25.0", FromDigest: "sha256:old", ToTag: "1.25.0", ToDigest: "sha256:new",
+	}
 	const today = 100 // and 90 days before is the time
 	cases := map[string]struct {
 		choice policy.Choice

@@ -111,7 +111,8 @@ type row struct {
 
 func (r row) args() []any {
 	c := &r.Container
-	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.FoundAt), millis(r.CheckedAt), string(r.repos), string(r.doc)}
+	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.FoundAt), millis(r.CheckedAt), string(r.repos),
+		string(r.doc)}
 }
 
 // compare works out what a change does to the current containers.

@@ -60,18 +60,30 @@ func TestCommitPlacesContainers(t *testing.T) {
 		want           []string
 		inherits       map[string]string // id now: id before, whose first seen time it has
 	}{
-		"recreated":                    {put(c("web", "1")), put(c("web", "2")), []string{"local/web=2"}, map[string]string{"2": "1"}},
-		"recreated, old one removed":   {put(c("web", "1")), event.Change{Put: []sdk.Container{c("web", "2")}, Remove: []string{"1"}}, []string{"local/web=2"}, map[string]string{"2": "1"}},
-		"renamed":                      {put(c("web", "1")), put(c("www", "1")), []string{"local/www=1"}, map[string]string{"1": "1"}},
-		"names swapped":                {put(c("a", "1"), c("b", "2")), put(c("b", "1"), c("a", "2")), []string{"local/a=2", "local/b=1"}, map[string]string{"1": "1", "2": "2"}},
-		"renamed to make room":         {put(c("web", "1")), put(c("web_old", "1"), c("web", "2")), []string{"local/web=2", "local/web_old=1"}, map[string]string{"1": "1"}},
+		"recreated": {put(c("web", "1")), put(c("web", "2")), []string{"local/web=2"}, map[string]string{
+			"2": "1",
+		}},
+		"recreated, old one removed": {put(c("web", "1")), event.Change{
+			Put: []sdk.Container{c("web", "2")}, Remove: []string{"1"},
+		}, []string{"local/web=2"}, map[string]string{"2": "1"}},
+		"renamed": {put(c("web", "1")), put(c("www", "1")), []string{"local/www=1"}, map[string]string{
+			"1": "1",
+		}},
+		"names swapped": {put(c("a", "1"), c("b", "2")), put(c("b", "1"), c("a", "2")),
+			[]string{"local/a=2", "local/b=1"}, map[string]string{"1": "1", "2": "2"}},
+		"renamed to make room": {put(c("web", "1")), put(c("web_old", "1"), c("web", "2")),
+			[]string{"local/web=2", "local/web_old=1"}, map[string]string{"1": "1"}},
 		"two of one name":              {event.Change{}, put(c("web", "1"), c("web", "2")), []string{"local/web=2"}, nil},
 		"two of one name, one renamed": {put(c("old", "1")), put(c("web", "1"), c("web", "2")), []string{"local/web=2"}, nil},
 		"one id twice":                 {event.Change{}, put(c("a", "1"), c("b", "1")), []string{"local/b=1"}, nil},
-		"removed":                      {put(c("a", "1"), c("b", "2")), event.Change{Remove: []string{"1"}}, []string{"local/b=2"}, nil},
-		"unknown removed":              {put(c("a", "1")), event.Change{Remove: []string{"9"}}, []string{"local/a=1"}, nil},
-		"removed and added":            {put(c("a", "1")), event.Change{Put: []sdk.Container{c("a", "1")}, Remove: []string{"1"}}, []string{"local/a=1"}, map[string]string{"1": "1"}},
-		"moved to another watcher":     {put(c("a", "1")), put(sdk.Container{Watcher: "nas", Name: "a", ID: "1"}), []string{"nas/a=1"}, map[string]string{"1": "1"}},
+		"removed": {put(c("a", "1"), c("b", "2")), event.Change{Remove: []string{"1"}},
+			[]string{"local/b=2"}, nil},
+		"unknown removed": {put(c("a", "1")), event.Change{Remove: []string{"9"}}, []string{"local/a=1"}, nil},
+		"removed and added": {put(c("a", "1")), event.Change{
+			Put: []sdk.Container{c("a", "1")}, Remove: []string{"1"},
+		}, []string{"local/a=1"}, map[string]string{"1": "1"}},
+		"moved to another watcher": {put(c("a", "1")), put(sdk.Container{Watcher: "nas", Name: "a", ID: "1"}),
+			[]string{"nas/a=1"}, map[string]string{"1": "1"}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			now := start
@@ -219,7 +231,8 @@ func TestSnapshotIsIndependentOfCallers(t *testing.T) {
 	copies, err := s.Containers(t.Context())
 	must(t, err)
 	spoil(copies[0])
-	if r, _ := old.Get("1"); !reflect.DeepEqual(r.Container.Labels, want.Labels) || !reflect.DeepEqual(r.Container.Result, want.Result) || !reflect.DeepEqual(r.Container.Decision, want.Decision) ||
+	if r, _ := old.Get("1"); !reflect.DeepEqual(r.Container.Labels, want.Labels) ||
+		!reflect.DeepEqual(r.Container.Result, want.Result) || !reflect.DeepEqual(r.Container.Decision, want.Decision) ||
 		*r.Container.Error != *want.Error || r.Container.Image.Digest.Repos[0] != want.Image.Digest.Repos[0] {
 		t.Error("a caller changed what is stored")
 	}

@@ -54,7 +54,10 @@ func commitForEver(path string) error {
 		c := container("local", fmt.Sprint("n", step%7), fmt.Sprint("id", step%11))
 		c.Status = run
 		e := event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: run, Payload: event.Payload{Container: &c}}
-		if err := s.Commit(ctx, event.Change{Put: []sdk.Container{c}, Events: []event.Event{e, e}, Candidates: map[string][]byte{"local/last": fmt.Appendf(nil, `{"from": %q}`, run)}}); err != nil {
+		if err := s.Commit(ctx, event.Change{
+			Put: []sdk.Container{c}, Events: []event.Event{e, e},
+			Candidates: map[string][]byte{"local/last": fmt.Appendf(nil, `{"from": %q}`, run)},
+		}); err != nil {
 			return err
 		}
 		ds := []delivery.Delivery{{Trigger: "a", Subject: run, Event: step}, {Trigger: "b", Subject: run, Event: step}}
@@ -116,7 +119,8 @@ func TestKillDuringWritesLosesNothing(t *testing.T) {
 		}
 		if cursor*2 < last { // killed between the two: the next plan makes up for it, as a reader would
 			run := strconv.FormatInt(last/2, 10)
-			_, err := s.Plan(ctx, "dispatch", last/2, []delivery.Delivery{{Trigger: "a", Subject: run, Event: last / 2}, {Trigger: "b", Subject: run, Event: last / 2}})
+			_, err := s.Plan(ctx, "dispatch", last/2,
+				[]delivery.Delivery{{Trigger: "a", Subject: run, Event: last / 2}, {Trigger: "b", Subject: run, Event: last / 2}})
 			must(t, err)
 		}
 		must(t, s.Close())

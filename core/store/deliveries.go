@@ -29,7 +29,9 @@ type DeliveryFilter struct {
 // containers under another subject is left alone, too, for they may have been
 // renamed since. It returns how many are newly pending. ID, State, Attempts and the
 // times are the store's to set, except NextAt, where zero means now.
-func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (planned int, err error) {
+func (s *Store) Plan(
+	ctx context.Context, reader string, cursor int64, ds []delivery.Delivery,
+) (planned int, err error) {
 	err = s.write(ctx, "plan deliveries", func(t tx) error {
 		now := s.now()
 		for _, d := range ds {
@@ -216,7 +218,9 @@ func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) del
 			}
 			if err := s.append(t, []event.Event{{
 				Type: event.TriggerFailed, Subject: d.Trigger, Run: d.Run,
-				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Manual: d.Manual, Attempts: d.Attempts, Error: o.Error}},
+				Payload: event.Payload{
+					Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Manual: d.Manual, Attempts: d.Attempts, Error: o.Error},
+				},
 			}}); err != nil {
 				return err
 			}
@@ -234,7 +238,8 @@ func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) del
 }
 
 func (t tx) sending() (out []delivery.Delivery, err error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' ORDER BY id")
+	rows, err := t.conn.QueryContext(t.ctx,
+		"SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' ORDER BY id")
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +259,8 @@ func (t tx) sending() (out []delivery.Delivery, err error) {
 func (s *Store) Retry(ctx context.Context, id int64) error {
 	return s.write(ctx, fmt.Sprintf("retry delivery %d", id), func(t tx) error {
 		now := millis(s.now())
-		return t.change(id, delivery.Failed, `UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
+		return t.change(id, delivery.Failed,
+			`UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
 			WHERE id = ? AND state = 'failed'`, now, now, id)
 	}, s.deliveriesChanged)
 }
@@ -292,7 +298,8 @@ const deliveryColumns = `id, trigger, subject, fingerprint, event, run, batch, c
 func scanDelivery(scan scanner, payload bool) (d delivery.Delivery, err error) {
 	var containers []byte
 	var next, created, updated int64
-	dest := []any{&d.ID, &d.Trigger, &d.Subject, &d.Fingerprint, &d.Event, &d.Run, &d.Batch, &containers, &d.State, &d.Attempts,
+	dest := []any{&d.ID, &d.Trigger, &d.Subject, &d.Fingerprint, &d.Event, &d.Run, &d.Batch, &containers, &d.State,
+		&d.Attempts,
 		&next, &created, &updated, &d.Error}
 	if payload {
 		dest = append(dest, &d.Payload)

@@ -69,15 +69,19 @@ func TestDeliveryFromPlanToSent(t *testing.T) {
 		t.Errorf("after a restart: %+v, %v", got, err)
 	}
 
-	must(t, s.Finish(ctx, 1, delivery.Outcome{State: delivery.Pending, Error: "connection refused", NextAt: start.Add(time.Minute)}))
+	must(t, s.Finish(ctx, 1, delivery.Outcome{
+		State: delivery.Pending, Error: "connection refused", NextAt: start.Add(time.Minute),
+	}))
 	idle(t, s, "smtp.main", start.Add(59*time.Second))
 	if at, ok, err := s.NextDue(ctx); err != nil || !ok || !at.Equal(start.Add(time.Minute)) {
 		t.Errorf("next due %v, %v, %v", at, ok, err)
 	}
-	if got := claim(t, s, "smtp.main", start.Add(time.Minute)); got.Attempts != 2 || got.Error != "connection refused" || len(got.Payload) == 0 {
+	if got := claim(t, s, "smtp.main", start.Add(time.Minute)); got.Attempts != 2 ||
+		got.Error != "connection refused" || len(got.Payload) == 0 {
 		t.Errorf("claimed again %+v", got)
 	}
-	must(t, s.Finish(ctx, 1, delivery.Outcome{State: delivery.Sent}, event.Event{Type: event.TriggerSent, Subject: "smtp.main"}))
+	must(t,
+		s.Finish(ctx, 1, delivery.Outcome{State: delivery.Sent}, event.Event{Type: event.TriggerSent, Subject: "smtp.main"}))
 	got, err = s.Delivery(ctx, 1)
 	must(t, err)
 	if got.State != delivery.Sent || got.Error != "" || len(got.Payload) != 0 {
@@ -220,7 +224,8 @@ func TestDeliveryChangesTouchTheBus(t *testing.T) {
 func TestRecoverDecidesByDelivery(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()
-	plan(t, s, offer("smtp.main", "local/web", ""), offer("docker.local", "local/web", ""), offer("ntfy.x", "local/web", ""))
+	plan(t, s, offer("smtp.main", "local/web", ""), offer("docker.local", "local/web", ""),
+		offer("ntfy.x", "local/web", ""))
 	claim(t, s, "smtp.main", start)
 	claim(t, s, "docker.local", start)
 	s = again(t, s)
@@ -252,10 +257,13 @@ func TestRecoverDecidesByDelivery(t *testing.T) {
 	events, err := s.Events(ctx, 0, 0)
 	must(t, err)
 	want := event.Delivery{ID: 2, Trigger: "docker.local", Attempts: 1, Error: "outcome unknown"}
-	if len(events) != 1 || events[0].Type != event.TriggerFailed || events[0].Subject != "docker.local" || *events[0].Delivery != want {
+	if len(events) != 1 || events[0].Type != event.TriggerFailed || events[0].Subject != "docker.local" ||
+		*events[0].Delivery != want {
 		t.Errorf("events %+v", events)
 	}
-	if _, err := s.Recover(ctx, func(delivery.Delivery) delivery.Outcome { return delivery.Outcome{State: "gone"} }); err == nil {
+	if _, err := s.Recover(ctx, func(delivery.Delivery) delivery.Outcome {
+		return delivery.Outcome{State: "gone"}
+	}); err == nil {
 		t.Error("an unknown state was accepted")
 	}
 }
@@ -316,7 +324,9 @@ func TestPruneKeepsFingerprintsOfContainers(t *testing.T) {
 	for _, d := range left {
 		count[d.Subject]++
 	}
-	if want := map[string]int{"local/web": remembered, "local/pending": 1, "local/recent": 1}; !reflect.DeepEqual(count, want) {
+	if want := map[string]int{
+		"local/web": remembered, "local/pending": 1, "local/recent": 1,
+	}; !reflect.DeepEqual(count, want) {
 		t.Errorf("left %v, want %v", count, want)
 	}
 	if n := plan(t, s, offer("a", "local/web", fmt.Sprint(remembered+1))); n != 0 {

@@ -43,19 +43,20 @@ func (s *Store) EventsBefore(ctx context.Context, before int64, limit int) ([]ev
 }
 
 func (s *Store) events(ctx context.Context, where string, args ...any) ([]event.Event, error) {
-	return query(ctx, s, "read events", "SELECT id, at, type, subject, run, doc FROM events "+where, args, func(scan scanner) (event.Event, error) {
-		var e event.Event
-		var at int64
-		var doc []byte
-		if err := scan(&e.ID, &at, &e.Type, &e.Subject, &e.Run, &doc); err != nil {
-			return e, err
-		}
-		e.At = instant(at)
-		if err := json.Unmarshal(doc, &e.Payload); err != nil {
-			return e, fmt.Errorf("event %d: %w", e.ID, err)
-		}
-		return e, nil
-	})
+	return query(ctx, s, "read events", "SELECT id, at, type, subject, run, doc FROM events "+where, args,
+		func(scan scanner) (event.Event, error) {
+			var e event.Event
+			var at int64
+			var doc []byte
+			if err := scan(&e.ID, &at, &e.Type, &e.Subject, &e.Run, &doc); err != nil {
+				return e, err
+			}
+			e.At = instant(at)
+			if err := json.Unmarshal(doc, &e.Payload); err != nil {
+				return e, fmt.Errorf("event %d: %w", e.ID, err)
+			}
+			return e, nil
+		})
 }
 
 // LastEvent returns the id of the newest event ever stored, even if it was
@@ -74,7 +75,8 @@ func (s *Store) OldestEvent(ctx context.Context) (int64, error) {
 
 // Cursor returns the id of the last event that a reader has dealt with; 0 when it is new.
 func (s *Store) Cursor(ctx context.Context, reader string) (int64, error) {
-	return s.number(ctx, "read the cursor of "+reader, "SELECT coalesce(max(event), 0) FROM cursors WHERE reader = ?", reader)
+	return s.number(ctx, "read the cursor of "+reader, "SELECT coalesce(max(event), 0) FROM cursors WHERE reader = ?",
+		reader)
 }
 
 func (s *Store) number(ctx context.Context, doing, query string, args ...any) (n int64, err error) {
@@ -86,7 +88,9 @@ func (s *Store) number(ctx context.Context, doing, query string, args ...any) (n
 type scanner func(dest ...any) error
 
 // query reads all rows of a query; none is not an error.
-func query[T any](ctx context.Context, s *Store, doing, text string, args []any, read func(scanner) (T, error)) (out []T, err error) {
+func query[T any](
+	ctx context.Context, s *Store, doing, text string, args []any, read func(scanner) (T, error),
+) (out []T, err error) {
 	defer func() { err = s.wrap(doing, err) }()
 	rows, err := s.reader.QueryContext(ctx, text, args...)
 	if err != nil {

@@ -34,7 +34,10 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 			Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: 3, Updates: []string{"1"}, Took: "1s"}}},
 		{ID: 3, At: start, Type: event.TriggerFailed, Subject: "smtp.main",
 			Payload: event.Payload{Delivery: &event.Delivery{ID: 4, Trigger: "smtp.main", Attempts: 8, Error: "<no>"}}},
-		{ID: 4, At: start, Type: event.PluginDown, Subject: "triggers", Payload: event.Payload{Plugin: &event.Plugin{State: "backoff"}}},
+		{
+			ID: 4, At: start, Type: event.PluginDown, Subject: "triggers",
+			Payload: event.Payload{Plugin: &event.Plugin{State: "backoff"}},
+		},
 	}
 	in := slices.Clone(want)
 	in[0].At, in[0].ID = time.Time{}, 77 // the store gives both

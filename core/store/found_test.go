@@ -20,7 +20,9 @@ func TestFoundAtFollowsTheUpdateKey(t *testing.T) {
 		}
 		return c
 	}
-	none := offered("1.25.0", func(c *sdk.Container) { c.UpdateAvailable, c.UpdateKind = false, sdk.UpdateKind{Kind: sdk.KindUnknown} })
+	none := offered("1.25.0", func(c *sdk.Container) {
+		c.UpdateAvailable, c.UpdateKind = false, sdk.UpdateKind{Kind: sdk.KindUnknown}
+	})
 	now := start
 	s := fresh(t, func(o *Options) { o.Now = func() time.Time { return now } })
 	for i, step := range []struct {
@@ -30,8 +32,10 @@ func TestFoundAtFollowsTheUpdateKey(t *testing.T) {
 	}{
 		{"nothing newer", none, -1},
 		{"found", offered("1.26.0"), seconds(1)},
-		{"checked again", offered("1.26.0", func(c *sdk.Container) { c.Check.At = sdk.TimeOf(start.Add(time.Hour)) }), seconds(1)},
-		{"dated", offered("1.26.0", func(c *sdk.Container) { c.Result.Created = sdk.TimeOf(start.Add(-time.Hour)) }), seconds(1)},
+		{"checked again", offered("1.26.0", func(c *sdk.Container) { c.Check.At = sdk.TimeOf(start.Add(time.Hour)) }),
+			seconds(1)},
+		{"dated", offered("1.26.0", func(c *sdk.Container) { c.Result.Created = sdk.TimeOf(start.Add(-time.Hour)) }),
+			seconds(1)},
 		{"a check failed", offered("1.26.0", func(c *sdk.Container) { c.Check.State = sdk.CheckFailed }), seconds(1)},
 		{"recreated", offered("1.26.0", func(c *sdk.Container) { c.ID = "2" }), seconds(1)},
 		{"another tag", offered("1.27.0"), seconds(6)},
@@ -56,7 +60,8 @@ func TestFoundAtFollowsTheUpdateKey(t *testing.T) {
 	}
 }
 
-// TestMigrationFillsFoundAtFromTheLog fills in since when updates are known, in a file of version 3, which did not keep it.
+// TestMigrationFillsFoundAtFromTheLog fills in since when updates are known, in a file of version 3, which did not keep
+// it.
 func TestMigrationFillsFoundAtFromTheLog(t *testing.T) {
 	released, err := embedded()
 	must(t, err)
@@ -85,13 +90,15 @@ func TestMigrationFillsFoundAtFromTheLog(t *testing.T) {
 	at := func(n int, name, tag string) {
 		c := container("local", name, name)
 		c.Result.Tag, c.UpdateKind.RemoteValue = tag, tag
-		run("INSERT INTO events (at, type, subject, run, doc) VALUES (?, 'update.found', ?, '', ?)", millis(start.Add(seconds(n))), event.Subject(c), doc(event.Payload{Container: &c}))
+		run("INSERT INTO events (at, type, subject, run, doc) VALUES (?, 'update.found', ?, '', ?)",
+			millis(start.Add(seconds(n))), event.Subject(c), doc(event.Payload{Container: &c}))
 	}
 	at(1, "web", "1.25.9")
 	at(2, "web", "1.26.0")
 	at(3, "web", "1.26.0")
 	at(4, "other", "1.26.0")
-	run("INSERT INTO events (at, type, subject, run, doc) VALUES (?, 'check.finished', 'local', '', '{}')", millis(start.Add(seconds(5))))
+	run("INSERT INTO events (at, type, subject, run, doc) VALUES (?, 'check.finished', 'local', '', '{}')",
+		millis(start.Add(seconds(5))))
 	must(t, db.Close())
 
 	s := open(t, path)

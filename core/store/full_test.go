@@ -57,7 +57,8 @@ func TestStoreRecoversFromFullDisk(t *testing.T) {
 			limitPages(t, s, 3)
 			for range 2 { // the connection must survive the failure
 				err := write(s)
-				if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), s.Path()) || !strings.Contains(err.Error(), "free space") {
+				if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), s.Path()) ||
+					!strings.Contains(err.Error(), "free space") {
 					t.Fatalf("error is %v", err)
 				}
 			}

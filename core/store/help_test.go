@@ -70,7 +70,8 @@ func twice(t *testing.T, s *Store, check func(*Store)) {
 func container(watcher, name, id string) sdk.Container {
 	return sdk.Container{
 		ID: id, Name: name, DisplayName: name, DisplayIcon: "mdi:docker", Status: "running", Watcher: watcher,
-		IncludeTags: `^\d+\.\d+\.\d+$`, LinkTemplate: "https://example.org/${major}?a=1&b=<2>", Link: "https://example.org/1?a=1&b=<2>",
+		IncludeTags: `^\d+\.\d+\.\d+$`, LinkTemplate: "https://example.org/${major}?a=1&b=<2>",
+		Link: "https://example.org/1?a=1&b=<2>",
 		Image: sdk.Image{
 			ID:       "sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
 			Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
@@ -86,7 +87,9 @@ func container(watcher, name, id string) sdk.Container {
 		Check:  sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(start.Add(1234567 * time.Nanosecond))},
 
 		UpdateAvailable: true,
-		UpdateKind:      sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor},
+		UpdateKind: sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor,
+		},
 	}
 }
 
@@ -96,7 +99,8 @@ func fleet(n int) []sdk.Container {
 	for i := range out {
 		c := container("local", fmt.Sprintf("app-%04d", i), fmt.Sprintf("%064x", i))
 		c.Image.Name = fmt.Sprintf("team/app%d", i)
-		for _, key := range []string{"config-hash", "container-number", "depends_on", "oneoff", "project.config_files", "service", "version"} {
+		for _, key := range []string{"config-hash", "container-number", "depends_on", "oneoff", "project.config_files",
+			"service", "version"} {
 			c.Labels["com.docker.compose."+key] = "/srv/" + key + "/docker-compose.yml"
 		}
 		out[i] = c
@@ -108,7 +112,10 @@ func happenings(n int) []event.Event {
 	out := make([]event.Event, n)
 	for i := range out {
 		c := container("local", "web", "c1")
-		out[i] = event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: "r1", At: start.Add(seconds(i)), Payload: event.Payload{Container: &c}}
+		out[i] = event.Event{
+			Type: event.UpdateFound, Subject: event.Subject(c), Run: "r1", At: start.Add(seconds(i)),
+			Payload: event.Payload{Container: &c},
+		}
 	}
 	return out
 }

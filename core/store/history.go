@@ -31,7 +31,8 @@ func (s *Store) History(ctx context.Context, f event.Filter) ([]event.Event, err
 // Outages returns, for each watcher that has ever had one, the last event of the
 // types event.WatcherFailed and event.WatcherRecovered, in no order.
 func (s *Store) Outages(ctx context.Context) ([]event.Event, error) {
-	return s.events(ctx, `WHERE id IN (SELECT max(id) FROM events WHERE type IN ('watcher.failed', 'watcher.recovered') GROUP BY subject)`)
+	return s.events(ctx,
+		`WHERE id IN (SELECT max(id) FROM events WHERE type IN ('watcher.failed', 'watcher.recovered') GROUP BY subject)`)
 }
 
 // millisOr returns t as it is stored, or otherwise for the zero time.

@@ -63,8 +63,10 @@ func TestPublicHistory(t *testing.T) {
 	var change event.Change
 	var public []event.Type
 	for _, typ := range []event.Type{
-		event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved, event.UpdateFound, event.UpdateCleared,
-		event.CheckStarted, event.CheckFinished, event.CheckFailed, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped,
+		event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved,
+		event.UpdateFound, event.UpdateCleared,
+		event.CheckStarted, event.CheckFinished, event.CheckFailed, event.TriggerSent, event.TriggerFailed,
+		event.TriggerSkipped,
 		event.PluginUp, event.PluginDown, event.PluginBroken, event.LoginSucceeded, event.LoginFailed, event.LoggedOut,
 		event.TokenCreated, event.TokenRevoked, event.SettingChanged, "auth.something.new", "author.renamed",
 	} {
@@ -90,7 +92,9 @@ func TestPublicHistory(t *testing.T) {
 	if !slices.Equal(got, public) || len(public) != len(change.Events)-7 {
 		t.Errorf("got %v, want %v", got, public)
 	}
-	if found, err := s.History(context.Background(), event.Filter{Public: true, Types: []event.Type{event.LoginFailed}}); err != nil || len(found) > 0 {
+	if found, err := s.History(context.Background(), event.Filter{
+		Public: true, Types: []event.Type{event.LoginFailed},
+	}); err != nil || len(found) > 0 {
 		t.Errorf("asked for logins: %v, %v", found, err)
 	}
 }

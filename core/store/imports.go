@@ -13,10 +13,13 @@ import (
 // when source was imported before. A store that holds containers knows them
 // better than any other program: then only the updates of which it notified users
 // are taken over.
-func (s *Store) Import(ctx context.Context, source string, containers []sdk.Container, notified []update.Notified) (imported bool, err error) {
+func (s *Store) Import(
+	ctx context.Context, source string, containers []sdk.Container, notified []update.Notified,
+) (imported bool, err error) {
 	var d diff
 	err = s.write(ctx, "import "+source, func(t tx) error {
-		result, err := t.exec("INSERT INTO imports (source, imported_at) VALUES (?, ?) ON CONFLICT DO NOTHING", source, millis(s.now()))
+		result, err := t.exec("INSERT INTO imports (source, imported_at) VALUES (?, ?) ON CONFLICT DO NOTHING", source,
+			millis(s.now()))
 		if err != nil {
 			return err
 		}
@@ -24,9 +27,10 @@ func (s *Store) Import(ctx context.Context, source string, containers []sdk.Cont
 			return err
 		}
 		imported = true
-		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)", notified, func(o update.Notified) []any {
-			return []any{o.Container, o.Subject, o.Tag, o.Remote, millis(s.now())}
-		}); err != nil {
+		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)",
+			notified, func(o update.Notified) []any {
+				return []any{o.Container, o.Subject, o.Tag, o.Remote, millis(s.now())}
+			}); err != nil {
 			return err
 		}
 		if len(s.snap.Load().all) > 0 {
@@ -34,7 +38,9 @@ func (s *Store) Import(ctx context.Context, source string, containers []sdk.Cont
 		}
 		change := event.Change{Put: containers}
 		for _, c := range containers {
-			change.Events = append(change.Events, event.Event{Type: event.ContainerAdded, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+			change.Events = append(change.Events, event.Event{
+				Type: event.ContainerAdded, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+			})
 		}
 		d, err = s.apply(t, change)
 		return err
@@ -53,8 +59,10 @@ func (s *Store) Imported(ctx context.Context, source string) (bool, error) {
 
 // AlreadyNotified returns the updates of which another program notified users.
 func (s *Store) AlreadyNotified(ctx context.Context) ([]update.Notified, error) {
-	return query(ctx, s, "read the updates of earlier notifications", "SELECT container, subject, tag, remote FROM told ORDER BY id", nil, func(scan scanner) (o update.Notified, err error) {
-		err = scan(&o.Container, &o.Subject, &o.Tag, &o.Remote)
-		return o, err
-	})
+	return query(ctx, s, "read the updates of earlier notifications",
+		"SELECT container, subject, tag, remote FROM told ORDER BY id", nil,
+		func(scan scanner) (o update.Notified, err error) {
+			err = scan(&o.Container, &o.Subject, &o.Tag, &o.Remote)
+			return o, err
+		})
 }

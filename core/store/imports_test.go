@@ -21,7 +21,9 @@ func foreign(n int) ([]sdk.Container, []update.Notified) {
 	cs := fleet(n)
 	var notified []update.Notified
 	for _, c := range cs {
-		notified = append(notified, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag})
+		notified = append(notified, update.Notified{
+			Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag,
+		})
 	}
 	return cs, notified
 }
@@ -49,7 +51,8 @@ func TestImportOnce(t *testing.T) {
 			t.Errorf("containers %v", got)
 		}
 		events, err := s.Events(ctx, 0, 0)
-		if err != nil || len(events) != 3 || events[0].Type != event.ContainerAdded || events[0].Container.ID != cs[0].ID || !events[0].At.Equal(start) {
+		if err != nil || len(events) != 3 || events[0].Type != event.ContainerAdded ||
+			events[0].Container.ID != cs[0].ID || !events[0].At.Equal(start) {
 			t.Errorf("events %+v, %v", events, err)
 		}
 	}
@@ -105,7 +108,8 @@ func TestPruneDropsNotifiedOfRemovedContainers(t *testing.T) {
 	ctx := t.Context()
 	_, notified := foreign(3)
 	notified[0].Container, notified[1].Subject = "1", "local/db"
-	_, err := s.Import(ctx, "wud.json", []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, notified)
+	_, err := s.Import(ctx, "wud.json", []sdk.Container{container("local", "web", "1"), container("local", "db", "2")},
+		notified)
 	must(t, err)
 	must(t, s.Prune(ctx, start)) // not old enough
 	if got, err := s.AlreadyNotified(ctx); err != nil || len(got) != 3 {
@@ -171,7 +175,8 @@ func TestKillDuringImport(t *testing.T) {
 			before++
 		}
 		if len(notified) != want || len(ids(s)) != want || last != int64(want) || said && !done {
-			t.Fatalf("imported %t (said %t): %d notified, %d containers, %d events", done, said, len(notified), len(ids(s)), last)
+			t.Fatalf("imported %t (said %t): %d notified, %d containers, %d events", done, said, len(notified),
+				len(ids(s)), last)
 		}
 		cs, again := foreign(200)
 		if redone, err := s.Import(t.Context(), "wud.json", cs, again); err != nil || redone == done || len(ids(s)) != 200 {

@@ -31,9 +31,10 @@ func (s *Store) LinkGenerations(ctx context.Context) (map[string]uint64, error) 
 		trigger    string
 		generation int64
 	}
-	rows, err := query(ctx, s, "read which links were revoked", "SELECT trigger, generation FROM link_generations", nil, func(scan scanner) (r row, err error) {
-		return r, scan(&r.trigger, &r.generation)
-	})
+	rows, err := query(ctx, s, "read which links were revoked", "SELECT trigger, generation FROM link_generations", nil,
+		func(scan scanner) (r row, err error) {
+			return r, scan(&r.trigger, &r.generation)
+		})
 	all := map[string]uint64{}
 	for _, r := range rows {
 		all[r.trigger] = uint64(r.generation)
@@ -56,7 +57,8 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.Use, bool, error) {
 	u := choice.Use{Nonce: nonce}
 	var at, expires int64
-	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?", nonce).
+	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?",
+		nonce).
 		Scan(&u.Trigger, &u.Action, &at, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return choice.Use{}, false, nil

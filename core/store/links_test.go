@@ -27,7 +27,9 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 		choices++
 		c := webChoice
 		c.Update.ToTag = nonce
-		must(t, s.PutChoice(t.Context(), c, &choice.Use{Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires}))
+		must(t, s.PutChoice(t.Context(), c, &choice.Use{
+			Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires,
+		}))
 	}
 	used := func(nonce string) bool {
 		t.Helper()
@@ -44,7 +46,8 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 	if err := s.PutChoice(t.Context(), webChoice, &choice.Use{Nonce: []byte("new"), At: now, Expires: now}); err == nil {
 		t.Error("a link is used twice")
 	}
-	if got, err := s.Choices(t.Context()); err != nil || len(got) != choices || len(s.ChoicesBySubject()["local/web"]) != choices {
+	if got, err := s.Choices(t.Context()); err != nil || len(got) != choices ||
+		len(s.ChoicesBySubject()["local/web"]) != choices {
 		t.Errorf("choices %+v, %v; in memory %+v", got, err, s.ChoicesBySubject())
 	}
 	if used("old") || !used("ended") || !used("new") || used("none") {

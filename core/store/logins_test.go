@@ -9,7 +9,10 @@ import (
 )
 
 func session(n int, user string, created time.Time) Session {
-	return Session{Hash: fmt.Appendf(nil, "%032d", n), User: user, Provider: "basic.main", Stamp: []byte("stamp"), Created: created, Expires: created.Add(seconds(60))}
+	return Session{
+		Hash: fmt.Appendf(nil, "%032d", n), User: user, Provider: "basic.main", Stamp: []byte("stamp"),
+		Created: created, Expires: created.Add(seconds(60)),
+	}
 }
 
 func TestSessionsOutliveTheProcess(t *testing.T) {
@@ -22,12 +25,14 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 	must(t, s.Close())
 	s = reopen()
 	got, err := s.Session(t.Context(), want.Hash)
-	if err != nil || got.User != "ana" || got.Provider != "basic.main" || !bytes.Equal(got.Stamp, want.Stamp) || !got.Created.Equal(start) || !got.Expires.Equal(want.Expires) {
+	if err != nil || got.User != "ana" || got.Provider != "basic.main" || !bytes.Equal(got.Stamp, want.Stamp) ||
+		!got.Created.Equal(start) || !got.Expires.Equal(want.Expires) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	want.Used, want.Expires, want.Kept = start.Add(seconds(60)), start.Add(seconds(120)), true
 	must(t, s.UseSession(t.Context(), want))
-	if got, err := s.Session(t.Context(), want.Hash); err != nil || !got.Used.Equal(want.Used) || !got.Expires.Equal(want.Expires) || !got.Kept {
+	if got, err := s.Session(t.Context(), want.Hash); err != nil || !got.Used.Equal(want.Used) ||
+		!got.Expires.Equal(want.Expires) || !got.Kept {
 		t.Errorf("used: %+v, %v", got, err)
 	}
 	now = start.Add(seconds(119))
@@ -85,7 +90,8 @@ func TestSessionsAreListed(t *testing.T) {
 		must(t, s.AddSession(t.Context(), one))
 	}
 	all, err := s.Sessions(t.Context())
-	if err != nil || len(all) != 2 || all[0].User != "bob" || all[1].User != "ana" || !bytes.Equal(all[0].Hash, used.Hash) {
+	if err != nil || len(all) != 2 || all[0].User != "bob" || all[1].User != "ana" ||
+		!bytes.Equal(all[0].Hash, used.Hash) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -93,7 +99,9 @@ func TestSessionsAreListed(t *testing.T) {
 func TestTokensAreAddedAndRevoked(t *testing.T) {
 	s := fresh(t)
 	add := func(name string, expires time.Time) Token {
-		made, err := s.AddToken(t.Context(), Token{Name: name, Hash: []byte("hash of " + name), Scope: "read", Creator: "ana", Created: start, Expires: expires})
+		made, err := s.AddToken(t.Context(), Token{
+			Name: name, Hash: []byte("hash of " + name), Scope: "read", Creator: "ana", Created: start, Expires: expires,
+		})
 		must(t, err)
 		return made
 	}
@@ -101,8 +109,10 @@ func TestTokensAreAddedAndRevoked(t *testing.T) {
 	must(t, s.UseToken(t.Context(), first.ID, start.Add(time.Minute)))
 	twice(t, s, func(s *Store) {
 		all, err := s.Tokens(t.Context())
-		if err != nil || len(all) != 2 || all[0].Name != "second" || all[1].Name != "first" || !all[1].Used.Equal(start.Add(time.Minute)) ||
-			!all[1].Expires.IsZero() || !all[0].Used.IsZero() || !all[0].Expires.Equal(start.Add(time.Hour)) || all[0].Creator != "ana" {
+		if err != nil || len(all) != 2 || all[0].Name != "second" || all[1].Name != "first" ||
+			!all[1].Used.Equal(start.Add(time.Minute)) ||
+			!all[1].Expires.IsZero() || !all[0].Used.IsZero() || !all[0].Expires.Equal(start.Add(time.Hour)) ||
+			all[0].Creator != "ana" {
 			t.Errorf("%+v, %v", all, err)
 		}
 		got, err := s.Token(t.Context(), first.Hash)
@@ -112,7 +122,8 @@ func TestTokensAreAddedAndRevoked(t *testing.T) {
 	})
 	s = again(t, s)
 	for what, wrong := range map[string]Token{
-		"the same hash": {Name: "x", Hash: first.Hash, Scope: "read"}, "another scope": {Name: "x", Hash: []byte("y"), Scope: "manage"},
+		"the same hash": {Name: "x", Hash: first.Hash, Scope: "read"},
+		"another scope": {Name: "x", Hash: []byte("y"), Scope: "manage"},
 	} {
 		if _, err := s.AddToken(t.Context(), wrong); err == nil {
 			t.Errorf("%s was stored", what)

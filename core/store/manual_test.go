@@ -11,7 +11,10 @@ import (
 
 // byHand is a manual run of trigger "a" for a container.
 func byHand(subject string) delivery.Delivery {
-	return delivery.Delivery{Trigger: "a", Subject: subject, Fingerprint: delivery.NewManualFingerprint(), Containers: []string{"1"}, Payload: []byte("[]")}
+	return delivery.Delivery{
+		Trigger: "a", Subject: subject, Fingerprint: delivery.NewManualFingerprint(), Containers: []string{"1"},
+		Payload: []byte("[]"),
+	}
 }
 
 func TestBeginRecordsManualRun(t *testing.T) {
@@ -39,11 +42,14 @@ func TestBeginRecordsManualRun(t *testing.T) {
 	}
 	events, err := s.Events(ctx, 0, 10)
 	must(t, err)
-	if want := (event.Delivery{ID: run.ID, Trigger: "a", Manual: true, Attempts: 1, Error: "outcome unknown"}); len(events) != 1 || *events[0].Delivery != want {
+	if want := (event.Delivery{
+		ID: run.ID, Trigger: "a", Manual: true, Attempts: 1, Error: "outcome unknown",
+	}); len(events) != 1 || *events[0].Delivery != want {
 		t.Errorf("events %+v", events)
 	}
 	must(t, s.Retry(ctx, run.ID))
-	if again := claim(t, s, "a", start.Add(time.Hour)); !again.Manual || again.ID != run.ID || string(again.Payload) != "[]" {
+	if again := claim(t, s, "a", start.Add(time.Hour)); !again.Manual || again.ID != run.ID ||
+		string(again.Payload) != "[]" {
 		t.Errorf("retried as %+v", again)
 	}
 }

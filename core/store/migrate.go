@@ -47,7 +47,8 @@ func inspect(ctx context.Context, path string, known int) (version int, err erro
 		return version, err
 	}
 	// The registry cache is left out: it is the bulk of the file and can be fetched again.
-	rows, err := db.QueryContext(ctx, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
+	rows, err := db.QueryContext(ctx,
+		`SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
 		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
 	if err != nil {
 		return 0, wrap(path, "check the file", err)

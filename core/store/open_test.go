@@ -19,7 +19,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-var updateGolden = flag.Bool("update", false, "write the store file of the current schema to testdata, if there is none yet")
+var updateGolden = flag.Bool("update", false,
+	"write the store file of the current schema to testdata, if there is none yet")
 
 func TestOpenMakesPrivateFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "odd ?#%41 name")
@@ -42,7 +43,9 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 
 func TestOpenSetsPragmas(t *testing.T) {
 	s := fresh(t)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "cache_size": "-500"} {
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "cache_size": "-500",
+	} {
 		var got string
 		must(t, s.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {
@@ -227,7 +230,8 @@ func TestUpgradeWithoutRoomForABackupChangesNothing(t *testing.T) {
 	released, err := embedded()
 	must(t, err)
 	must(t, os.MkdirAll(filepath.Join(fmt.Sprintf("%s.v%d.bak", s.Path(), len(released)), "in the way"), 0o700))
-	if err := s.migrate(t.Context(), append(released, "CREATE TABLE extra (a);")); err == nil || !strings.Contains(err.Error(), "backup") {
+	if err := s.migrate(t.Context(), append(released, "CREATE TABLE extra (a);")); err == nil ||
+		!strings.Contains(err.Error(), "backup") {
 		t.Errorf("migrate returned %v", err)
 	}
 	if now, err := s.version(t.Context()); err != nil || now != len(released) {
@@ -263,8 +267,11 @@ func fill(t *testing.T, path string) {
 	ctx := t.Context()
 	must(t, s.SetTypeOwner(ctx, "trigger.file", "file", "RWQ"))
 	must(t, s.SavePluginDescription(ctx, []byte{1, 2, 3}, "1", []byte("{}")))
-	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
-		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
+	must(t,
+		s.Commit(ctx,
+			event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")},
+				Events:     happenings(2),
+				Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
 	must(t, s.PutChoice(ctx, webChoice, nil))
 	must(t, s.PlanSummary(ctx, "ntfy.phone", webSummary))
 	web := offer("smtp.main", "local/web", "f1")
@@ -295,7 +302,8 @@ func full(t *testing.T, s *Store) {
 	}
 	r, ok := s.Snapshot().Named("local", "web")
 	want := container("local", "web", "1")
-	if !ok || r.Container.Result.Tag != want.Result.Tag || !slices.Equal(r.Container.Image.Digest.Repos, want.Image.Digest.Repos) ||
+	if !ok || r.Container.Result.Tag != want.Result.Tag ||
+		!slices.Equal(r.Container.Image.Digest.Repos, want.Image.Digest.Repos) ||
 		!r.FirstSeen.Equal(start) || !r.FoundAt.Equal(start) || !r.CheckedAt.Equal(want.Check.At.Truncate(1e6)) {
 		t.Errorf("container %+v", r)
 	}
@@ -306,16 +314,19 @@ func full(t *testing.T, s *Store) {
 	if all, err := s.Choices(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all[0], webChoice) {
 		t.Errorf("choices %+v, %v", all, err)
 	}
-	if last, err := s.LastSummary(ctx, "ntfy.phone"); err != nil || last != (delivery.Summary{}) && (!last.Due.Equal(start) || last.Event != 2) {
+	if last, err := s.LastSummary(ctx, "ntfy.phone"); err != nil ||
+		last != (delivery.Summary{}) && (!last.Due.Equal(start) || last.Event != 2) {
 		t.Errorf("the last summary is %+v, %v", last, err)
 	}
-	if all, err := s.Candidates(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all["local/web"], webFound) {
+	if all, err := s.Candidates(ctx); err != nil || len(all) > 1 ||
+		len(all) == 1 && !reflect.DeepEqual(all["local/web"], webFound) {
 		t.Errorf("candidates %+v, %v", all, err)
 	}
 	if at, err := s.Cursor(ctx, "dispatch"); err != nil || at != 1 {
 		t.Errorf("cursor %d, %v", at, err)
 	}
-	if d, err := s.Delivery(ctx, 1); err != nil || d.State != delivery.Failed || d.Error != "refused" || len(d.Payload) == 0 || d.Containers[0] != "1" {
+	if d, err := s.Delivery(ctx, 1); err != nil || d.State != delivery.Failed || d.Error != "refused" ||
+		len(d.Payload) == 0 || d.Containers[0] != "1" {
 		t.Errorf("delivery %+v, %v", d, err)
 	}
 	if d := claim(t, s, "smtp.main", start); d.Subject != "local/db" {
@@ -328,7 +339,8 @@ func full(t *testing.T, s *Store) {
 	if owners := owners(t, s); len(owners) > 1 || len(owners) == 1 && owners["trigger.file"] != "file RWQ" {
 		t.Errorf("owners of types %v", owners)
 	}
-	if e, ok, err := s.CacheGet(ctx, "tags"); err != nil || !ok || !bytes.Equal(e.Body, tagList(50)) || e.Validator != `"v"` {
+	if e, ok, err := s.CacheGet(ctx, "tags"); err != nil || !ok || !bytes.Equal(e.Body, tagList(50)) ||
+		e.Validator != `"v"` {
 		t.Errorf("cache %+v, %v, %v", e, ok, err)
 	}
 }

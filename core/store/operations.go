@@ -23,7 +23,8 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 		var other string
 		err := t.row("SELECT id FROM operations WHERE watcher = ?1 AND name = ?2 AND (state IN ('queued', 'running') OR delivery = ?3 AND ?3 <> '')", op.Watcher, op.Name, op.Delivery).Scan(&other)
 		if err == nil {
-			return fmt.Errorf("%s/%s has operation %s, which has not ended or is of the same delivery: %w", op.Watcher, op.Name, other, ErrConflict)
+			return fmt.Errorf("%s/%s has operation %s, which has not ended or is of the same delivery: %w", op.Watcher,
+				op.Name, other, ErrConflict)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -33,7 +34,8 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 			return err
 		}
 		if _, err := t.exec("INSERT INTO operations (id, kind, watcher, name, offer, delivery, state, updated_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, op.Delivery, string(op.State), millis(s.now()), doc); err != nil {
+			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, op.Delivery, string(op.State), millis(s.now()),
+			doc); err != nil {
 			return err
 		}
 		return s.append(t, ev)
@@ -43,7 +45,9 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 // ChangeOperation stores an operation, but for its steps, with the events about the
 // change, in one transaction. It returns ErrNotFound for an unknown id, and
 // ErrConflict when the stored operation is not in state from.
-func (s *Store) ChangeOperation(ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event) error {
+func (s *Store) ChangeOperation(
+	ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event,
+) error {
 	return s.write(ctx, "change operation "+op.ID, func(t tx) error {
 		if err := t.inState(op.ID, from); err != nil {
 			return err
@@ -52,7 +56,8 @@ func (s *Store) ChangeOperation(ctx context.Context, from operation.State, op op
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec("UPDATE operations SET state = ?, updated_at = ?, doc = ? WHERE id = ?", string(op.State), millis(s.now()), doc, op.ID); err != nil {
+		if _, err := t.exec("UPDATE operations SET state = ?, updated_at = ?, doc = ? WHERE id = ?", string(op.State),
+			millis(s.now()), doc, op.ID); err != nil {
 			return err
 		}
 		return s.append(t, ev)
@@ -123,7 +128,8 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 
 // Operation returns one operation with its steps, or ErrNotFound.
 func (s *Store) Operation(ctx context.Context, id string) (operation.Operation, error) {
-	op, err := scanOperation(s.reader.QueryRowContext(ctx, "SELECT "+operationColumns+" FROM operations WHERE id = ?", id).Scan)
+	op, err := scanOperation(s.reader.QueryRowContext(ctx, "SELECT "+operationColumns+" FROM operations WHERE id = ?",
+		id).Scan)
 	return op, s.wrap("read an operation", foundOperation(err, id))
 }
 
@@ -185,7 +191,8 @@ func (t tx) pruneOperations(before time.Time) error {
 				AND n.state = 'succeeded' AND n.kind = 'update' AND coalesce(n.doc ->> '$.rules.DryRun', 0) = 0), '~')
 			OR o.id = coalesce((SELECT max(n.id) FROM operations AS n WHERE n.watcher = o.watcher AND n.name = o.name
 				AND (n.state = 'rolled-back' OR n.state = 'failed' AND n.doc ->> '$.outcome.State' = ?2)), '')))`
-	if _, err := t.exec("DELETE FROM operation_steps WHERE operation IN ("+old+")", millis(before), string(watcher.Broken)); err != nil {
+	if _, err := t.exec("DELETE FROM operation_steps WHERE operation IN ("+old+")", millis(before),
+		string(watcher.Broken)); err != nil {
 		return err
 	}
 	_, err := t.exec("DELETE FROM operations WHERE id IN ("+old+")", millis(before), string(watcher.Broken))

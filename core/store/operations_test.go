@@ -16,12 +16,17 @@ import (
 func TestPruneKeepsWhatOperationsStillSay(t *testing.T) {
 	ctx := t.Context()
 	now := start
-	s, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"), Options{Bus: new(event.Bus), Now: func() time.Time { return now }})
+	s, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"), Options{
+		Bus: new(event.Bus), Now: func() time.Time { return now },
+	})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
-	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}}))
+	must(t, s.Commit(ctx, event.Change{
+		Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")},
+	}))
 	kept := map[string]bool{}
-	add := func(id, name string, kind operation.Kind, state operation.State, keep bool, change ...func(*operation.Operation)) {
+	add := func(id, name string, kind operation.Kind, state operation.State, keep bool,
+		change ...func(*operation.Operation)) {
 		t.Helper()
 		op := operation.Operation{ID: id, Watcher: "local", Name: name, Kind: kind, State: state}
 		for _, c := range change {
@@ -79,7 +84,8 @@ func TestPruneKeepsWhatOperationsStillSay(t *testing.T) {
 		t.Errorf("%v are left, want %v", got, want)
 	}
 	var steps int
-	must(t, s.reader.QueryRow("SELECT count(*) FROM operation_steps WHERE operation NOT IN (SELECT id FROM operations)").Scan(&steps))
+	must(t,
+		s.reader.QueryRow("SELECT count(*) FROM operation_steps WHERE operation NOT IN (SELECT id FROM operations)").Scan(&steps))
 	if steps != 0 {
 		t.Errorf("%d steps of operations that are gone", steps)
 	}

@@ -10,7 +10,10 @@ import (
 )
 
 func TestPlanDeduplicatesUpdates(t *testing.T) {
-	for state, pendingAgain := range map[string]bool{delivery.Pending: false, delivery.Sending: false, delivery.Sent: false, delivery.Failed: false, delivery.Skipped: true} {
+	for state, pendingAgain := range map[string]bool{
+		delivery.Pending: false, delivery.Sending: false, delivery.Sent: false, delivery.Failed: false,
+		delivery.Skipped: true,
+	} {
 		t.Run(state, func(t *testing.T) {
 			s := fresh(t)
 			if n := plan(t, s, offer("a", "local/web", "f"), offer("a", "local/web", "f")); n != 1 {
@@ -35,7 +38,8 @@ func TestPlanDeduplicatesUpdates(t *testing.T) {
 			if !pendingAgain && (d.State != state || string(d.Payload) == "new") {
 				t.Errorf("changed into %+v", d)
 			}
-			if n := plan(t, s, offer("b", "local/web", "f"), offer("a", "local/other", "f"), offer("a", "local/web", "g")); n != 3 {
+			if n := plan(t, s, offer("b", "local/web", "f"), offer("a", "local/other", "f"),
+				offer("a", "local/web", "g")); n != 3 {
 				t.Errorf("%d other offers planned, want 3", n)
 			}
 		})

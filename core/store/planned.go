@@ -34,7 +34,8 @@ func (s *Store) PutPlanned(ctx context.Context, subject, reference, digest strin
 // Planned reports whether a plan of a container with this image was shown within the last 24 hours.
 func (s *Store) Planned(ctx context.Context, subject, reference, digest string) (bool, error) {
 	var one int
-	err := s.reader.QueryRowContext(ctx, "SELECT 1 FROM planned WHERE subject = ? AND reference = ? AND digest = ? AND planned_at >= ?",
+	err := s.reader.QueryRowContext(ctx,
+		"SELECT 1 FROM planned WHERE subject = ? AND reference = ? AND digest = ? AND planned_at >= ?",
 		subject, reference, digest, millis(s.now().Add(-plannedFor))).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil

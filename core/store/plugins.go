@@ -18,7 +18,8 @@ func (s *Store) Checksum(ctx context.Context, name string) (sha256 []byte, trust
 // Trust records the SHA-256 under which a plugin is trusted from now on, in place of any other.
 func (s *Store) Trust(ctx context.Context, name string, sha256 []byte) error {
 	return s.write(ctx, "trust plugin "+name, func(t tx) error {
-		_, err := t.exec("INSERT OR REPLACE INTO plugins (name, sha256, trusted_at) VALUES (?, ?, ?)", name, blob(sha256), millis(s.now()))
+		_, err := t.exec("INSERT OR REPLACE INTO plugins (name, sha256, trusted_at) VALUES (?, ?, ?)", name,
+			blob(sha256), millis(s.now()))
 		return err
 	}, nil)
 }

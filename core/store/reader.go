@@ -60,7 +60,8 @@ func (r *Reader) since(version int, what string) error {
 	if r.version >= version {
 		return nil
 	}
-	return fmt.Errorf("store %s: read %s: %w: it has version %d, which has none; dogwatch serve brings it up to date", r.store.path, what, ErrOlder, r.version)
+	return fmt.Errorf("store %s: read %s: %w: it has version %d, which has none; dogwatch serve brings it up to date",
+		r.store.path, what, ErrOlder, r.version)
 }
 
 // Checksum returns the SHA-256 under which a plugin is trusted, and whether there is one.
@@ -99,10 +100,11 @@ func (r *Reader) Tokens(ctx context.Context) ([]Token, error) {
 // Containers returns the containers by watcher and name, as the API shows them.
 // Those that this version cannot read are left out.
 func (r *Reader) Containers(ctx context.Context) ([]sdk.Container, error) {
-	documents, err := query(ctx, r.store, "read containers", "SELECT doc FROM containers ORDER BY watcher, name", nil, func(scan scanner) (doc []byte, err error) {
-		err = scan(&doc)
-		return doc, err
-	})
+	documents, err := query(ctx, r.store, "read containers", "SELECT doc FROM containers ORDER BY watcher, name", nil,
+		func(scan scanner) (doc []byte, err error) {
+			err = scan(&doc)
+			return doc, err
+		})
 	all := make([]sdk.Container, 0, len(documents))
 	for _, doc := range documents {
 		var c sdk.Container
@@ -146,10 +148,12 @@ func identify(ctx context.Context, db *sql.DB, path string, known int) (version 
 	case application == 0 && version == 0 && tables == 0:
 		return 0, nil // new, or its creation was cut short
 	case application != applicationID:
-		return 0, fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
+		return 0,
+			fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
 	case version > known:
-		return 0, fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
-			path, ErrNewer, version, known)
+		return 0,
+			fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
+				path, ErrNewer, version, known)
 	}
 	return version, nil
 }

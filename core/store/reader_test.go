@@ -35,7 +35,8 @@ func unchanged(t *testing.T, dir string, look func()) {
 		delete(all, "store.db-shm")
 	}
 	if !maps.EqualFunc(before, after, bytes.Equal) {
-		t.Errorf("there were %v, and now there are %v, or with other bytes", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+		t.Errorf("there were %v, and now there are %v, or with other bytes", slices.Sorted(maps.Keys(before)),
+			slices.Sorted(maps.Keys(after)))
 	}
 }
 
@@ -49,7 +50,9 @@ func TestReadOnlyBesideAWriter(t *testing.T) {
 	s := open(t, path)
 	ctx := t.Context()
 	must(t, s.Trust(ctx, "file", []byte{1, 2, 3}))
-	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}}))
+	must(t, s.Commit(ctx, event.Change{
+		Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")},
+	}))
 	made, err := s.AddToken(ctx, Token{Name: "home", Hash: []byte{9}, Scope: "read", Created: start})
 	must(t, err)
 	unchanged(t, filepath.Dir(path), func() {
@@ -160,9 +163,13 @@ func TestReadOnlyRefuses(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]error{
-		filepath.Join(dir, "none.db"):                                                                          fs.ErrNotExist,
-		filepath.Join(dir, "nowhere", "no.db"):                                                                 fs.ErrNotExist,
-		file("empty.db", func(p string) { must(t, os.WriteFile(p, nil, 0o600)) }):                              fs.ErrNotExist,
+		filepath.Join(dir,
+			"none.db"): fs.ErrNotExist,
+		filepath.Join(dir, "nowhere",
+			"no.db"): fs.ErrNotExist,
+		file("empty.db", func(p string) {
+			must(t, os.WriteFile(p, nil, 0o600))
+		}): fs.ErrNotExist,
 		file("text.db", func(p string) { must(t, os.WriteFile(p, bytes.Repeat([]byte("{}\n"), 500), 0o600)) }): ErrCorrupt,
 		file("songs.db", func(p string) { exec(p, "CREATE TABLE songs (title)") }):                             ErrCorrupt,
 		file("newer.db", func(p string) { must(t, open(t, p).Close()); exec(p, "PRAGMA user_version = 99") }):  ErrNewer,

@@ -100,7 +100,8 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 		return nil, nil
 	}
 	rows, err := t.conn.QueryContext(t.ctx, `SELECT subject, doc ->> '$.from', doc ->> '$.container.watcher' FROM events
-		WHERE id > (SELECT max(id) FROM events) - ? AND at >= ? AND type = ? ORDER BY id`, recentEvents, millis(s.now().Add(-renameUndone)), string(event.ContainerRenamed))
+		WHERE id > (SELECT max(id) FROM events) - ? AND at >= ? AND type = ? ORDER BY id`, recentEvents,
+		millis(s.now().Add(-renameUndone)), string(event.ContainerRenamed))
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +137,10 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 // RenamedTo returns the name that a container of a watcher got when it last lost a name;
 // "" when that is not known.
 func (s *Store) RenamedTo(ctx context.Context, watcher, name string) (to string, err error) {
-	row := s.reader.QueryRowContext(ctx, `SELECT doc ->> '$.container.name' FROM events WHERE id > (SELECT max(id) FROM events) - ? AND type = ?
-		AND doc ->> '$.from' = ? AND doc ->> '$.container.watcher' = ? ORDER BY id DESC LIMIT 1`, renamesWithin, string(event.ContainerRenamed), name, watcher)
+	row := s.reader.QueryRowContext(ctx,
+		`SELECT doc ->> '$.container.name' FROM events WHERE id > (SELECT max(id) FROM events) - ? AND type = ?
+		AND doc ->> '$.from' = ? AND doc ->> '$.container.watcher' = ? ORDER BY id DESC LIMIT 1`, renamesWithin,
+		string(event.ContainerRenamed), name, watcher)
 	if err = row.Scan(&to); errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -149,7 +152,8 @@ func (t tx) isUsed(c policy.Choice, of *sdk.Container) (used bool, err error) {
 	if c.Kind != policy.Approved {
 		return false, nil
 	}
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
+	rows, err := t.conn.QueryContext(t.ctx,
+		"SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
 		of.Watcher, of.Name, millis(c.At.Time))
 	if err != nil {
 		return false, err

@@ -21,7 +21,9 @@ func local(name, id string) sdk.Container { return container("local", name, id) 
 func renaming(s *Store, list ...sdk.Container) event.Change {
 	ch := event.Change{Put: list}
 	for _, c := range list {
-		e := event.Event{At: s.now(), Type: event.ContainerAdded, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
+		e := event.Event{
+			At: s.now(), Type: event.ContainerAdded, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+		}
 		if was, known := s.Snapshot().Get(c.ID); known {
 			e.Type, e.From = event.ContainerRenamed, was.Container.Name
 		}
@@ -77,18 +79,29 @@ func TestChoicesFollowARenamedContainer(t *testing.T) {
 		removed bool // web is, with the last step
 		want    string
 	}{
-		"renamed":                   {changes{{local("www", "1")}}, false, "db:approve 3.0.0, www:approve 9.0.0, www:skip 2.0.0, www:snooze"},
-		"renamed and back":          {changes{{local("www", "1")}, {local("web", "1")}}, false, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"swapped":                   {changes{{local("web", "2"), local("db", "1")}}, false, "db:approve 9.0.0, db:skip 2.0.0, db:snooze, web:approve 3.0.0"},
-		"in a row":                  {changes{{local("web", "2"), local("www", "1")}}, false, "web:approve 3.0.0, www:approve 9.0.0, www:skip 2.0.0, www:snooze"},
-		"recreated":                 {changes{{local("web", "9")}}, true, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"the old one has a backup":  {changes{{local("web-old", "1"), local("web", "9")}}, false, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"renamed, then recreated":   {changes{{local("web-old", "1")}, {local("web", "9")}}, false, "db:approve 3.0.0, web-old:skip 2.0.0, web-old:snooze, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"recreated in two steps":    {changes{{local("1_web", "1")}, {local("web", "9")}}, true, "1_web:skip 2.0.0, 1_web:snooze, db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"made under another name":   {changes{{local("9_web", "9")}, {local("web", "9")}}, true, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"another container is new":  {changes{{local("new", "9")}}, false, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
-		"another watcher has it":    {changes{{local("web", "1")}}, false, "db:approve 3.0.0"},
-		"nothing is known about it": {changes{{local("9", "9")}, {local("new", "9")}}, false, "db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"renamed": {changes{{local("www", "1")}}, false,
+			"db:approve 3.0.0, www:approve 9.0.0, www:skip 2.0.0, www:snooze"},
+		"renamed and back": {changes{{local("www", "1")}, {local("web", "1")}}, false,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"swapped": {changes{{local("web", "2"), local("db", "1")}}, false,
+			"db:approve 9.0.0, db:skip 2.0.0, db:snooze, web:approve 3.0.0"},
+		"in a row": {changes{{local("web", "2"), local("www", "1")}}, false,
+			"web:approve 3.0.0, www:approve 9.0.0, www:skip 2.0.0, www:snooze"},
+		"recreated": {changes{{local("web", "9")}}, true,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"the old one has a backup": {changes{{local("web-old", "1"), local("web", "9")}}, false,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"renamed, then recreated": {changes{{local("web-old", "1")}, {local("web", "9")}}, false,
+			"db:approve 3.0.0, web-old:skip 2.0.0, web-old:snooze, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"recreated in two steps": {changes{{local("1_web", "1")}, {local("web", "9")}}, true,
+			"1_web:skip 2.0.0, 1_web:snooze, db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"made under another name": {changes{{local("9_web", "9")}, {local("web", "9")}}, true,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"another container is new": {changes{{local("new", "9")}}, false,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
+		"another watcher has it": {changes{{local("web", "1")}}, false, "db:approve 3.0.0"},
+		"nothing is known about it": {changes{{local("9", "9")}, {local("new", "9")}}, false,
+			"db:approve 3.0.0, web:approve 9.0.0, web:skip 2.0.0, web:snooze"},
 	}
 	s := fresh(t)
 	all := map[string]string{} // what is left, by title: each case has a watcher of its own
@@ -134,7 +147,9 @@ func TestUsedApprovalStaysWithItsName(t *testing.T) {
 	choose(t, s, "local/web", policy.Approved, "9.0.0")
 	choose(t, s, "local/web", policy.Approved, "8.0.0")
 	key := update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "1.25.1", ToTag: "9.0.0"}
-	must(t, s.AddOperation(t.Context(), operation.Operation{ID: "1", Kind: operation.Update, Watcher: "local", Name: "web", Update: key.String()}))
+	must(t, s.AddOperation(t.Context(), operation.Operation{
+		ID: "1", Kind: operation.Update, Watcher: "local", Name: "web", Update: key.String(),
+	}))
 	must(t, s.Commit(t.Context(), renaming(s, local("web-dogwatch-1", "1"))))
 	if got, want := written(t, s, "local"), "web:approve 8.0.0, web:approve 9.0.0"; got != want {
 		t.Errorf("choices %s during the operation, want %s", got, want)

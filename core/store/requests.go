@@ -23,22 +23,25 @@ func (s *Store) SaveRequests(ctx context.Context, all []budget.Saved) error {
 		if _, err := t.exec("DELETE FROM requests"); err != nil {
 			return err
 		}
-		return each(t, "INSERT INTO requests (host, doc) VALUES (?, ?) ON CONFLICT DO NOTHING", rows, func(r row) []any { return []any{r.host, r.doc} })
+		return each(t, "INSERT INTO requests (host, doc) VALUES (?, ?) ON CONFLICT DO NOTHING", rows, func(r row) []any {
+			return []any{r.host, r.doc}
+		})
 	}, nil)
 }
 
 // Requests returns what SaveRequests has kept, by host.
 func (s *Store) Requests(ctx context.Context) ([]budget.Saved, error) {
-	return query(ctx, s, "read the requests to hosts", "SELECT host, doc FROM requests ORDER BY host", nil, func(scan scanner) (saved budget.Saved, err error) {
-		var host, doc string
-		if err := scan(&host, &doc); err != nil {
-			return saved, err
-		}
-		if err := json.Unmarshal([]byte(doc), &saved); err != nil {
-			return saved, fmt.Errorf("host %s: %w", host, err)
-		}
-		return saved, nil
-	})
+	return query(ctx, s, "read the requests to hosts", "SELECT host, doc FROM requests ORDER BY host", nil,
+		func(scan scanner) (saved budget.Saved, err error) {
+			var host, doc string
+			if err := scan(&host, &doc); err != nil {
+				return saved, err
+			}
+			if err := json.Unmarshal([]byte(doc), &saved); err != nil {
+				return saved, fmt.Errorf("host %s: %w", host, err)
+			}
+			return saved, nil
+		})
 }
 
 // Requests returns what is kept of the requests to hosts, by host.

@@ -13,8 +13,13 @@ func TestRequestsAreReplaced(t *testing.T) {
 	s := fresh(t)
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	for _, want := range [][]budget.Saved{
-		{{Host: "docker.io", For: "docker.io", Made: []budget.Made{{Before: at, N: 3}}, Next: 7}, {Host: "ghcr.io", For: "ghcr.io"}},
-		{{Host: "docker.io", For: "docker.io", Reported: budget.Report{Allowance: budget.Allowance{Requests: 100, Per: time.Hour}, Remaining: 3, At: at}}},
+		{{Host: "docker.io", For: "docker.io", Made: []budget.Made{{Before: at, N: 3}}, Next: 7}, {
+			Host: "ghcr.io", For: "ghcr.io",
+		}},
+		{{
+			Host: "docker.io", For: "docker.io",
+			Reported: budget.Report{Allowance: budget.Allowance{Requests: 100, Per: time.Hour}, Remaining: 3, At: at},
+		}},
 		{},
 	} {
 		if err := s.SaveRequests(t.Context(), want); err != nil {

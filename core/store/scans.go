@@ -40,7 +40,8 @@ func (s *Store) PutScan(ctx context.Context, image string, at time.Time, report 
 		return s.wrap("store the scan of "+image, err)
 	}
 	return s.write(ctx, "store the scan of "+image, func(t tx) error {
-		if _, err := t.exec("INSERT OR REPLACE INTO scans (image, scanned_at, body) VALUES (?, ?, ?)", image, millis(at), body); err != nil {
+		if _, err := t.exec("INSERT OR REPLACE INTO scans (image, scanned_at, body) VALUES (?, ?, ?)", image,
+			millis(at), body); err != nil {
 			return err
 		}
 		_, err := t.exec("DELETE FROM scans WHERE image NOT IN (SELECT image FROM scans ORDER BY scanned_at DESC LIMIT ?)", maxScans)
@@ -78,7 +79,8 @@ func (s *Store) Comparison(ctx context.Context, images string) (doc []byte, foun
 // PutComparison stores how two images compare, with events, and forgets the oldest beyond a bound.
 func (s *Store) PutComparison(ctx context.Context, images string, at time.Time, doc []byte, ev ...event.Event) error {
 	return s.write(ctx, "store how images compare", func(t tx) error {
-		if _, err := t.exec("INSERT OR REPLACE INTO comparisons (images, compared_at, doc) VALUES (?, ?, ?)", images, millis(at), string(doc)); err != nil {
+		if _, err := t.exec("INSERT OR REPLACE INTO comparisons (images, compared_at, doc) VALUES (?, ?, ?)", images,
+			millis(at), string(doc)); err != nil {
 			return err
 		}
 		if _, err := t.exec("DELETE FROM comparisons WHERE images NOT IN (SELECT images FROM comparisons ORDER BY compared_at DESC LIMIT ?)", maxComparisons); err != nil {

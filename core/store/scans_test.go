@@ -17,7 +17,8 @@ func TestScansAreBounded(t *testing.T) {
 	}
 	for i, want := range map[int]bool{0: false, 4: false, 5: true, maxScans + 4: true} {
 		got, at, found, err := s.Scan(t.Context(), fmt.Sprint("sha256:", i))
-		if err != nil || found != want || found && (!bytes.Equal(got, report) || !at.Equal(start.Add(time.Duration(i)*time.Minute))) {
+		if err != nil || found != want ||
+			found && (!bytes.Equal(got, report) || !at.Equal(start.Add(time.Duration(i)*time.Minute))) {
 			t.Errorf("%d: %d bytes of %v, %v, %v", i, len(got), at, found, err)
 		}
 	}
@@ -30,9 +31,14 @@ func TestScansAreBounded(t *testing.T) {
 
 func TestComparisonsAreStoredWithTheirEvents(t *testing.T) {
 	s := fresh(t)
-	ev := event.Event{At: start, Type: event.ScanFinished, Subject: "local/web", Payload: event.Payload{Scan: &event.Scan{Actor: "ana", Summary: "fixes none, adds none"}}}
+	ev := event.Event{
+		At: start, Type: event.ScanFinished, Subject: "local/web",
+		Payload: event.Payload{Scan: &event.Scan{Actor: "ana", Summary: "fixes none, adds none"}},
+	}
 	for i := range maxComparisons + 1 {
-		must(t, s.PutComparison(t.Context(), fmt.Sprint("pair ", i), start.Add(time.Duration(i)*time.Minute), []byte(fmt.Sprint(i)), ev))
+		must(t,
+			s.PutComparison(t.Context(), fmt.Sprint("pair ", i), start.Add(time.Duration(i)*time.Minute),
+				[]byte(fmt.Sprint(i)), ev))
 	}
 	var all []string
 	must(t, s.Comparisons(t.Context(), func(images string, doc []byte) { all = append(all, images+"="+string(doc)) }))

@@ -35,20 +35,24 @@ func readSession(scan scanner) (Session, error) {
 
 // Session returns the session with a hash that has not expired, or ErrNotFound.
 func (s *Store) Session(ctx context.Context, hash []byte) (Session, error) {
-	session, err := readSession(s.reader.QueryRowContext(ctx, sessionColumns+"WHERE hash = ? AND expires_at > ?", hash, millis(s.now())).Scan)
+	session, err := readSession(s.reader.QueryRowContext(ctx, sessionColumns+"WHERE hash = ? AND expires_at > ?", hash,
+		millis(s.now())).Scan)
 	return session, s.wrap("read a session", found(err, "session"))
 }
 
 // Sessions returns all sessions that have not expired, the one used last first.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
-	return query(ctx, s, "read sessions", sessionColumns+"WHERE expires_at > ? ORDER BY used_at DESC, created_at DESC, hash", []any{millis(s.now())}, readSession)
+	return query(ctx, s, "read sessions",
+		sessionColumns+"WHERE expires_at > ? ORDER BY used_at DESC, created_at DESC, hash", []any{millis(s.now())},
+		readSession)
 }
 
 // AddSession stores a session. Of one user's, the oldest beyond fifty end.
 func (s *Store) AddSession(ctx context.Context, n Session) error {
 	return s.write(ctx, "store a session", func(t tx) error {
 		if _, err := t.exec("INSERT INTO sessions (hash, user, provider, stamp, created_at, expires_at, used_at, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			n.Hash, n.User, n.Provider, blob(n.Stamp), millis(n.Created), millis(n.Expires), millis(n.Used), n.Kept); err != nil {
+			n.Hash, n.User, n.Provider, blob(n.Stamp), millis(n.Created), millis(n.Expires), millis(n.Used),
+			n.Kept); err != nil {
 			return err
 		}
 		_, err := t.exec(`DELETE FROM sessions WHERE hash IN (
@@ -62,7 +66,8 @@ func (s *Store) AddSession(ctx context.Context, n Session) error {
 // kept; one that is gone stays gone.
 func (s *Store) UseSession(ctx context.Context, u Session) error {
 	return s.write(ctx, "record the use of a session", func(t tx) error {
-		_, err := t.exec("UPDATE sessions SET used_at = ?, expires_at = ?, kept = ? WHERE hash = ?", millis(u.Used), millis(u.Expires), u.Kept, u.Hash)
+		_, err := t.exec("UPDATE sessions SET used_at = ?, expires_at = ?, kept = ? WHERE hash = ?", millis(u.Used),
+			millis(u.Expires), u.Kept, u.Hash)
 		return err
 	}, nil)
 }

@@ -10,7 +10,9 @@ import (
 )
 
 func named(watcher, name, tag string) *Record {
-	c := sdk.Container{ID: watcher + "\x00" + name + "\x00" + tag, Watcher: watcher, Name: name, Image: sdk.Image{Tag: sdk.Tag{Value: tag}}}
+	c := sdk.Container{
+		ID: watcher + "\x00" + name + "\x00" + tag, Watcher: watcher, Name: name, Image: sdk.Image{Tag: sdk.Tag{Value: tag}},
+	}
 	return &Record{Container: c, order: orderOf(&c)}
 }
 
@@ -40,7 +42,8 @@ func TestSortIsNatural(t *testing.T) {
 }
 
 func TestSortByWatcherThenNameThenTag(t *testing.T) {
-	want := []*Record{named("a", "a", "1"), named("a", "a", "2"), named("a", "A", "1"), named("a", "b", "1"), named("A", "a", "1"), named("b", "a", "0")}
+	want := []*Record{named("a", "a", "1"), named("a", "a", "2"), named("a", "A", "1"), named("a", "b", "1"),
+		named("A", "a", "1"), named("b", "a", "0")}
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	if !slices.Equal(newSnapshot(1, got).All(), want) {

@@ -85,7 +85,8 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 			return nil, errors.Join(err, undone)
 		}
 		if kept != "" {
-			opts.Log.Warn("an update of dogwatch did not work out; the store is as it was before its upgrade", "path", path, "upgraded", kept)
+			opts.Log.Warn("an update of dogwatch did not work out; the store is as it was before its upgrade", "path",
+				path, "upgraded", kept)
 			version, err = inspect(ctx, path, len(migrations))
 		}
 	}
@@ -93,7 +94,8 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	if opts.AsIs && version > 0 && version < len(migrations) {
-		return nil, fmt.Errorf("store %s: %w: it has version %d, this dogwatch writes %d; dogwatch serve brings it up to date, after saving a copy", path, ErrOlder, version, len(migrations))
+		return nil,
+			fmt.Errorf("store %s: %w: it has version %d, this dogwatch writes %d; dogwatch serve brings it up to date, after saving a copy", path, ErrOlder, version, len(migrations))
 	}
 	s := &Store{path: path, bus: opts.Bus, now: opts.Now, log: opts.Log, cache: cache{limit: opts.CacheBytes}}
 	if err := s.open(ctx, migrations); err != nil {
@@ -114,7 +116,8 @@ func (s *Store) open(ctx context.Context, migrations []string) error {
 	if err := s.migrate(ctx, migrations); err != nil {
 		return err
 	}
-	s.reader, err = connect(s.path, 2, pragmas("busy_timeout(5000)", "query_only(1)", "cache_size(-250)", "temp_store(memory)"))
+	s.reader, err = connect(s.path, 2,
+		pragmas("busy_timeout(5000)", "query_only(1)", "cache_size(-250)", "temp_store(memory)"))
 	if err != nil {
 		return s.wrap("open", err)
 	}

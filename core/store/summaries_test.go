@@ -13,7 +13,9 @@ func TestPlanSummaryOnlyGoesForward(t *testing.T) {
 		return delivery.Summary{Due: start.Add(time.Duration(days) * 24 * time.Hour), Event: int64(days)}
 	}
 	summary := func(fingerprint string) delivery.Delivery {
-		return delivery.Delivery{Trigger: "ntfy.phone", Subject: "summary", Fingerprint: fingerprint, Batch: true, Payload: []byte("{}")}
+		return delivery.Delivery{
+			Trigger: "ntfy.phone", Subject: "summary", Fingerprint: fingerprint, Batch: true, Payload: []byte("{}"),
+		}
 	}
 	if last, err := s.LastSummary(t.Context(), "ntfy.phone"); err != nil || last != (delivery.Summary{}) {
 		t.Errorf("before the first: %+v, %v", last, err)

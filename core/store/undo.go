@@ -16,7 +16,8 @@ import (
 // unfinished finds the operation in the course of which Dogwatch is replaced, if that
 // has not ended. It reads nothing that a later version would change without need.
 const unfinished = `SELECT id FROM operations WHERE state = 'running' AND EXISTS
-	(SELECT 1 FROM operation_steps WHERE operation = operations.id AND json_extract(doc, '$.Code') = '` + watcher.StepHandover + `') LIMIT 1`
+	(SELECT 1 FROM operation_steps WHERE operation = operations.id AND json_extract(doc, '$.Code') = '` +
+	watcher.StepHandover + `') LIMIT 1`
 
 // undoUpgrade puts back the copy that a newer Dogwatch made before it upgraded the
 // file, if that one was to replace this one and did not work: its operation has not
@@ -59,7 +60,8 @@ func readUnfinished(ctx context.Context, path string) (id string, version int, e
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM sqlite_schema WHERE name IN ('operations', 'operation_steps')), user_version FROM pragma_user_version").Scan(&tables, &version); err != nil {
+	if err := db.QueryRowContext(ctx,
+		"SELECT (SELECT count(*) FROM sqlite_schema WHERE name IN ('operations', 'operation_steps')), user_version FROM pragma_user_version").Scan(&tables, &version); err != nil {
 		return "", 0, wrap(path, "read", err)
 	}
 	if tables != 2 {

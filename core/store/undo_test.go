@@ -24,7 +24,9 @@ func upgraded(t *testing.T, code string) (path string, known int) {
 	must(t, s.AddOperation(ctx, op))
 	op.State = operation.Running
 	must(t, s.ChangeOperation(ctx, operation.Queued, op))
-	must(t, s.PutStep(ctx, "op1", 0, operation.Step{StepRecord: watcher.StepRecord{Step: watcher.Step{ID: code, Code: code}}}))
+	must(t, s.PutStep(ctx, "op1", 0, operation.Step{
+		StepRecord: watcher.StepRecord{Step: watcher.Step{ID: code, Code: code}},
+	}))
 	migrations, err := embedded()
 	must(t, err)
 	must(t, s.migrate(ctx, append(migrations, "CREATE TABLE later (a);")))
@@ -72,8 +74,10 @@ func TestOpenKeepsAnUpgradedFileOtherwise(t *testing.T) {
 			change(t, path, "UPDATE operations SET state = 'succeeded'")
 		}},
 		"the update was of another container": {watcher.StepStop, nil},
-		"another update is under way":         {watcher.StepHandover, func(t *testing.T, path, _ string) { change(t, path, "UPDATE operation_steps SET doc = '{}'") }},
-		"there is no backup":                  {watcher.StepHandover, func(t *testing.T, _, backup string) { must(t, os.Remove(backup)) }},
+		"another update is under way": {watcher.StepHandover, func(t *testing.T, path, _ string) {
+			change(t, path, "UPDATE operation_steps SET doc = '{}'")
+		}},
+		"there is no backup": {watcher.StepHandover, func(t *testing.T, _, backup string) { must(t, os.Remove(backup)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, known := upgraded(t, c.code)

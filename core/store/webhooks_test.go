@@ -10,7 +10,9 @@ import (
 // TestPushedIsKeptOnce: repositories are kept until they are removed, each once, and over a restart.
 func TestPushedIsKeptOnce(t *testing.T) {
 	s := fresh(t)
-	app, same, team := webhook.Image{Host: "ghcr.io", Name: "team/app"}, webhook.Image{Name: "team/app"}, webhook.Image{Host: "ghcr.io", Name: "team/app", Project: true}
+	app, same, team := webhook.Image{Host: "ghcr.io", Name: "team/app"}, webhook.Image{Name: "team/app"}, webhook.Image{
+		Host: "ghcr.io", Name: "team/app", Project: true,
+	}
 	for range 2 {
 		if err := s.AddPushed(t.Context(), []webhook.Image{team, app, same}); err != nil {
 			t.Fatal(err)

@@ -30,14 +30,18 @@ func (e *examination) budgets(ctx context.Context, containers []sdk.Container) [
 	var found []Finding
 	for _, host := range slices.Sorted(maps.Keys(allowed)) {
 		a, needed := allowed[host], len(repositories[host])
-		f := Finding{Subject: "budget of " + host, Level: OK, Detail: fmt.Sprintf("%d repositories to check, and %s", needed, a)}
+		f := Finding{
+			Subject: "budget of " + host, Level: OK, Detail: fmt.Sprintf("%d repositories to check, and %s", needed, a),
+		}
 		switch {
 		case needed == 0:
-			f.Level, f.Detail, f.Remedy = Warn, "no container has an image of this host, so it has no effect", "write the host as it stands in names of images, docker.io for Docker Hub, or remove it from check.budgets"
+			f.Level, f.Detail, f.Remedy = Warn, "no container has an image of this host, so it has no effect",
+				"write the host as it stands in names of images, docker.io for Docker Hub, or remove it from check.budgets"
 		case needed > a.Requests:
 			rounds := (needed + a.Requests - 1) / a.Requests
 			f.Level = Warn
-			f.Detail += fmt.Sprintf(": a check is spread over %d, so that a new version is seen after up to %s", rounds, budget.Length(time.Duration(rounds)*a.Per))
+			f.Detail += fmt.Sprintf(": a check is spread over %d, so that a new version is seen after up to %s", rounds,
+				budget.Length(time.Duration(rounds)*a.Per))
 			f.Remedy = "allow more in check.budgets, if the registry does; those whose check is longest ago go first"
 		}
 		for _, c := range forecasts {

@@ -30,7 +30,8 @@ func TestExamineComparesBudgetsWithContainers(t *testing.T) {
 		i := slices.IndexFunc(all, func(f Finding) bool { return f.Subject == "budget of "+subject })
 		if i < 0 {
 			t.Errorf("%s: nothing was found", budget)
-		} else if got := fmt.Sprintf("%s: %s", all[i].Level, all[i].Detail); got != want || (all[i].Level == OK) != (all[i].Remedy == "") {
+		} else if got := fmt.Sprintf("%s: %s", all[i].Level, all[i].Detail); got != want ||
+			(all[i].Level == OK) != (all[i].Remedy == "") {
 			t.Errorf("%s: got %q with the remedy %q, want %q", budget, got, all[i].Remedy, want)
 		}
 	}

@@ -49,7 +49,8 @@ ok trigger.ntfy.phone: configured; to send a sample: dogwatch plugin test trigge
 
 // TestExamineFindsWhatIsBroken breaks one thing at a time.
 func TestExamineFindsWhatIsBroken(t *testing.T) {
-	unauthorized := sdk.WithKind(sdk.ErrUnauthorized, errors.New("registry.ghcr.private: find the digest of me/app: 401 (password hunter2)"))
+	unauthorized := sdk.WithKind(sdk.ErrUnauthorized,
+		errors.New("registry.ghcr.private: find the digest of me/app: 401 (password hunter2)"))
 	for name, c := range map[string]struct {
 		change func(*fake, *Options)
 		want   []string // lines that must be there
@@ -77,7 +78,8 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			o.Transport = respond(func(*http.Request) (*http.Response, error) {
 				return nil, errors.New("dial tcp 127.0.0.1:5000: connect: connection refused")
 			})
-		}, []string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 is this container itself: name the other container"}, ""},
+		},
+			[]string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 is this container itself: name the other container"}, ""},
 		"no network": {func(_ *fake, o *Options) {
 			o.Transport = respond(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
 		}, []string{"fail host ghcr.io: cannot be reached: connection refused > check the network"}, "clock"},
@@ -111,8 +113,11 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			}
 		}, []string{"warn registry.hub.public: 429 > check less often"}, ""},
 		"little budget": {func(f *fake, _ *Options) {
-			f.registries[0].Limits = func(context.Context) []registry.Limit { return []registry.Limit{{Limit: 100, Remaining: 3}} }
-		}, []string{"warn registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 3 of 100 requests left > check less often"}, ""},
+			f.registries[0].Limits = func(context.Context) []registry.Limit {
+				return []registry.Limit{{Limit: 100, Remaining: 3}}
+			}
+		},
+			[]string{"warn registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 3 of 100 requests left > check less often"}, ""},
 		"registry misconfigured": {func(f *fake, _ *Options) {
 			f.registries[1].Err = errors.New("registry.ghcr.private.token: is required")
 		},
@@ -148,7 +153,8 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		}, []string{"ok watcher.docker.local: 2 containers of Old/1", "warn watcher.docker.local: too old"}, ""},
 		"a watcher that may update": {func(f *fake, _ *Options) {
 			f.watchers[0].MayUpdate, f.watchers[0].Updates = true, "its option update is true"
-		}, []string{"ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51; it may update them, since its option update is true"}, ""},
+		},
+			[]string{"ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51; it may update them, since its option update is true"}, ""},
 		"a watcher that may not update": {func(f *fake, _ *Options) { f.watchers[0].Updates = "its option update is false" },
 			[]string{"ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51; it may not update them, since its option update is false"}, ""},
 		"a trigger whose service is down": {func(f *fake, _ *Options) {
@@ -160,9 +166,14 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			f.triggers[0].Probe = func(context.Context) (sdk.ProbeResult, error) {
 				return sdk.ProbeResult{Summary: "connected", Warnings: []string{"slow"}}, nil
 			}
-		}, []string{"ok trigger.ntfy.phone: connected; to send a sample: dogwatch plugin test trigger.ntfy.phone", "warn trigger.ntfy.phone: slow"}, ""},
+		},
+			[]string{"ok trigger.ntfy.phone: connected; to send a sample: dogwatch plugin test trigger.ntfy.phone",
+				"warn trigger.ntfy.phone: slow"}, ""},
 		"a trigger whose service hangs": {func(f *fake, _ *Options) {
-			f.triggers[0].Probe = func(ctx context.Context) (sdk.ProbeResult, error) { <-ctx.Done(); return sdk.ProbeResult{}, ctx.Err() }
+			f.triggers[0].Probe = func(ctx context.Context) (sdk.ProbeResult, error) {
+				<-ctx.Done()
+				return sdk.ProbeResult{}, ctx.Err()
+			}
 		}, []string{"fail trigger.ntfy.phone: no answer of its service within 5s"}, ""},
 		"no containers": {func(f *fake, _ *Options) {
 			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, nil }
@@ -185,24 +196,42 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			}
 		}, []string{"fail container local/web: its image has no name"}, ""},
 		"variables": {func(_ *fake, o *Options) {
-			o.Config.Problems = []config.Problem{{Key: "server.prt", Message: "unknown setting: did you mean server.port?"}, {Key: "x", Message: "y", Level: config.Error}}
-		}, []string{"warn configuration: server.prt: unknown setting: did you mean server.port?", "fail configuration: x: y"}, ""},
+			o.Config.Problems = []config.Problem{{Key: "server.prt", Message: "unknown setting: did you mean server.port?"}, {
+				Key: "x", Message: "y", Level: config.Error,
+			}}
+		},
+			[]string{"warn configuration: server.prt: unknown setting: did you mean server.port?",
+				"fail configuration: x: y"}, ""},
 		"trigger": {func(f *fake, _ *Options) {
-			f.triggers = []Component{{ID: "trigger.smtp.a", Err: errors.New("trigger.smtp.a.host: is required")}, {ID: "trigger.smtp.b", Warnings: []string{"trigger.smtp.b.prt: unknown option: did you mean port?"}}}
-		}, []string{"fail trigger.smtp.a: trigger.smtp.a.host: is required", "warn trigger.smtp.b: prt: unknown option: did you mean port?"}, ""},
-		"no trigger": {func(f *fake, _ *Options) { f.triggers = nil }, []string{"warn triggers: none is configured: nobody is told of updates"}, ""},
+			f.triggers = []Component{{ID: "trigger.smtp.a", Err: errors.New("trigger.smtp.a.host: is required")}, {
+				ID: "trigger.smtp.b", Warnings: []string{"trigger.smtp.b.prt: unknown option: did you mean port?"},
+			}}
+		},
+			[]string{"fail trigger.smtp.a: trigger.smtp.a.host: is required",
+				"warn trigger.smtp.b: prt: unknown option: did you mean port?"}, ""},
+		"no trigger": {func(f *fake, _ *Options) {
+			f.triggers = nil
+		}, []string{"warn triggers: none is configured: nobody is told of updates"}, ""},
 		"plugins": {func(f *fake, _ *Options) {
-			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine"}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)},
+			f.bundles = append(f.bundles, plugin.Status{
+				Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine",
+			}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)},
 				plugin.Status{Name: "old", State: plugin.Stopped, Types: make([]plugin.TypeName, 2), Note: "built with SDK 1.0.0"})
-		}, []string{"ok plugins: 1 built in, 3 in DIR/plugins", "fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine", "ok plugin other: may run, and holds 1 type", "ok plugin old: may run, and holds 2 types; built with SDK 1.0.0"}, ""},
+		},
+			[]string{"ok plugins: 1 built in, 3 in DIR/plugins",
+				"fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine",
+				"ok plugin other: may run, and holds 1 type",
+				"ok plugin old: may run, and holds 2 types; built with SDK 1.0.0"}, ""},
 		"plugins that are declared": {func(_ *fake, o *Options) {
 			o.Config.Plugins.Dir = t.TempDir()
-			o.Config.Plugins.Installs = []string{"name=lamp ref=ghcr.io/me/lamp:2", "name=none ref=me/none:1", "name=same ref=me/same:1"}
+			o.Config.Plugins.Installs = []string{"name=lamp ref=ghcr.io/me/lamp:2", "name=none ref=me/none:1",
+				"name=same ref=me/same:1"}
 			pins := `{"lamp": {"ref": "ghcr.io/me/lamp:1"}, "same": {"ref": "docker.io/me/same:1"}}`
 			if err := os.WriteFile(filepath.Join(o.Config.Plugins.Dir, ".installed.json"), []byte(pins), 0o600); err != nil {
 				panic(err)
 			}
-		}, []string{"warn plugin lamp: ghcr.io/me/lamp:1 is installed, and plugins.install says ghcr.io/me/lamp:2 > restart", "fail plugin none: is in plugins.install, and not installed > restart"}, "plugin same"},
+		},
+			[]string{"warn plugin lamp: ghcr.io/me/lamp:1 is installed, and plugins.install says ghcr.io/me/lamp:2 > restart", "fail plugin none: is in plugins.install, and not installed > restart"}, "plugin same"},
 		"a plugin that cannot be installed": {func(_ *fake, o *Options) {
 			o.Config.Plugins.Dir = t.TempDir()
 			o.Config.Plugins.Installs = []string{"name=lamp ref=ghcr.io/me/lamp:2"}
@@ -211,13 +240,19 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			}
 		},
 			[]string{"fail plugin lamp: is in plugins.install, and not installed: ghcr.io/me/lamp:2: there is no such tag"}, ""},
-		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
+		"plugins that do not start": {func(f *fake, _ *Options) {
+			f.load = func(context.Context) error { return errors.New("no memory") }
+		},
 			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
 		"a plugin that hangs": {func(f *fake, _ *Options) {
 			f.load = func(context.Context) error { return context.DeadlineExceeded }
-			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Starting, Error: "it has not said what it is within 5s"})
+			f.bundles = append(f.bundles, plugin.Status{
+				Name: "mine", State: plugin.Starting, Error: "it has not said what it is within 5s",
+			})
 			f.triggers[0].Err = errors.New("its plugin has not answered")
-		}, []string{"fail plugin mine: starting: it has not said what it is within 5s", "ok watcher.docker.local", "its plugin has not answered"}, ""},
+		},
+			[]string{"fail plugin mine: starting: it has not said what it is within 5s", "ok watcher.docker.local",
+				"its plugin has not answered"}, ""},
 		"beside another": {func(f *fake, _ *Options) {
 			f.serving = func() (string, string, error) { return "http://127.0.0.1:3000", "1.0", nil }
 		},
@@ -230,11 +265,21 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			f.serving = func() (string, string, error) { return "", "", errors.New("not Dogwatch") }
 		},
 			[]string{"fail server: not Dogwatch > set server.port"}, ""},
-		"open to all":          {func(_ *fake, o *Options) { o.Logins = nil }, []string{"warn login: none: whoever reaches port 3000 may use the server > set auth.basic"}, ""},
-		"open to this machine": {func(_ *fake, o *Options) { o.Logins, o.Config.Server.Host = nil, "127.0.0.1" }, []string{"ok login: none, and only"}, ""},
-		"no server":            {func(_ *fake, o *Options) { o.Config.Server.Enabled = false }, []string{"ok server: not serving now"}, "login"},
-		"full disk":            {func(_ *fake, o *Options) { o.Free = func(string) (uint64, error) { return 3 << 20, nil } }, []string{"fail store: DIR has only 3.15 MB left > free space"}, ""},
-		"little room":          {func(_ *fake, o *Options) { o.Free = func(string) (uint64, error) { return 100 << 20, nil } }, []string{"warn store: DIR has only 105 MB left > free space"}, ""},
+		"open to all": {func(_ *fake, o *Options) {
+			o.Logins = nil
+		}, []string{"warn login: none: whoever reaches port 3000 may use the server > set auth.basic"}, ""},
+		"open to this machine": {func(_ *fake, o *Options) {
+			o.Logins, o.Config.Server.Host = nil, "127.0.0.1"
+		}, []string{"ok login: none, and only"}, ""},
+		"no server": {func(_ *fake, o *Options) {
+			o.Config.Server.Enabled = false
+		}, []string{"ok server: not serving now"}, "login"},
+		"full disk": {func(_ *fake, o *Options) {
+			o.Free = func(string) (uint64, error) { return 3 << 20, nil }
+		}, []string{"fail store: DIR has only 3.15 MB left > free space"}, ""},
+		"little room": {func(_ *fake, o *Options) {
+			o.Free = func(string) (uint64, error) { return 100 << 20, nil }
+		}, []string{"warn store: DIR has only 105 MB left > free space"}, ""},
 		"store to come": {func(_ *fake, o *Options) { o.Config.Store.Path = filepath.Join(o.Config.Store.Path, "a", "b") },
 			[]string{"ok store: DIR will be made at the first start"}, ""},
 		"store is a file": {func(_ *fake, o *Options) {
@@ -282,7 +327,8 @@ func TestExamineEndsAfterItsLimits(t *testing.T) {
 		got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 		for _, want := range []string{
 			"fail watcher.docker.local: no answer within 5s > try again with a longer --timeout",
-			"ok watcher.docker.nas: 1 container", "fail registry.hub.public: no answer of docker.io within 5s", "ok host registry-1.docker.io: answers",
+			"ok watcher.docker.nas: 1 container", "fail registry.hub.public: no answer of docker.io within 5s",
+			"ok host registry-1.docker.io: answers",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("there is no %q in\n%s", want, got)
@@ -299,8 +345,9 @@ func TestStoreOfSomethingElse(t *testing.T) {
 	_, opt := healthy(t)
 	file := filepath.Join(opt.Config.Store.Path, opt.Config.Store.File)
 	for content, want := range map[string]string{
-		"":                                "ok store: DIR can be written, database of 0 bytes, 3.22 GB free",
-		strings.Repeat("{}\n", 500):       "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
+		"": "ok store: DIR can be written, database of 0 bytes, 3.22 GB free",
+		strings.Repeat("{}\n",
+			500): "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
 		"SQLite format 3\x00 and no more": "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -319,14 +366,17 @@ func TestStoreRemedy(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.ENOSPC: "free space", syscall.EROFS: "without :ro", syscall.EIO: "check its disk", syscall.EACCES: "chown -R",
 	} {
-		if got := storeRemedy(&os.PathError{Op: "write", Path: "/store/x", Err: cause}, "/store"); !strings.Contains(got, want) {
+		if got := storeRemedy(&os.PathError{Op: "write", Path: "/store/x", Err: cause},
+			"/store"); !strings.Contains(got, want) {
 			t.Errorf("%v: %q, want %q", cause, got, want)
 		}
 	}
 }
 
 func TestBytesOf(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 bytes", 999: "999 bytes", 4096: "4.1 kB", 3 << 20: "3.15 MB", 12e9: "12 GB", 5e15: "5000 TB"} {
+	for n, want := range map[uint64]string{
+		0: "0 bytes", 999: "999 bytes", 4096: "4.1 kB", 3 << 20: "3.15 MB", 12e9: "12 GB", 5e15: "5000 TB",
+	} {
 		if got := bytesOf(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

@@ -53,7 +53,9 @@ func (r respond) RoundTrip(req *http.Request) (*http.Response, error) { return r
 
 func dated(at time.Time) respond {
 	return func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 401, Header: http.Header{"Date": {at.Format(http.TimeFormat)}}, Body: http.NoBody}, nil
+		return &http.Response{
+			StatusCode: 401, Header: http.Header{"Date": {at.Format(http.TimeFormat)}}, Body: http.NoBody,
+		}, nil
 	}
 }
 
@@ -64,23 +66,31 @@ func probed(summary string) func(context.Context) (sdk.ProbeResult, error) {
 
 func container(name, host, repository string, labels map[string]string) sdk.Container {
 	return sdk.Container{ID: name, Name: name, Status: "running", Labels: labels, Image: sdk.Image{
-		Name: repository, Tag: sdk.Tag{Value: "1.0"}, Registry: sdk.Registry{Host: host}, Digest: sdk.Digest{Repo: "sha256:00"}}}
+		Name: repository, Tag: sdk.Tag{Value: "1.0"}, Registry: sdk.Registry{Host: host},
+		Digest: sdk.Digest{Repo: "sha256:00"}}}
 }
 
 // healthy is an installation with one of everything, and the options to examine it.
 func healthy(t *testing.T) (*fake, Options) {
 	t.Helper()
-	web, app := container("web", "", "nginx", map[string]string{"dogwatch.trigger.include": "ntfy.phone"}), container("app", "ghcr.io", "me/app", nil)
+	web, app := container("web", "", "nginx", map[string]string{"dogwatch.trigger.include": "ntfy.phone"}),
+		container("app", "ghcr.io", "me/app", nil)
 	fine := func(context.Context, string, string, string) error { return nil }
 	f := &fake{
-		watchers: []Watcher{{Component: Component{ID: "watcher.docker.local", Default: true, Probe: probed("Docker/28.5.1 (linux), API 1.51")}, Name: "local",
+		watchers: []Watcher{{Component: Component{
+			ID: "watcher.docker.local", Default: true, Probe: probed("Docker/28.5.1 (linux), API 1.51"),
+		}, Name: "local",
 			List: func(context.Context) ([]sdk.Container, error) { return []sdk.Container{web, app}, nil },
 		}},
 		registries: []Registry{
-			{Component: Component{ID: "registry.hub.public", Default: true}, Resolve: fine, Limits: func(context.Context) []registry.Limit {
-				return []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 62, Window: 6 * time.Hour}}
-			}},
-			{Component: Component{ID: "registry.ghcr.private", Probe: probed("it answers")}, Resolve: fine, Limits: func(context.Context) []registry.Limit { return nil }},
+			{Component: Component{ID: "registry.hub.public", Default: true}, Resolve: fine,
+				Limits: func(context.Context) []registry.Limit {
+					return []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 62, Window: 6 * time.Hour}}
+				}},
+			{
+				Component: Component{ID: "registry.ghcr.private", Probe: probed("it answers")}, Resolve: fine,
+				Limits: func(context.Context) []registry.Limit { return nil },
+			},
 			{Component: Component{ID: "registry.quay.public", Default: true}},
 		},
 		triggers: []Component{{ID: "trigger.ntfy.phone"}},
@@ -92,7 +102,8 @@ func healthy(t *testing.T) (*fake, Options) {
 	cfg.Server.Enabled, cfg.Server.Port = true, 3000
 	cfg.Store.Path, cfg.Store.File, cfg.Plugins.Dir = dir, "dogwatch.db", filepath.Join(dir, "plugins")
 	return f, Options{
-		Config: cfg, Installation: f, Version: "1.0", Logins: []string{"basic.ana"}, Limit: 5 * time.Second, Now: func() time.Time { return noon },
+		Config: cfg, Installation: f, Version: "1.0", Logins: []string{"basic.ana"}, Limit: 5 * time.Second,
+		Now:       func() time.Time { return noon },
 		Lookup:    func(context.Context, string) ([]string, error) { return []string{"192.0.2.1"}, nil },
 		Transport: dated(noon), Proxy: func(*http.Request) (*url.URL, error) { return nil, nil },
 		Free: func(string) (uint64, error) { return 3 << 30, nil },

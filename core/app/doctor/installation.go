@@ -66,7 +66,8 @@ func (e *examination) server(ctx context.Context) []Finding {
 	case err != nil:
 		return one(subject, Fail, err.Error(), "set server.port to a port that is free")
 	case version != e.Version:
-		return one(subject, Warn, fmt.Sprintf("version %s serves at %s, and this is %s", version, address, e.Version), "restart it after an update")
+		return one(subject, Warn, fmt.Sprintf("version %s serves at %s, and this is %s", version, address, e.Version),
+			"restart it after an update")
 	}
 	return one(subject, OK, "serves at "+address, "")
 }
@@ -117,15 +118,18 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 		found = append(e.isolation(), found...)
 	}
 	found = append(found, e.declared(ctx)...)
-	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, absolute(e.Config.Plugins.Dir)), ""), found...)
+	return append(one(subject, OK,
+		fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, absolute(e.Config.Plugins.Dir)), ""), found...)
 }
 
 // missing tells which capabilities a plugin asks for in vain.
 func missing(subject string, p plugin.Status) (found []Finding) {
 	for _, c := range p.Requested {
 		if !slices.Contains(p.Grants, c) {
-			found = append(found, Finding{Subject: subject, Level: Warn, Detail: fmt.Sprintf("asks for %s (%s), and is not granted it", c, cmp.Or(config.Gives(c), "a capability")),
-				Remedy: fmt.Sprintf("if it is to have that, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", p.Name, c, p.Name, c)})
+			found = append(found,
+				Finding{Subject: subject, Level: Warn,
+					Detail: fmt.Sprintf("asks for %s (%s), and is not granted it", c, cmp.Or(config.Gives(c), "a capability")),
+					Remedy: fmt.Sprintf("if it is to have that, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", p.Name, c, p.Name, c)})
 		}
 	}
 	return found
@@ -156,7 +160,10 @@ func (e *examination) declared(ctx context.Context) []Finding {
 			}
 			found = append(found, f)
 		case !installed[i].Is(d.Ref, d.Digest):
-			found = append(found, Finding{Subject: "plugin " + d.Name, Level: Warn, Detail: fmt.Sprintf("%s is installed, and plugins.install says %s", installed[i].Ref, d.Ref), Remedy: remedy})
+			found = append(found, Finding{
+				Subject: "plugin " + d.Name, Level: Warn,
+				Detail: fmt.Sprintf("%s is installed, and plugins.install says %s", installed[i].Ref, d.Ref), Remedy: remedy,
+			})
 		}
 	}
 	return found
@@ -178,7 +185,8 @@ func (e *examination) isolation() []Finding {
 	case !e.Config.Plugins.Isolated:
 		return one(subject, Warn, "off: executables in plugins.dir have all rights of Dogwatch", "leave out plugins.isolated")
 	case !files:
-		return one(subject, Warn, "the kernel restricts "+said, "executables in plugins.dir reach the files of Dogwatch; trust only those that you would run as its user")
+		return one(subject, Warn, "the kernel restricts "+said,
+			"executables in plugins.dir reach the files of Dogwatch; trust only those that you would run as its user")
 	}
 	return one(subject, OK, "the kernel restricts "+said, "")
 }

@@ -17,7 +17,11 @@ func TestExamineReportsLabelsOfImages(t *testing.T) {
 	c.ImageLabels = []string{"dogwatch.hook.pre", "dogwatch.trigger.include", "dogwatch.display.name"}
 	f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return []sdk.Container{c}, nil }
 	opt.Rules = func(sdk.Container) policy.Rules {
-		return policy.Rules{Ignored: []policy.Problem{{Text: "label dogwatch.update from the image: ignored: only the operator may replace notify (default) by auto"}}}
+		return policy.Rules{
+			Ignored: []policy.Problem{{
+				Text: "label dogwatch.update from the image: ignored: only the operator may replace notify (default) by auto",
+			}},
+		}
 	}
 	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 	for _, want := range []string{

@@ -101,7 +101,9 @@ func (e *examination) addresses(containers []sdk.Container) []*url.URL {
 	return all
 }
 
-func (e *examination) host(ctx context.Context, subject string, base *url.URL) (found []Finding, ahead time.Duration, known bool) {
+func (e *examination) host(
+	ctx context.Context, subject string, base *url.URL,
+) (found []Finding, ahead time.Duration, known bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.String(), nil)
 	if err != nil {
 		return one(subject, Fail, err.Error(), ""), 0, false
@@ -110,13 +112,15 @@ func (e *examination) host(ctx context.Context, subject string, base *url.URL) (
 	proxy, err := e.Proxy(req)
 	switch {
 	case err != nil:
-		return one(subject, Fail, "the proxy of the environment cannot be used: "+err.Error(), "correct HTTPS_PROXY"), 0, false
+		return one(subject, Fail, "the proxy of the environment cannot be used: "+err.Error(), "correct HTTPS_PROXY"),
+			0, false
 	case proxy != nil:
 		detail = "through the proxy " + proxy.Host + ", " // which looks names up itself
 	default:
 		took, err := e.lookup(ctx, base.Hostname())
 		if err != nil {
-			return one(subject, Fail, fmt.Sprintf("the name cannot be looked up: %v", err), "check the DNS of this machine or container (compose: dns:)"), 0, false
+			return one(subject, Fail, fmt.Sprintf("the name cannot be looked up: %v", err),
+				"check the DNS of this machine or container (compose: dns:)"), 0, false
 		}
 		if took >= slowLookup {
 			level, detail = Warn, fmt.Sprintf("looking the name up took %.1f s, ", took.Seconds())

@@ -37,7 +37,11 @@ func (e *examination) registries(ctx context.Context, containers []sdk.Container
 		if !served {
 			known := slices.ContainsFunc(orphans, func(f Finding) bool { return f.Subject == subject })
 			if !known {
-				orphans = append(orphans, Finding{Subject: subject, Level: Fail, Detail: "no registry serves it: the images of " + c.Name + " and others cannot be checked", Remedy: "configure one: registry.custom.NAME.url"})
+				orphans = append(orphans, Finding{
+					Subject: subject, Level: Fail,
+					Detail: "no registry serves it: the images of " + c.Name + " and others cannot be checked",
+					Remedy: "configure one: registry.custom.NAME.url",
+				})
 			}
 			continue
 		}
@@ -135,11 +139,14 @@ func (e *examination) verdict(r Registry, image string, err error) []Finding {
 	case errors.Is(err, sdk.ErrUnauthorized):
 		parts := strings.Split(r.ID, ".")
 		if r.Default {
-			return one(r.ID, Fail, err.Error(), fmt.Sprintf("give it a login: dogwatch config docs registry.%s shows how; a misspelt image is answered so, too", parts[1]))
+			return one(r.ID, Fail, err.Error(),
+				fmt.Sprintf("give it a login: dogwatch config docs registry.%s shows how; a misspelt image is answered so, too", parts[1]))
 		}
-		return one(r.ID, Fail, err.Error(), "correct its login, and see that it may read the image; a misspelt image is answered so, too")
+		return one(r.ID, Fail, err.Error(),
+			"correct its login, and see that it may read the image; a misspelt image is answered so, too")
 	case errors.Is(err, sdk.ErrNotFound):
-		return one(r.ID, Warn, err.Error(), "it answers: the image or its tag may have been removed, or built on this machine")
+		return one(r.ID, Warn, err.Error(),
+			"it answers: the image or its tag may have been removed, or built on this machine")
 	}
 	return one(r.ID, Fail, err.Error(), "")
 }

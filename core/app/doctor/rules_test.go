@@ -28,10 +28,16 @@ func TestExamineFindsRulesThatDoNotWork(t *testing.T) {
 		}
 	}
 	opt.Rules = func(c sdk.Container) policy.Rules {
-		r := policy.Rules{Problems: []policy.Problem{{Source: "watcher.docker.local.policy", Text: `watcher.docker.local.policy: there is no policy "carefull"`}}}
+		r := policy.Rules{
+			Problems: []policy.Problem{{
+				Source: "watcher.docker.local.policy", Text: `watcher.docker.local.policy: there is no policy "carefull"`,
+			}},
+		}
 		switch c.Name {
 		case "a":
-			r.Problems = append(r.Problems, policy.Problem{Source: "label dogwatch.update.minage", Text: "label dogwatch.update.minage: \"7\" has no unit"})
+			r.Problems = append(r.Problems, policy.Problem{
+				Source: "label dogwatch.update.minage", Text: "label dogwatch.update.minage: \"7\" has no unit",
+			})
 		case "b":
 			set(&r, policy.RuleWindow, "daily 02:00-05:00", "label dogwatch.update.window")
 			set(&r, policy.RuleFreeze, "01-01..12-31", "policy.freeze")
@@ -40,7 +46,9 @@ func TestExamineFindsRulesThatDoNotWork(t *testing.T) {
 		}
 		return r
 	}
-	opt.Config.Problems = append(opt.Config.Problems, config.Problem{Key: "policy.freeze", Message: "the freeze 01-01..12-31 UTC never ends: give it a last day", Level: config.Error})
+	opt.Config.Problems = append(opt.Config.Problems, config.Problem{
+		Key: "policy.freeze", Message: "the freeze 01-01..12-31 UTC never ends: give it a last day", Level: config.Error,
+	})
 	var got []string
 	for _, finding := range Examine(t.Context(), opt) {
 		if finding.Level == Fail {

@@ -18,7 +18,8 @@ func (e *examination) scanner(ctx context.Context) []Finding {
 	command := e.Config.Scan.Command
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		return one(subject, Fail, "there is no program "+command[0]+" here", "install it where Dogwatch runs, in its container if it runs in one, or give its path in scan.command")
+		return one(subject, Fail, "there is no program "+command[0]+" here",
+			"install it where Dogwatch runs, in its container if it runs in one, or give its path in scan.command")
 	}
 	if command[0] != config.Trivy && command[0] != config.Grype {
 		return one(subject, OK, path+" is there; dogwatch scan tries it", "")

@@ -31,7 +31,8 @@ func TestScanner(t *testing.T) {
 		{[]string{"own", "${image}"}, OK, "own is there"},
 	} {
 		e := examination{Options{Config: &config.Config{Settings: config.Settings{Scan: config.Scan{Command: test.command}}}}}
-		if got := e.scanner(t.Context()); len(got) != 1 || got[0].Level != test.level || !strings.Contains(got[0].Detail, test.detail) {
+		if got := e.scanner(t.Context()); len(got) != 1 || got[0].Level != test.level ||
+			!strings.Contains(got[0].Detail, test.detail) {
 			t.Errorf("%q: %+v", test.command, got)
 		}
 	}
@@ -43,7 +44,8 @@ func TestScanner(t *testing.T) {
 		t.Errorf("without a scanner: %+v", got)
 	}
 	e.Config.Scan.Command = []string{"trivy"}
-	if got := e.scanner(t.Context()); len(got) != 1 || got[0].Level != Fail || !strings.Contains(got[0].Detail, "exit status 3") {
+	if got := e.scanner(t.Context()); len(got) != 1 || got[0].Level != Fail ||
+		!strings.Contains(got[0].Detail, "exit status 3") {
 		t.Errorf("%+v", got)
 	}
 }

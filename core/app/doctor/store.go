@@ -83,7 +83,8 @@ func storeToCome(subject, folder string) []Finding {
 		parent = filepath.Dir(parent)
 	}
 	if err := mayWrite(parent); err != nil {
-		return one(subject, Fail, fmt.Sprintf("%s does not exist and cannot be made in %s: %v", folder, parent, err), "set store.path to a folder that dogwatch may write")
+		return one(subject, Fail, fmt.Sprintf("%s does not exist and cannot be made in %s: %v", folder, parent, err),
+			"set store.path to a folder that dogwatch may write")
 	}
 	return one(subject, OK, folder+" will be made at the first start", "")
 }

@@ -12,7 +12,8 @@ import (
 func (e *examination) triggers(ctx context.Context) []Finding {
 	all := e.Installation.Triggers()
 	if len(all) == 0 {
-		return one("triggers", Warn, "none is configured: nobody is told of updates", "choose one: dogwatch config docs lists them")
+		return one("triggers", Warn, "none is configured: nobody is told of updates",
+			"choose one: dogwatch config docs lists them")
 	}
 	return each(all, func(t Component) []Finding {
 		if t.Err != nil || t.Probe == nil {
@@ -24,7 +25,8 @@ func (e *examination) triggers(ctx context.Context) []Finding {
 				err = fmt.Errorf("no answer of its service within %s", e.Limit)
 			}
 			if err != nil {
-				return append([]Finding{{Subject: t.ID, Level: Fail, Detail: err.Error(), Remedy: sdk.Remedy(err)}}, t.findings()...)
+				return append([]Finding{{Subject: t.ID, Level: Fail, Detail: err.Error(), Remedy: sdk.Remedy(err)}},
+					t.findings()...)
 			}
 			return append(t.triggerFindings(probed.Summary), warnings(t.ID, probed)...)
 		})

@@ -63,7 +63,8 @@ func runs(c sdk.Container, ref reference.Reference, tagged bool) bool {
 	if err != nil || own.Domain != ref.Domain || own.Path != ref.Path {
 		return false
 	}
-	return !tagged || ref.Digest == "" && c.Image.Tag.Value == ref.Tag || ref.Digest != "" && c.Image.Digest.Repo == ref.Digest
+	return !tagged || ref.Digest == "" && c.Image.Tag.Value == ref.Tag ||
+		ref.Digest != "" && c.Image.Digest.Repo == ref.Digest
 }
 
 func nameOf(c sdk.Container) string { return strings.TrimPrefix(c.Name, "/") }

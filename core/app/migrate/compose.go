@@ -58,7 +58,9 @@ func (c *composeFile) service(service *yaml.Node) {
 		image = resolve(n).Value
 		if tool := imageOf(image); tool != "" && !c.done[n] {
 			c.done[n] = true
-			c.find(n, Finding{Aside: true, Name: "image: " + image, Note: "write image: " + ownImage + " to run Dogwatch instead" + moreOf(tool)})
+			c.find(n, Finding{
+				Aside: true, Name: "image: " + image, Note: "write image: " + ownImage + " to run Dogwatch instead" + moreOf(tool),
+			})
 		}
 	}
 	c.command(service, imageOf(image))
@@ -278,7 +280,9 @@ func flagVariable(name string) string {
 
 // takesValue reports whether what follows a flag is its value.
 func takesValue(variable string) bool {
-	for _, end := range []string{"INTERVAL", "SCHEDULE", "_URL", "_TOKEN", "_FROM", "_TO", "_SERVER", "_PORT", "_USER", "_PASSWORD", "_LEVEL", "_FORMAT", "_TEMPLATE", "_SCOPE", "_TIMEOUT", "_HOOK", "_CHANNEL", "_HOSTNAME", "_TAG", "_DELAY", "_HOST", "NOTIFICATIONS", "_CONTAINERS"} {
+	for _, end := range []string{"INTERVAL", "SCHEDULE", "_URL", "_TOKEN", "_FROM", "_TO", "_SERVER", "_PORT", "_USER",
+		"_PASSWORD", "_LEVEL", "_FORMAT", "_TEMPLATE", "_SCOPE", "_TIMEOUT", "_HOOK", "_CHANNEL", "_HOSTNAME", "_TAG",
+		"_DELAY", "_HOST", "NOTIFICATIONS", "_CONTAINERS"} {
 		if strings.HasSuffix(variable, end) {
 			return true
 		}

@@ -75,7 +75,8 @@ func diunProvider(s scope, name, value string) setting {
 		case s.has("DIUN_PROVIDERS_DOCKER_WATCHBYDEFAULT"):
 			return none("the local engine is watched without it")
 		}
-		return but(watcherOption("watchbydefault"), "false", "the engine is watched anyway, but Diun watches only the containers that a label enables")
+		return but(watcherOption("watchbydefault"), "false",
+			"the engine is watched anyway, but Diun watches only the containers that a label enables")
 	case "ENDPOINT":
 		return to(watcherOption("socket"), value)
 	case "WATCHBYDEFAULT":
@@ -103,17 +104,24 @@ func diunOptions(notifier string) (trigger string, options map[string]string) {
 	case "GOTIFY":
 		return "gotify", map[string]string{"ENDPOINT": "url", "TOKEN": "token", "PRIORITY": "priority"}
 	case "MAIL":
-		return "smtp", map[string]string{"HOST": "host", "PORT": "port", "SSL": "tls.enabled", "USERNAME": "user", "PASSWORD": "pass", "FROM": "from", "TO": "to"}
+		return "smtp", map[string]string{
+			"HOST": "host", "PORT": "port", "SSL": "tls.enabled", "USERNAME": "user", "PASSWORD": "pass",
+			"FROM": "from", "TO": "to",
+		}
 	case "MATRIX":
 		return "matrix", map[string]string{"HOMESERVERURL": "url", "ROOMID": "roomid"}
 	case "MQTT":
 		return "mqtt", map[string]string{"USERNAME": "user", "PASSWORD": "password", "CLIENT": "clientid", "TOPIC": "topic"}
 	case "NTFY":
-		return "ntfy", map[string]string{"ENDPOINT": "url", "TOPIC": "topic", "TOKEN": "auth.token", "PRIORITY": "priority", "TAGS": "tags"}
+		return "ntfy", map[string]string{
+			"ENDPOINT": "url", "TOPIC": "topic", "TOKEN": "auth.token", "PRIORITY": "priority", "TAGS": "tags",
+		}
 	case "PUSHOVER":
 		return "pushover", map[string]string{"TOKEN": "token", "RECIPIENT": "user", "SOUND": "sound", "PRIORITY": "priority"}
 	case "ROCKETCHAT":
-		return "rocketchat", map[string]string{"ENDPOINT": "url", "CHANNEL": "channel", "USERID": "user.id", "TOKEN": "auth.token"}
+		return "rocketchat", map[string]string{
+			"ENDPOINT": "url", "CHANNEL": "channel", "USERID": "user.id", "TOKEN": "auth.token",
+		}
 	case "SCRIPT":
 		return "command", map[string]string{"CMD": "cmd"}
 	case "SLACK":

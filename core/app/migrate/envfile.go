@@ -128,7 +128,9 @@ func (r Rewriter) envFile(name string, data []byte) Result {
 	for _, l := range envLines(data) {
 		if l.name != "" {
 			lines = append(lines, l)
-			s.variables = append(s.variables, variable{name: l.name, value: l.value, open: strings.Contains(l.value, "$"), line: l.line})
+			s.variables = append(s.variables, variable{
+				name: l.name, value: l.value, open: strings.Contains(l.value, "$"), line: l.line,
+			})
 		}
 	}
 	var edits []edit

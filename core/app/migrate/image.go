@@ -19,7 +19,8 @@ func imageOf(image string) string {
 		return "wud"
 	case "codeswhat/drydock":
 		return "drydock"
-	case "containrrr/watchtower", "nickfedor/watchtower", "nicholas-fedor/watchtower", "beatkind/watchtower", "v2tec/watchtower":
+	case "containrrr/watchtower", "nickfedor/watchtower", "nicholas-fedor/watchtower", "beatkind/watchtower",
+		"v2tec/watchtower":
 		return "watchtower"
 	case "crazymax/diun", "crazy-max/diun":
 		return "diun"

@@ -62,8 +62,10 @@ func labelChange(it item, taken map[string]string) change {
 	case it.open() && t.Value != it.meant():
 		return left("its value is not known here and means something else: set " + label.Prefix + t.Name)
 	case taken[t.Name] != "" && t.Name == label.UpdateMinAge && t.Value == "0":
-		return left("means that no age is asked for: remove " + label.Prefix + t.Name + ", which " + taken[t.Name] + " became")
-	case taken[t.Name] != "" && (t.Name == label.TriggerInclude || t.Name == label.TriggerExclude || t.Name == label.UpdateSkip):
+		return left("means that no age is asked for: remove " + label.Prefix + t.Name + ", which " + taken[t.Name] +
+			" became")
+	case taken[t.Name] != "" &&
+		(t.Name == label.TriggerInclude || t.Name == label.TriggerExclude || t.Name == label.UpdateSkip):
 		return left("has to be added to " + label.Prefix + t.Name + " by hand, which " + taken[t.Name] + " became")
 	case taken[t.Name] != "":
 		return left("is not used, since " + taken[t.Name] + " says it")

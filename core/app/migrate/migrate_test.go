@@ -88,7 +88,10 @@ func TestMigrateFiles(t *testing.T) {
 					t.Errorf("rewritten twice it differs: %v\n%s", err, again.Text)
 				}
 			}
-			got := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: []txtar.File{before, {Name: "diff", Data: []byte(diff)}, {Name: "report", Data: []byte(report)}}})
+			got := txtar.Format(&txtar.Archive{
+				Comment: archive.Comment,
+				Files:   []txtar.File{before, {Name: "diff", Data: []byte(diff)}, {Name: "report", Data: []byte(report)}},
+			})
 			if *update {
 				if err := writeFile(path, got); err != nil {
 					t.Fatal(err)
@@ -104,7 +107,8 @@ func TestMigrateFiles(t *testing.T) {
 func TestMigrateRefusesUnknownFiles(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty.yaml": "", "list.yaml": "- a\n", "other.yaml": "a: b\n", "two.yaml": "services: {}\n---\nservices: {}\n",
-		"tab.yaml": "services:\n\ta: b\n", "binary": "A=\x00\n", "latin1.yaml": "services: {a: {image: \"\xe9\"}}\n", "prose.txt": "Hello there.\n", "none.env": "# nothing\n",
+		"tab.yaml": "services:\n\ta: b\n", "binary": "A=\x00\n", "latin1.yaml": "services: {a: {image: \"\xe9\"}}\n",
+		"prose.txt": "Hello there.\n", "none.env": "# nothing\n",
 		"big.env": "A=" + strings.Repeat("x", maxSize), "alias.yaml": "services: *x\n",
 	} {
 		if result, err := rewriter(t).File(name, []byte(data)); !errors.Is(err, ErrUnknown) {
@@ -123,7 +127,8 @@ func TestMigrateVariableReferences(t *testing.T) {
 func TestImageOf(t *testing.T) {
 	for image, want := range map[string]string{
 		"getwud/wud": "wud", "ghcr.io/getwud/wud:8.2.2": "wud", "docker.io/fmartinou/whats-up-docker:6@sha256:abc": "wud",
-		"containrrr/watchtower:latest": "watchtower", "ghcr.io/nicholas-fedor/watchtower": "watchtower", "crazymax/diun:4": "diun", "ghcr.io/codeswhat/drydock:1.6": "drydock",
+		"containrrr/watchtower:latest": "watchtower", "ghcr.io/nicholas-fedor/watchtower": "watchtower",
+		"crazymax/diun:4": "diun", "ghcr.io/codeswhat/drydock:1.6": "drydock",
 		"nginx": "", "localhost:5000/wud": "", "": "", "me/watchtower": "",
 	} {
 		if got := imageOf(image); got != want {
@@ -133,7 +138,10 @@ func TestImageOf(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	for seconds, want := range map[string]string{"30": "@every 30s", "90": "@every 90s", "300": "@every 5m", "86400": "@every 24h", "5400": "@every 90m", "x": "", "0": "", "-1": "", "99999999999999": ""} {
+	for seconds, want := range map[string]string{
+		"30": "@every 30s", "90": "@every 90s", "300": "@every 5m", "86400": "@every 24h", "5400": "@every 90m",
+		"x": "", "0": "", "-1": "", "99999999999999": "",
+	} {
 		if got := interval(seconds).value; got != want {
 			t.Errorf("%s: %q, want %q", seconds, got, want)
 		}
@@ -141,7 +149,8 @@ func TestInterval(t *testing.T) {
 }
 
 func TestEnviron(t *testing.T) {
-	environ := []string{"PATH=/bin", "WUD_LOG_LEVEL=debug", "WATCHTOWER_POLL_INTERVAL=3600", "WATCHTOWER_CLEANUP=true", "DD_API_KEY=x", "REPO_USER=ana", "LOG_LEVEL=x", "DOGWATCH_SERVER_PORT=1"}
+	environ := []string{"PATH=/bin", "WUD_LOG_LEVEL=debug", "WATCHTOWER_POLL_INTERVAL=3600", "WATCHTOWER_CLEANUP=true",
+		"DD_API_KEY=x", "REPO_USER=ana", "LOG_LEVEL=x", "DOGWATCH_SERVER_PORT=1"}
 	got, findings := rewriter(t).Environ(environ)
 	want := "PATH=/bin WUD_LOG_LEVEL=debug DOGWATCH_WATCHER_LOCAL_CRON=@every 1h DD_API_KEY=x " +
 		"DOGWATCH_REGISTRY_HUB_PRIVATE_LOGIN=ana LOG_LEVEL=x DOGWATCH_SERVER_PORT=1"
@@ -184,7 +193,8 @@ func FuzzFile(f *testing.F) {
 		"services: {a: {environment: {WUD_LOG_LEVEL: , 'WATCHTOWER_POLL_INTERVAL': 60}}}",
 		"x: &x {WUD_LOG_LEVEL: info}\nservices: {a: {environment: *x}, b: {environment: {<<: *x, WUD_LOG_FORMAT: !!str json}}}\n",
 		"services:\r\n  a:\r\n    labels:\r\n      - \"diun.include_tags=a;b\"\r\n      - 'wud.watch=it''s'\r\n",
-		"WUD_LOG_LEVEL=debug # x\nexport WUD_LOG_FORMAT='json'\nA=\"b\nWUD_X=1\"\n", "\ufeffservices: {a: {labels: [wud.watch=1]}}",
+		"WUD_LOG_LEVEL=debug # x\nexport WUD_LOG_FORMAT='json'\nA=\"b\nWUD_X=1\"\n",
+		"\ufeffservices: {a: {labels: [wud.watch=1]}}",
 		"providers: {docker: {watchStopped: true}}\nnotif: {gotify: {endpoint: http://x, token: y}}\n",
 	} {
 		f.Add(strings.HasPrefix(seed, "WUD"), []byte(seed))
@@ -233,7 +243,8 @@ func TestDrydockRulesOfWatchers(t *testing.T) {
 		{[]string{mode + "all", days + "14"}, ""},
 		{[]string{mode + "old"}, ""},
 		{[]string{days + "x"}, ""},
-		{[]string{"DD_WATCHER_NAS_MAINTENANCE_WINDOW_TZ=UTC", "DD_WATCHER_NAS_MAINTENANCE_WINDOW=0 2 * * 6"}, "DOGWATCH_POLICY_ZONE=UTC DOGWATCH_POLICY_WINDOW=0 2 * * 6"},
+		{[]string{"DD_WATCHER_NAS_MAINTENANCE_WINDOW_TZ=UTC", "DD_WATCHER_NAS_MAINTENANCE_WINDOW=0 2 * * 6"},
+			"DOGWATCH_POLICY_ZONE=UTC DOGWATCH_POLICY_WINDOW=0 2 * * 6"},
 	} {
 		environ, findings := rewriter(t).Environ(c.environ)
 		if got := strings.Join(environ, " "); got != c.want {

@@ -213,7 +213,9 @@ func (r Rewriter) wud(_ scope, v variable) (setting, bool) {
 // of Datadog, so it counts only where Drydock is.
 func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 	rest, is := cutFold(v.name, "DD_")
-	if !is || imageOf(s.image) != "drydock" && !s.has("DD_WATCHER_", "DD_REGISTRY_", "DD_TRIGGER_", "DD_ACTION_", "DD_NOTIFICATION_") {
+	if !is ||
+		imageOf(s.image) != "drydock" &&
+			!s.has("DD_WATCHER_", "DD_REGISTRY_", "DD_TRIGGER_", "DD_ACTION_", "DD_NOTIFICATION_") {
 		return setting{}, false
 	}
 	if set, is := drydockRule(s, v, rest); is {
@@ -263,7 +265,8 @@ func drydockRule(s scope, v variable, rest string) (setting, bool) {
 		}
 		return but("policy.minage", t.Value, all), true
 	case strings.HasSuffix(rest, days):
-		if is, given := s.get("DD_" + strings.TrimSuffix(rest, days) + mode); given && !strings.EqualFold(strings.TrimSpace(is), "mature") {
+		if is, given := s.get("DD_" + strings.TrimSuffix(rest, days) + mode); given &&
+			!strings.EqualFold(strings.TrimSpace(is), "mature") {
 			return none("counts only where the mode is mature"), true
 		}
 		t, _ := label.Translate("dd.updatePolicy.maturityMinAgeDays", v.value)
@@ -272,7 +275,8 @@ func drydockRule(s scope, v variable, rest string) (setting, bool) {
 		}
 		return but("policy.minage", t.Value, all), true
 	case strings.HasSuffix(rest, "_MAINTENANCE_WINDOW"):
-		return but("policy.window", v.value, "updates are offered in it, and checks go on; it opens for an hour at each of its times; "+all), true
+		return but("policy.window", v.value,
+			"updates are offered in it, and checks go on; it opens for an hour at each of its times; "+all), true
 	case strings.HasSuffix(rest, "_MAINTENANCE_WINDOW_TZ"):
 		return to("policy.zone", v.value), true
 	}

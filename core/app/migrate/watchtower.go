@@ -23,7 +23,8 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 		// The account that it shows to registries has variables without prefix.
 		switch strings.ToUpper(v.name) {
 		case "REPO_USER":
-			return but("registry.hub.private.login", v.value, "counts for Docker Hub only; other registries have sections of their own"), true
+			return but("registry.hub.private.login", v.value,
+				"counts for Docker Hub only; other registries have sections of their own"), true
 		case "REPO_PASS":
 			return to("registry.hub.private.password", v.value), true
 		}
@@ -55,7 +56,8 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 	case "MONITOR_ONLY", "NO_RESTART":
 		return none("is what Dogwatch does, unless a docker trigger is configured"), true
 	case "CLEANUP":
-		return none("set " + config.EnvName("trigger.docker.local.prune") + ": Dogwatch then updates containers by itself, as Watchtower does, and removes old images"), true
+		return none("set " + config.EnvName("trigger.docker.local.prune") +
+			": Dogwatch then updates containers by itself, as Watchtower does, and removes old images"), true
 	case "TIMEOUT":
 		return none("the stop timeout of each container counts"), true
 	case "NO_PULL":
@@ -86,7 +88,8 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 
 // watchtowerNotification reads what follows NOTIFICATION_ or NOTIFICATIONS_.
 func watchtowerNotification(name, value string) setting {
-	const smtp, slack, teams, gotify = "trigger.smtp.watchtower.", "trigger.slack.watchtower.", "trigger.teams.watchtower.", "trigger.gotify.watchtower."
+	const smtp, slack, teams, gotify = "trigger.smtp.watchtower.", "trigger.slack.watchtower.",
+		"trigger.teams.watchtower.", "trigger.gotify.watchtower."
 	switch name {
 	case "URL":
 		return shoutrrr(value)
@@ -142,7 +145,8 @@ func shoutrrr(value string) setting {
 	case len(all) < 2:
 		return to(path, value)
 	case strings.Contains(value, ","):
-		return none("some of its addresses hold commas: give each a trigger of its own, as " + config.EnvName("trigger.shoutrrr.one.urls"))
+		return none("some of its addresses hold commas: give each a trigger of its own, as " +
+			config.EnvName("trigger.shoutrrr.one.urls"))
 	}
 	return to(path, strings.Join(all, ","))
 }

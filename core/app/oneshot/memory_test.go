@@ -13,7 +13,9 @@ func TestMemoryStore(t *testing.T) {
 	var wait sync.WaitGroup
 	for _, id := range []string{"c", "a", "b"} {
 		wait.Go(func() {
-			change := event.Change{Put: []sdk.Container{{ID: id, Watcher: "w", Name: "n-" + id}, {ID: "gone-" + id}}, Remove: []string{}}
+			change := event.Change{
+				Put: []sdk.Container{{ID: id, Watcher: "w", Name: "n-" + id}, {ID: "gone-" + id}}, Remove: []string{},
+			}
 			if err := m.Commit(t.Context(), change); err != nil {
 				t.Error(err)
 			}

@@ -66,9 +66,13 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	i := &Instance{opt: opt, kinds: kinds, memory: newMemory()}
 	var err error
 	i.plugins, err = plugin.New(plugin.Options{
-		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, i.concerns) }),
-		Command:  settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
-		Grants: wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env, Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path),
+		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool {
+			return !slices.ContainsFunc(b.Types, i.concerns)
+		}),
+		Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
+		Checksums: settings.Plugins.Checksums(),
+		Grants:    wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env,
+		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path),
 		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
 		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
@@ -86,8 +90,10 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	policies := wiring.PoliciesOf(settings)
 	i.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits,
-		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+		Limits:  check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+		Budget:  budget.NewBook(settings.Check.Allowances(), opt.Now),
+		Reports: wiring.Registries{Components: i.components}.Limits,
+		Labels:  wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now, ReadCandidates: true,
 		// Nothing is decided here, but what is known of an image limits what is newer.
 		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },

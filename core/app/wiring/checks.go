@@ -42,7 +42,9 @@ func (r Registries) Limits(ctx context.Context, id string) []registry.Limit {
 
 // Budget returns the book of the requests to registries, with what is configured of them and
 // those that were made before this start.
-func Budget(ctx context.Context, c *config.Config, s *store.Store, log hclog.Logger, now func() time.Time) *budget.Book {
+func Budget(
+	ctx context.Context, c *config.Config, s *store.Store, log hclog.Logger, now func() time.Time,
+) *budget.Book {
 	b := budget.NewBook(c.Check.Allowances(), now)
 	all, err := s.Requests(ctx)
 	if err != nil {

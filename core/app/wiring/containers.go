@@ -22,7 +22,9 @@ func (s Containers) ByName(watcher, name string) (sdk.Container, bool) {
 
 // Uses reports whether a container has its image from a host.
 func (s Containers) Uses(host string) bool {
-	return slices.ContainsFunc(s.Snapshot().All(), func(r *store.Record) bool { return strings.EqualFold(r.Container.Image.Registry.Host, host) })
+	return slices.ContainsFunc(s.Snapshot().All(), func(r *store.Record) bool {
+		return strings.EqualFold(r.Container.Image.Registry.Host, host)
+	})
 }
 
 func found(r *store.Record, ok bool) (sdk.Container, bool) {

@@ -33,7 +33,8 @@ func text(r policy.Rules) string {
 		r.Freeze.Value, r.Skip.Value, len(r.Problems))
 }
 
-// TestLabelsOfPoliciesAreAsDocumented: the labels of policies have an effect if the operator sets them, and as labels of
+// TestLabelsOfPoliciesAreAsDocumented: the labels of policies have an effect if the operator sets them, and as labels
+// of
 // an image as docs/security.md says: at most they make loose rules tighter.
 func TestLabelsOfPoliciesAreAsDocumented(t *testing.T) {
 	for _, c := range labeltest.Documented(t) {

@@ -13,7 +13,8 @@ import (
 func MayApprove(allowed func(watcher string) bool) func(c *sdk.Container) bool {
 	return func(c *sdk.Container) bool {
 		has := func(code string) bool {
-			return c.Decision != nil && slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == code })
+			return c.Decision != nil &&
+				slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == code })
 		}
 		switch {
 		case choice.Approvable(c) != nil, has(policy.ReasonApproved),

@@ -20,13 +20,21 @@ func TestMayApprove(t *testing.T) {
 		container sdk.Container
 		want      bool
 	}{
-		"the watcher may update":              {sdk.Container{Watcher: "updates"}, true},
-		"nothing can carry it out":            {sdk.Container{Watcher: "reads", Decision: decided(sdk.StateOffered)}, false},
-		"a trigger waits for it":              {sdk.Container{Watcher: "reads", Decision: decided(sdk.StateOffered, policy.ReasonApproval)}, true},
-		"its base is what is newer":           {sdk.Container{Watcher: "updates", Base: &sdk.Image{}}, false},
-		"it is approved already":              {sdk.Container{Watcher: "updates", Decision: decided(sdk.StateHeld, policy.ReasonWindow, policy.ReasonApproved)}, false},
-		"it is carried out without approval":  {sdk.Container{Watcher: "updates", Decision: decided(sdk.StateAutomatic, policy.ReasonAutomatic)}, false},
-		"it is held, and approval changes it": {sdk.Container{Watcher: "updates", Decision: decided(sdk.StateHeld, policy.ReasonMinAge)}, true},
+		"the watcher may update":   {sdk.Container{Watcher: "updates"}, true},
+		"nothing can carry it out": {sdk.Container{Watcher: "reads", Decision: decided(sdk.StateOffered)}, false},
+		"a trigger waits for it": {sdk.Container{
+			Watcher: "reads", Decision: decided(sdk.StateOffered, policy.ReasonApproval),
+		}, true},
+		"its base is what is newer": {sdk.Container{Watcher: "updates", Base: &sdk.Image{}}, false},
+		"it is approved already": {sdk.Container{
+			Watcher: "updates", Decision: decided(sdk.StateHeld, policy.ReasonWindow, policy.ReasonApproved),
+		}, false},
+		"it is carried out without approval": {sdk.Container{
+			Watcher: "updates", Decision: decided(sdk.StateAutomatic, policy.ReasonAutomatic),
+		}, false},
+		"it is held, and approval changes it": {sdk.Container{
+			Watcher: "updates", Decision: decided(sdk.StateHeld, policy.ReasonMinAge),
+		}, true},
 	} {
 		if got := may(&c.container); got != c.want {
 			t.Errorf("%s: %t", title, got)

@@ -81,5 +81,6 @@ func (o Operations) Tried(ctx context.Context, c sdk.Container) (string, error) 
 	if back := trial.Undone; back != nil {
 		how = "was rolled back by " + cmp.Or(back.By, "a user") + " on " + back.At.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	return fmt.Sprintf("%s/%s is not updated to %s by itself: that %s; update it by hand to try again", c.Watcher, c.Name, c.UpdateKind.RemoteValue, how), nil
+	return fmt.Sprintf("%s/%s is not updated to %s by itself: that %s; update it by hand to try again", c.Watcher,
+		c.Name, c.UpdateKind.RemoteValue, how), nil
 }

@@ -22,7 +22,9 @@ import (
 func web() sdk.Container {
 	return sdk.Container{
 		ID: "id-web", Name: "web", Watcher: "local", UpdateAvailable: true,
-		Image:      sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0"}},
+		Image: sdk.Image{
+			Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0"},
+		},
 		Result:     &sdk.Result{Tag: "1.26.0"},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0"},
 	}
@@ -44,17 +46,36 @@ func TestBeginErrorSaysWhatToDo(t *testing.T) {
 		retried, byHand bool
 		text            string
 	}{
-		"another operation":     {err: conflict, retried: true, text: "operation op1 of local/web has not ended: wait for it, or cancel it"},
-		"stopping":              {err: updater.ErrStopping, retried: true, text: "local/web: dogwatch is stopping"},
-		"only users may":        {err: blocked(updater.BlockManual), byHand: true, text: "local/web: the update is blocked: no (update.manual)"},
-		"no compose file":       {err: blocked(watcher.BlockComposeAbsent), byHand: true, text: "local/web: the update is blocked: no (compose.absent)"},
-		"both":                  {err: blocked(updater.BlockManual, watcher.BlockComposeAbsent), byHand: true, text: "local/web: the update is blocked: no (update.manual); no (compose.absent)"},
-		"another reason too":    {err: blocked(updater.BlockManual, "data.writable-layer"), text: "local/web: the update is blocked: no (update.manual); no (data.writable-layer)"},
-		"a reason of the image": {err: blocked("image.platform"), text: "local/web: the update is blocked: no (image.platform)"},
-		"forbidden":             {err: fmt.Errorf("watcher local: %w", updater.ErrForbidden), text: "local/web: watcher local: updating is not allowed"},
+		"another operation": {
+			err: conflict, retried: true, text: "operation op1 of local/web has not ended: wait for it, or cancel it",
+		},
+		"stopping": {err: updater.ErrStopping, retried: true, text: "local/web: dogwatch is stopping"},
+		"only users may": {
+			err: blocked(updater.BlockManual), byHand: true, text: "local/web: the update is blocked: no (update.manual)",
+		},
+		"no compose file": {
+			err: blocked(watcher.BlockComposeAbsent), byHand: true,
+			text: "local/web: the update is blocked: no (compose.absent)",
+		},
+		"both": {
+			err: blocked(updater.BlockManual, watcher.BlockComposeAbsent), byHand: true,
+			text: "local/web: the update is blocked: no (update.manual); no (compose.absent)",
+		},
+		"another reason too": {
+			err:  blocked(updater.BlockManual, "data.writable-layer"),
+			text: "local/web: the update is blocked: no (update.manual); no (data.writable-layer)",
+		},
+		"a reason of the image": {
+			err: blocked("image.platform"), text: "local/web: the update is blocked: no (image.platform)",
+		},
+		"forbidden": {
+			err:  fmt.Errorf("watcher local: %w", updater.ErrForbidden),
+			text: "local/web: watcher local: updating is not allowed",
+		},
 	} {
 		err := beginError(web(), c.err)
-		if !errors.Is(err, c.err) || sdk.Retryable(err) != c.retried || errors.Is(err, dispatch.ErrByHand) != c.byHand || err.Error() != c.text {
+		if !errors.Is(err, c.err) || sdk.Retryable(err) != c.retried ||
+			errors.Is(err, dispatch.ErrByHand) != c.byHand || err.Error() != c.text {
 			t.Errorf("%s: %v, tried again: %v, by hand: %v", name, err, sdk.Retryable(err), errors.Is(err, dispatch.ErrByHand))
 		}
 	}
@@ -82,7 +103,13 @@ func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error
 
 // TestBegunAreThoseOfTheDelivery: a delivery with several requests numbers them.
 func TestBegunAreThoseOfTheDelivery(t *testing.T) {
-	o := Operations{Store: stored{all: []operation.Operation{{ID: "5", Delivery: "d1.2"}, {ID: "4", Delivery: "d12"}, {ID: "3", Delivery: "d1"}, {ID: "2"}, {ID: "1", Delivery: "d2.1"}}}}
+	o := Operations{
+		Store: stored{
+			all: []operation.Operation{{ID: "5", Delivery: "d1.2"}, {ID: "4", Delivery: "d12"}, {ID: "3", Delivery: "d1"}, {
+				ID: "2",
+			}, {ID: "1", Delivery: "d2.1"}},
+		},
+	}
 	all, err := o.Begun(t.Context(), web(), "d1")
 	var ids []string
 	for _, op := range all {

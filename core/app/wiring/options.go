@@ -96,7 +96,10 @@ const unprivileged = 65534
 
 // Isolation returns what third-party bundles may do to the system.
 func Isolation(c *config.Config) plugin.Isolation {
-	iso := plugin.Isolation{Off: !c.Plugins.Isolated, Paths: c.Plugins.Paths(), Limits: limits(c.Plugins.Limits()), Private: []string{c.Store.Path, c.StoreFile()}}
+	iso := plugin.Isolation{
+		Off: !c.Plugins.Isolated, Paths: c.Plugins.Paths(), Limits: limits(c.Plugins.Limits()),
+		Private: []string{c.Store.Path, c.StoreFile()},
+	}
 	if c.File != "" {
 		iso.Private = append(iso.Private, c.File)
 	}
@@ -149,7 +152,10 @@ func ValidateWatcher(o component.WatcherOptions) []config.Problem {
 
 // templates are those of a trigger.
 func templates(o component.TriggerOptions) dispatch.Templates {
-	return dispatch.Templates{SimpleTitle: o.SimpleTitle, SimpleBody: o.SimpleBody, BatchTitle: o.BatchTitle, SummaryTitle: o.SummaryTitle, SummaryBody: o.SummaryBody}
+	return dispatch.Templates{
+		SimpleTitle: o.SimpleTitle, SimpleBody: o.SimpleBody, BatchTitle: o.BatchTitle, SummaryTitle: o.SummaryTitle,
+		SummaryBody: o.SummaryBody,
+	}
 }
 
 // ValidateTrigger checks the options of a trigger that the dispatcher understands.

@@ -15,9 +15,12 @@ import (
 )
 
 func TestValidateWatcher(t *testing.T) {
-	for cron, wrong := range map[string]bool{"0 * * * *": false, "*/5 0 * * * *": false, "0 25 * * *": true, "hourly": true, "": true} {
+	for cron, wrong := range map[string]bool{
+		"0 * * * *": false, "*/5 0 * * * *": false, "0 25 * * *": true, "hourly": true, "": true,
+	} {
 		problems := ValidateWatcher(component.WatcherOptions{Cron: cron})
-		if wrong != (len(problems) == 1) || wrong && (problems[0].Key != "cron" || problems[0].Level != config.Error || problems[0].Message == "") {
+		if wrong != (len(problems) == 1) ||
+			wrong && (problems[0].Key != "cron" || problems[0].Level != config.Error || problems[0].Message == "") {
 			t.Errorf("%q: %+v", cron, problems)
 		}
 	}
@@ -60,9 +63,15 @@ func TestValidateTrigger(t *testing.T) {
 		level  config.Level
 		text   string
 	}{
-		"right":    {change: func(*component.TriggerOptions) {}},
-		"unclosed": {change: func(o *component.TriggerOptions) { o.SimpleBody = "${container.name" }, key: "simplebody", level: config.Error},
-		"misspelt": {change: func(o *component.TriggerOptions) { o.SimpleTitle = "${container.nmae}" }, key: "simpletitle", level: config.Warning, text: "nmae"},
+		"right": {change: func(*component.TriggerOptions) {}},
+		"unclosed": {
+			change: func(o *component.TriggerOptions) { o.SimpleBody = "${container.name" }, key: "simplebody",
+			level: config.Error,
+		},
+		"misspelt": {
+			change: func(o *component.TriggerOptions) { o.SimpleTitle = "${container.nmae}" }, key: "simpletitle",
+			level: config.Warning, text: "nmae",
+		},
 	} {
 		o := right
 		c.change(&o)
@@ -73,7 +82,8 @@ func TestValidateTrigger(t *testing.T) {
 			}
 			continue
 		}
-		if len(problems) != 1 || problems[0].Key != c.key || problems[0].Level != c.level || !strings.Contains(problems[0].Message, c.text) {
+		if len(problems) != 1 || problems[0].Key != c.key || problems[0].Level != c.level ||
+			!strings.Contains(problems[0].Message, c.text) {
 			t.Errorf("%s: %+v", name, problems)
 		}
 	}
@@ -92,7 +102,8 @@ func TestPluginVars(t *testing.T) {
 	var c config.Config
 	c.Registries.DockerConfig = "/etc/docker/config.json"
 	vars := PluginVars(&c, false)
-	if got := vars[string(kind.Registry)]; len(vars) != 1 || len(got) != 1 || got[0] != "DOGWATCH_REGISTRIES_DOCKERCONFIG=/etc/docker/config.json" {
+	if got := vars[string(kind.Registry)]; len(vars) != 1 || len(got) != 1 ||
+		got[0] != "DOGWATCH_REGISTRIES_DOCKERCONFIG=/etc/docker/config.json" {
 		t.Error(vars)
 	}
 }
@@ -100,18 +111,24 @@ func TestPluginVars(t *testing.T) {
 // TestTriggerOfTheDispatcher: which options and capabilities mean what.
 func TestTriggerOfTheDispatcher(t *testing.T) {
 	c := &component.Trigger{
-		Component: component.Component{Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate}},
+		Component: component.Component{
+			Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate},
+		},
 		Settings: component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true,
 			Events: []string{component.EventWatcher, component.EventOperation}},
 		Delivery: kind.AtMostOnce,
 	}
 	got := dispatchTrigger(c, label.Options{})
-	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates || !got.Outages || !got.Operations || got.Auto || got.Once {
+	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates ||
+		!got.Outages || !got.Operations || got.Auto || got.Once {
 		t.Errorf("%+v", got)
 	}
-	c.Capabilities, c.Delivery, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"}}
+	c.Capabilities, c.Delivery, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{
+		Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"},
+	}
 	got = dispatchTrigger(c, label.Options{})
-	if got.Batch || got.AtMostOnce || got.Operates || got.Outages || got.Operations || !got.Auto || !got.Once || !got.IncludeByDefault {
+	if got.Batch || got.AtMostOnce || got.Operates || got.Outages || got.Operations || !got.Auto || !got.Once ||
+		!got.IncludeByDefault {
 		t.Errorf("%+v", got)
 	}
 }

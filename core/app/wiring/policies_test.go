@@ -12,7 +12,11 @@ import (
 )
 
 func policies() *Policies {
-	c := &config.Config{Policies: map[string]config.Policy{"careful": {Update: "approve", MinAge: "7d"}, "night": {Window: "daily 02:00-05:00"}}}
+	c := &config.Config{
+		Policies: map[string]config.Policy{
+			"careful": {Update: "approve", MinAge: "7d"}, "night": {Window: "daily 02:00-05:00"},
+		},
+	}
 	c.Policy.Threshold = "minor"
 	return &Policies{Config: func() *config.Config { return c }, PolicyOf: func(watcher string) (string, string) {
 		if watcher == "nas" {
@@ -25,7 +29,9 @@ func policies() *Policies {
 // TestDelayOfWatcher sets a minimum age as What's Up Docker 9 does.
 func TestDelayOfWatcher(t *testing.T) {
 	section := func(delay string) config.Component {
-		return config.Component{Kind: kind.Watcher, Type: "docker", Name: "local", Options: map[string]config.Value{"delay": {V: delay}}}
+		return config.Component{
+			Kind: kind.Watcher, Type: "docker", Name: "local", Options: map[string]config.Value{"delay": {V: delay}},
+		}
 	}
 	p := PoliciesOf(&config.Config{Components: []config.Component{section("3d")}})
 	p.Config().Policy.MinAge = "7d"
@@ -34,7 +40,9 @@ func TestDelayOfWatcher(t *testing.T) {
 			t.Errorf("%s: %+v, want that of %s", name, got, want)
 		}
 	}
-	if got := p.Rules(sdk.Container{Watcher: "local", Labels: map[string]string{"wud.watch.delay": "1d"}}).MinAge; got.Source != "label wud.watch.delay" {
+	if got := p.Rules(sdk.Container{
+		Watcher: "local", Labels: map[string]string{"wud.watch.delay": "1d"},
+	}).MinAge; got.Source != "label wud.watch.delay" {
 		t.Errorf("with a label: %+v", got)
 	}
 	if found := p.Problems(time.Now()); len(found) != 0 {
@@ -52,17 +60,25 @@ func TestRulesOfContainers(t *testing.T) {
 		labels  map[string]string
 		want    string
 	}{
-		"configuration":            {"local", nil, "notify default, minor policy.threshold, 0s default"},
-		"label":                    {"local", map[string]string{"dogwatch.update": "auto", "dogwatch.update.threshold": "patch"}, "auto label dogwatch.update, patch label dogwatch.update.threshold, 0s default"},
-		"policy of a label":        {"local", map[string]string{"dogwatch.policy": "Careful"}, "approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
-		"policy of the watcher":    {"nas", nil, "notify default, minor policy.threshold, 0s default, daily 02:00-05:00"},
-		"label beside a policy":    {"nas", map[string]string{"dogwatch.update.minage": "1d"}, "notify default, minor policy.threshold, 24h0m0s label dogwatch.update.minage, daily 02:00-05:00"},
-		"label before the watcher": {"nas", map[string]string{"dogwatch.policy": "careful"}, "approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
-		"not by itself":            {"local", map[string]string{"dogwatch.update": "auto", "dogwatch.update.auto": "false"}, "approve label dogwatch.update.auto, minor policy.threshold, 0s default"},
-		"unknown policy":           {"local", map[string]string{"dogwatch.policy": "carefull"}, "notify default, minor policy.threshold, 0s default; label dogwatch.policy: there is no policy \"carefull\": did you mean careful?"},
+		"configuration": {"local", nil, "notify default, minor policy.threshold, 0s default"},
+		"label": {"local", map[string]string{
+			"dogwatch.update": "auto", "dogwatch.update.threshold": "patch",
+		}, "auto label dogwatch.update, patch label dogwatch.update.threshold, 0s default"},
+		"policy of a label": {"local", map[string]string{"dogwatch.policy": "Careful"},
+			"approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
+		"policy of the watcher": {"nas", nil, "notify default, minor policy.threshold, 0s default, daily 02:00-05:00"},
+		"label beside a policy": {"nas", map[string]string{"dogwatch.update.minage": "1d"},
+			"notify default, minor policy.threshold, 24h0m0s label dogwatch.update.minage, daily 02:00-05:00"},
+		"label before the watcher": {"nas", map[string]string{"dogwatch.policy": "careful"},
+			"approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
+		"not by itself": {"local", map[string]string{"dogwatch.update": "auto", "dogwatch.update.auto": "false"},
+			"approve label dogwatch.update.auto, minor policy.threshold, 0s default"},
+		"unknown policy": {"local", map[string]string{"dogwatch.policy": "carefull"},
+			"notify default, minor policy.threshold, 0s default; label dogwatch.policy: there is no policy \"carefull\": did you mean careful?"},
 	} {
 		r := policies().Rules(sdk.Container{Watcher: c.watcher, Name: "web", Labels: c.labels})
-		got := string(r.Mode.Value) + " " + r.Mode.Source + ", " + r.Threshold.Value + " " + r.Threshold.Source + ", " + r.MinAge.Value.String() + " " + r.MinAge.Source
+		got := string(r.Mode.Value) + " " + r.Mode.Source + ", " + r.Threshold.Value + " " + r.Threshold.Source + ", " +
+			r.MinAge.Value.String() + " " + r.MinAge.Source
 		if r.Window.Value != nil {
 			got += ", " + r.Window.Value.String()
 		}
@@ -80,13 +96,17 @@ func TestPolicyProblemsNameTheSetting(t *testing.T) {
 	p.Config().Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
 	p.Config().Policies["wrong"] = config.Policy{MinAge: "soon"}
 	for name, of := range map[string]string{"nas": "Careful", "vps": "carefull", "local": ""} {
-		p.Config().Components = append(p.Config().Components, config.Component{Kind: kind.Watcher, Type: "docker", Name: name, Options: map[string]config.Value{"policy": {V: of}}})
+		p.Config().Components = append(p.Config().Components, config.Component{
+			Kind: kind.Watcher, Type: "docker", Name: name, Options: map[string]config.Value{"policy": {V: of}},
+		})
 	}
 	var keys []string
 	for _, problem := range p.Problems(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) {
 		keys = append(keys, problem.Key)
 	}
-	if got := strings.Join(keys, " "); !strings.Contains(got, "policies.wrong.minage") || !strings.Contains(got, "watcher.docker.vps.policy") || strings.Contains(got, "careful") || strings.Contains(got, "nas") || strings.Contains(got, "local") {
+	if got := strings.Join(keys, " "); !strings.Contains(got, "policies.wrong.minage") ||
+		!strings.Contains(got, "watcher.docker.vps.policy") || strings.Contains(got, "careful") ||
+		strings.Contains(got, "nas") || strings.Contains(got, "local") {
 		t.Errorf("problems of %s", got)
 	}
 	rules := p.Rules(sdk.Container{Labels: map[string]string{"dogwatch.policy": "wrong"}})

@@ -61,8 +61,9 @@ func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigge
 		Threshold: o.Threshold, OnDigest: onDigest(c, labels), Backlog: dispatch.Backlog(o.Backlog),
 		AtMostOnce: c.Delivery == kind.AtMostOnce,
 		Operates:   slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
-		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
-		Plugins: slices.Contains(o.Events, component.EventPlugin),
+		Outages:    slices.Contains(o.Events, component.EventWatcher),
+		Operations: slices.Contains(o.Events, component.EventOperation),
+		Plugins:    slices.Contains(o.Events, component.EventPlugin),
 	}
 	if o.Mode == component.ModeSummary && o.Auto && !t.Operates { // a trigger that updates containers has no reader
 		if moments, err := window.ParseMoments(o.Summary, nil); err == nil {
@@ -97,7 +98,9 @@ func CheckedAtStart(components *component.Manager) []string {
 
 // TestRunner returns what runs tests of components; used reports whether a known
 // container has its image from a host. Sample messages have links if there are any.
-func TestRunner(components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger) *testrun.Runner {
+func TestRunner(
+	components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger,
+) *testrun.Runner {
 	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}) }
 	return testrun.New(testrun.Options{Components: components, Trigger: fit, Updaters: updaters(components), Used: used,
 		Links: links, Log: log})
@@ -125,7 +128,8 @@ func Subscribers(components *component.Manager) func(context.Context) []statestr
 		for _, c := range components.Triggers() {
 			if slices.Contains(c.Capabilities, kind.CapStateStream) {
 				all = append(all, statestream.Subscriber{
-					ID: c.ID(), Component: c, MayRun: slices.Contains(c.Capabilities, kind.CapRun), MayDecide: slices.Contains(c.Capabilities, kind.CapDecide), Usable: c.Usable, Subscribe: c.Subscribe,
+					ID: c.ID(), Component: c, MayRun: slices.Contains(c.Capabilities, kind.CapRun),
+					MayDecide: slices.Contains(c.Capabilities, kind.CapDecide), Usable: c.Usable, Subscribe: c.Subscribe,
 				})
 			}
 		}
@@ -149,7 +153,9 @@ func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, by, 
 const snoozedFor = 7 * 24 * time.Hour
 
 // Decide stores what a user of a subscriber's system decided about the update of a container.
-func Decide(choices *choice.Choices, s Containers, now func() time.Time) func(ctx context.Context, by, containerID, action string) error {
+func Decide(
+	choices *choice.Choices, s Containers, now func() time.Time,
+) func(ctx context.Context, by, containerID, action string) error {
 	return func(ctx context.Context, by, containerID, action string) error {
 		c, known := s.ByID(containerID)
 		switch {

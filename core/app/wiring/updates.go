@@ -60,7 +60,9 @@ func (u Updates) CredentialsOf(ctx context.Context, c sdk.Container) (sdk.Creden
 	if !served {
 		return sdk.Credentials{}, nil
 	}
-	return r.Credentials(ctx, registry.Repository{Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}})
+	return r.Credentials(ctx, registry.Repository{
+		Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name},
+	})
 }
 
 // imageRegistry fits a registry to updater.Registry.
@@ -89,11 +91,14 @@ func (r imageRegistry) Credentials(ctx context.Context, repo registry.Repository
 
 // ImageConfig implements updater.Registry. The configuration never changes, so it is
 // fetched once; what a check has found already is not asked for again.
-func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*sdk.ImageConfig, error) {
+func (r imageRegistry) ImageConfig(
+	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
+) (*sdk.ImageConfig, error) {
 	if !slices.Contains(r.Capabilities, kind.CapConfig) {
 		return nil, nil
 	}
-	key := fmt.Sprintf("image config %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, platform.OS, platform.Architecture, platform.Variant)
+	key := fmt.Sprintf("image config %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, platform.OS,
+		platform.Architecture, platform.Variant)
 	var c sdk.ImageConfig
 	if _, body, cached := r.cache.Get(ctx, key); cached && json.Unmarshal(body, &c) == nil {
 		return &c, nil

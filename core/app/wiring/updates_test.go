@@ -31,7 +31,8 @@ func TestImageConfigIsRequestedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := memory{"image config docker.io/library/nginx@sha256:new linux/arm/v7": body}
-	able := imageRegistry{&component.Registry{Component: component.Component{Capabilities: []string{kind.CapConfig}}}, cache, nil}
+	able := imageRegistry{&component.Registry{Component: component.Component{Capabilities: []string{kind.CapConfig}}},
+		cache, nil}
 	got, err := able.ImageConfig(t.Context(), repo, "sha256:new", platform)
 	if err != nil || got == nil || got.User != "app" {
 		t.Errorf("from the cache: %+v, %v", got, err)

@@ -12,7 +12,8 @@ func TestDelayOfWUD(t *testing.T) {
 		{map[string]string{"wud.tag.delay": "24h"}, "24h", "wud.tag.delay"},
 		{map[string]string{"wud.watch.delay": " ", "wud.tag.delay": "1d"}, "1d", "wud.tag.delay"},
 		{map[string]string{"wud.watch.delay": "3d", "dogwatch.update.minage": "7d"}, "7d", "dogwatch.update.minage"},
-		{map[string]string{"wud.watch.delay": "3d", "com.centurylinklabs.watchtower.cooldown-delay": "2d"}, "3d", "wud.watch.delay"},
+		{map[string]string{"wud.watch.delay": "3d", "com.centurylinklabs.watchtower.cooldown-delay": "2d"}, "3d",
+			"wud.watch.delay"},
 	} {
 		r := read(c.labels, true, false)
 		if got, _ := r.Get(UpdateMinAge); got.Value != c.value || got.Label != c.from || len(r.Unknown) > 0 {

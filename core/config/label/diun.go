@@ -36,7 +36,8 @@ func translateDiun(full, value string) Translation {
 	if strings.HasPrefix(name, "metadata.") {
 		return none("templates read the labels of the container themselves, as container.labels")
 	}
-	return misspelt(diunPrefix, name, "enable", "watch_repo", "notify_on", "include_tags", "exclude_tags", "hub_link", "hub_tpl", "platform", "regopt", "sort_tags", "max_tags")
+	return misspelt(diunPrefix, name, "enable", "watch_repo", "notify_on", "include_tags", "exclude_tags", "hub_link",
+		"hub_tpl", "platform", "regopt", "sort_tags", "max_tags")
 }
 
 // AnyOf writes a list of regular expressions as one that matches what any of them matches.
@@ -65,7 +66,10 @@ func diunRepo(value string) Translation {
 	case all:
 		return Translation{Note: "newer versions are always looked for, other new tags are not reported"}
 	}
-	return Translation{Name: WatchDigest, Value: "true", Note: "newer versions are offered all the same; dogwatch.tag.include restricts them"}
+	return Translation{
+		Name: WatchDigest, Value: "true",
+		Note: "newer versions are offered all the same; dogwatch.tag.include restricts them",
+	}
 }
 
 // diunStatuses: in Diun an update is a new digest of a known tag.
@@ -85,7 +89,10 @@ func diunStatuses(value string) Translation {
 	case fresh && !changed:
 		return same(WatchDigest, "false")
 	case changed && !fresh:
-		return Translation{Name: WatchDigest, Value: "true", Note: "newer versions are offered all the same; dogwatch.tag.include restricts them"}
+		return Translation{
+			Name: WatchDigest, Value: "true",
+			Note: "newer versions are offered all the same; dogwatch.tag.include restricts them",
+		}
 	case changed:
 		return same(WatchDigest, "true")
 	}

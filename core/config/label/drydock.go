@@ -17,7 +17,10 @@ func translateDrydock(full, value string) Translation {
 		TriggerInclude, TriggerExclude, ComposeFile:
 		return same(name, value)
 	case "notification.include", "action.include":
-		return Translation{Name: TriggerInclude, Value: value, Note: "there is one list for notifications and actions: triggers that are not in it do not run"}
+		return Translation{
+			Name: TriggerInclude, Value: value,
+			Note: "there is one list for notifications and actions: triggers that are not in it do not run",
+		}
 	case "notification.exclude", "action.exclude":
 		return same(TriggerExclude, value)
 	case "tag.family":
@@ -64,7 +67,8 @@ func translateDrydock(full, value string) Translation {
 	if rule, is := strings.CutPrefix(strings.ToLower(name), "updatepolicy."); is {
 		return drydockPolicy(rule, value)
 	}
-	return misspelt(drydockPrefix, name, append(Names(), "notification.include", "notification.exclude", "action.include", "action.exclude")...)
+	return misspelt(drydockPrefix, name,
+		append(Names(), "notification.include", "notification.exclude", "action.include", "action.exclude")...)
 }
 
 // drydockAge is how old it wants updates to be where only the mode is written.
@@ -91,7 +95,8 @@ func drydockPolicy(rule, value string) Translation {
 	case "skiptags", "skipdigests":
 		return same(UpdateSkip, exactly(value))
 	}
-	return misspelt(drydockPrefix, "updatePolicy."+rule, "updatePolicy.maturityMode", "updatePolicy.maturityMinAgeDays", "updatePolicy.skipTags", "updatePolicy.skipDigests")
+	return misspelt(drydockPrefix, "updatePolicy."+rule, "updatePolicy.maturityMode", "updatePolicy.maturityMinAgeDays",
+		"updatePolicy.skipTags", "updatePolicy.skipDigests")
 }
 
 // exactly writes a list, separated by commas, as an expression that matches its items.

@@ -158,7 +158,8 @@ func TestOperatorWins(t *testing.T) {
 			if len(r.rules) != 1 || len(r.tighter) > 0 || r.rules[0].Label != name || r.rules[0].FromImage {
 				t.Errorf("%s beside %s, %s: %+v", c.operator, c.image, how, r)
 			}
-			if want := "label " + other + " from the image: not used, since " + name + " is set"; !slices.Contains(r.Notes, want) {
+			if want := "label " + other + " from the image: not used, since " + name +
+				" is set"; !slices.Contains(r.Notes, want) {
 				t.Errorf("%s beside %s, %s: notes %q", c.operator, c.image, how, r.Notes)
 			}
 		}

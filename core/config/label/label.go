@@ -122,7 +122,8 @@ func (r *Reading) Unclear() (label, text string, is bool) {
 		return "", "", false
 	}
 	label = sourceOf(r.Ignored[i].Label, false)
-	text = label + ": whether the operator or the image says this is known once its watcher lists the container again: check it"
+	text = label +
+		": whether the operator or the image says this is known once its watcher lists the container again: check it"
 	return label, text, true
 }
 
@@ -252,7 +253,8 @@ func (r *Reading) add(rule Rule, own, family int) {
 	case at >= family && rule.Name == UpdateSkip:
 		r.rules[at].Value += "|" + rule.Value
 		r.rules[at].Label += " and " + rule.Label
-	case at >= family && rule.Name == Watch && rule.Value == "false", at >= family && rule.Name == UpdateMinAge && rule.Value == noAge:
+	case at >= family && rule.Name == Watch && rule.Value == "false",
+		at >= family && rule.Name == UpdateMinAge && rule.Value == noAge:
 		r.rules[at] = rule // whatever else it says, it is not to be watched, or not to wait
 	case at >= family && rule.Name == UpdateMinAge: // the days were read before the mode
 	case at < own || r.rules[at].Value != rule.Value:

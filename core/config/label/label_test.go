@@ -25,7 +25,8 @@ func TestTranslate(t *testing.T) {
 		{"diun.include_tags", `^1; ^2;;`, TagInclude, `(?:^1)|(?:^2)`, ""},
 		{"diun.exclude_tags", `rc|beta;dev`, TagExclude, `(?:rc|beta)|(?:dev)`, ""},
 		{"diun.hub_link", "https://r/${x}\\`", LinkTemplate, "https://r/\\${x}\\\\\\`", ""},
-		{"diun.hub_tpl", "https://{{ .Domain }}/{{.Path}}:{{ .Tag }}$", LinkTemplate, "https://${container.image.registry.host}/${container.image.name}:${original}$", ""},
+		{"diun.hub_tpl", "https://{{ .Domain }}/{{.Path}}:{{ .Tag }}$", LinkTemplate,
+			"https://${container.image.registry.host}/${container.image.name}:${original}$", ""},
 		{"diun.hub_tpl", "{{ .Digest }}", "", "", "{{ .Domain }}, {{ .Path }} and {{ .Tag }}"},
 		{"diun.hub_tpl", "{{ .Tag", "", "", "has no effect"},
 		{"diun.platform", "linux/amd64", "", "", "the running image"},
@@ -99,11 +100,13 @@ func TestTranslate(t *testing.T) {
 		{wt, "true", "", "", "behind the back"},
 	} {
 		got, known := Translate(c.label, c.value)
-		if !known || got.Name != c.name || got.Value != c.want || !strings.Contains(got.Note, c.note) || (c.note == "") != (got.Note == "") {
+		if !known || got.Name != c.name || got.Value != c.want || !strings.Contains(got.Note, c.note) ||
+			(c.note == "") != (got.Note == "") {
 			t.Errorf("%s=%s: %+v", c.label, c.value, got)
 		}
 	}
-	for _, label := range []string{"wud.watch", "dogwatch.watch", "diun", "dd", "diun.", "diunx.enable", "com.centurylinklabs.watchtowerx", "com.centurylinklabs.watchtower..", "ddx.watch", ""} {
+	for _, label := range []string{"wud.watch", "dogwatch.watch", "diun", "dd", "diun.", "diunx.enable",
+		"com.centurylinklabs.watchtowerx", "com.centurylinklabs.watchtower..", "ddx.watch", ""} {
 		if got, known := Translate(label, "true"); known {
 			t.Errorf("%q is taken for a label of another tool: %+v", label, got)
 		}
@@ -167,7 +170,9 @@ func TestLabelsOfOneTool(t *testing.T) {
 // TestReadIsStable: the order of a map must not decide.
 func TestReadIsStable(t *testing.T) {
 	labels := map[string]string{}
-	for i, label := range []string{"diun.notify_on", "diun.watch_repo", "dd.watch", "com.centurylinklabs.watchtower.enable", "com.centurylinklabs.watchtower.no-pull", "dd.action.include", "dd.notification.include", "diun.x", "diun.y"} {
+	for i, label := range []string{"diun.notify_on", "diun.watch_repo", "dd.watch",
+		"com.centurylinklabs.watchtower.enable", "com.centurylinklabs.watchtower.no-pull", "dd.action.include",
+		"dd.notification.include", "diun.x", "diun.y"} {
 		labels[label] = []string{"new", "false", "true"}[i%3]
 	}
 	want := fmt.Sprint(read(labels, true, false))
@@ -184,7 +189,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("wud.watch", "x", "dogwatch.", "y")
 	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
 		labels := map[string]string{a: av, b: bv}
-		if r := read(labels, false, false); len(r.Notes) > 0 && !Private(a) && !Private(b) || slices.ContainsFunc(r.rules, func(r Rule) bool { return Rank(r.Label) > 1 }) {
+		if r := read(labels, false, false); len(r.Notes) > 0 && !Private(a) && !Private(b) ||
+			slices.ContainsFunc(r.rules, func(r Rule) bool { return Rank(r.Label) > 1 }) {
 			t.Errorf("foreign labels count: %+v", r)
 		}
 		r := read(labels, true, false)
@@ -204,13 +210,19 @@ func TestRulesOfOneTool(t *testing.T) {
 		name   string
 		want   Rule
 	}{
-		"mature with days":  {map[string]string{mode: "mature", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days, false}},
-		"mature":            {map[string]string{mode: "mature"}, UpdateMinAge, Rule{UpdateMinAge, "7d", mode, false}},
-		"all with days":     {map[string]string{mode: "all", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "0", mode, false}},
-		"days":              {map[string]string{days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days, false}},
-		"ours":              {map[string]string{mode: "all", days: "14", "dogwatch.update.minage": "2d"}, UpdateMinAge, Rule{UpdateMinAge, "2d", "dogwatch.update.minage", false}},
-		"tags and digests":  {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dd.updatePolicy.skipDigests": "sha256:a"}, UpdateSkip, Rule{UpdateSkip, "^sha256:a$|^(1|2)$", "dd.updatePolicy.skipDigests and dd.updatePolicy.skipTags", false}},
-		"tags against ours": {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dogwatch.update.skip": "x"}, UpdateSkip, Rule{UpdateSkip, "x", "dogwatch.update.skip", false}},
+		"mature with days": {map[string]string{mode: "mature", days: "14"}, UpdateMinAge,
+			Rule{UpdateMinAge, "14d", days, false}},
+		"mature":        {map[string]string{mode: "mature"}, UpdateMinAge, Rule{UpdateMinAge, "7d", mode, false}},
+		"all with days": {map[string]string{mode: "all", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "0", mode, false}},
+		"days":          {map[string]string{days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days, false}},
+		"ours": {map[string]string{mode: "all", days: "14", "dogwatch.update.minage": "2d"}, UpdateMinAge,
+			Rule{UpdateMinAge, "2d", "dogwatch.update.minage", false}},
+		"tags and digests": {map[string]string{
+			"dd.updatePolicy.skipTags": "1,2", "dd.updatePolicy.skipDigests": "sha256:a",
+		}, UpdateSkip,
+			Rule{UpdateSkip, "^sha256:a$|^(1|2)$", "dd.updatePolicy.skipDigests and dd.updatePolicy.skipTags", false}},
+		"tags against ours": {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dogwatch.update.skip": "x"},
+			UpdateSkip, Rule{UpdateSkip, "x", "dogwatch.update.skip", false}},
 	} {
 		r := read(c.labels, true, false)
 		if got, _ := r.Get(c.name); got != c.want {

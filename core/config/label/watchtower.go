@@ -12,7 +12,9 @@ const watchtowerPrefix = "com.centurylinklabs.watchtower."
 
 func translateWatchtower(full, value string) Translation {
 	if full+"." == watchtowerPrefix {
-		return Translation{Note: "marks the container of Watchtower: as long as it runs, containers are updated behind the back of Dogwatch"}
+		return Translation{
+			Note: "marks the container of Watchtower: as long as it runs, containers are updated behind the back of Dogwatch",
+		}
 	}
 	name := strings.TrimPrefix(full, watchtowerPrefix)
 	switch name {
@@ -46,7 +48,8 @@ func translateWatchtower(full, value string) Translation {
 	if strings.HasPrefix(name, "lifecycle.") {
 		return none("commands run around updates only: dogwatch.hook.pre and dogwatch.hook.post")
 	}
-	return misspelt(watchtowerPrefix, name, "enable", "monitor-only", "no-pull", "scope", "depends-on", "stop-signal", "cooldown-delay")
+	return misspelt(watchtowerPrefix, name, "enable", "monitor-only", "no-pull", "scope", "depends-on", "stop-signal",
+		"cooldown-delay")
 }
 
 // watchtowerAge writes months, which end with a capital M, as days. All else is
@@ -91,7 +94,9 @@ func watchtowerTimeout(value string) Translation {
 	case err != nil || minutes < 0 || minutes > maxHookMinutes:
 		return none(fmt.Sprintf("want minutes, got %.40q", value))
 	case minutes == 0:
-		return Translation{Name: HookTimeout, Value: strconv.Itoa(maxHookMinutes) + "m", Note: "a command may not take for ever"}
+		return Translation{
+			Name: HookTimeout, Value: strconv.Itoa(maxHookMinutes) + "m", Note: "a command may not take for ever",
+		}
 	}
 	return same(HookTimeout, strconv.Itoa(minutes)+"m")
 }

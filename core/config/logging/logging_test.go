@@ -12,7 +12,9 @@ import (
 
 func TestLevelsByComponent(t *testing.T) {
 	var out bytes.Buffer
-	log, err := New(Options{Level: "WARN", Levels: []string{"plugin=debug", "plugin.noisy=error", "check=trace"}, Output: &out})
+	log, err := New(Options{
+		Level: "WARN", Levels: []string{"plugin=debug", "plugin.noisy=error", "check=trace"}, Output: &out,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +45,13 @@ func TestLevelAtRunTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, check, loud := log.Named("store").With("a", 1), log.Named("check"), log.Named("check").With("b", 2).Named("loud")
+	store, check, loud := log.Named("store").With("a", 1), log.Named("check"),
+		log.Named("check").With("b", 2).Named("loud")
 	std := store.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
 	say := func() string {
 		out.Reset()
-		for _, l := range []hclog.Logger{log, store, check, loud, log.Named("new"), check.ResetNamed("plugin").Named("trigger")} {
+		for _, l := range []hclog.Logger{log, store, check, loud, log.Named("new"),
+			check.ResetNamed("plugin").Named("trigger")} {
 			l.Debug("said")
 		}
 		std.Print("standard")
@@ -105,13 +109,16 @@ func TestLevelWhileOthersLog(t *testing.T) {
 
 func TestParseLevel(t *testing.T) {
 	for text, want := range map[string]hclog.Level{
-		"": hclog.Info, "trace": hclog.Trace, "Debug": hclog.Debug, "info": hclog.Info, "warn": hclog.Warn, "error": hclog.Error, "fatal": hclog.Error,
+		"": hclog.Info, "trace": hclog.Trace, "Debug": hclog.Debug, "info": hclog.Info, "warn": hclog.Warn,
+		"error": hclog.Error, "fatal": hclog.Error,
 	} {
 		if got, err := ParseLevel(text); err != nil || got != want {
 			t.Errorf("%q is %s, %v", text, got, err)
 		}
 	}
-	for _, o := range []Options{{Level: "loud"}, {Levels: []string{"check"}, Level: "loud"}, {Levels: []string{"check=loud"}}, {Format: "xml"}} {
+	for _, o := range []Options{{Level: "loud"}, {Levels: []string{"check"}, Level: "loud"}, {
+		Levels: []string{"check=loud"},
+	}, {Format: "xml"}} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "use ") {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -16,7 +16,8 @@ import (
 
 // secrets of all sorts, none of which may be seen.
 var secrets = []string{
-	"hunter2", "p@ss wörd/+?&=%", `quo"te\back'slash`, "<script>&amp;", "tab\there", "eyJhbGciOi.J9-_x", "pässwörd", "😀😀😀", "a b", "12345",
+	"hunter2", "p@ss wörd/+?&=%", `quo"te\back'slash`, "<script>&amp;", "tab\there", "eyJhbGciOi.J9-_x", "pässwörd",
+	"😀😀😀", "a b", "12345",
 	"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQ==\n-----END PRIVATE KEY-----\n",
 	"{\"type\": \"service_account\",\n \"private_key\": \"x\\ny\"}", "\x00\x01binary\xff\xfe",
 }
@@ -36,7 +37,9 @@ func TestLogHoldsNoSecret(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			escaped := url.URL{Scheme: "https", Host: "h", User: url.UserPassword("ana", secret), RawQuery: url.Values{"t": {secret}}.Encode()}
+			escaped := url.URL{
+				Scheme: "https", Host: "h", User: url.UserPassword("ana", secret), RawQuery: url.Values{"t": {secret}}.Encode(),
+			}
 			inJSON, _ := json.Marshal(map[string]string{"pass": secret})
 			log.Info("the message "+secret, "value", secret, "error", errors.New("login with "+secret+" refused"))
 			log.Info("quoted", "error", fmt.Errorf("got %q", secret), "twice", fmt.Sprintf("%q", fmt.Sprintf("%q", secret)))
@@ -44,7 +47,8 @@ func TestLogHoldsNoSecret(t *testing.T) {
 			log.Info("url", "url", escaped.String(), "path", "/bot"+url.PathEscape(secret)+"/send", "body", string(inJSON))
 			for _, user := range []string{"", "a", "an", "ana", "anna"} {
 				pair := []byte(user + ":" + secret + strings.Repeat("!", len(user)))
-				log.Info("header", "std", base64.StdEncoding.EncodeToString(pair), "url", base64.URLEncoding.EncodeToString(pair), "raw", base64.RawStdEncoding.EncodeToString([]byte(secret)))
+				log.Info("header", "std", base64.StdEncoding.EncodeToString(pair), "url",
+					base64.URLEncoding.EncodeToString(pair), "raw", base64.RawStdEncoding.EncodeToString([]byte(secret)))
 			}
 			log.With("implied", secret).Named("x").Warn("bye\n" + secret)
 			for _, seen := range formsOf(secret) {
@@ -69,7 +73,8 @@ func formsOf(secret string) []string {
 	}
 	var all []string
 	for _, p := range parts {
-		all = append(all, p, fmt.Sprintf("%q", p)[1:len(fmt.Sprintf("%q", p))-1], url.QueryEscape(p), base64.RawStdEncoding.EncodeToString([]byte(p)))
+		all = append(all, p, fmt.Sprintf("%q", p)[1:len(fmt.Sprintf("%q", p))-1], url.QueryEscape(p),
+			base64.RawStdEncoding.EncodeToString([]byte(p)))
 	}
 	return all
 }

@@ -53,7 +53,9 @@ func TestLogCannotBeForged(t *testing.T) {
 			}
 			begun := 0
 			for line := range strings.Lines(out.String()) {
-				if strings.IndexFunc(line, func(c rune) bool { return (!unicode.IsGraphic(c) || visible.Hidden(c)) && c != '\n' && c != '\t' }) >= 0 {
+				if strings.IndexFunc(line, func(c rune) bool {
+					return (!unicode.IsGraphic(c) || visible.Hidden(c)) && c != '\n' && c != '\t'
+				}) >= 0 {
 					t.Errorf("%s: %q is in the line %q", format, bad, line)
 				}
 				switch {
@@ -84,7 +86,9 @@ func TestJSONKeepsTheText(t *testing.T) {
 		}
 		log.Info(bad)
 		var line map[string]string
-		if err := json.Unmarshal(out.Bytes(), &line); err != nil || line["@message"] != strings.ToValidUTF8(bad, "\ufffd\ufffd") && line["@message"] != strings.ToValidUTF8(bad, "\ufffd") {
+		if err := json.Unmarshal(out.Bytes(), &line); err != nil ||
+			line["@message"] != strings.ToValidUTF8(bad, "\ufffd\ufffd") &&
+				line["@message"] != strings.ToValidUTF8(bad, "\ufffd") {
 			t.Errorf("%q became %q, %v", bad, line["@message"], err)
 		}
 	}

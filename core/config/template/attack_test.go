@@ -59,11 +59,13 @@ var attacks = []struct{ src, want string }{
 	{"${many.sort().length}", "more than 20000 steps"},
 	{"${many.includes(7)}", "more than 20000 steps"},
 	{"${Math.max(...many)}", "more than 20000 steps"},
-	{"${" + numbers + ".map(a => " + numbers + ".map(b => " + numbers + ".map(c => " + numbers + ".map(d => " + numbers + ".map(e => 1)))))}", "more than 20000 steps"},
+	{"${" + numbers + ".map(a => " + numbers + ".map(b => " + numbers + ".map(c => " + numbers + ".map(d => " +
+		numbers + ".map(e => 1)))))}", "more than 20000 steps"},
 	{"${" + numbers + ".reduce((a, b) => [a, a, a, a, a, a, a, a], 'x')}", "steps"},
 	{"${JSON.stringify(" + numbers + ".reduce((a, b) => [a, a, a, a, a, a, a, a], 'x'))}", "a text of more than 64 KiB"},
 	{"${" + numbers + ".flatMap(a => " + numbers + ").reduce((a, b) => [a], 1)}", "nested more than 64 calls deep"},
-	{"${JSON.stringify(" + numbers + ".flatMap(a => " + numbers + ").reduce((a, b) => [a], 1))}", "nested more than 64 calls deep"},
+	{"${JSON.stringify(" + numbers + ".flatMap(a => " + numbers + ").reduce((a, b) => [a], 1))}",
+		"nested more than 64 calls deep"},
 	{"${+" + numbers + ".flatMap(a => " + numbers + ").reduce((a, b) => [a], 1)}", "nested more than 64 calls deep"},
 	{"${(f => f(f))(f => f(f))}", "nested more than 64 calls deep"},
 	{"${(f => f(f))(f => [1, 2].map(x => f(f)))}", "nested more than 64 calls deep"},
@@ -77,11 +79,14 @@ var attacks = []struct{ src, want string }{
 	{"${big.split(/(?:)/).length}", "simplify the template"},
 	{"${/" + strings.Repeat("()", 400) + "a/g.test(big)}", "more than 20000 steps"},
 	{"${big.match(/" + strings.Repeat("()", 400) + "a/g).length}", "more than 20000 steps"},
-	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => new RegExp('((x{1000}){1000}){1000}' + x))}", "more than 20000 steps"},
-	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => new RegExp('" + strings.Repeat("x{1000}", 140) + "'))}", "more than 20000 steps"},
+	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => new RegExp('((x{1000}){1000}){1000}' + x))}",
+		"more than 20000 steps"},
+	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => new RegExp('" + strings.Repeat("x{1000}", 140) + "'))}",
+		"more than 20000 steps"},
 	{strings.Repeat("${/"+strings.Repeat("x{999}", 80)+"/}", 32), ""},
 	{strings.Repeat("${/"+strings.Repeat("(a|b)x", 80)+"/}", 32), ""},
-	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => JSON.stringify(controls)).length}", "more than 20000 steps"},
+	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => JSON.stringify(controls)).length}",
+		"more than 20000 steps"},
 	{"${" + numbers + ".flatMap(x => " + numbers + ").map(x => wide + x).sort()}", "more than 20000 steps"},
 	{"${new RegExp(big)}", "the regex is longer than 1024 bytes"},
 	{"${new RegExp('(?=a)' + 'a{100000000}'.repeat(20)).test(big)}", ""},
@@ -109,8 +114,10 @@ func TestRenderEndsWithinItsBudgets(t *testing.T) {
 // There is nothing behind a value but its own data.
 func TestRenderReachesNoPrototype(t *testing.T) {
 	vars := hostile(t)
-	for _, base := range []string{"container", "name", "count", "container.ports", "nothing?.x", "(/a/)", "new Date(0)", "new URL('http://h')", "[]", "({})", "String", "(x => x)"} {
-		for _, key := range []string{"constructor", "__proto__", "prototype", "__defineGetter__", "callee", "caller", "bind"} {
+	for _, base := range []string{"container", "name", "count", "container.ports", "nothing?.x", "(/a/)", "new Date(0)",
+		"new URL('http://h')", "[]", "({})", "String", "(x => x)"} {
+		for _, key := range []string{"constructor", "__proto__", "prototype", "__defineGetter__", "callee", "caller",
+			"bind"} {
 			src := "${typeof " + base + "?.['" + key + "']}"
 			if got, err := render(src, vars); err != nil || got != "undefined" {
 				t.Errorf("%s: got %q, %v", src, got, err)
@@ -124,13 +131,15 @@ func TestRenderReachesNoPrototype(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range []string{"process", "globalThis", "global", "window", "require", "module", "console", "Function", "Reflect", "Proxy", "Symbol", "Buffer"} {
+	for _, word := range []string{"process", "globalThis", "global", "window", "require", "module", "console",
+		"Function", "Reflect", "Proxy", "Symbol", "Buffer"} {
 		var unknown *EvalError
 		if _, err := render("${"+word+"}", vars); !errors.As(err, &unknown) {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
-	if got, err := render("${proto.__proto__} ${({__proto__: 'x'}).__proto__} ${Object.keys(proto)}", vars); err != nil || got != "own x __proto__" {
+	if got, err := render("${proto.__proto__} ${({__proto__: 'x'}).__proto__} ${Object.keys(proto)}",
+		vars); err != nil || got != "own x __proto__" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

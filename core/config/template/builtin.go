@@ -309,7 +309,8 @@ func newURL(r *run, a args) any {
 	o := newObject()
 	o.text = u.Scheme + "://" + user + host + path + search + hash
 	for _, field := range [][2]string{
-		{"href", o.text}, {"origin", origin}, {"protocol", u.Scheme + ":"}, {"username", u.User.Username()}, {"password", password},
+		{"href", o.text}, {"origin", origin}, {"protocol", u.Scheme + ":"}, {"username", u.User.Username()},
+		{"password", password},
 		{"host", host}, {"hostname", hostname}, {"port", port}, {"pathname", path}, {"search", search}, {"hash", hash},
 	} {
 		o.set(field[0], field[1])

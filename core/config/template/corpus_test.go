@@ -17,8 +17,9 @@ func TestCorpusMessages(t *testing.T) {
 	readJSON(t, "templates.json", &corpus)
 	kind := corpus.Container["updateKind"].(map[string]any)
 	simple := map[string]any{
-		"container": corpus.Container, "id": corpus.Container["id"], "name": corpus.Container["name"], "watcher": corpus.Container["watcher"],
-		"kind": kind["kind"], "semver": kind["semverDiff"], "local": kind["localValue"], "remote": kind["remoteValue"],
+		"container": corpus.Container, "id": corpus.Container["id"], "name": corpus.Container["name"],
+		"watcher": corpus.Container["watcher"],
+		"kind":    kind["kind"], "semver": kind["semverDiff"], "local": kind["localValue"], "remote": kind["remoteValue"],
 		"link": corpus.Container["result"].(map[string]any)["link"],
 	}
 	batch := map[string]any{"containers": []any{corpus.Container, corpus.Container}, "count": 2}
@@ -34,7 +35,8 @@ func TestCorpusMessages(t *testing.T) {
 		case c.WUD8Error != "":
 			var failed *EvalError
 			name, _, _ := strings.Cut(c.WUD8Error, " ")
-			if !errors.As(err, &failed) || failed.Placeholder != "${"+name+"}" || !strings.Contains(err.Error(), `unknown name "`+name+`" (known: `) {
+			if !errors.As(err, &failed) || failed.Placeholder != "${"+name+"}" ||
+				!strings.Contains(err.Error(), `unknown name "`+name+`" (known: `) {
 				t.Errorf("%s: error %v does not name %s and what is known", c.Template, err, name)
 			}
 			if got == "" || strings.Contains(got, "$") {
@@ -57,8 +59,9 @@ func TestCorpusLinks(t *testing.T) {
 	var corpus struct{ Templates []string }
 	readJSON(t, "links.json", &corpus)
 	vars := map[string]any{
-		"container": map[string]any{"name": "web"}, "original": "v1.2.3-rc.4", "raw": "v1.2.3-rc.4", "transformed": "1.2.3-rc.4",
-		"major": "1", "minor": "2", "patch": "3", "prerelease": "rc",
+		"container": map[string]any{"name": "web"}, "original": "v1.2.3-rc.4", "raw": "v1.2.3-rc.4",
+		"transformed": "1.2.3-rc.4",
+		"major":       "1", "minor": "2", "patch": "3", "prerelease": "rc",
 	}
 	for _, src := range corpus.Templates {
 		want := src
@@ -72,12 +75,15 @@ func TestCorpusLinks(t *testing.T) {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		unknown := slices.DeleteFunc(tmpl.Names(), func(name string) bool { return slices.Contains(slices.Collect(maps.Keys(vars)), name) })
+		unknown := slices.DeleteFunc(tmpl.Names(), func(name string) bool {
+			return slices.Contains(slices.Collect(maps.Keys(vars)), name)
+		})
 		got, err := tmpl.Render(vars)
 		switch {
 		case len(unknown) == 0 && (err != nil || got != want):
 			t.Errorf("%s\n got  %q, %v\n want %q", src, got, err, want)
-		case len(unknown) > 0 && (err == nil || !strings.Contains(err.Error(), `unknown name "`+unknown[0]+`" (known: container, major, `)):
+		case len(unknown) > 0 &&
+			(err == nil || !strings.Contains(err.Error(), `unknown name "`+unknown[0]+`" (known: container, major, `)):
 			t.Errorf("%s: error %v does not name %v", src, err, unknown)
 		}
 	}

@@ -105,9 +105,11 @@ var dateMethods = map[string]func(r *run, d *date, a args) any{
 		}
 		return d.iso()
 	},
-	"toJSON":             func(_ *run, d *date, _ args) any { return d.json() },
-	"toDateString":       func(_ *run, d *date, _ args) any { return d.format("Mon Jan 02 2006") },
-	"toUTCString":        func(_ *run, d *date, _ args) any { return (&date{d.UTC()}).format("Mon, 02 Jan 2006 15:04:05 GMT") },
+	"toJSON":       func(_ *run, d *date, _ args) any { return d.json() },
+	"toDateString": func(_ *run, d *date, _ args) any { return d.format("Mon Jan 02 2006") },
+	"toUTCString": func(_ *run, d *date, _ args) any {
+		return (&date{d.UTC()}).format("Mon, 02 Jan 2006 15:04:05 GMT")
+	},
 	"toLocaleDateString": func(r *run, d *date, a args) any { return d.format(locale(r, a)[0]) },
 	"toLocaleTimeString": func(r *run, d *date, a args) any { return d.format(locale(r, a)[1]) },
 	"toLocaleString": func(r *run, d *date, a args) any {

@@ -225,7 +225,8 @@ func nearest(name string, names []string) string {
 // itemMethods are the methods of lists that call a function with an item, by the place of the item
 // among its parameters.
 var itemMethods = map[string]int{
-	"map": 0, "filter": 0, "forEach": 0, "find": 0, "findLast": 0, "findIndex": 0, "findLastIndex": 0, "some": 0, "every": 0, "flatMap": 0, "reduce": 1,
+	"map": 0, "filter": 0, "forEach": 0, "find": 0, "findLast": 0, "findIndex": 0, "findLastIndex": 0, "some": 0,
+	"every": 0, "flatMap": 0, "reduce": 1,
 }
 
 func (l *linter) method(n method, k *known, guarded bool) *Shape {

@@ -50,7 +50,8 @@ func TestLint(t *testing.T) {
 		"${`a ${container.nmae}`}":                                    {"container.nmae"},
 		`${container.name.replace(/a/, x => contaner)}`:               {`"contaner"`},
 		`${[container.nmae, {a: container.imge}, ...containers.nam]}`: {"container.nmae", "container.imge", "containers.nam"},
-		`${parseInt(container.nmae)} ${-container.imge} ${1 + container.lables}`: {"container.nmae", "container.imge", "container.lables"},
+		`${parseInt(container.nmae)} ${-container.imge} ${1 + container.lables}`: {"container.nmae", "container.imge",
+			"container.lables"},
 		// Everything can be read of labels.
 		`${container.labels.foo} ${container.labels["a.b"].c.d} ${container.labels["a" + name]}`: nil,
 		// The items of lists.

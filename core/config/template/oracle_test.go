@@ -80,11 +80,13 @@ var differences = map[string]struct {
 	refused bool
 	why     string
 }{
-	"${name.toUpperCase}":                    {refused: true, why: "a forgotten () is a mistake"},
-	"${container.image.name.split('/').pop}": {text: "undefined", why: "pop is not supported, so it is no property either"},
-	"${(x => x)}":                            {refused: true, why: "nobody wants the source of a function in a message"},
-	"${[1, , 2].length}":                     {refused: true, why: "holes in arrays are typing errors"},
-	"${012}":                                 {refused: true, why: "octal numbers are typing errors"},
-	"${1_0}":                                 {refused: true, why: "left out"},
-	"${/(?i)a/}":                             {text: "/(?i)a/", why: "inline flags come with the engine"},
+	"${name.toUpperCase}": {refused: true, why: "a forgotten () is a mistake"},
+	"${container.image.name.split('/').pop}": {
+		text: "undefined", why: "pop is not supported, so it is no property either",
+	},
+	"${(x => x)}":        {refused: true, why: "nobody wants the source of a function in a message"},
+	"${[1, , 2].length}": {refused: true, why: "holes in arrays are typing errors"},
+	"${012}":             {refused: true, why: "octal numbers are typing errors"},
+	"${1_0}":             {refused: true, why: "left out"},
+	"${/(?i)a/}":         {text: "/(?i)a/", why: "inline flags come with the engine"},
 }

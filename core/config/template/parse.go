@@ -42,8 +42,10 @@ var refusals = map[string]string{
 
 // reserved words can be neither variables nor parameters.
 var reserved = []string{
-	"true", "false", "null", "undefined", "NaN", "Infinity", "new", "typeof", "in", "instanceof", "this", "function", "class", "async", "await",
-	"yield", "if", "else", "for", "while", "do", "switch", "return", "throw", "try", "var", "let", "const", "void", "delete", "import",
+	"true", "false", "null", "undefined", "NaN", "Infinity", "new", "typeof", "in", "instanceof", "this", "function",
+	"class", "async", "await",
+	"yield", "if", "else", "for", "while", "do", "switch", "return", "throw", "try", "var", "let", "const", "void",
+	"delete", "import",
 	"super", "with", "eval", "arguments",
 }
 
@@ -116,7 +118,8 @@ func (p *parser) template(nested bool) *text {
 		open := p.pos - 2
 		p.next()
 		if p.is("}") {
-			p.fail(open, "empty placeholder; write a name inside, such as ${container.name}, or \\${ for the characters themselves")
+			p.fail(open,
+				"empty placeholder; write a name inside, such as ${container.name}, or \\${ for the characters themselves")
 		}
 		if p.tok.kind == tokenEnd {
 			p.fail(open, "this placeholder is not closed: } is missing")

@@ -45,7 +45,8 @@ func newRegex(source, flags string) (*regex, error) {
 		return re, nil
 	}
 	options := regexp2.ECMAScript
-	for i, option := range []regexp2.RegexOptions{regexp2.IgnoreCase, regexp2.Multiline, regexp2.Singleline, regexp2.Unicode} {
+	for i, option := range []regexp2.RegexOptions{regexp2.IgnoreCase, regexp2.Multiline, regexp2.Singleline,
+		regexp2.Unicode} {
 		if strings.Contains(flags, "imsu"[i:i+1]) {
 			options |= option
 		}
@@ -107,7 +108,8 @@ func translate(pattern string, dotAll bool) (string, bool) {
 				b.WriteString(space)
 			case letter == 's':
 				b.WriteString("[" + space + "]")
-			case strings.IndexByte("dDwWnrtfv", letter) >= 0, letter < 0x80 && !isWord(letter), !inClass && (letter == 'b' || letter == 'B'):
+			case strings.IndexByte("dDwWnrtfv", letter) >= 0, letter < 0x80 && !isWord(letter),
+				!inClass && (letter == 'b' || letter == 'B'):
 				b.WriteByte('\\')
 				b.WriteByte(letter)
 			default:

@@ -54,8 +54,10 @@ type token struct {
 // can name them whole.
 var puncts = []string{
 	">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=",
-	"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "**", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
-	"{", "}", "(", ")", "[", "]", ".", ",", ":", "?", "!", "<", ">", "+", "-", "*", "/", "%", "=", "&", "|", "^", "~", ";", "`", "@", "#",
+	"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "**", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=",
+	"^=", "<<", ">>",
+	"{", "}", "(", ")", "[", "]", ".", ",", ":", "?", "!", "<", ">", "+", "-", "*", "/", "%", "=", "&", "|", "^", "~",
+	";", "`", "@", "#",
 }
 
 // fail ends parsing; [Parse] recovers the error.
@@ -63,7 +65,9 @@ func (s *scanner) fail(at int, format string, args ...any) {
 	before := s.src[:at]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	panic(&SyntaxError{Offset: at, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Near: shorten(s.src[at:], 24)})
+	panic(&SyntaxError{
+		Offset: at, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Near: shorten(s.src[at:], 24),
+	})
 }
 
 // shorten cuts text to about max bytes, at a character.
@@ -227,7 +231,8 @@ func (s *scanner) name() bool {
 	start := s.pos
 	for s.pos < len(s.src) {
 		r, size := utf8.DecodeRuneInString(s.src[s.pos:])
-		if r != '_' && r != '$' && !unicode.IsLetter(r) && (s.pos == start || !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)) {
+		if r != '_' && r != '$' && !unicode.IsLetter(r) &&
+			(s.pos == start || !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)) {
 			break
 		}
 		s.pos += size

@@ -45,7 +45,8 @@ func ShapeOf(t reflect.Type) *Shape {
 	switch t.Kind() {
 	case reflect.String:
 		return Text
-	case reflect.Bool, reflect.Float32, reflect.Float64, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+	case reflect.Bool, reflect.Float32, reflect.Float64, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32,
+		reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return Number
 	case reflect.Slice, reflect.Array:

@@ -31,7 +31,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"${delete x.y}", "delete is not supported", 2},
 		{"${eval('1')}", "eval is not supported", 2},
 		{"${process.exit(1)}", "the method exit is not supported", 10},
-		{"${require('fs')}", "the function require is not supported; there are Boolean, Number, String, decodeURIComponent,", 2},
+		{"${require('fs')}",
+			"the function require is not supported; there are Boolean, Number, String, decodeURIComponent,", 2},
 		{"${fetch(x)}", "the function fetch is not supported", 2},
 		{"${setTimeout(() => 1)}", "the function setTimeout is not supported", 2},
 		{"${Math.random()}", "Math.random is not supported; there are Math.abs, ", 2},
@@ -96,8 +97,10 @@ func TestSyntaxErrorPlace(t *testing.T) {
 func TestEvalErrors(t *testing.T) {
 	vars := variables(t)
 	for _, c := range []struct{ src, want string }{
-		{"${foo}", `${foo}: unknown name "foo" (known: container, containers, count, emoji, link, local, mixed, name, nothing, remote, zero)`},
-		{"${container.missing.link}", `container.missing is undefined, so it has no link; ?. instead of the dot allows for that`},
+		{"${foo}",
+			`${foo}: unknown name "foo" (known: container, containers, count, emoji, link, local, mixed, name, nothing, remote, zero)`},
+		{"${container.missing.link}",
+			`container.missing is undefined, so it has no link; ?. instead of the dot allows for that`},
 		{"${container.missing[0]}", `container.missing is undefined, so it has no 0`},
 		{"${container.image.variant.trim()}", `container.image.variant is null, so it has no trim()`},
 		{"${nothing.x}", "nothing is null, so it has no x"},
@@ -123,7 +126,8 @@ func TestEvalErrors(t *testing.T) {
 			t.Errorf("%s\n got  %v\n want %s", c.src, err, c.want)
 		}
 	}
-	if _, err := render("${c}", map[string]any{"c": make(chan int)}); err == nil || !strings.Contains(err.Error(), "the variable c cannot be used: json: unsupported type") {
+	if _, err := render("${c}", map[string]any{"c": make(chan int)}); err == nil ||
+		!strings.Contains(err.Error(), "the variable c cannot be used: json: unsupported type") {
 		t.Errorf("unusable variable: %v", err)
 	}
 }
@@ -135,7 +139,8 @@ func TestRenderLeavesGapForFailedPlaceholder(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var failed *EvalError
-	if !errors.As(err, &failed) || failed.Placeholder != "${foo}" || failed.More != 2 || !strings.HasSuffix(err.Error(), " (and 2 more left empty)") {
+	if !errors.As(err, &failed) || failed.Placeholder != "${foo}" || failed.More != 2 ||
+		!strings.HasSuffix(err.Error(), " (and 2 more left empty)") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -170,9 +175,12 @@ func TestValueOfGoTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars := map[string]any{
-		"converted": converted, "plain": inner{Zulu: "z", Tags: map[string]string{"b": "1", "a": "2"}}, "again": []any{converted},
-		"words": []string{"a", "b"}, "int": 5, "long": int64(1) << 40, "float": float32(0.5), "when": time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC),
-		"yes": true, "null": nil, "map": map[string]any{"b": 1, "a": []any{uint8(1)}}, "pointer": &inner{}, "raw": json.RawMessage(`{"b":1,"a":1e3}`),
+		"converted": converted, "plain": inner{Zulu: "z", Tags: map[string]string{"b": "1", "a": "2"}},
+		"again": []any{converted},
+		"words": []string{"a", "b"}, "int": 5, "long": int64(1) << 40, "float": float32(0.5),
+		"when": time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC),
+		"yes":  true, "null": nil, "map": map[string]any{"b": 1, "a": []any{uint8(1)}}, "pointer": &inner{},
+		"raw": json.RawMessage(`{"b":1,"a":1e3}`),
 	}
 	for _, c := range []struct{ src, want string }{
 		{"${JSON.stringify(converted)}", `[{"zulu":"z","alpha":null}]`},
@@ -226,7 +234,8 @@ func TestConcurrentRender(t *testing.T) {
 // TestFormatNumber covers the edges that expressions cannot write down.
 func TestFormatNumber(t *testing.T) {
 	for n, want := range map[float64]string{
-		math.Copysign(0, -1): "0", 1e300: "1e+300", 1.5e-9: "1.5e-9", math.MaxFloat64: "1.7976931348623157e+308", 5e-324: "5e-324", 1e20: "100000000000000000000",
+		math.Copysign(0, -1): "0", 1e300: "1e+300", 1.5e-9: "1.5e-9", math.MaxFloat64: "1.7976931348623157e+308",
+		5e-324: "5e-324", 1e20: "100000000000000000000",
 	} {
 		if got := formatNumber(n); got != want {
 			t.Errorf("%g: got %s, want %s", n, got, want)

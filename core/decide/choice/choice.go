@@ -74,7 +74,10 @@ func (c *Choices) All() []policy.Choice {
 	stored := c.opt.Store.ChoicesBySubject()
 	var all []policy.Choice
 	for _, subject := range slices.Sorted(maps.Keys(stored)) {
-		all = append(all, slices.SortedFunc(slices.Values(stored[subject]), func(a, b policy.Choice) int { return b.At.Compare(a.At.Time) })...)
+		all = append(all,
+			slices.SortedFunc(slices.Values(stored[subject]), func(a, b policy.Choice) int {
+				return b.At.Compare(a.At.Time)
+			})...)
 	}
 	return all
 }
@@ -94,16 +97,22 @@ func Approvable(c *sdk.Container) error {
 // with an end holds every update of the container, whichever version it was made for; one
 // without lasts until the next version. The error is an *sdk.InvalidError that names what
 // cannot be.
-func (c *Choices) Choose(ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+func (c *Choices) Choose(
+	ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+) error {
 	return c.choose(ctx, nil, actor, subject, key, kind, until)
 }
 
 // ChooseWith is Choose for who has a signed link, whose use is stored with the choice.
-func (c *Choices) ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+func (c *Choices) ChooseWith(
+	ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+) error {
 	return c.choose(ctx, &link, actor, subject, key, kind, until)
 }
 
-func (c *Choices) choose(ctx context.Context, with *Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+func (c *Choices) choose(
+	ctx context.Context, with *Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+) error {
 	now := c.opt.Now()
 	whole := key == (update.Key{})
 	switch {
@@ -125,10 +134,13 @@ func (c *Choices) choose(ctx context.Context, with *Use, actor, subject string, 
 	if !until.IsZero() {
 		key = update.Key{}
 	}
-	chosen := policy.Choice{Subject: subject, Update: key, Kind: kind, Until: sdk.TimeOf(until), Actor: actor, At: sdk.TimeOf(now)}
+	chosen := policy.Choice{
+		Subject: subject, Update: key, Kind: kind, Until: sdk.TimeOf(until), Actor: actor, At: sdk.TimeOf(now),
+	}
 	return c.change(ctx, func(ctx context.Context) error {
-		err := c.opt.Store.PutChoice(ctx, chosen, with, event.Event{At: now, Type: event.ChoiceMade, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
-			Action: string(kind), Version: chosen.Version(), Until: chosen.Until, Actor: actor}}})
+		err := c.opt.Store.PutChoice(ctx, chosen, with,
+			event.Event{At: now, Type: event.ChoiceMade, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
+				Action: string(kind), Version: chosen.Version(), Until: chosen.Until, Actor: actor}}})
 		if err != nil {
 			return fmt.Errorf("store what was decided about %s: %w", subject, err)
 		}
@@ -146,8 +158,10 @@ func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) 
 		}
 		var events []event.Event
 		for _, one := range had {
-			events = append(events, event.Event{At: c.opt.Now(), Type: event.ChoiceUndone, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
-				Action: string(one.Kind), Version: one.Version(), Until: one.Until, Actor: actor}}})
+			events = append(events,
+				event.Event{At: c.opt.Now(), Type: event.ChoiceUndone, Subject: subject,
+					Payload: event.Payload{Choice: &event.Choice{
+						Action: string(one.Kind), Version: one.Version(), Until: one.Until, Actor: actor}}})
 		}
 		if err := c.opt.Store.DeleteChoices(ctx, subject, events...); err != nil {
 			return fmt.Errorf("undo what was decided about %s: %w", subject, err)

@@ -44,10 +44,14 @@ func open(t *testing.T) *bench {
 func (b *bench) start() {
 	b.t.Helper()
 	var err error
-	if b.store, err = store.Open(context.Background(), b.path, store.Options{Bus: new(event.Bus), Log: hclog.NewNullLogger()}); err != nil {
+	if b.store, err = store.Open(context.Background(), b.path, store.Options{
+		Bus: new(event.Bus), Log: hclog.NewNullLogger(),
+	}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Choices = choice.New(choice.Options{Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ }})
+	b.Choices = choice.New(choice.Options{
+		Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ },
+	})
 }
 
 func (b *bench) choose(version string, kind policy.ChoiceKind, until time.Time) error {
@@ -73,7 +77,8 @@ func TestChoicesSurviveARestart(t *testing.T) {
 		version string
 		kind    policy.ChoiceKind
 		until   time.Time
-	}{{"9.0.0", policy.Skip, time.Time{}}, {"8.2.1", policy.Snooze, time.Time{}}, {"9.0.0", policy.Approved, time.Time{}}, {"", policy.Snooze, noon.Add(time.Hour)}} {
+	}{{"9.0.0", policy.Skip, time.Time{}}, {"8.2.1", policy.Snooze, time.Time{}},
+		{"9.0.0", policy.Approved, time.Time{}}, {"", policy.Snooze, noon.Add(time.Hour)}} {
 		if err := b.choose(c.version, c.kind, c.until); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +97,8 @@ func TestChoicesSurviveARestart(t *testing.T) {
 			t.Errorf("after a restart %q is gone: %q", part, b.text())
 		}
 	}
-	if n, err := b.Undo(context.Background(), "ben", "local/web"); n != 3 || err != nil || b.text() != "" || len(b.All()) != 0 {
+	if n, err := b.Undo(context.Background(), "ben", "local/web"); n != 3 || err != nil || b.text() != "" ||
+		len(b.All()) != 0 {
 		t.Errorf("undone %d, %v, left %q", n, err, b.text())
 	}
 	if n, err := b.Undo(context.Background(), "ben", "local/web"); n != 0 || err != nil {
@@ -155,7 +161,8 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 		"of a version": func() error { return b.choose("9.0.0", policy.Snooze, until) },
 		"of all":       func() error { return b.choose("", policy.Snooze, until) },
 		"with a link": func() error {
-			return b.ChooseWith(context.Background(), choice.Use{Nonce: []byte("n"), Expires: until}, "link of trigger ntfy.main", "local/web", key("9.0.0"), policy.Snooze, until)
+			return b.ChooseWith(context.Background(), choice.Use{Nonce: []byte("n"), Expires: until},
+				"link of trigger ntfy.main", "local/web", key("9.0.0"), policy.Snooze, until)
 		},
 	} {
 		if err := snooze(); err != nil {
@@ -172,12 +179,14 @@ func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 	b := open(t)
 	use := choice.Use{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
 	with := func(version string) error {
-		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version), policy.Skip, time.Time{})
+		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version),
+			policy.Skip, time.Time{})
 	}
 	if err := with("9.0.0"); err != nil {
 		t.Fatal(err)
 	}
-	if got, known, err := b.store.LinkUse(context.Background(), use.Nonce); err != nil || !known || got.Action != "skip" || !got.At.Equal(noon) {
+	if got, known, err := b.store.LinkUse(context.Background(), use.Nonce); err != nil || !known ||
+		got.Action != "skip" || !got.At.Equal(noon) {
 		t.Errorf("use %+v, %t, %v", got, known, err)
 	}
 	if err := with("8.2.1"); err == nil || b.text() != "skip 9.0.0" || b.changed != 1 {

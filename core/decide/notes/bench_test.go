@@ -11,7 +11,9 @@ import (
 func BenchmarkPage(b *testing.B) {
 	var list []string
 	for i := range 50 {
-		list = append(list, fmt.Sprintf(`{"tag_name":"v1.%d","body":%q}`, 50-i, "## Changes\n\n"+strings.Repeat("- a line with `code` and [a link](https://a.example/1)\n", 50)))
+		list = append(list,
+			fmt.Sprintf(`{"tag_name":"v1.%d","body":%q}`, 50-i,
+				"## Changes\n\n"+strings.Repeat("- a line with `code` and [a link](https://a.example/1)\n", 50)))
 	}
 
 	bench := newBench(b, func(w http.ResponseWriter, _ *http.Request) {

@@ -92,7 +92,10 @@ func (n *Notes) choose(all []release, r Repository, names []string) {
 	_, hasFrom := parseVersion(n.Running, names...)
 	n.Incomplete = hasFrom && !reached && len(all) > 0 || len(candidates) > maxNotes
 	for _, c := range candidates[:min(len(candidates), maxNotes)] {
-		note := Note{Version: c.Tag, Name: c.Name, Date: sdk.Time{Time: c.At}, URL: r.pageURL(c.Tag), Body: c.Body, Truncated: c.Cut, Breaking: c.Breaking, Action: c.Action}
+		note := Note{
+			Version: c.Tag, Name: c.Name, Date: sdk.Time{Time: c.At}, URL: r.pageURL(c.Tag), Body: c.Body,
+			Truncated: c.Cut, Breaking: c.Breaking, Action: c.Action,
+		}
 		n.Notes = append(n.Notes, note)
 	}
 }

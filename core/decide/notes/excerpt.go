@@ -70,38 +70,39 @@ func (r *Renderer) Plain(markdown string) string {
 			b.WriteString("\n")
 		}
 	}
-	_ = ast.Walk(r.markdown.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			if n.Type() == ast.TypeBlock {
+	_ = ast.Walk(r.markdown.Parser().Parse(text.NewReader(source)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if !entering {
+				if n.Type() == ast.TypeBlock {
+					newLine()
+				}
+				return ast.WalkContinue, nil
+			}
+			switch n := n.(type) {
+			case *ast.HTMLBlock, *ast.RawHTML, *ast.Image, *ast.ThematicBreak:
+				return ast.WalkSkipChildren, nil
+			case *ast.ListItem:
 				newLine()
+				b.WriteString("- ")
+			case *ast.FencedCodeBlock, *ast.CodeBlock:
+				newLine()
+				for i := range n.Lines().Len() {
+					line := n.Lines().At(i)
+					b.Write(line.Value(source))
+				}
+				return ast.WalkSkipChildren, nil
+			case *ast.AutoLink:
+				b.Write(n.Label(source))
+			case *ast.Text:
+				b.Write(n.Value(source))
+				if n.SoftLineBreak() || n.HardLineBreak() {
+					b.WriteString(" ")
+				}
+			case *ast.String:
+				b.Write(n.Value)
 			}
 			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.HTMLBlock, *ast.RawHTML, *ast.Image, *ast.ThematicBreak:
-			return ast.WalkSkipChildren, nil
-		case *ast.ListItem:
-			newLine()
-			b.WriteString("- ")
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
-			newLine()
-			for i := range n.Lines().Len() {
-				line := n.Lines().At(i)
-				b.Write(line.Value(source))
-			}
-			return ast.WalkSkipChildren, nil
-		case *ast.AutoLink:
-			b.Write(n.Label(source))
-		case *ast.Text:
-			b.Write(n.Value(source))
-			if n.SoftLineBreak() || n.HardLineBreak() {
-				b.WriteString(" ")
-			}
-		case *ast.String:
-			b.Write(n.Value)
-		}
-		return ast.WalkContinue, nil
-	})
+		})
 	// What is written as an entity, as &#x202e;, stands here as itself.
 	return strings.ReplaceAll(visible.Text(strings.ToValidUTF8(strings.TrimSpace(b.String()), "")), "\t", " ")
 }

@@ -102,7 +102,9 @@ type page struct {
 
 // fetch returns a page of the releases of a repository, of texts as long as room in bytes. The
 // error is errNotModified when the page is as it was with validator, errMissing, or a *limitError.
-func fetch(ctx context.Context, client *http.Client, r Repository, number, room int, token, validator string, now time.Time) (p page, err error) {
+func fetch(
+	ctx context.Context, client *http.Client, r Repository, number, room int, token, validator string, now time.Time,
+) (p page, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.listURL(number), nil)
 	if err != nil {
 		return p, err
@@ -154,7 +156,9 @@ func fetch(ctx context.Context, client *http.Client, r Repository, number, room 
 // hasNext reports whether a response names a page after it, as all forges do:
 // https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api.
 func hasNext(header http.Header) bool {
-	return slices.ContainsFunc(header.Values("Link"), func(link string) bool { return strings.Contains(link, `rel="next"`) })
+	return slices.ContainsFunc(header.Values("Link"), func(link string) bool {
+		return strings.Contains(link, `rel="next"`)
+	})
 }
 
 // maxLimit bounds for how long a host is left alone.
@@ -172,7 +176,8 @@ func limitedUntil(res *http.Response, now time.Time) time.Time {
 		if res.Header.Get(prefix+"Remaining") != "0" {
 			continue
 		}
-		if reset, err := strconv.ParseInt(res.Header.Get(prefix+"Reset"), 10, 64); err == nil && time.Unix(reset, 0).After(now) {
+		if reset, err := strconv.ParseInt(res.Header.Get(prefix+"Reset"), 10, 64); err == nil &&
+			time.Unix(reset, 0).After(now) {
 			until = time.Unix(reset, 0)
 		}
 	}

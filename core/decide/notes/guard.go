@@ -24,7 +24,8 @@ const (
 // errInside: a repository is at an address inside the network.
 var errInside = errors.New("its address is inside the network")
 
-// newClient returns a client that connects where g lets it, unless a transport is given. The address is looked at when it is dialled, so that no name leads inside.
+// newClient returns a client that connects where g lets it, unless a transport is given. The address is looked at when
+// it is dialled, so that no name leads inside.
 // No proxy is used, since where it connects to could not be seen.
 func newClient(g *guard, transport *http.Transport) *http.Client {
 	if transport == nil {
@@ -55,7 +56,8 @@ type guard struct {
 
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: g.resolver}
-	if host, _, err := net.SplitHostPort(address); err != nil || !g.allowed[strings.ToLower(host)] && !g.allowed[strings.ToLower(address)] {
+	if host, _, err := net.SplitHostPort(address); err != nil ||
+		!g.allowed[strings.ToLower(host)] && !g.allowed[strings.ToLower(address)] {
 		dialer.Control = refuseInside
 	}
 	return dialer.DialContext(ctx, network, address)

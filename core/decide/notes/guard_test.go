@@ -19,13 +19,17 @@ func nameServer(t *testing.T, address string) *net.Resolver {
 // TestGuardChecksResolvedAddress: a public name that resolves to an address inside the network
 // when it is dialled is refused, whatever it resolved to before.
 func TestGuardChecksResolvedAddress(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request came inside") }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request came inside")
+	}))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1",
+		"::ffff:10.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
 		host := "gitea.rebind.example:" + port
 		b := newBench(t, nil, func(o *Options) { o.Transport, o.Resolver = nil, nameServer(t, address) })
-		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason, "inside the network") {
+		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason,
+			"inside the network") {
 			t.Errorf("%s: %q", address, n.Reason)
 		}
 	}
@@ -41,7 +45,10 @@ func TestGuardAllowsListedHost(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	host := "git.inside.example:" + port
-	transport := &http.Transport{DialContext: (&guard{allowed: map[string]bool{host: true}, resolver: nameServer(t, "127.0.0.1")}).dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	transport := &http.Transport{
+		DialContext:     (&guard{allowed: map[string]bool{host: true}, resolver: nameServer(t, "127.0.0.1")}).dial,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	}
 	b := newBench(t, nil, func(o *Options) {
 		o.Forges, o.Transport = map[string]Forge{host: Gitea}, transport
 	})
@@ -52,7 +59,8 @@ func TestGuardAllowsListedHost(t *testing.T) {
 
 // TestGuardRefusesRedirectsInside: a host cannot send the reader into the network.
 func TestGuardRefusesRedirectsInside(t *testing.T) {
-	for _, to := range []string{"https://127.0.0.1/x", "https://[::ffff:10.0.0.1]/x", "https://169.254.169.254/latest/meta-data", "http://gitlab.com/x", "https://gitlab.com:8443/x", "//10.0.0.1/x"} {
+	for _, to := range []string{"https://127.0.0.1/x", "https://[::ffff:10.0.0.1]/x",
+		"https://169.254.169.254/latest/meta-data", "http://gitlab.com/x", "https://gitlab.com:8443/x", "//10.0.0.1/x"} {
 		b := hosts(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", to)
 			w.WriteHeader(http.StatusFound)

@@ -23,7 +23,8 @@ import (
 )
 
 // forgeHosts are the names under which the hosts are asked.
-var forgeHosts = []string{"api.github.com", "github.example.org", "gitlab.com", "gitlab.example.org", "codeberg.org", "code.forgejo.org", "gitea.com"}
+var forgeHosts = []string{"api.github.com", "github.example.org", "gitlab.com", "gitlab.example.org", "codeberg.org",
+	"code.forgejo.org", "gitea.com"}
 
 // hosts makes a bench whose server has certificates of these names only, which the client checks.
 func hosts(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *bench {
@@ -32,7 +33,10 @@ func hosts(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *benc
 	if err != nil {
 		t.Fatal(err)
 	}
-	certificate := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: forgeHosts, IsCA: true, BasicConstraintsValid: true}
+	certificate := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: forgeHosts, IsCA: true, BasicConstraintsValid: true,
+	}
 	signed, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +84,10 @@ func (b *bench) requested() string {
 func list(w http.ResponseWriter, tags ...string) {
 	all := []map[string]any{}
 	for _, tag := range tags {
-		all = append(all, map[string]any{"tag_name": tag, "name": tag, "body": "notes of " + tag, "published_at": "2026-10-21T10:00:00Z", "draft": strings.Contains(tag, "draft"), "prerelease": strings.Contains(tag, "preview")})
+		all = append(all, map[string]any{
+			"tag_name": tag, "name": tag, "body": "notes of " + tag, "published_at": "2026-10-21T10:00:00Z",
+			"draft": strings.Contains(tag, "draft"), "prerelease": strings.Contains(tag, "preview"),
+		})
 	}
 	_ = json.NewEncoder(w).Encode(all)
 }
@@ -95,14 +102,26 @@ func TestLimits(t *testing.T) {
 		body         string
 		want         time.Duration
 	}{
-		{"GitHub, an hour's requests", "https://github.com/a/app", 403, map[string]string{"x-ratelimit-limit": "60", "x-ratelimit-remaining": "0", "x-ratelimit-used": "60", "x-ratelimit-resource": "core", "x-ratelimit-reset": reset},
+		{"GitHub, an hour's requests", "https://github.com/a/app", 403, map[string]string{
+			"x-ratelimit-limit": "60", "x-ratelimit-remaining": "0", "x-ratelimit-used": "60",
+			"x-ratelimit-resource": "core", "x-ratelimit-reset": reset,
+		},
 			`{"message":"API rate limit exceeded for 203.0.113.7. (But here's the good news: Authenticated requests get a higher rate limit.)","documentation_url":"https://docs.github.com/rest/overview/resources-in-the-rest-api#rate-limiting"}`, 40 * time.Minute},
-		{"GitHub, too many at a time", "https://github.com/a/app", 403, map[string]string{"retry-after": "60", "x-ratelimit-remaining": "55", "x-ratelimit-reset": reset}, `{"message":"You have exceeded a secondary rate limit."}`, time.Minute},
-		{"GitHub, 429", "https://github.com/a/app", 429, map[string]string{"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}, `{}`, 40 * time.Minute},
-		{"GitLab", "https://gitlab.com/a/app", 429, map[string]string{"RateLimit-Limit": "60", "RateLimit-Remaining": "0", "RateLimit-Observed": "67", "RateLimit-Reset": reset, "Retry-After": "30"}, "Retry later\n", 40 * time.Minute},
+		{"GitHub, too many at a time", "https://github.com/a/app", 403, map[string]string{
+			"retry-after": "60", "x-ratelimit-remaining": "55", "x-ratelimit-reset": reset,
+		}, `{"message":"You have exceeded a secondary rate limit."}`, time.Minute},
+		{"GitHub, 429", "https://github.com/a/app", 429, map[string]string{
+			"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset,
+		}, `{}`, 40 * time.Minute},
+		{"GitLab", "https://gitlab.com/a/app", 429, map[string]string{
+			"RateLimit-Limit": "60", "RateLimit-Remaining": "0", "RateLimit-Observed": "67", "RateLimit-Reset": reset,
+			"Retry-After": "30",
+		}, "Retry later\n", 40 * time.Minute},
 		{"Codeberg", "https://codeberg.org/a/app", 429, nil, "Too Many Requests", time.Minute},
-		{"Forgejo behind a proxy", "https://code.forgejo.org/a/app", 429, map[string]string{"Retry-After": "120"}, "", 2 * time.Minute},
-		{"a time that is too long", "https://github.com/a/app", 403, map[string]string{"retry-after": "999999"}, "{}", maxLimit},
+		{"Forgejo behind a proxy", "https://code.forgejo.org/a/app", 429, map[string]string{"Retry-After": "120"}, "",
+			2 * time.Minute},
+		{"a time that is too long", "https://github.com/a/app", 403, map[string]string{"retry-after": "999999"}, "{}",
+			maxLimit},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := hosts(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -114,7 +133,8 @@ func TestLimits(t *testing.T) {
 			})
 			c := updating(test.source, "1.0", "2.0")
 			until := b.now.Add(test.want)
-			if n := b.Of(t.Context(), c); !strings.Contains(n.Reason, "its limit of requests is used up until "+until.Format("15:04 UTC")) {
+			if n := b.Of(t.Context(), c); !strings.Contains(n.Reason,
+				"its limit of requests is used up until "+until.Format("15:04 UTC")) {
 				t.Errorf("reason %q", n.Reason)
 			}
 			b.now = until.Add(-time.Second)
@@ -160,7 +180,8 @@ func TestPrivateRepositories(t *testing.T) {
 			_, _ = w.Write([]byte(body))
 		})
 		for range 2 {
-			if n := b.Of(t.Context(), updating(source, "1.0", "2.0")); !strings.Contains(n.Reason, "does not exist, or is private") {
+			if n := b.Of(t.Context(), updating(source, "1.0", "2.0")); !strings.Contains(n.Reason,
+				"does not exist, or is private") {
 				t.Errorf("%s: %q", source, n.Reason)
 			}
 			b.now = b.now.Add(5 * time.Hour)
@@ -178,11 +199,16 @@ func TestTags(t *testing.T) {
 		tags                  []string
 		want                  string
 	}{
-		{"drafts and previews", "me/app", "1.0", "1.2", []string{"v1.2.1-draft", "v1.2", "v1.2-preview", "v1.2-rc.1", "v1.1-draft", "v1.1", "v1.0"}, "v1.2 v1.1"},
-		{"from a preview to another", "me/app", "1.2-beta.1", "1.2-beta.2", []string{"v1.2-beta.3", "v1.2-beta.2", "v1.2-beta.1", "v1.1"}, "v1.2-beta.2"},
-		{"charts beside the program", "me/app", "1.0", "1.2", []string{"chart-1.2.3", "helm-chart-1.2.3", "app-chart-1.1.0", "v1.2", "chart-1.1.0", "v1.1", "v1.0"}, "v1.2 v1.1"},
-		{"two programs", "me/server", "1.0", "1.2", []string{"client/v1.2", "server/v1.2", "client/v1.1", "server/v1.1", "server/v1.0"}, "server/v1.2 server/v1.1"},
-		{"two programs, by the image", "me/worker", "1.0", "1.2", []string{"worker-v1.2", "ui-v1.2", "worker-v1.1", "worker-v1.0"}, "worker-v1.2 worker-v1.1"},
+		{"drafts and previews", "me/app", "1.0", "1.2",
+			[]string{"v1.2.1-draft", "v1.2", "v1.2-preview", "v1.2-rc.1", "v1.1-draft", "v1.1", "v1.0"}, "v1.2 v1.1"},
+		{"from a preview to another", "me/app", "1.2-beta.1", "1.2-beta.2",
+			[]string{"v1.2-beta.3", "v1.2-beta.2", "v1.2-beta.1", "v1.1"}, "v1.2-beta.2"},
+		{"charts beside the program", "me/app", "1.0", "1.2",
+			[]string{"chart-1.2.3", "helm-chart-1.2.3", "app-chart-1.1.0", "v1.2", "chart-1.1.0", "v1.1", "v1.0"}, "v1.2 v1.1"},
+		{"two programs", "me/server", "1.0", "1.2",
+			[]string{"client/v1.2", "server/v1.2", "client/v1.1", "server/v1.1", "server/v1.0"}, "server/v1.2 server/v1.1"},
+		{"two programs, by the image", "me/worker", "1.0", "1.2",
+			[]string{"worker-v1.2", "ui-v1.2", "worker-v1.1", "worker-v1.0"}, "worker-v1.2 worker-v1.1"},
 		{"a scope", "me/app", "1.70.0", "1.71.0", []string{"app@1.71.0", "other@1.71.0", "app@1.70.0"}, "app@1.71.0"},
 		{"tags without releases", "me/app", "1.0", "1.2", nil, ""},
 	} {
@@ -201,7 +227,8 @@ func TestTags(t *testing.T) {
 func TestPages(t *testing.T) {
 	const pages, perPage = 8, 100
 	for source, path := range map[string]string{
-		"https://github.com/me/app": "api.github.com/repos/me/app/releases?per_page=100", "https://gitlab.com/me/app": "gitlab.com/api/v4/projects/me%2Fapp/releases?per_page=100",
+		"https://github.com/me/app":   "api.github.com/repos/me/app/releases?per_page=100",
+		"https://gitlab.com/me/app":   "gitlab.com/api/v4/projects/me%2Fapp/releases?per_page=100",
 		"https://codeberg.org/me/app": "codeberg.org/api/v1/repos/me/app/releases?limit=50&draft=false",
 	} {
 		b := hosts(t, func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +239,8 @@ func TestPages(t *testing.T) {
 				query := next.Query()
 				query.Set("page", fmt.Sprint(page+1))
 				next.RawQuery = query.Encode()
-				w.Header().Set("Link", fmt.Sprintf(`<https://%s%s>; rel="next", <https://%s/last>; rel="last"`, r.Host, next.RequestURI(), r.Host))
+				w.Header().Set("Link",
+					fmt.Sprintf(`<https://%s%s>; rel="next", <https://%s/last>; rel="last"`, r.Host, next.RequestURI(), r.Host))
 			}
 			if page == 1 {
 				w.Header().Set("ETag", `"first"`)
@@ -232,7 +260,8 @@ func TestPages(t *testing.T) {
 			}
 			list(w, tags...)
 		})
-		near, far, older := updating(source, "1.37", "1.40"), updating(source, "1.32", "1.40"), updating(source, "1.1", "1.40")
+		near, far, older := updating(source, "1.37", "1.40"), updating(source, "1.32", "1.40"),
+			updating(source, "1.1", "1.40")
 		if n := b.Of(t.Context(), near); versions(n) != "v1.40 v1.39 v1.38" || n.Incomplete || b.requested() != path {
 			t.Errorf("one page: %q, incomplete %t, after %s", versions(n), n.Incomplete, b.requested())
 		}
@@ -297,9 +326,13 @@ func TestRunningAndOffered(t *testing.T) {
 		result        sdk.Result
 		running, next string
 	}{
-		"versions":         {sdk.Image{Tag: sdk.Tag{Value: "1.0"}}, sdk.KindTag, sdk.Result{Tag: "1.1"}, "1.0", "1.1"},
-		"latest":           {sdk.Image{Tag: sdk.Tag{Value: "latest"}, Version: "1.27.2"}, sdk.KindDigest, sdk.Result{Tag: "latest", Version: "1.27.3"}, "1.27.2", "1.27.3"},
-		"one that floats":  {sdk.Image{Tag: sdk.Tag{Value: "1"}, Version: "1.27.2"}, sdk.KindDigest, sdk.Result{Tag: "1", Version: "1.27.3"}, "1.27.2", "1.27.3"},
+		"versions": {sdk.Image{Tag: sdk.Tag{Value: "1.0"}}, sdk.KindTag, sdk.Result{Tag: "1.1"}, "1.0", "1.1"},
+		"latest": {sdk.Image{Tag: sdk.Tag{Value: "latest"}, Version: "1.27.2"}, sdk.KindDigest, sdk.Result{
+			Tag: "latest", Version: "1.27.3",
+		}, "1.27.2", "1.27.3"},
+		"one that floats": {sdk.Image{Tag: sdk.Tag{Value: "1"}, Version: "1.27.2"}, sdk.KindDigest, sdk.Result{
+			Tag: "1", Version: "1.27.3",
+		}, "1.27.2", "1.27.3"},
 		"nothing is known": {sdk.Image{Tag: sdk.Tag{Value: "latest"}}, sdk.KindDigest, sdk.Result{Tag: "latest"}, "", ""},
 		"a commit":         {sdk.Image{Tag: sdk.Tag{Value: "0123abc"}}, sdk.KindDigest, sdk.Result{Tag: "0123abc"}, "", ""},
 	} {

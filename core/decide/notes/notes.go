@@ -110,7 +110,10 @@ func New(opt Options) *Reader {
 	for _, host := range opt.Allowed {
 		allowed[host] = true
 	}
-	return &Reader{opt: opt, client: newClient(&guard{allowed: allowed, resolver: opt.Resolver}, opt.Transport), fetching: make(chan struct{}, 1), blocked: map[string]blocked{}}
+	return &Reader{
+		opt: opt, client: newClient(&guard{allowed: allowed, resolver: opt.Resolver}, opt.Transport),
+		fetching: make(chan struct{}, 1), blocked: map[string]blocked{},
+	}
 }
 
 // Of returns the notes of what a container is offered. Repositories are asked where the
@@ -176,7 +179,8 @@ func (k *kept) room() int {
 // add adds a page. Between two requests releases move from one page to the next.
 func (k *kept) add(p page) {
 	for _, one := range p.releases {
-		if len(k.Releases) < maxReleases && !slices.ContainsFunc(k.Releases, func(have release) bool { return have.Tag == one.Tag }) {
+		if len(k.Releases) < maxReleases &&
+			!slices.ContainsFunc(k.Releases, func(have release) bool { return have.Tag == one.Tag }) {
 			k.Releases = append(k.Releases, one)
 		}
 	}

@@ -54,13 +54,18 @@ type bench struct {
 
 func newBench(t testing.TB, serve http.HandlerFunc, change ...func(*Options)) *bench {
 	t.Helper()
-	b := &bench{memory: &memory{bodies: map[string][]byte{}, etags: map[string]string{}}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	b := &bench{
+		memory: &memory{bodies: map[string][]byte{}, etags: map[string]string{}},
+		now:    time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC),
+	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.requests = append(b.requests, r)
 		serve(w, r)
 	}))
 	t.Cleanup(server.Close)
-	opt := Options{Cache: b.memory, Log: hclog.NewNullLogger(), Now: func() time.Time { return b.now }, Transport: &http.Transport{
+	opt := Options{Cache: b.memory, Log: hclog.NewNullLogger(), Now: func() time.Time {
+		return b.now
+	}, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
 		},
@@ -75,7 +80,8 @@ func newBench(t testing.TB, serve http.HandlerFunc, change ...func(*Options)) *b
 
 func updating(source, from, to string) *sdk.Container {
 	return &sdk.Container{
-		Labels: map[string]string{"org.opencontainers.image.source": source}, Image: sdk.Image{Name: "me/app", Tag: sdk.Tag{Value: from}, Registry: sdk.Registry{Host: "docker.io"}},
+		Labels: map[string]string{"org.opencontainers.image.source": source},
+		Image:  sdk.Image{Name: "me/app", Tag: sdk.Tag{Value: from}, Registry: sdk.Registry{Host: "docker.io"}},
 		Result: &sdk.Result{Tag: to}, UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag},
 	}
 }
@@ -99,9 +105,15 @@ func versions(n Notes) string {
 
 func TestForges(t *testing.T) {
 	tests := []struct{ source, file, path, want, page string }{
-		{"https://github.com/grafana/grafana", "github.json", "api.github.com/repos/grafana/grafana/releases?per_page=100", "v11.3.0 v11.2.1", "https://github.com/grafana/grafana/releases/tag/v11.3.0"},
-		{"https://gitlab.com/group/sub/app", "gitlab.json", "gitlab.com/api/v4/projects/group%2Fsub%2Fapp/releases?per_page=100", "v11.3.0 v11.2.1", "https://gitlab.com/group/sub/app/-/releases/v11.3.0"},
-		{"https://codeberg.org/forgejo/forgejo", "gitea.json", "codeberg.org/api/v1/repos/forgejo/forgejo/releases?limit=50&draft=false", "v11.3.0 v11.2.1", "https://codeberg.org/forgejo/forgejo/releases/tag/v11.3.0"},
+		{"https://github.com/grafana/grafana", "github.json",
+			"api.github.com/repos/grafana/grafana/releases?per_page=100", "v11.3.0 v11.2.1",
+			"https://github.com/grafana/grafana/releases/tag/v11.3.0"},
+		{"https://gitlab.com/group/sub/app", "gitlab.json",
+			"gitlab.com/api/v4/projects/group%2Fsub%2Fapp/releases?per_page=100", "v11.3.0 v11.2.1",
+			"https://gitlab.com/group/sub/app/-/releases/v11.3.0"},
+		{"https://codeberg.org/forgejo/forgejo", "gitea.json",
+			"codeberg.org/api/v1/repos/forgejo/forgejo/releases?limit=50&draft=false", "v11.3.0 v11.2.1",
+			"https://codeberg.org/forgejo/forgejo/releases/tag/v11.3.0"},
 	}
 	for _, test := range tests {
 		b := newBench(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(file(t, test.file)) })
@@ -139,7 +151,8 @@ func TestRequests(t *testing.T) {
 		t.Helper()
 		b.now = b.now.Add(after)
 		n := b.Of(t.Context(), c)
-		if versions(n) != "v11.3.0 v11.2.1" || len(b.requests) != requests || !strings.Contains(n.Reason, reason) || reason == "" && n.Reason != "" {
+		if versions(n) != "v11.3.0 v11.2.1" || len(b.requests) != requests || !strings.Contains(n.Reason, reason) ||
+			reason == "" && n.Reason != "" {
 			t.Fatalf("after %d requests (want %d): %q, reason %q", len(b.requests), requests, versions(n), n.Reason)
 		}
 	}
@@ -169,8 +182,10 @@ func TestReasons(t *testing.T) {
 		{"private", updating("https://github.com/a/b", "1.0", "2.0"), 404, "", "does not exist, or is private", 1},
 		{"a login", updating("https://gitlab.com/a/b", "1.0", "2.0"), 401, "", "notes.tokens", 1},
 		{"only tags", updating("https://github.com/a/b", "1.0", "2.0"), 200, "[]", "has tags at most", 1},
-		{"no version", updating("https://github.com/a/b", "latest", "latest"), 200, `[{"tag_name":"v1"}]`, "neither the tag nor a label", 1},
-		{"none between", updating("https://github.com/a/b", "3.0", "3.1"), 200, `[{"tag_name":"v1"}]`, "no release is between", 1},
+		{"no version", updating("https://github.com/a/b", "latest", "latest"), 200, `[{"tag_name":"v1"}]`,
+			"neither the tag nor a label", 1},
+		{"none between", updating("https://github.com/a/b", "3.0", "3.1"), 200, `[{"tag_name":"v1"}]`,
+			"no release is between", 1},
 		{"no list", updating("https://github.com/a/b", "1.0", "2.0"), 200, `<html>`, "not understood", 1},
 		{"broken", updating("https://github.com/a/b", "1.0", "2.0"), 502, ``, "answered 502", 1},
 	}
@@ -182,7 +197,8 @@ func TestReasons(t *testing.T) {
 			})
 			n := b.Of(t.Context(), test.c)
 			_ = b.Of(t.Context(), test.c) // the failure is remembered
-			if !strings.Contains(n.Reason, test.want) || n.Notes == nil || len(n.Notes) != 0 || len(b.requests) != test.requests {
+			if !strings.Contains(n.Reason, test.want) || n.Notes == nil || len(n.Notes) != 0 ||
+				len(b.requests) != test.requests {
 				t.Errorf("%d requests, %+v", len(b.requests), n)
 			}
 		})
@@ -190,12 +206,15 @@ func TestReasons(t *testing.T) {
 }
 
 func TestTokenStaysAtItsHost(t *testing.T) {
-	for source, want := range map[string]string{"https://github.com/a/b": "Bearer s3cret", "https://gitlab.com/a/b": "", "https://codeberg.org/a/b": ""} {
+	for source, want := range map[string]string{
+		"https://github.com/a/b": "Bearer s3cret", "https://gitlab.com/a/b": "", "https://codeberg.org/a/b": "",
+	} {
 		b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.example/steal", http.StatusFound)
 		}, func(o *Options) { o.Tokens = map[string]string{"github.com": "s3cret"} })
 		n := b.Of(t.Context(), updating(source, "1.0", "2.0"))
-		if len(b.requests) != 1 || b.requests[0].Header.Get("Authorization") != want || !strings.Contains(n.Reason, "redirects to another host, elsewhere.example") {
+		if len(b.requests) != 1 || b.requests[0].Header.Get("Authorization") != want ||
+			!strings.Contains(n.Reason, "redirects to another host, elsewhere.example") {
 			t.Errorf("%s: %d requests, reason %q", source, len(b.requests), n.Reason)
 		}
 	}
@@ -238,7 +257,9 @@ func TestStoredSize(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request came inside") }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request came inside")
+	}))
 	defer server.Close()
 	at := strings.TrimPrefix(server.URL, "https://")
 	_, port, _ := net.SplitHostPort(at)
@@ -247,7 +268,8 @@ func TestGuard(t *testing.T) {
 			o.Transport = nil
 			o.Forges = map[string]Forge{host: Gitea}
 		})
-		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason, "inside the network") {
+		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason,
+			"inside the network") {
 			t.Errorf("%s: %q", host, n.Reason)
 		}
 	}

@@ -43,7 +43,8 @@ func unsafe(t *testing.T, rendered string) (found []string) {
 		for _, a := range token.Attr {
 			switch {
 			case a.Key == "href" && (strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Val, "http://")):
-			case a.Key == "rel" && strings.Contains(a.Val, "noopener") && strings.Contains(a.Val, "noreferrer") && strings.Contains(a.Val, "nofollow"):
+			case a.Key == "rel" && strings.Contains(a.Val, "noopener") && strings.Contains(a.Val, "noreferrer") &&
+				strings.Contains(a.Val, "nofollow"):
 			case a.Key == "target" && a.Val == "_blank":
 			default:
 				found = append(found, token.String())
@@ -55,7 +56,8 @@ func unsafe(t *testing.T, rendered string) (found []string) {
 // sanitiser returns the policy of an independent library for what notes may have.
 func sanitiser() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "table", "thead", "tbody", "tr", "th", "td")
+	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em",
+		"strong", "del", "table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https")
 	p.RequireParseableURLs(true)
@@ -116,13 +118,15 @@ func FuzzHTML(f *testing.F) {
 func TestHTML(t *testing.T) {
 	r, p := NewRenderer(), sanitiser()
 	got := r.HTML("# New\n\n- **fast** `x`\n- see https://a.example/1\n\n| a | b |\n|--|--|\n| 1 | 2 |")
-	for _, want := range []string{"<h3>New</h3>", "<strong>fast</strong>", "<code>x</code>", `href="https://a.example/1"`, `rel="nofollow noreferrer noopener"`, "<td>1</td>"} {
+	for _, want := range []string{"<h3>New</h3>", "<strong>fast</strong>", "<code>x</code>",
+		`href="https://a.example/1"`, `rel="nofollow noreferrer noopener"`, "<td>1</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
 	// Deep nesting stays bounded: a note is 16 KB at most.
-	for _, text := range []string{strings.Repeat("> ", maxBody/2), strings.Repeat("[", maxBody), strings.Repeat("*a_", maxBody/3), strings.Repeat("- ", maxBody/2)} {
+	for _, text := range []string{strings.Repeat("> ", maxBody/2), strings.Repeat("[", maxBody),
+		strings.Repeat("*a_", maxBody/3), strings.Repeat("- ", maxBody/2)} {
 		checkHTML(t, p, text, r.HTML(text))
 	}
 }
@@ -130,7 +134,8 @@ func TestHTML(t *testing.T) {
 // TestHeadings: they begin below that of the page and skip no level.
 func TestHeadings(t *testing.T) {
 	for markdown, want := range map[string]string{
-		"# a\n## b\n### c\n## d": "3 4 5 4", "## a\n### b\n## c": "3 4 3", "#### a\n#### b": "3 3", "### a\n# b\n### c\n###### d": "3 3 4 5",
+		"# a\n## b\n### c\n## d": "3 4 5 4", "## a\n### b\n## c": "3 4 3", "#### a\n#### b": "3 3",
+		"### a\n# b\n### c\n###### d":                           "3 3 4 5",
 		"###### a\n# b\n## c\n### d\n#### e\n##### f\n###### g": "3 3 4 5 6 6 6", "- # a\n- ## b": "3 4", "none": "",
 	} {
 		var levels []string

@@ -34,7 +34,8 @@ func (r Repository) URL() string { return "https://" + r.Host + "/" + r.Path }
 // The labels that say where the source of an image is, the most certain first:
 // https://github.com/opencontainers/image-spec/blob/main/annotations.md, and the label
 // schema that came before it (http://label-schema.org/rc1).
-var sourceLabels = []string{"org.opencontainers.image.source", "org.opencontainers.image.url", "org.label-schema.vcs-url", "org.opencontainers.image.documentation", "org.label-schema.url"}
+var sourceLabels = []string{"org.opencontainers.image.source", "org.opencontainers.image.url",
+	"org.label-schema.vcs-url", "org.opencontainers.image.documentation", "org.label-schema.url"}
 
 // oldVersionLabel says which version an image is, in the schema that came before that of the
 // OCI; see sdk.Image.Version for that one.
@@ -103,7 +104,8 @@ func forgeOf(host string, forges map[string]Forge) Forge {
 	switch {
 	case host == "github.com":
 		return GitHub
-	case host == "codeberg.org", host == "gitea.com", host == "code.forgejo.org", strings.HasPrefix(host, "gitea."), strings.HasPrefix(host, "forgejo."):
+	case host == "codeberg.org", host == "gitea.com", host == "code.forgejo.org", strings.HasPrefix(host, "gitea."),
+		strings.HasPrefix(host, "forgejo."):
 		return Gitea
 	case host == "gitlab.com", strings.HasPrefix(host, "gitlab."):
 		return GitLab
@@ -132,7 +134,8 @@ func repositoryPath(path string, forge Forge) (string, bool) {
 	last := len(parts) - 1
 	parts[last] = strings.TrimSuffix(parts[last], ".git")
 	for _, part := range parts {
-		if part == "" || part == "." || part == ".." || strings.Trim(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+		if part == "" || part == "." || part == ".." ||
+			strings.Trim(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
 			return "", false
 		}
 	}

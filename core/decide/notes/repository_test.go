@@ -49,7 +49,11 @@ func TestParseRepository(t *testing.T) {
 }
 
 func TestFindOrder(t *testing.T) {
-	c := &sdk.Container{Labels: map[string]string{"org.opencontainers.image.url": "https://github.com/of/url"}, Link: "https://github.com/of/link/releases", Image: sdk.Image{Name: "library/nginx", Registry: sdk.Registry{Host: "docker.io"}}}
+	c := &sdk.Container{
+		Labels: map[string]string{"org.opencontainers.image.url": "https://github.com/of/url"},
+		Link:   "https://github.com/of/link/releases",
+		Image:  sdk.Image{Name: "library/nginx", Registry: sdk.Registry{Host: "docker.io"}},
+	}
 	for _, want := range []string{"of/link", "nginx/nginx", "of/source", "of/url", ""} {
 		if want == "of/source" {
 			c.Labels["org.opencontainers.image.source"] = "https://github.com/of/source"
@@ -71,7 +75,11 @@ func TestFindOrder(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	for text, want := range map[string]bool{"v1.2.3": true, "1.2": true, "release-1.2": true, "app-11.0.0": true, "RELEASE.2024-01-02T00-00-00Z": true, "4.0.9.2244-ls240": true, "latest": false, "helm-chart-1.2.3": false, "chart-1.2.3": false, "": false, "sha256:12": false} {
+	for text, want := range map[string]bool{
+		"v1.2.3": true, "1.2": true, "release-1.2": true, "app-11.0.0": true, "RELEASE.2024-01-02T00-00-00Z": true,
+		"4.0.9.2244-ls240": true, "latest": false, "helm-chart-1.2.3": false, "chart-1.2.3": false, "": false,
+		"sha256:12": false,
+	} {
 		if _, got := parseVersion(text, "app"); got != want {
 			t.Errorf("%q is a version: %t", text, got)
 		}
@@ -87,7 +95,9 @@ func TestVersions(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	all := []release{{Tag: "v3.0.0-rc.1"}, {Tag: "v2.1.0", Prerelease: true}, {Tag: "v1.9.2"}, {Tag: "v2.0.1"}, {Tag: "chart-9.0.0"}, {Tag: "v2.0.0"}, {Tag: "v1.9.1"}, {Tag: "v1.9.0"}}
+	all := []release{{Tag: "v3.0.0-rc.1"}, {Tag: "v2.1.0", Prerelease: true}, {Tag: "v1.9.2"}, {Tag: "v2.0.1"}, {
+		Tag: "chart-9.0.0",
+	}, {Tag: "v2.0.0"}, {Tag: "v1.9.1"}, {Tag: "v1.9.0"}}
 	tests := []struct {
 		running, offered, want string
 		incomplete             bool
@@ -112,7 +122,8 @@ func TestChoose(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	tests := []struct{ body, breaking, action string }{
 		{"# Breaking changes\n\n- The API is gone\n- So is X\n\n# Fixes\n- y", "The API is gone|So is X", ""},
-		{"# Breaking changes\n\nSee the guide.\n\n## Before upgrading\n\n# Fixes\n- y", "Breaking changes", "Before upgrading"},
+		{"# Breaking changes\n\nSee the guide.\n\n## Before upgrading\n\n# Fixes\n- y", "Breaking changes",
+			"Before upgrading"},
 		{"- feat!: another port\n- fix: z", "feat!: another port", ""},
 		{"**You must run the migration first.**", "", "You must run the migration first."},
 		{"There are no breaking changes.\nNo action required.", "", ""},
@@ -124,7 +135,8 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%q: %q and %q", test.body, b, a)
 		}
 	}
-	if b, _ := warnings(strings.Repeat("breaking "+strings.Repeat("x", 1000)+"\n", 100)); len(b) != 1 || len(b[0]) > maxWarning {
+	if b, _ := warnings(strings.Repeat("breaking "+strings.Repeat("x", 1000)+"\n", 100)); len(b) != 1 ||
+		len(b[0]) > maxWarning {
 		t.Errorf("%d lines, the first of %d bytes", len(b), len(b[0]))
 	}
 }

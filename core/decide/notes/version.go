@@ -114,5 +114,7 @@ func (v version) number(i int) int {
 
 // covers reports whether other is v or more precise: 1.27 covers 1.27.3.
 func (v version) covers(other version) bool {
-	return len(other.numbers) >= len(v.numbers) && version{numbers: other.numbers[:len(v.numbers)]}.compare(version{numbers: v.numbers}) == 0
+	return len(other.numbers) >= len(v.numbers) && version{
+		numbers: other.numbers[:len(v.numbers)],
+	}.compare(version{numbers: v.numbers}) == 0
 }

@@ -19,9 +19,14 @@ func TestNotesAreReadable(t *testing.T) {
 		t.Errorf("%+q %+q %+q", r.Tag, r.Name, r.Body)
 	}
 	r := NewRenderer()
-	for _, hidden := range []string{"\u202e", "&#x202e;", "&#8238;", "&rlm;", "&lrm;", "&zwnj;", "&ZeroWidthSpace;", "&#x2066;", "&NoBreak;", "&#xE0041;", "&#x3164;", "&shy;"} {
-		for _, markdown := range []string{"a" + hidden + "b", "# a" + hidden + "b", "[a" + hidden + "b](https://example.org)", "[a](https://example.org/" + hidden + " \"" + hidden + "\")", "|a|\n|-|\n|" + hidden + "|", "**" + hidden + "**"} {
-			for what, text := range map[string]string{"page": html.UnescapeString(r.HTML(markdown)), "message": r.Plain(markdown)} {
+	for _, hidden := range []string{"\u202e", "&#x202e;", "&#8238;", "&rlm;", "&lrm;", "&zwnj;", "&ZeroWidthSpace;",
+		"&#x2066;", "&NoBreak;", "&#xE0041;", "&#x3164;", "&shy;"} {
+		for _, markdown := range []string{"a" + hidden + "b", "# a" + hidden + "b",
+			"[a" + hidden + "b](https://example.org)", "[a](https://example.org/" + hidden + " \"" + hidden + "\")",
+			"|a|\n|-|\n|" + hidden + "|", "**" + hidden + "**"} {
+			for what, text := range map[string]string{
+				"page": html.UnescapeString(r.HTML(markdown)), "message": r.Plain(markdown),
+			} {
 				if i := strings.IndexFunc(text, func(c rune) bool { return c != '\n' && visible.Hidden(c) }); i >= 0 {
 					t.Errorf("%s of %+q: %+q", what, markdown, text)
 				}

@@ -62,7 +62,8 @@ func sorted(choices []Choice) []Choice {
 		return choices
 	}
 	return slices.SortedFunc(slices.Values(choices), func(a, b Choice) int {
-		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.ToTag, b.Update.ToTag), cmp.Compare(a.Update.ToDigest, b.Update.ToDigest), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
+		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.ToTag, b.Update.ToTag),
+			cmp.Compare(a.Update.ToDigest, b.Update.ToDigest), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
 	})
 }
 
@@ -183,14 +184,19 @@ func (c *circumstances) times() (held []Reason) {
 		frozen, until := freeze.Value.At(c.now)
 		c.changes(until)
 		if frozen {
-			held = append(held, Reason{Code: ReasonFreeze, Text: "updates are frozen: " + freeze.Value.String(), Source: freeze.Source, Until: until})
+			held = append(held, Reason{
+				Code: ReasonFreeze, Text: "updates are frozen: " + freeze.Value.String(), Source: freeze.Source, Until: until,
+			})
 		}
 	}
 	if window := c.rules.Window; window.Value != nil {
 		open, until := window.Value.At(c.now)
 		c.changes(until)
 		if !open {
-			held = append(held, Reason{Code: ReasonWindow, Text: "it waits for the next window: " + window.Value.String(), Source: window.Source, Until: until})
+			held = append(held, Reason{
+				Code: ReasonWindow, Text: "it waits for the next window: " + window.Value.String(),
+				Source: window.Source, Until: until,
+			})
 		}
 	}
 	return held
@@ -216,7 +222,8 @@ func (c *circumstances) conclude(d *Decision) {
 	if target := &c.update.Candidates[d.Target]; !approved && c.isEarly(target) {
 		summary, _ := c.facts.Compared(*target)
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonSecurity, Source: c.rules.Security.Source,
-			Text: fmt.Sprintf("it fixes %s, so it need not be %s old", summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
+			Text: fmt.Sprintf("it fixes %s, so it need not be %s old",
+				summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
 	}
 	if back := c.cameBack(d.Target); len(back) > 0 {
 		d.Reasons = append(d.Reasons, back...)
@@ -236,7 +243,8 @@ func (c *circumstances) conclude(d *Decision) {
 	case !approved && c.added(c.update.Candidates[d.Target]).Total() > 0:
 		// As where every update waits for a user, so that no trigger carries it out either.
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Source: c.facts.HoldSource,
-			Text: fmt.Sprintf("it waits for the approval of a user, since the new image adds %s", c.added(c.update.Candidates[d.Target]).Vulnerabilities())})
+			Text: fmt.Sprintf("it waits for the approval of a user, since the new image adds %s",
+				c.added(c.update.Candidates[d.Target]).Vulnerabilities())})
 	case !approved && mode.Value != Auto: // in the place of Auto, see Tighten
 	case !c.facts.MayUpdate:
 		text := "the watcher may not update containers"
@@ -250,7 +258,9 @@ func (c *circumstances) conclude(d *Decision) {
 	default:
 		d.State = Automatic
 		if !approved {
-			d.Reasons = append(d.Reasons, Reason{Code: ReasonAutomatic, Text: "it is carried out automatically", Source: mode.Source})
+			d.Reasons = append(d.Reasons, Reason{
+				Code: ReasonAutomatic, Text: "it is carried out automatically", Source: mode.Source,
+			})
 		}
 		if !approved && c.passed != nil {
 			d.Reasons = append(d.Reasons, Reason{Code: ReasonMajor, Source: c.mode(c.passed).Source,

@@ -34,10 +34,14 @@ func set[T any](v T, source string) Setting[T] { return Setting[T]{Value: v, Sou
 
 // choice is one of ana's, made a number of hours before noon.
 func choice(kind ChoiceKind, version string, hours float64) Choice {
-	c := Choice{Subject: "local/web", Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Duration(hours * float64(time.Hour))))}
+	c := Choice{
+		Subject: "local/web", Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Duration(hours * float64(time.Hour)))),
+	}
 	switch {
 	case strings.HasPrefix(version, "sha256:"):
-		c.Update = update.Key{Subject: "local/web", Kind: sdk.KindDigest, FromTag: "latest", ToTag: "latest", ToDigest: version}
+		c.Update = update.Key{
+			Subject: "local/web", Kind: sdk.KindDigest, FromTag: "latest", ToTag: "latest", ToDigest: version,
+		}
 	case version != "":
 		c.Update = update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "8.1.0", ToTag: version}
 	}
@@ -122,12 +126,18 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 	threshold := security(Rules{}, vulnerability.Low)
 	threshold.Threshold = set("patch", "policy.threshold")
 	var (
-		young  = []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
-		alone  = young[:1]
-		fixes  = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{Critical: 1, High: 2, Low: 9}}})
-		worse  = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{High: 1}, Added: vulnerability.Counts{High: 1}}})
+		young = []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
+		alone = young[:1]
+		fixes = compared(map[string]vulnerability.Summary{
+			"8.2.3": {Fixed: vulnerability.Counts{Critical: 1, High: 2, Low: 9}},
+		})
+		worse = compared(map[string]vulnerability.Summary{
+			"8.2.3": {Fixed: vulnerability.Counts{High: 1}, Added: vulnerability.Counts{High: 1}},
+		})
 		second = compared(map[string]vulnerability.Summary{"8.2.3": {}, "8.2.2": {Fixed: vulnerability.Counts{High: 1}}})
-		adds   = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{Critical: 3}, Added: vulnerability.Counts{Critical: 2, High: 1}}})
+		adds   = compared(map[string]vulnerability.Summary{
+			"8.2.3": {Fixed: vulnerability.Counts{Critical: 3}, Added: vulnerability.Counts{Critical: 2, High: 1}},
+		})
 	)
 	holding := func(f Facts, s vulnerability.Severity) Facts {
 		f.HoldAdded, f.HoldSource = s, "scan.hold"
@@ -141,26 +151,35 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 		choices    []Choice
 		want       string
 	}{
-		{"not scanned", alone, security(Rules{}, vulnerability.High), Facts{MayUpdate: true}, nil, "held 8.2.3 age.min(6) next 6"},
-		{"another one was scanned", alone, security(Rules{}, vulnerability.High), compared(nil), nil, "held 8.2.3 age.min(6) next 6"},
+		{"not scanned", alone, security(Rules{}, vulnerability.High), Facts{MayUpdate: true}, nil,
+			"held 8.2.3 age.min(6) next 6"},
+		{"another one was scanned", alone, security(Rules{}, vulnerability.High), compared(nil), nil,
+			"held 8.2.3 age.min(6) next 6"},
 		{"no rule", alone, security(Rules{}, vulnerability.Unknown), fixes, nil, "held 8.2.3 age.min(6) next 6"},
 		{"it fixes what matters", alone, security(Rules{}, vulnerability.High), fixes, nil, "offered 8.2.3 security next 6"},
 		{"it fixes a worse one", alone, security(Rules{}, vulnerability.Medium), fixes, nil, "offered 8.2.3 security next 6"},
 		{"it adds as many", alone, security(Rules{}, vulnerability.High), worse, nil, "held 8.2.3 age.min(6) next 6"},
-		{"the newer one fixes nothing", young, security(Rules{}, vulnerability.High), second, nil, "offered 8.2.2 security next 1"},
-		{"old enough anyway", []Candidate{minor}, security(Rules{}, vulnerability.High), compared(map[string]vulnerability.Summary{"8.2.1": {Fixed: vulnerability.Counts{High: 1}}}), nil, "offered 8.2.1"},
+		{"the newer one fixes nothing", young, security(Rules{}, vulnerability.High), second, nil,
+			"offered 8.2.2 security next 1"},
+		{"old enough anyway", []Candidate{minor}, security(Rules{}, vulnerability.High),
+			compared(map[string]vulnerability.Summary{"8.2.1": {Fixed: vulnerability.Counts{High: 1}}}), nil, "offered 8.2.1"},
 		{"carried out", alone, security(auto, vulnerability.Critical), fixes, nil, "automatic 8.2.3 auto security next 6"},
-		{"to be approved", alone, security(approve, vulnerability.Critical), fixes, nil, "offered 8.2.3 approval security next 6"},
+		{"to be approved", alone, security(approve, vulnerability.Critical), fixes, nil,
+			"offered 8.2.3 approval security next 6"},
 		{"the window is closed", alone, closed, fixes, nil, "held 8.2.3 window.closed(2) next 2"},
 		{"too large a step", alone, threshold, fixes, nil, "held 8.2.3 threshold next 6"},
-		{"snoozed", alone, security(Rules{}, vulnerability.High), fixes, []Choice{choice(Snooze, "8.2.3", 1)}, "held 8.2.3 choice.snooze next 6"},
-		{"approved", alone, security(auto, vulnerability.High), fixes, []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve next 6"},
+		{"snoozed", alone, security(Rules{}, vulnerability.High), fixes, []Choice{choice(Snooze, "8.2.3", 1)},
+			"held 8.2.3 choice.snooze next 6"},
+		{"approved", alone, security(auto, vulnerability.High), fixes, []Choice{choice(Approved, "8.2.3", 1)},
+			"automatic 8.2.3 choice.approve next 6"},
 
 		{"it adds some", alone, auto, holding(adds, vulnerability.Critical), nil, "offered 8.2.3 approval"},
 		{"it adds some that do not matter", alone, auto, holding(worse, vulnerability.Critical), nil, "automatic 8.2.3 auto"},
 		{"nothing is held", alone, auto, adds, nil, "automatic 8.2.3 auto"},
-		{"it adds some, where nothing is automatic", alone, Rules{}, holding(adds, vulnerability.Critical), nil, "offered 8.2.3"},
-		{"it adds some, and a user approved it", alone, auto, holding(adds, vulnerability.Critical), []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve"},
+		{"it adds some, where nothing is automatic", alone, Rules{}, holding(adds, vulnerability.Critical), nil,
+			"offered 8.2.3"},
+		{"it adds some, and a user approved it", alone, auto, holding(adds, vulnerability.Critical),
+			[]Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve"},
 		{"holding, not scanned", alone, auto, holding(compared(nil), vulnerability.Critical), nil, "automatic 8.2.3 auto"},
 	} {
 		u := Update{Subject: "local/web", Candidates: c.candidates}
@@ -173,11 +192,13 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 	for _, r := range d.Reasons {
 		texts = append(texts, r.Text+" ("+r.Source+")")
 	}
-	if got, want := strings.Join(texts, "; "), "it waits for the approval of a user, since the new image adds 2 critical and 1 high vulnerabilities (scan.hold)"; got != want {
+	if got, want := strings.Join(texts, "; "),
+		"it waits for the approval of a user, since the new image adds 2 critical and 1 high vulnerabilities (scan.hold)"; got != want {
 		t.Errorf("%s", got)
 	}
 	d = Decide(Update{Subject: "local/web", Candidates: alone}, security(auto, vulnerability.High), fixes, nil, noon)
-	if got, want := d.Reasons[1].Text, "it fixes 1 critical and 2 high vulnerabilities, so it need not be 7d old"; got != want {
+	if got, want := d.Reasons[1].Text,
+		"it fixes 1 critical and 2 high vulnerabilities, so it need not be 7d old"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -258,30 +279,42 @@ func TestDecide(t *testing.T) {
 		{"threshold major-only, only minors", []Candidate{minor}, threshold("major-only"), may, nil, "held 8.2.1 threshold"},
 		{"threshold minor-only", all, threshold("minor-only"), may, nil, "offered 8.2.1"},
 		{"threshold patch, only a major one", []Candidate{major}, threshold("patch"), may, nil, "held 9.0.0 threshold"},
-		{"threshold patch, of a digest", []Candidate{rebuild("sha256:b", 1, 1)}, threshold("patch"), may, nil, "offered sha256:b"},
-		{"threshold digest", []Candidate{minor, rebuild("sha256:b", 1, 1)}, threshold("digest"), may, nil, "offered sha256:b"},
+		{"threshold patch, of a digest", []Candidate{rebuild("sha256:b", 1, 1)}, threshold("patch"), may, nil,
+			"offered sha256:b"},
+		{"threshold digest", []Candidate{minor, rebuild("sha256:b", 1, 1)}, threshold("digest"), may, nil,
+			"offered sha256:b"},
 		{"threshold digest, only versions", all, threshold("digest"), may, nil, "held 9.0.0 threshold"},
-		{"threshold of a step that is not known", []Candidate{version("x", sdk.DiffUnknown, 1)}, threshold("patch"), may, nil, "offered x"},
+		{"threshold of a step that is not known", []Candidate{version("x", sdk.DiffUnknown, 1)}, threshold("patch"),
+			may, nil, "offered x"},
 
 		{"age: old enough", []Candidate{older}, minAge(7), may, nil, "offered 8.2.0"},
 		{"age: the newest that is old enough", young, minAge(7), may, nil, "offered 8.2.0 next 1"},
 		{"age: none is old enough", young[:2], minAge(7), may, nil, "held 8.2.3 age.min(6) next 1"},
 		{"age: the exact time", []Candidate{version("8.2.3", sdk.DiffMinor, 7)}, minAge(7), may, nil, "offered 8.2.3"},
 		{"age: counted from the first sight", unknownAge, minAge(7), may, nil, "held 8.2.3 age.min(5) next 5"},
-		{"age: not known at all", []Candidate{{Tag: "1", Kind: sdk.KindTag}}, minAge(7), may, nil, "held 1 age.min(7) next 7"},
-		{"age: made in the future", []Candidate{version("8.2.3", sdk.DiffMinor, -3)}, minAge(7), may, nil, "held 8.2.3 age.min(10) next 10"},
-		{"age: rebuilt daily, an earlier one old enough", []Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 8, 8)}, minAge(7), may, nil, "offered sha256:a next 6.5"},
-		{"age: rebuilt daily, all of late", []Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 3, 3)}, minAge(7), may, nil, "held sha256:a age.min(4) next 4"},
-		{"age: rebuilt long ago, found now", []Candidate{rebuild("sha256:b", 30, 0)}, minAge(7), may, nil, "offered sha256:b"},
+		{"age: not known at all", []Candidate{{Tag: "1", Kind: sdk.KindTag}}, minAge(7), may, nil,
+			"held 1 age.min(7) next 7"},
+		{"age: made in the future", []Candidate{version("8.2.3", sdk.DiffMinor, -3)}, minAge(7), may, nil,
+			"held 8.2.3 age.min(10) next 10"},
+		{"age: rebuilt daily, an earlier one old enough",
+			[]Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 8, 8)}, minAge(7), may, nil,
+			"offered sha256:a next 6.5"},
+		{"age: rebuilt daily, all of late", []Candidate{rebuild("sha256:b", 0.5, 0.5), rebuild("sha256:a", 3, 3)},
+			minAge(7), may, nil, "held sha256:a age.min(4) next 4"},
+		{"age: rebuilt long ago, found now", []Candidate{rebuild("sha256:b", 30, 0)}, minAge(7), may, nil,
+			"offered sha256:b"},
 		{"age: of an image that is not pinned", []Candidate{older}, minAge(7), pins, nil, "held 8.2.0 age.min"},
 		{"age: of one that is", []Candidate{pinned}, minAge(7), pins, nil, "offered 8.2.0"},
 		{"no age of an image that is not pinned", []Candidate{older}, Rules{}, pins, nil, "offered 8.2.0"},
-		{"age and threshold", []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}, both, may, nil, "held 8.2.3 age.min(6) next 2"},
+		{"age and threshold", []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}, both, may, nil,
+			"held 8.2.3 age.min(6) next 2"},
 
-		{"skip: an image behind a tag, and what it replaced", skipped, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
+		{"skip: an image behind a tag, and what it replaced", skipped, Rules{}, may,
+			[]Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
 		{"skip: a pattern", all, skip("9."), may, nil, "offered 8.2.1"},
 		{"skip: a pattern for all", []Candidate{minor, older}, skip("8."), may, nil, "held 8.2.1 skip.rule"},
-		{"skip: a pattern for a digest", []Candidate{rebuild("sha256:bad", 1, 1)}, skip("sha256:bad"), may, nil, "held sha256:bad skip.rule"},
+		{"skip: a pattern for a digest", []Candidate{rebuild("sha256:bad", 1, 1)}, skip("sha256:bad"), may, nil,
+			"held sha256:bad skip.rule"},
 
 		{"window open", all, window(Rules{}, -1, 1), may, nil, "offered 9.0.0 next 1"},
 		{"window closed", all, window(Rules{}, 2, 3), may, nil, "held 9.0.0 window.closed(2) next 2"},
@@ -290,42 +323,67 @@ func TestDecide(t *testing.T) {
 		{"auto before a window", all, window(auto, 2, 3), may, nil, "held 9.0.0 window.closed(2) next 2"},
 		{"freeze", all, freeze(Rules{}, -1, 4), may, nil, "held 9.0.0 freeze(4) next 4"},
 		{"before a freeze", all, freeze(Rules{}, 1, 4), may, nil, "offered 9.0.0 next 1"},
-		{"freeze and window", all, freeze(window(Rules{}, 2, 3), -1, 4), may, nil, "held 9.0.0 freeze(4) window.closed(2) next 2"},
-		{"window closed and too young", young[:1], window(minAge(7), 2, 3), may, nil, "held 8.2.3 age.min(6) window.closed(2) next 2"},
+		{"freeze and window", all, freeze(window(Rules{}, 2, 3), -1, 4), may, nil,
+			"held 9.0.0 freeze(4) window.closed(2) next 2"},
+		{"window closed and too young", young[:1], window(minAge(7), 2, 3), may, nil,
+			"held 8.2.3 age.min(6) window.closed(2) next 2"},
 
 		{"skipped: the other steps stay", all, Rules{}, may, []Choice{choice(Skip, "9.0.0", 1)}, "offered 8.2.1"},
-		{"skipped: older ones of the step, too", []Candidate{minor, older}, Rules{}, may, []Choice{choice(Skip, "8.2.1", 1)}, "held 8.2.1 choice.skip"},
-		{"skipped: the next version comes", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor, older}, Rules{}, may, []Choice{choice(Skip, "8.2.1", 1)}, "offered 8.2.2"},
-		{"skipped: a digest", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
-		{"skipped: the next digest", []Candidate{rebuild("sha256:c", 1, 1)}, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "offered sha256:c"},
-		{"skipped for another container", all, Rules{}, may, []Choice{{Subject: "local/db", Kind: Skip, Update: choice(Skip, "9.0.0", 1).Update}}, "offered 9.0.0"},
-		{"skipped: auto does not take it", []Candidate{minor}, auto, may, []Choice{choice(Skip, "8.2.1", 1)}, "held 8.2.1 choice.skip"},
+		{"skipped: older ones of the step, too", []Candidate{minor, older}, Rules{}, may,
+			[]Choice{choice(Skip, "8.2.1", 1)}, "held 8.2.1 choice.skip"},
+		{"skipped: the next version comes", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor, older}, Rules{}, may,
+			[]Choice{choice(Skip, "8.2.1", 1)}, "offered 8.2.2"},
+		{"skipped: a digest", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may,
+			[]Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
+		{"skipped: the next digest", []Candidate{rebuild("sha256:c", 1, 1)}, Rules{}, may,
+			[]Choice{choice(Skip, "sha256:b", 1)}, "offered sha256:c"},
+		{"skipped for another container", all, Rules{}, may,
+			[]Choice{{Subject: "local/db", Kind: Skip, Update: choice(Skip, "9.0.0", 1).Update}}, "offered 9.0.0"},
+		{"skipped: auto does not take it", []Candidate{minor}, auto, may, []Choice{choice(Skip, "8.2.1", 1)},
+			"held 8.2.1 choice.skip"},
 
-		{"snoozed until a date", all, Rules{}, may, []Choice{choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
+		{"snoozed until a date", all, Rules{}, may, []Choice{choice(Snooze, "", 1).until(3)},
+			"held 9.0.0 choice.snooze(3) next 3"},
 		{"snoozed until a date that is past", all, Rules{}, may, []Choice{choice(Snooze, "", 99).until(-1)}, "offered 9.0.0"},
-		{"snoozed until the next version", []Candidate{minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1)}, "held 8.2.1 choice.snooze"},
-		{"snoozed, and the next version came", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1)}, "offered 8.2.2"},
-		{"one version snoozed until a date", []Candidate{minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1).until(3)}, "held 8.2.1 choice.snooze(3) next 3"},
-		{"a digest snoozed until a date", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, []Choice{choice(Snooze, "sha256:b", 1).until(3)}, "held sha256:b choice.snooze(3) next 3"},
+		{"snoozed until the next version", []Candidate{minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1)},
+			"held 8.2.1 choice.snooze"},
+		{"snoozed, and the next version came", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor}, Rules{}, may,
+			[]Choice{choice(Snooze, "8.2.1", 1)}, "offered 8.2.2"},
+		{"one version snoozed until a date", []Candidate{minor}, Rules{}, may,
+			[]Choice{choice(Snooze, "8.2.1", 1).until(3)}, "held 8.2.1 choice.snooze(3) next 3"},
+		{"a digest snoozed until a date", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may,
+			[]Choice{choice(Snooze, "sha256:b", 1).until(3)}, "held sha256:b choice.snooze(3) next 3"},
 
 		{"approved", all, approve, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"approved in mode notify", all, Rules{}, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"approved: a smaller step", all, Rules{}, may, []Choice{choice(Approved, "8.2.1", 1)}, "automatic 8.2.1 choice.approve"},
-		{"approved though too young", young, minAge(7), may, []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve next 1"},
-		{"approved beyond the threshold", all, threshold("patch"), may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"approved where the watcher may not", all, approve, mayNot, []Choice{choice(Approved, "9.0.0", 1)}, "offered 9.0.0 choice.approve update.forbidden"},
-		{"approved, outside the window", all, window(approve, 2, 3), may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve window.closed(2) next 2"},
+		{"approved in mode notify", all, Rules{}, may, []Choice{choice(Approved, "9.0.0", 1)},
+			"automatic 9.0.0 choice.approve"},
+		{"approved: a smaller step", all, Rules{}, may, []Choice{choice(Approved, "8.2.1", 1)},
+			"automatic 8.2.1 choice.approve"},
+		{"approved though too young", young, minAge(7), may, []Choice{choice(Approved, "8.2.3", 1)},
+			"automatic 8.2.3 choice.approve next 1"},
+		{"approved beyond the threshold", all, threshold("patch"), may, []Choice{choice(Approved, "9.0.0", 1)},
+			"automatic 9.0.0 choice.approve"},
+		{"approved where the watcher may not", all, approve, mayNot, []Choice{choice(Approved, "9.0.0", 1)},
+			"offered 9.0.0 choice.approve update.forbidden"},
+		{"approved, outside the window", all, window(approve, 2, 3), may, []Choice{choice(Approved, "9.0.0", 1)},
+			"held 9.0.0 choice.approve window.closed(2) next 2"},
 		{"approved after a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 0.5)},
 			"automatic 9.0.0 choice.approve"},
 		{"approved before a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 2)},
 			"held 9.0.0 choice.rollback"},
-		{"approved after it was rolled back", all, auto, back, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"approved a version that is gone", []Candidate{minor}, approve, may, []Choice{choice(Approved, "8.2.0", 1)}, "offered 8.2.1 approval"},
-		{"approved, then snoozed", all, approve, may, []Choice{choice(Approved, "9.0.0", 2), choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
-		{"snoozed, then approved", all, approve, may, []Choice{choice(Approved, "9.0.0", 1), choice(Snooze, "", 2).until(3)}, "automatic 9.0.0 choice.approve"},
+		{"approved after it was rolled back", all, auto, back, []Choice{choice(Approved, "9.0.0", 1)},
+			"automatic 9.0.0 choice.approve"},
+		{"approved a version that is gone", []Candidate{minor}, approve, may, []Choice{choice(Approved, "8.2.0", 1)},
+			"offered 8.2.1 approval"},
+		{"approved, then snoozed", all, approve, may,
+			[]Choice{choice(Approved, "9.0.0", 2), choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
+		{"snoozed, then approved", all, approve, may,
+			[]Choice{choice(Approved, "9.0.0", 1), choice(Snooze, "", 2).until(3)}, "automatic 9.0.0 choice.approve"},
 
-		{"a rule that cannot be read", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may, nil, "held 9.0.0 rule.invalid"},
-		{"the same, approved", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve rule.invalid"},
+		{"a rule that cannot be read", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may,
+			nil, "held 9.0.0 rule.invalid"},
+		{"the same, approved", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may,
+			[]Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve rule.invalid"},
 	} {
 		u := Update{Subject: "local/web", Candidates: c.candidates}
 		got := Decide(u, c.rules, c.facts, c.choices, noon)
@@ -345,7 +403,8 @@ func TestDecide(t *testing.T) {
 
 func TestMeasures(t *testing.T) {
 	for threshold, want := range map[string]bool{
-		"": false, "all": false, "major": false, "digest": false, "minor": true, "patch": true, "major-only": true, "minor-only": true,
+		"": false, "all": false, "major": false, "digest": false, "minor": true, "patch": true, "major-only": true,
+		"minor-only": true,
 	} {
 		if got := Measures(threshold); got != want {
 			t.Errorf("%q measures steps: %t", threshold, got)

@@ -28,7 +28,8 @@ func (c *circumstances) excluded(i int) (e exclusion) {
 // excludes appends why a candidate is not offered, with sentences if they are to be read.
 func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reason {
 	candidate := &c.update.Candidates[i]
-	if skip := c.rules.Skip; skip.Value != nil && (skip.Value.Match(candidate.Tag) || candidate.Digest != "" && skip.Value.Match(candidate.Digest)) {
+	if skip := c.rules.Skip; skip.Value != nil &&
+		(skip.Value.Match(candidate.Tag) || candidate.Digest != "" && skip.Value.Match(candidate.Digest)) {
 		reason := Reason{Code: ReasonSkipRule, Source: skip.Source}
 		if sentences {
 			reason.Text = fmt.Sprintf("%s matches %s, which is skipped", candidate.name(), skip.Value)
@@ -142,7 +143,8 @@ func (c *circumstances) snoozes() (held []Reason) {
 
 // isWhole reports whether a choice is about every update of the container.
 func (c *circumstances) isWhole(choice Choice) bool {
-	return choice.Kind == Snooze && choice.Subject == c.update.Subject && choice.Update.Kind == "" && !choice.Until.IsZero()
+	return choice.Kind == Snooze && choice.Subject == c.update.Subject && choice.Update.Kind == "" &&
+		!choice.Until.IsZero()
 }
 
 // inForce reports whether a choice has not ended.

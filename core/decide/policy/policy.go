@@ -101,8 +101,9 @@ type Candidate struct {
 	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
 	// Pinned is the digest behind Tag whose age counts, with sdk.KindTag; "" as long as no rule asks for an age.
 	Pinned string `json:"pinned,omitempty"`
-	Kind   string `json:"kind"`           // sdk.KindTag or sdk.KindDigest
-	Diff   string `json:"diff,omitempty"` // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
+	Kind   string `json:"kind"` // sdk.KindTag or sdk.KindDigest
+	// the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
+	Diff string `json:"diff,omitempty"`
 	// Version is that of the image, with sdk.KindDigest; "" when it is not known.
 	Version string `json:"version,omitempty"`
 	// Created is when the image was made, as its registry says; zero when not known.

@@ -17,7 +17,8 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
 	days := func() float64 { return float64(r.IntN(160)-80) / 4 }
 	u.Subject = "local/web"
 	all := []Candidate{
-		version("9.0.1", sdk.DiffMajor, days()), version("9.0.0", sdk.DiffMajor, days()), version("8.3.0", sdk.DiffMinor, days()),
+		version("9.0.1", sdk.DiffMajor, days()), version("9.0.0", sdk.DiffMajor, days()),
+		version("8.3.0", sdk.DiffMinor, days()),
 		version("8.2.1", sdk.DiffMinor, days()), version("8.1.5", sdk.DiffPatch, days()), rebuild("sha256:b", days(), days()),
 	}
 	for _, c := range all {
@@ -49,14 +50,17 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
 		scanned := map[string]vulnerability.Summary{}
 		for _, c := range u.Candidates {
 			if r.IntN(2) == 0 {
-				scanned[c.Tag] = vulnerability.Summary{Fixed: vulnerability.Counts{Critical: r.IntN(2), Low: r.IntN(3)}, Added: vulnerability.Counts{High: r.IntN(2)}}
+				scanned[c.Tag] = vulnerability.Summary{
+					Fixed: vulnerability.Counts{Critical: r.IntN(2), Low: r.IntN(3)}, Added: vulnerability.Counts{High: r.IntN(2)},
+				}
 			}
 		}
 		f.Compared = compared(scanned).Compared
 	}
 	f.MayUpdate = r.IntN(2) == 0
 	for range r.IntN(4) {
-		c := choice([]ChoiceKind{Skip, Snooze, Approved}[r.IntN(3)], []string{"", "9.0.1", "9.0.0", "8.3.0", "8.2.1", "sha256:b"}[r.IntN(6)], float64(r.IntN(100)))
+		c := choice([]ChoiceKind{Skip, Snooze, Approved}[r.IntN(3)],
+			[]string{"", "9.0.1", "9.0.0", "8.3.0", "8.2.1", "sha256:b"}[r.IntN(6)], float64(r.IntN(100)))
 		if c.Kind == Snooze && (c.Update.Kind == "" || r.IntN(2) == 0) {
 			c = c.until(days())
 		}
@@ -98,7 +102,8 @@ func TestDecisionChangesOnlyWhenAnnounced(t *testing.T) {
 				changed++
 			}
 		}
-		for _, at := range []time.Time{noon.Add(time.Nanosecond), noon.Add(time.Duration(r.Int64N(int64(end.Sub(noon))))), end.Add(-time.Nanosecond)} {
+		for _, at := range []time.Time{noon.Add(time.Nanosecond),
+			noon.Add(time.Duration(r.Int64N(int64(end.Sub(noon))))), end.Add(-time.Nanosecond)} {
 			if after := Decide(u, rules, f, choices, at); !reflect.DeepEqual(after, before) {
 				t.Fatalf("%s\n%+v: before\n%+v: at %s\n%+v\n%+v", describe(u, before), before, after, at, rules, choices)
 			}

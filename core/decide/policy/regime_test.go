@@ -37,10 +37,17 @@ func years(zone *time.Location) []regime {
 		{open: always, mode: Auto, rules: map[string]string{RuleMinAge: "7d"}},
 		{open: always, mode: Notify, rules: map[string]string{RuleMinAge: "2w", RuleThreshold: "patch", RuleSkip: `\.7$`}},
 		{open: weekend, mode: Auto, rules: map[string]string{RuleWindow: "Sat,Sun 02:00-05:00"}},
-		{open: weekend, mode: Notify, rules: map[string]string{RuleWindow: "Sat,Sun 2am-5am", RuleMinAge: "36h", RuleThreshold: "minor"}},
-		{open: wall(func(t time.Time) bool { return t.Hour() >= 22 || t.Hour() < 6 }), mode: Approve, rules: map[string]string{RuleWindow: "daily 22:00-06:00"}},
 		{
-			open: wall(func(t time.Time) bool { return t.Weekday() == time.Sunday && t.Day() <= 7 && hours(t, 3, 6) }), mode: Auto,
+			open: weekend, mode: Notify,
+			rules: map[string]string{RuleWindow: "Sat,Sun 2am-5am", RuleMinAge: "36h", RuleThreshold: "minor"},
+		},
+		{
+			open: wall(func(t time.Time) bool { return t.Hour() >= 22 || t.Hour() < 6 }), mode: Approve,
+			rules: map[string]string{RuleWindow: "daily 22:00-06:00"},
+		},
+		{
+			open:  wall(func(t time.Time) bool { return t.Weekday() == time.Sunday && t.Day() <= 7 && hours(t, 3, 6) }),
+			mode:  Auto,
 			rules: map[string]string{RuleWindow: "first Sunday 03:00-06:00", RuleMinAge: "7d"},
 		},
 		{open: christmas, mode: Notify, rules: map[string]string{RuleFreeze: "12-20..01-05", RuleMinAge: "3d"}},
@@ -48,11 +55,16 @@ func years(zone *time.Location) []regime {
 			open: wall(func(t time.Time) bool {
 				return christmas(t) && t.Weekday() != time.Saturday && t.Weekday() != time.Sunday && hours(t, 1, 4)
 			}), mode: Auto,
-			rules: map[string]string{RuleWindow: "weekdays 1am-4am", RuleFreeze: "2025-12-20..2026-01-05;2026-12-20..2027-01-05"},
+			rules: map[string]string{
+				RuleWindow: "weekdays 1am-4am", RuleFreeze: "2025-12-20..2026-01-05;2026-12-20..2027-01-05",
+			},
 		},
 		{rebuilt: true, open: always, mode: Notify},
 		{rebuilt: true, open: always, mode: Auto, rules: map[string]string{RuleMinAge: "7d"}},
-		{rebuilt: true, open: weekend, mode: Auto, rules: map[string]string{RuleWindow: "Sat,Sun 02:00-05:00", RuleMinAge: "2d"}},
+		{
+			rebuilt: true, open: weekend, mode: Auto,
+			rules: map[string]string{RuleWindow: "Sat,Sun 02:00-05:00", RuleMinAge: "2d"},
+		},
 	}
 }
 
@@ -61,8 +73,10 @@ func (w regime) container(t *testing.T, seed uint64, zone *time.Location) *conta
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, seed))
 	c := &container{
-		random: r, about: fmt.Sprintf("%s %v (%d)", w.mode, w.rules, seed), rebuilt: w.rebuilt, dated: r.IntN(2) == 0, open: w.open,
-		running: release{major: 1}, back: map[string]bool{}, offered: map[update.Key]time.Time{}, begun: map[string]bool{}, seen: map[string]int{},
+		random: r, about: fmt.Sprintf("%s %v (%d)", w.mode, w.rules, seed), rebuilt: w.rebuilt, dated: r.IntN(2) == 0,
+		open:    w.open,
+		running: release{major: 1}, back: map[string]bool{}, offered: map[update.Key]time.Time{},
+		begun: map[string]bool{}, seen: map[string]int{},
 	}
 	c.update.Subject = "local/web"
 	c.facts.MayUpdate = r.IntN(4) > 0

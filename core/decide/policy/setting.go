@@ -85,9 +85,12 @@ func (r Rules) NeverOpens(now time.Time) (Problem, bool) {
 	if r.Freeze.Value == nil || len(window.Next(r.Window.Value, r.Freeze.Value, now, 1)) > 0 {
 		return Problem{}, false
 	}
-	p := Problem{Source: r.Freeze.Source, Text: fmt.Sprintf("the freeze %s never ends: give it a last day", r.Freeze.Value)}
+	p := Problem{
+		Source: r.Freeze.Source, Text: fmt.Sprintf("the freeze %s never ends: give it a last day", r.Freeze.Value),
+	}
 	if r.Window.Value != nil {
-		p.Text = fmt.Sprintf("the window %s (%s) is within the freeze %s for ever: change one of them", r.Window.Value, r.Window.Source, r.Freeze.Value)
+		p.Text = fmt.Sprintf("the window %s (%s) is within the freeze %s for ever: change one of them", r.Window.Value,
+			r.Window.Source, r.Freeze.Value)
 	}
 	return p, true
 }

@@ -18,7 +18,8 @@ func TestRulesSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r.Mode != (policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}) || r.Threshold.Value != "minor" || r.MinAge.Value != 9*24*time.Hour {
+	if r.Mode != (policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}) ||
+		r.Threshold.Value != "minor" || r.MinAge.Value != 9*24*time.Hour {
 		t.Errorf("got %+v", r)
 	}
 	if got := r.Window.Value.String(); got != "Sat 02:00-05:00 UTC" {

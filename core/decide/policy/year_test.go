@@ -125,7 +125,10 @@ func newer(a, b release) bool {
 
 func (c *container) key(k Candidate) update.Key {
 	if k.Kind == sdk.KindDigest {
-		return update.Key{Subject: c.update.Subject, Kind: k.Kind, FromTag: k.Tag, FromDigest: c.running.digest(), ToTag: k.Tag, ToDigest: k.Digest}
+		return update.Key{
+			Subject: c.update.Subject, Kind: k.Kind, FromTag: k.Tag, FromDigest: c.running.digest(), ToTag: k.Tag,
+			ToDigest: k.Digest,
+		}
 	}
 	return update.Key{Subject: c.update.Subject, Kind: k.Kind, FromTag: c.running.tag(), ToTag: k.Tag}
 }
@@ -176,7 +179,8 @@ func (c *container) run(target Candidate, now time.Time) {
 		}
 	}
 	c.choices = slices.DeleteFunc(c.choices, func(made Choice) bool {
-		return made.Update.Kind != "" && !slices.ContainsFunc(c.update.Candidates, func(k Candidate) bool { return c.key(k).SameTarget(made.Update) })
+		return made.Update.Kind != "" &&
+			!slices.ContainsFunc(c.update.Candidates, func(k Candidate) bool { return c.key(k).SameTarget(made.Update) })
 	})
 	for i := range c.update.Candidates {
 		c.update.Candidates[i].OfferedAt = time.Time{} // from another version it is another update
@@ -205,7 +209,9 @@ func (c *container) decide(t *testing.T, now time.Time) {
 		}
 		operation := key.String()
 		if c.decided.Reasons != nil && c.decided.Reasons[0].Code == ReasonApproved {
-			i := slices.IndexFunc(c.choices, func(made Choice) bool { return made.Kind == Approved && c.key(target).SameTarget(made.Update) })
+			i := slices.IndexFunc(c.choices, func(made Choice) bool {
+				return made.Kind == Approved && c.key(target).SameTarget(made.Update)
+			})
 			operation += c.choices[i].At.String() // once for each approval
 		}
 		if c.begun[operation] {
@@ -279,7 +285,8 @@ func (c *container) allows(k Candidate, now time.Time) bool {
 	if !k.Created.IsZero() {
 		began = k.Created
 	}
-	if c.rules.Threshold.Value == "minor" && k.Diff == sdk.DiffMajor || c.rules.Threshold.Value == "patch" && k.Diff != sdk.DiffPatch && !c.rebuilt {
+	if c.rules.Threshold.Value == "minor" && k.Diff == sdk.DiffMajor ||
+		c.rules.Threshold.Value == "patch" && k.Diff != sdk.DiffPatch && !c.rebuilt {
 		return false
 	}
 	return now.Sub(began) >= c.rules.MinAge.Value
@@ -311,7 +318,8 @@ func TestSimulatedYear(t *testing.T) {
 		}
 	}
 	for _, state := range []string{
-		string(None), string(Offered), string(Held), string(Automatic), ReasonThreshold, ReasonMinAge, ReasonWindow, ReasonFreeze, ReasonSkipped,
+		string(None), string(Offered), string(Held), string(Automatic), ReasonThreshold, ReasonMinAge, ReasonWindow,
+		ReasonFreeze, ReasonSkipped,
 		ReasonSnoozed, ReasonApproval, ReasonApproved, ReasonAutomatic, ReasonCameBack, ReasonForbidden,
 	} {
 		if seen[state] == 0 {

@@ -124,7 +124,9 @@ func Of(subjects []Subject, now time.Time) Preview {
 	p := Preview{Containers: make([]Container, 0, len(subjects))}
 	for _, s := range subjects {
 		d := policy.Decide(s.Update, s.Rules, s.Facts, s.Choices, now)
-		c := Container{Name: s.Update.Subject, Running: s.Running, State: string(d.State), Until: sdk.TimeOf(d.Next), Rules: Rules(s.Rules)}
+		c := Container{
+			Name: s.Update.Subject, Running: s.Running, State: string(d.State), Until: sdk.TimeOf(d.Next), Rules: Rules(s.Rules),
+		}
 		if d.Target >= 0 {
 			c.Target = targetOf(s.Update.Candidates[d.Target])
 		}
@@ -163,7 +165,8 @@ func (c *Counts) count(state policy.State) {
 
 // rank puts first what users look for.
 func rank(state string) int {
-	return slices.Index([]string{string(policy.Automatic), string(policy.Offered), string(policy.Held), string(policy.None)}, state)
+	return slices.Index([]string{string(policy.Automatic), string(policy.Offered), string(policy.Held),
+		string(policy.None)}, state)
 }
 
 func targetOf(c policy.Candidate) string {
@@ -248,7 +251,9 @@ func (p Preview) Windows() []Windows {
 		if len(c.Windows) == 0 && c.NeverOpens == "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(w Windows) bool { return w.NeverOpens == c.NeverOpens && slices.Equal(w.Openings, c.Windows) })
+		i := slices.IndexFunc(all, func(w Windows) bool {
+			return w.NeverOpens == c.NeverOpens && slices.Equal(w.Openings, c.Windows)
+		})
 		if i < 0 {
 			i = len(all)
 			all = append(all, Windows{Openings: c.Windows, NeverOpens: c.NeverOpens})
@@ -282,7 +287,8 @@ func (p Preview) Uses() []Use {
 	}
 	order := append(policy.RuleNames(), "problem")
 	slices.SortStableFunc(all, func(a, b Use) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name)),
+			cmp.Compare(a.Source, b.Source), cmp.Compare(a.Value, b.Value))
 	})
 	for i := range all {
 		slices.Sort(all[i].Containers)

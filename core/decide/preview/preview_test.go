@@ -20,7 +20,9 @@ func subject(t *testing.T, name string, age time.Duration, rules ...string) prev
 	t.Helper()
 	s := preview.Subject{Running: "1.0", Update: policy.Update{Subject: name}, Facts: policy.Facts{MayUpdate: true}}
 	if age > 0 {
-		s.Update.Candidates = []policy.Candidate{{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now().Add(-age)}}
+		s.Update.Candidates = []policy.Candidate{{
+			Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now().Add(-age),
+		}}
 	}
 	for _, rule := range rules {
 		rule, value, _ := strings.Cut(rule, "=")
@@ -51,15 +53,18 @@ func TestOf(t *testing.T) {
 	for _, c := range p.Containers {
 		order = append(order, c.Name+" "+c.State+" "+c.Target)
 	}
-	want := []string{"local/auto automatic 1.1", "local/old offered 1.1", "local/young offered 1.1", "local/held held 1.1", "local/current  "}
+	want := []string{"local/auto automatic 1.1", "local/old offered 1.1", "local/young offered 1.1",
+		"local/held held 1.1", "local/current  "}
 	if !slices.Equal(order, want) {
 		t.Errorf("got %q, want %q", order, want)
 	}
 	held := p.Containers[3]
-	if len(held.Windows) != 3 || held.Windows[0].From.Format(time.DateTime) != "2026-11-28 02:00:00" || held.Windows[0].Until.Sub(held.Windows[0].From.Time) != 3*time.Hour {
+	if len(held.Windows) != 3 || held.Windows[0].From.Format(time.DateTime) != "2026-11-28 02:00:00" ||
+		held.Windows[0].Until.Sub(held.Windows[0].From.Time) != 3*time.Hour {
 		t.Errorf("windows: got %v", held.Windows)
 	}
-	if len(held.Reasons) != 1 || held.Reasons[0].Code != policy.ReasonWindow || !held.Until.Equal(held.Windows[0].From.Time) {
+	if len(held.Reasons) != 1 || held.Reasons[0].Code != policy.ReasonWindow ||
+		!held.Until.Equal(held.Windows[0].From.Time) {
 		t.Errorf("got %+v", held)
 	}
 	if got := fmt.Sprint(held.Rules); got != "[{window Sat 02:00-05:00 UTC policy.window}]" {

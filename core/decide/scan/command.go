@@ -54,7 +54,8 @@ const (
 
 // passedEnv are the variables of the environment that every scanner sees.
 var passedEnv = []string{
-	"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_HOST", "DOCKER_CONFIG",
+	"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "SSL_CERT_FILE",
+	"SSL_CERT_DIR", "DOCKER_HOST", "DOCKER_CONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
@@ -84,7 +85,8 @@ func (c *Command) words(platform string) []string {
 	if len(c.Words) > 1 {
 		return c.Words
 	}
-	words := []string{c.Words[0], "image", "--quiet", "--format", "json", "--scanners", "vuln", "--timeout", c.Timeout.String()}
+	words := []string{c.Words[0], "image", "--quiet", "--format", "json", "--scanners", "vuln", "--timeout",
+		c.Timeout.String()}
 	if c.Words[0] == config.Grype {
 		words = []string{c.Words[0], "--quiet", "--output", "json"}
 	}
@@ -102,7 +104,8 @@ var referenceForm = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:/@\[\]-]*$`)
 // scanners can be configured to fail when they find something. The error says what it wrote to
 // its standard error last, if it wrote no report, and is ctx's error when that has ended.
 func (c *Command) Scan(ctx context.Context, image Image) (vulnerability.Report, error) {
-	if !referenceForm().MatchString(image.Reference) || image.Platform != "" && !referenceForm().MatchString(image.Platform) {
+	if !referenceForm().MatchString(image.Reference) ||
+		image.Platform != "" && !referenceForm().MatchString(image.Platform) {
 		return vulnerability.Report{}, fmt.Errorf("%.200q cannot be scanned: it is no name of an image", image.Reference)
 	}
 	words := slices.Clone(c.words(image.Platform))
@@ -154,9 +157,11 @@ func (c *Command) run(caller context.Context, words, environ []string) (vulnerab
 	case errors.Is(unread, vulnerability.ErrTooLarge):
 		return vulnerability.Report{}, unread
 	case ctx.Err() != nil:
-		return vulnerability.Report{}, fmt.Errorf("%s did not end within %v and was stopped: raise scan.timeout if it needs longer", words[0], c.Timeout)
+		return vulnerability.Report{},
+			fmt.Errorf("%s did not end within %v and was stopped: raise scan.timeout if it needs longer", words[0], c.Timeout)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		return vulnerability.Report{}, fmt.Errorf("there is no program %s: install it, or give its path in scan.command", words[0])
+		return vulnerability.Report{},
+			fmt.Errorf("there is no program %s: install it, or give its path in scan.command", words[0])
 	case errors.As(err, &exit):
 		return vulnerability.Report{}, fmt.Errorf("%s ended with %s and no report%s", words[0], exit, said.last())
 	case err != nil && unread == nil:

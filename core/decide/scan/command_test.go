@@ -23,7 +23,10 @@ import (
 
 const reference = "ghcr.io/me/app@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-var image = Image{Reference: reference, Digest: strings.TrimPrefix(reference, "ghcr.io/me/app@"), Platform: "linux/arm64", Host: "ghcr.io"}
+var image = Image{
+	Reference: reference, Digest: strings.TrimPrefix(reference, "ghcr.io/me/app@"), Platform: "linux/arm64",
+	Host: "ghcr.io",
+}
 
 // script writes a program, and returns its path.
 func script(t *testing.T, name, text string) string {
@@ -64,8 +67,9 @@ func TestFailingScanners(t *testing.T) {
 	t.Setenv("TOKEN_OF_ANOTHER", "s3cret")
 	report := fmt.Sprintf(grypeReport, reference)
 	for name, test := range map[string]struct{ text, want string }{
-		"fails since it found something":     {"printf '" + report + "'; echo 'discovered vulnerabilities' >&2; exit 2", ""},
-		"fails":                              {"echo start >&2; echo 'FATAL: no such image' >&2; echo >&2; exit 1", "exit status 1 and no report: FATAL: no such image"},
+		"fails since it found something": {"printf '" + report + "'; echo 'discovered vulnerabilities' >&2; exit 2", ""},
+		"fails": {"echo start >&2; echo 'FATAL: no such image' >&2; echo >&2; exit 1",
+			"exit status 1 and no report: FATAL: no such image"},
 		"fails with control characters":      {`printf '\033[31mred\033[0m\n' >&2; exit 1`, "no report: [31mred[0m"},
 		"writes a log":                       {"echo 'INFO scanning'", "no report of Trivy or Grype"},
 		"writes nothing":                     {"true", "ends too early"},
@@ -97,13 +101,17 @@ func TestFailingScanners(t *testing.T) {
 }
 
 func TestImagesCannotBecomeOptions(t *testing.T) {
-	c := &Command{Words: []string{script(t, "scanner", `echo ran >&2; exit 1`), config.ImagePlaceholder}, Timeout: time.Minute}
+	c := &Command{
+		Words: []string{script(t, "scanner", `echo ran >&2; exit 1`), config.ImagePlaceholder}, Timeout: time.Minute,
+	}
 	for _, name := range []string{"", "--output=/etc/passwd", "a b", "a;reboot", "$(reboot)", "a\nb", "a/b@sha256:1 --x"} {
-		if _, err := c.Scan(t.Context(), Image{Reference: name}); err == nil || !strings.Contains(err.Error(), "no name of an image") {
+		if _, err := c.Scan(t.Context(), Image{Reference: name}); err == nil ||
+			!strings.Contains(err.Error(), "no name of an image") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := c.Scan(t.Context(), Image{Reference: reference, Platform: "--x"}); err == nil || !strings.Contains(err.Error(), "no name of an image") {
+	if _, err := c.Scan(t.Context(), Image{Reference: reference, Platform: "--x"}); err == nil ||
+		!strings.Contains(err.Error(), "no name of an image") {
 		t.Error(err)
 	}
 }
@@ -134,7 +142,9 @@ func TestHangingScannerIsEnded(t *testing.T) {
 					f.Close()
 				}
 			}()
-			c := &Command{Words: []string{script(t, "scanner", "exec 9> '"+pipe+"'; "+text), config.ImagePlaceholder}, Timeout: time.Hour}
+			c := &Command{
+				Words: []string{script(t, "scanner", "exec 9> '"+pipe+"'; "+text), config.ImagePlaceholder}, Timeout: time.Hour,
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				<-opened // it runs
@@ -150,8 +160,11 @@ func TestHangingScannerIsEnded(t *testing.T) {
 			}
 		})
 	}
-	c := &Command{Words: []string{script(t, "scanner", "sleep 600"), config.ImagePlaceholder}, Timeout: 50 * time.Millisecond}
-	if _, err := c.Scan(t.Context(), image); err == nil || !strings.Contains(err.Error(), "did not end within 50ms") || errors.Is(err, context.DeadlineExceeded) {
+	c := &Command{
+		Words: []string{script(t, "scanner", "sleep 600"), config.ImagePlaceholder}, Timeout: 50 * time.Millisecond,
+	}
+	if _, err := c.Scan(t.Context(), image); err == nil || !strings.Contains(err.Error(), "did not end within 50ms") ||
+		errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -161,7 +174,9 @@ func TestCredentialsAreInAFileOnly(t *testing.T) {
 	t.Setenv("CHOSEN", "yes")
 	t.Setenv("OTHER", "no")
 	out := t.TempDir()
-	path := script(t, "scanner", `cp "$DOCKER_CONFIG/config.json" "`+out+`/config.json"; ls -ld "$DOCKER_CONFIG" "$DOCKER_CONFIG/config.json" > "`+out+`/modes"
+	path := script(t, "scanner",
+		`cp "$DOCKER_CONFIG/config.json" "`+out+
+			`/config.json"; ls -ld "$DOCKER_CONFIG" "$DOCKER_CONFIG/config.json" > "`+out+`/modes"
 echo "$*" > "`+out+`/words"; env > "`+out+`/env"; printf '`+fmt.Sprintf(grypeReport, reference)+`'`)
 	private := image
 	private.Credentials = sdk.Credentials{Username: "me", Password: "s3cret"}
@@ -179,7 +194,8 @@ echo "$*" > "`+out+`/words"; env > "`+out+`/env"; printf '`+fmt.Sprintf(grypeRep
 	var written struct {
 		Auths map[string]struct{ Auth []byte }
 	}
-	if err := json.Unmarshal([]byte(read("config.json")), &written); err != nil || string(written.Auths["ghcr.io"].Auth) != "me:s3cret" || len(written.Auths) != 1 {
+	if err := json.Unmarshal([]byte(read("config.json")), &written); err != nil ||
+		string(written.Auths["ghcr.io"].Auth) != "me:s3cret" || len(written.Auths) != 1 {
 		t.Errorf("%s, %v", read("config.json"), err)
 	}
 	if modes := read("modes"); !strings.HasPrefix(modes, "drwx------") || !strings.Contains(modes, "\n-rw-------") {
@@ -206,7 +222,8 @@ func TestHubCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	if text, _ := os.ReadFile(filepath.Join(folder, "config.json")); !strings.Contains(string(text), "https://index.docker.io/v1/") {
+	if text, _ := os.ReadFile(filepath.Join(folder, "config.json")); !strings.Contains(string(text),
+		"https://index.docker.io/v1/") {
 		t.Errorf("%s", text)
 	}
 }

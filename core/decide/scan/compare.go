@@ -41,7 +41,9 @@ func worst(all []vulnerability.Finding) []vulnerability.Finding {
 }
 
 // report returns what is in an image: what is stored, if that is not too old.
-func (s *Scans) report(ctx context.Context, j *job, image Image, step string) (report vulnerability.Report, at time.Time, err error) {
+func (s *Scans) report(
+	ctx context.Context, j *job, image Image, step string,
+) (report vulnerability.Report, at time.Time, err error) {
 	body, at, found, err := s.opt.Store.Scan(ctx, image.id())
 	if err != nil {
 		return report, at, err
@@ -53,7 +55,8 @@ func (s *Scans) report(ctx context.Context, j *job, image Image, step string) (r
 	s.progress(j, step)
 	at = s.opt.Now()
 	if report, err = s.opt.Scanner.Scan(ctx, image); err == nil && !report.Is(image.Digest) {
-		err = fmt.Errorf("the scanner reports on %s, and not on %s: have it scan ${image} as it is", report.Images[0], image.Reference)
+		err = fmt.Errorf("the scanner reports on %s, and not on %s: have it scan ${image} as it is", report.Images[0],
+			image.Reference)
 	}
 	if err != nil {
 		s.count(&s.counts.Failed)

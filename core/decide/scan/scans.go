@@ -259,7 +259,8 @@ func (s *Scans) Request(c sdk.Container, actor string) error {
 	}
 	key := currentKey(&c)
 	if key == "" {
-		return sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so no scanner can fetch it there", who))
+		return sdk.WithKind(sdk.ErrUnsupported,
+			fmt.Errorf("%s: the image that runs was not pulled from a registry, so no scanner can fetch it there", who))
 	}
 	s.mu.Lock()
 	for _, j := range s.jobs {

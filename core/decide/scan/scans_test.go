@@ -40,15 +40,23 @@ type bench struct {
 
 func newBench(t *testing.T, change func(*Options)) *bench {
 	t.Helper()
-	b := &bench{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), reports: map[string][]vulnerability.Finding{}, offered: "sha256:new"}
+	b := &bench{
+		now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), reports: map[string][]vulnerability.Finding{},
+		offered: "sha256:new",
+	}
 	var err error
-	b.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &b.bus, Now: b.clock, Log: hclog.NewNullLogger()})
+	b.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{
+		Bus: &b.bus, Now: b.clock, Log: hclog.NewNullLogger(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt := Options{
-		Scanner: b, Images: b.images, Store: b.store, MaxAge: 24 * time.Hour, Changed: func(context.Context) { b.locked(func() { b.decided++ }) },
-		Progressed: func() { b.bus.Wake() }, Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") }, Log: hclog.NewNullLogger(), Now: b.clock,
+		Scanner: b, Images: b.images, Store: b.store, MaxAge: 24 * time.Hour,
+		Changed:    func(context.Context) { b.locked(func() { b.decided++ }) },
+		Progressed: func() { b.bus.Wake() },
+		Redact:     func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
+		Log:        hclog.NewNullLogger(), Now: b.clock,
 	}
 	if change != nil {
 		change(&opt)
@@ -95,7 +103,8 @@ func (b *bench) Scan(ctx context.Context, image Image) (vulnerability.Report, er
 	if b.about != "" {
 		about = b.about
 	}
-	return vulnerability.Report{Scanner: "trivy", Images: []string{about}, Findings: b.reports[image.Digest]}, errors.Join(b.fails, ctx.Err())
+	return vulnerability.Report{Scanner: "trivy", Images: []string{about}, Findings: b.reports[image.Digest]},
+		errors.Join(b.fails, ctx.Err())
 }
 
 // wait returns the status of a container once no scan of it is under way.
@@ -121,7 +130,10 @@ func (b *bench) wait(t *testing.T, c sdk.Container) Status {
 func web(name string) sdk.Container {
 	return sdk.Container{
 		ID: name, Name: name, Watcher: "local", UpdateAvailable: true,
-		Image:      sdk.Image{Name: "library/web", Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"}, Digest: sdk.Digest{Repo: "sha256:old"}, OS: "linux", Architecture: "amd64"},
+		Image: sdk.Image{
+			Name: "library/web", Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"},
+			Digest: sdk.Digest{Repo: "sha256:old"}, OS: "linux", Architecture: "amd64",
+		},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "1.1"}, Result: &sdk.Result{Tag: "1.1"},
 	}
 }
@@ -137,7 +149,8 @@ func findings(texts ...string) (all []vulnerability.Finding) {
 
 func TestScanComparesAndRemembers(t *testing.T) {
 	b := newBench(t, nil)
-	b.reports["sha256:old"], b.reports["sha256:new"] = findings("C1 critical", "C2 critical", "H1 high"), findings("H1 high")
+	b.reports["sha256:old"], b.reports["sha256:new"] = findings("C1 critical", "C2 critical", "H1 high"),
+		findings("H1 high")
 	if st := b.wait(t, web("web")); st.State != None {
 		t.Fatalf("before: %+v", st)
 	}
@@ -145,7 +158,9 @@ func TestScanComparesAndRemembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := b.wait(t, web("web"))
-	if st.State != Done || st.Comparison == nil || st.Comparison.String() != "fixes 2 critical, adds none" || len(st.Comparison.FixedFindings) != 2 || len(st.Comparison.RemainingFindings) != 1 || st.Comparison.To != "sha256:new" {
+	if st.State != Done || st.Comparison == nil || st.Comparison.String() != "fixes 2 critical, adds none" ||
+		len(st.Comparison.FixedFindings) != 2 || len(st.Comparison.RemainingFindings) != 1 ||
+		st.Comparison.To != "sha256:new" {
 		t.Fatalf("%+v", st)
 	}
 	candidate := policy.Candidate{Tag: "1.1", Kind: sdk.KindTag}
@@ -160,7 +175,8 @@ func TestScanComparesAndRemembers(t *testing.T) {
 		t.Error("another image of the tag is known")
 	}
 	events, err := b.store.History(t.Context(), event.Filter{Types: []event.Type{event.ScanFinished}, Limit: 10})
-	if err != nil || len(events) != 1 || events[0].Subject != "local/web" || *events[0].Scan != (event.Scan{Actor: "ana", Version: "1.1", Summary: "fixes 2 critical, adds none"}) {
+	if err != nil || len(events) != 1 || events[0].Subject != "local/web" ||
+		*events[0].Scan != (event.Scan{Actor: "ana", Version: "1.1", Summary: "fixes 2 critical, adds none"}) {
 		t.Errorf("%+v, %v", events, err)
 	}
 	// Another container with the same images, and this one again: nothing is scanned twice within the day.
@@ -200,7 +216,8 @@ func TestScanFailures(t *testing.T) {
 		if err := b.Request(web("web"), "ana"); err != nil {
 			t.Fatal(err)
 		}
-		if st := b.wait(t, web("web")); st.State != Failed || !strings.Contains(st.Error, want) || strings.Contains(st.Error, "s3cret") || st.Comparison != nil {
+		if st := b.wait(t, web("web")); st.State != Failed || !strings.Contains(st.Error, want) ||
+			strings.Contains(st.Error, "s3cret") || st.Comparison != nil {
 			t.Errorf("%+v, want %q", st, want)
 		}
 	}
@@ -336,7 +353,8 @@ func TestEarlyScansWhatIsTooYoung(t *testing.T) {
 		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: code}}}
 		return &c
 	}
-	young, skipped, unruled, offered := held("a", policy.ReasonMinAge), held("b", policy.ReasonSkipped), held("unruled", policy.ReasonMinAge), held("d", policy.ReasonMinAge)
+	young, skipped, unruled, offered := held("a", policy.ReasonMinAge), held("b", policy.ReasonSkipped),
+		held("unruled", policy.ReasonMinAge), held("d", policy.ReasonMinAge)
 	offered.Decision.State = sdk.StateOffered
 	rules := func(c sdk.Container) (r policy.Rules) {
 		if c.Name != "unruled" {
@@ -379,7 +397,9 @@ func TestRunStopsTheScanner(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if events, err := b.store.History(t.Context(), event.Filter{Types: []event.Type{event.ScanFinished}, Limit: 10}); err != nil || len(events) > 0 {
+	if events, err := b.store.History(t.Context(), event.Filter{
+		Types: []event.Type{event.ScanFinished}, Limit: 10,
+	}); err != nil || len(events) > 0 {
 		t.Errorf("%+v, %v", events, err)
 	}
 }

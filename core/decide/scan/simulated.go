@@ -35,7 +35,8 @@ func (s Simulated) Scan(ctx context.Context, image Image) (vulnerability.Report,
 		}
 		severity := vulnerability.Severities()[(i+seed)%5]
 		r.Findings = append(r.Findings, vulnerability.Finding{
-			ID: fmt.Sprintf("CVE-2026-%04d", 1000+100*i+seed%7), Severity: severity, Package: p, Installed: fmt.Sprintf("1.%d.0", i), Fixed: fmt.Sprintf("1.%d.%d", i, 1+seed%9),
+			ID: fmt.Sprintf("CVE-2026-%04d", 1000+100*i+seed%7), Severity: severity, Package: p,
+			Installed: fmt.Sprintf("1.%d.0", i), Fixed: fmt.Sprintf("1.%d.%d", i, 1+seed%9),
 		})
 	}
 	slices.SortStableFunc(r.Findings, func(a, b vulnerability.Finding) int { return cmp.Compare(b.Severity, a.Severity) })

@@ -51,7 +51,8 @@ func releaseNumbers(word string) int {
 	switch strings.ToLower(word) {
 	case "alpine", "azl", "azurelinux", "busybox", "leap", "mariner", "opensuse", "photon", "ubuntu":
 		return 2
-	case "al", "alma", "almalinux", "amazonlinux", "amzn", "bci", "centos", "deb", "debian", "el", "fc", "fedora", "freebsd",
+	case "al", "alma", "almalinux", "amazonlinux", "amzn", "bci", "centos", "deb", "debian", "el", "fc", "fedora",
+		"freebsd",
 		"ol", "oraclelinux", "rhel", "rocky", "rockylinux", "sle", "sles", "stream", "ubi":
 		return 1
 	}

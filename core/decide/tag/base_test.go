@@ -10,11 +10,13 @@ import (
 func TestSelectStaysOnBase(t *testing.T) {
 	run(t, []scenario{
 		{Rules{}, "1.6.33-alpine3.21", "1.6.34-alpine3.21 1.6.38-alpine3.22", "1.6.34-alpine3.21"},
-		{Rules{}, "12.4.1-base-ubuntu22.04", "12.5.0-base-ubuntu22.04 12.6.3-base-ubuntu24.04 12.6.3-devel-ubuntu22.04", "12.5.0-base-ubuntu22.04"},
+		{Rules{}, "12.4.1-base-ubuntu22.04", "12.5.0-base-ubuntu22.04 12.6.3-base-ubuntu24.04 12.6.3-devel-ubuntu22.04",
+			"12.5.0-base-ubuntu22.04"},
 		{Rules{}, "3.4.1-debian-11-r0", "3.4.2-debian-11-r3 3.4.2-debian-11-r10 3.5.0-debian-12-r1", "3.4.2-debian-11-r10"},
 		{Rules{}, "7.9.0-1-ubi8", "7.9.1-2-ubi8 8.0.0-1-ubi9", "7.9.1-2-ubi8"},
 		{Rules{}, "3.1.14-18", "3.1.14-16 3.1.14-18 3.1.14-20 3.1.15-18 4.0.9-20 4.0.9-22 4.0.9", "3.1.15-18"},
-		{Rules{}, "3.1.14-18-minimal", "3.1.14-18 3.1.14-20 3.1.15-18-minimal 3.1.16-18 4.0.9-20-minimal", "3.1.15-18-minimal"},
+		{Rules{}, "3.1.14-18-minimal", "3.1.14-18 3.1.14-20 3.1.15-18-minimal 3.1.16-18 4.0.9-20-minimal",
+			"3.1.15-18-minimal"},
 		{Rules{}, "1.0-almalinux-9", "1.1-almalinux-9 1.2-almalinux-10", "1.1-almalinux-9"},
 		{Rules{}, "1.0_debian_12", "1.1_debian_12 1.2_debian_13", "1.1_debian_12"},
 		// The updates of a base's release are no other base.
@@ -40,8 +42,10 @@ func TestSelectLeavesDroppedBase(t *testing.T) {
 		{"4.2.0-debian-11-r5", "4.2.0-debian-12-r9", "", ""},
 		{"3.1.14-18", "3.1.14-16 3.1.14-20", "", ""},
 		// A floating tag whose base gets no more precise tags any more has been left behind.
-		{"16-alpine3.19", "16-alpine3.20 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.20 16.7-alpine3.20 16.7-alpine3.21", "16-alpine3.20", "alpine3.19"},
-		{"16-alpine3.19", "16-alpine3.20 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.20 16.7-alpine3.21", "16-alpine3.21", "alpine3.19"},
+		{"16-alpine3.19", "16-alpine3.20 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.20 16.7-alpine3.20 16.7-alpine3.21",
+			"16-alpine3.20", "alpine3.19"},
+		{"16-alpine3.19", "16-alpine3.20 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.20 16.7-alpine3.21",
+			"16-alpine3.21", "alpine3.19"},
 		{"16-alpine3.19", "16-alpine3.20 16.6-alpine3.19 16.6-alpine3.20", "", ""},
 		{"16-alpine3.19", "16-alpine3.20 16.6-alpine3.19 17.1-alpine3.20 16.7rc1-alpine3.20", "", ""},
 		{"16-alpine3.19", "16-alpine3.20 16.6-alpine3.20", "", ""},
@@ -109,12 +113,14 @@ func TestExplainSaysBase(t *testing.T) {
 	}{
 		{"1.1-alpine3.19 1.2-alpine3.20", "1.2-alpine3.20", false, ReasonBase, "the base alpine3.19"},
 		{"1.1-alpine3.19 1.2-alpine3.20", "1.1-alpine3.19", true, ReasonNewest, "newest"},
-		{"1.1-alpine3.20 1.2-alpine3.20", "1.2-alpine3.20", true, ReasonNewest, "nothing newer is published on the base alpine3.19"},
+		{"1.1-alpine3.20 1.2-alpine3.20", "1.2-alpine3.20", true, ReasonNewest,
+			"nothing newer is published on the base alpine3.19"},
 		{"1.1-alpine3.20 1.2-alpine3.20", "1.1-alpine3.20", true, ReasonNewer, "not the newest"},
 		{"1.0-alpine3.20", "1.0-alpine3.20", false, ReasonNotNewer, "on the base alpine3.20 instead of alpine3.19"},
 		{"1.0-alpine3.20 1.0.1-alpine3.19 1.0.2-alpine3.20", "1.0-alpine3.20", true, ReasonNewest, "the base alpine3.19"},
 	} {
-		if v := verdict("1.0-alpine3.19", c.tags, c.tag); v.Kept != c.kept || v.Reason != c.reason || !strings.Contains(v.Detail, c.detail) {
+		if v := verdict("1.0-alpine3.19", c.tags, c.tag); v.Kept != c.kept || v.Reason != c.reason ||
+			!strings.Contains(v.Detail, c.detail) {
 			t.Errorf("%q among %s: %+v, want %s", c.tag, c.tags, v, c.reason)
 		}
 	}

@@ -20,7 +20,8 @@ func (b *baseDrop) addEqual(tag string, v, running *version) {
 // addPrecise looks at a tag with more numbers than the running one.
 func (b *baseDrop) addPrecise(v, running *version) {
 	n := len(running.main)
-	if len(v.main) <= n || compareLists(v.main[:n], running.main) != 0 || v.stage != running.stage || !sameFamily(v, running) {
+	if len(v.main) <= n || compareLists(v.main[:n], running.main) != 0 || v.stage != running.stage ||
+		!sameFamily(v, running) {
 		return
 	}
 	switch on := compareLists(v.release(), running.release()); {

@@ -28,7 +28,8 @@ func Behind(current string, tags []string) []string {
 		}
 		switch {
 		case isVersion:
-			if len(v.main) <= len(running.main) || !slices.Equal(v.main[:len(running.main)], running.main) || !moreSpecific(&v, &running) {
+			if len(v.main) <= len(running.main) || !slices.Equal(v.main[:len(running.main)], running.main) ||
+				!moreSpecific(&v, &running) {
 				continue
 			}
 		case !hasSuffix(&v, suffix):
@@ -40,7 +41,8 @@ func Behind(current string, tags []string) []string {
 	slices.SortFunc(found, func(a, b named) int {
 		return cmp.Or(
 			-compareBool(a.stage.release(), b.stage.release()), compareBool(a.date != 0, b.date != 0),
-			-compareVersions(&a.version, &b.version), len(b.main)-len(a.main), len(a.family)-len(b.family), strings.Compare(a.tag, b.tag))
+			-compareVersions(&a.version, &b.version), len(b.main)-len(a.main), len(a.family)-len(b.family),
+			strings.Compare(a.tag, b.tag))
 	})
 	found = found[:min(len(found), maxBehind)]
 	names := make([]string, len(found))

@@ -9,7 +9,8 @@ import (
 func TestBehind(t *testing.T) {
 	for _, test := range []struct{ current, tags, want string }{
 		{"latest", "1.27.2 latest 1 1.27 1.27.3 1.27.3-alpine stable", "1.27.3 1.27.2 1.27 1"},
-		{"lts-alpine", "22.11.0-alpine 22-alpine lts-alpine 23.2.0-alpine 22.11.0 alpine", "23.2.0-alpine 22.11.0-alpine 22-alpine"},
+		{"lts-alpine", "22.11.0-alpine 22-alpine lts-alpine 23.2.0-alpine 22.11.0 alpine",
+			"23.2.0-alpine 22.11.0-alpine 22-alpine"},
 		{"alpine", "1.27.2-alpine 1.27.2 1.27.2-alpine-slim", "1.27.2-alpine"},
 		{"16-alpine", "16.3-alpine 16.4-alpine 16.4 17.0-alpine 16-alpine 160.1-alpine", "16.4-alpine 16.3-alpine"},
 		{"1.27", "1.27.3 1.27.2 1.27.3-alpine 1.28.0 1.26.9", "1.27.3 1.27.2"},

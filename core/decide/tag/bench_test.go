@@ -11,7 +11,8 @@ func manyTags(n int) []string {
 	tags := make([]string, 0, n)
 	for i := 0; len(tags) < n; i++ {
 		v := fmt.Sprintf("%d.%d.%d", i%40, i/40%60, i/2400)
-		tags = append(tags, v, v+"-alpine3.19", v+"-rc1", "v"+v, fmt.Sprintf("sha-%07x", i), fmt.Sprintf("%d.0.%d-ls%d", i%40, i, i), fmt.Sprintf("%07xa", i))
+		tags = append(tags, v, v+"-alpine3.19", v+"-rc1", "v"+v, fmt.Sprintf("sha-%07x", i),
+			fmt.Sprintf("%d.0.%d-ls%d", i%40, i, i), fmt.Sprintf("%07xa", i))
 	}
 	return tags[:n]
 }
@@ -26,10 +27,14 @@ var benchmarks = []struct {
 	{"plain", "1.2.3-alpine3.18", Rules{}},
 	{"include", "1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`}},
 	{"transform", "1.2.3", Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}},
-	{"all", "1.2.3", Rules{Include: `^v?\d+\.\d+\.\d+`, Exclude: `(alpine|beta|-ls\d+)`, Transform: `^v?(\d+\.\d+\.\d+).*$ => $1`}},
+	{"all", "1.2.3", Rules{
+		Include: `^v?\d+\.\d+\.\d+`, Exclude: `(alpine|beta|-ls\d+)`, Transform: `^v?(\d+\.\d+\.\d+).*$ => $1`,
+	}},
 	{"elsewhere", "latest-1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`, Transform: `^latest-(.*)$ => $1`}},
 	{"lookahead", "1.2.3", Rules{Include: `^(?!.*rc)\d+\.\d+\.\d+$`}},
-	{"lookarounds", "1.2.3", Rules{Include: `^(?!.*rc)v?\d+\.\d+\.\d+`, Exclude: `(?<=\d)-(?:alpine|ls)`, Transform: `^v?(?=\d)(\d+\.\d+\.\d+).*$ => $1`}},
+	{"lookarounds", "1.2.3", Rules{
+		Include: `^(?!.*rc)v?\d+\.\d+\.\d+`, Exclude: `(?<=\d)-(?:alpine|ls)`, Transform: `^v?(?=\d)(\d+\.\d+\.\d+).*$ => $1`,
+	}},
 }
 
 func BenchmarkSelect(b *testing.B) {

@@ -14,7 +14,9 @@ var huge = `(?:` + strings.Repeat(`.?`, 490) + `){0,1000}!`
 
 // The program of a pattern is bounded before it is compiled.
 func TestCompileRefusesHugeProgram(t *testing.T) {
-	for _, r := range []Rules{{Include: huge}, {Exclude: huge}, {Transform: huge + ` => $1`}, {Include: `^(\w{1,100}){1,10}$`}} {
+	for _, r := range []Rules{{Include: huge}, {Exclude: huge}, {Transform: huge + ` => $1`}, {
+		Include: `^(\w{1,100}){1,10}$`,
+	}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		s, err := Compile(r)
@@ -36,16 +38,21 @@ func TestCompileRefusesHugeProgram(t *testing.T) {
 // the linear engine, too.
 func TestSlowDecisionIsBounded(t *testing.T) {
 	for rule, r := range map[string]Rules{
-		"include": {Include: `^(?=1)`}, "exclude": {Exclude: `^(?=x)`, Include: `^(?:1.?.?.?){1,20}`}, "transform": {Transform: `^(1.*)$ => $1`, Exclude: `z`},
+		"include": {Include: `^(?=1)`}, "exclude": {Exclude: `^(?=x)`, Include: `^(?:1.?.?.?){1,20}`},
+		"transform": {Transform: `^(1.*)$ => $1`, Exclude: `z`},
 	} {
-		d := decision{Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second)}
+		d := decision{
+			Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
+		}
 		err := d.run([]string{"1"}, nil)
 		var bad *RuleError
 		if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || bad.Rule != rule {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	d := decision{Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second)}
+	d := decision{
+		Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
+	}
 	if err := d.run([]string{"1"}, nil); err != nil {
 		t.Errorf("without patterns: %v", err)
 	}
@@ -73,7 +80,8 @@ func TestSelectIsCancelled(t *testing.T) {
 	cancel()
 	for _, r := range []Rules{{}, {Include: `^\d`}, {Include: `^(?=\d)`}} {
 		s := mustCompile(t, r)
-		if sel, err := s.Select(cancelled, "1.0", []string{"1.1"}); !errors.Is(err, context.Canceled) || sel.Newer || sel.Tag != "1.0" {
+		if sel, err := s.Select(cancelled, "1.0", []string{"1.1"}); !errors.Is(err, context.Canceled) || sel.Newer ||
+			sel.Tag != "1.0" {
 			t.Errorf("select by %+v: %+v, %v", r, sel, err)
 		}
 		if e, err := s.Explain(cancelled, "1.0", []string{"1.1"}); !errors.Is(err, context.Canceled) || e.Verdicts != nil {

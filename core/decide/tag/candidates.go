@@ -92,7 +92,8 @@ func (d *decision) candidates() (list []ranked, best standing) {
 	best = all[0].stands
 	var before ranked
 	for _, r := range all {
-		if r.stands == offBase && best == ahead || r.stands == rebuilt && best != rebuilt || r.tag == before.tag || before.version != nil && sameVersion(r.version, before.version) {
+		if r.stands == offBase && best == ahead || r.stands == rebuilt && best != rebuilt || r.tag == before.tag ||
+			before.version != nil && sameVersion(r.version, before.version) {
 			continue
 		}
 		before = r

@@ -15,18 +15,26 @@ func TestCandidates(t *testing.T) {
 		tags    string
 		want    string
 	}{
-		"every level":                 {Rules{}, "8.1.0", "8.1.0 8.1.1 8.1.2 8.2.0 8.2.1 9.0.0 9.1.0 8.0.9", "9.1.0 major, 9.0.0 major, 8.2.1 minor, 8.2.0 minor, 8.1.2 patch, 8.1.1 patch"},
-		"nothing newer":               {Rules{}, "8.1.0", "8.1.0 8.0.9 latest", ""},
-		"no version":                  {Rules{}, "latest", "8.1.0 8.0.9 latest", ""},
-		"prereleases are none":        {Rules{}, "8.1.0", "8.1.0 8.2.0 9.0.0-rc1", "8.2.0 minor"},
-		"prereleases where allowed":   {Rules{Prerelease: true}, "8.1.0", "8.1.0 8.2.0 9.0.0-rc1", "9.0.0-rc1 major, 8.2.0 minor"},
-		"excluded":                    {Rules{Exclude: `^9\.`}, "8.1.0", "9.0.0 8.2.0 8.1.0", "8.2.0 minor"},
-		"only on the base of current": {Rules{}, "8.1.0-alpine3.19", "8.1.1-alpine3.19 9.0.0-alpine3.21 8.1.2-alpine3.20", "8.1.1-alpine3.19 patch"},
-		"on other bases if on none":   {Rules{}, "8.1.0-alpine3.19", "8.1.0-alpine3.19 8.2.0-alpine3.20 8.2.0-alpine3.21 9.0.0-alpine3.21", "9.0.0-alpine3.21 major, 8.2.0-alpine3.20 minor"},
-		"builds of one version":       {Rules{}, "1.2.3-ls45", "1.2.3-ls46 1.2.3-ls47 1.2.4-ls48", "1.2.4-ls48 patch, 1.2.3-ls47 prerelease, 1.2.3-ls46 prerelease"},
-		"flavours of one version":     {Rules{}, "10.8.13-1", "10.8.14 10.8.14-2", "10.8.14-2 patch"},
-		"equal by a transform":        {Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}, "4.39.1", "4.40.9 4.40.10 4.41.1", "4.41.1 minor, 4.40.10 minor"},
-		"a base that was dropped":     {Rules{}, "16-alpine3.19", "16-alpine3.19 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.21", "16-alpine3.21 prerelease"},
+		"every level": {Rules{}, "8.1.0", "8.1.0 8.1.1 8.1.2 8.2.0 8.2.1 9.0.0 9.1.0 8.0.9",
+			"9.1.0 major, 9.0.0 major, 8.2.1 minor, 8.2.0 minor, 8.1.2 patch, 8.1.1 patch"},
+		"nothing newer":        {Rules{}, "8.1.0", "8.1.0 8.0.9 latest", ""},
+		"no version":           {Rules{}, "latest", "8.1.0 8.0.9 latest", ""},
+		"prereleases are none": {Rules{}, "8.1.0", "8.1.0 8.2.0 9.0.0-rc1", "8.2.0 minor"},
+		"prereleases where allowed": {Rules{Prerelease: true}, "8.1.0", "8.1.0 8.2.0 9.0.0-rc1",
+			"9.0.0-rc1 major, 8.2.0 minor"},
+		"excluded": {Rules{Exclude: `^9\.`}, "8.1.0", "9.0.0 8.2.0 8.1.0", "8.2.0 minor"},
+		"only on the base of current": {Rules{}, "8.1.0-alpine3.19",
+			"8.1.1-alpine3.19 9.0.0-alpine3.21 8.1.2-alpine3.20", "8.1.1-alpine3.19 patch"},
+		"on other bases if on none": {Rules{}, "8.1.0-alpine3.19",
+			"8.1.0-alpine3.19 8.2.0-alpine3.20 8.2.0-alpine3.21 9.0.0-alpine3.21",
+			"9.0.0-alpine3.21 major, 8.2.0-alpine3.20 minor"},
+		"builds of one version": {Rules{}, "1.2.3-ls45", "1.2.3-ls46 1.2.3-ls47 1.2.4-ls48",
+			"1.2.4-ls48 patch, 1.2.3-ls47 prerelease, 1.2.3-ls46 prerelease"},
+		"flavours of one version": {Rules{}, "10.8.13-1", "10.8.14 10.8.14-2", "10.8.14-2 patch"},
+		"equal by a transform": {Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}, "4.39.1", "4.40.9 4.40.10 4.41.1",
+			"4.41.1 minor, 4.40.10 minor"},
+		"a base that was dropped": {Rules{}, "16-alpine3.19",
+			"16-alpine3.19 16-alpine3.21 16.5-alpine3.19 16.6-alpine3.21", "16-alpine3.21 prerelease"},
 	} {
 		sel, err := mustCompile(t, c.rules).Select(t.Context(), c.current, strings.Fields(c.tags))
 		if err != nil {
@@ -58,7 +66,9 @@ func TestCandidatesAreBounded(t *testing.T) {
 	if n := len(first.Candidates); n != 3*MaxCandidates+3 {
 		t.Errorf("%d candidates", n)
 	}
-	for _, want := range []Candidate{{"101.0.0", "major"}, {"72.0.0", "major"}, {"3.0.0", "major"}, {"1.102.0", "minor"}, {"1.73.0", "minor"}, {"1.4.0", "minor"}, {"1.2.103", "patch"}, {"1.2.74", "patch"}, {"1.2.5", "patch"}} {
+	for _, want := range []Candidate{{"101.0.0", "major"}, {"72.0.0", "major"}, {"3.0.0", "major"},
+		{"1.102.0", "minor"}, {"1.73.0", "minor"}, {"1.4.0", "minor"}, {"1.2.103", "patch"}, {"1.2.74", "patch"},
+		{"1.2.5", "patch"}} {
 		if !slices.Contains(first.Candidates, want) {
 			t.Errorf("%v is missing", want)
 		}
@@ -97,7 +107,8 @@ func TestCandidatesFollowSelection(t *testing.T) {
 				t.Fatalf("%s among %q: candidates %v", current, tags, sel.Candidates)
 			}
 			seen[c.Tag] = true
-			if alone, err := s.Select(t.Context(), current, []string{current, c.Tag}); sel.LeftBase == "" && (err != nil || !alone.Newer) {
+			if alone, err := s.Select(t.Context(), current, []string{current, c.Tag}); sel.LeftBase == "" &&
+				(err != nil || !alone.Newer) {
 				t.Fatalf("%s is a candidate for %s and alone is not: %v", c.Tag, current, err)
 			}
 		}

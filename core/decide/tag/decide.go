@@ -54,8 +54,13 @@ func layoutOf(tag string) layout {
 
 // decide is the one decision behind Select and Explain. It calls note, if any, with
 // each tag and what became of it.
-func (s *Selector) decide(ctx context.Context, current string, tags, known []string, note func(*decision, string, Reason)) (Selection, error) {
-	d := decision{Selector: s, ctx: ctx, current: current, candidate: new(version), raw: layoutOf(current), newer: ranking{known: known}}
+func (s *Selector) decide(
+	ctx context.Context, current string, tags, known []string, note func(*decision, string, Reason),
+) (Selection, error) {
+	d := decision{
+		Selector: s, ctx: ctx, current: current, candidate: new(version), raw: layoutOf(current),
+		newer: ranking{known: known},
+	}
 	d.deadline = time.Now().Add(matchBudget)
 	text, matched, err := s.transform.apply(current)
 	if err != nil {

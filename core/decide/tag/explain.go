@@ -27,11 +27,12 @@ const (
 	ReasonFamily            Reason = "family"              // another suffix
 	ReasonPrerelease        Reason = "prerelease"          // a prerelease, and the current tag is nearer to a release
 	ReasonDate              Reason = "date"                // a date for a version, or the other way round
-	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, and the current tag does not
-	ReasonBase              Reason = "base"                // newer, but on another base, and the current base has newer tags
-	ReasonNotNewer          Reason = "not-newer"           // older or equal
-	ReasonImplausible       Reason = "implausible"         // newer by its number, but built long before what runs
-	ReasonStep              Reason = "step"                // newer, but another version must not be left out
+	// begins with a year or a long number, and the current tag does not
+	ReasonCalendar    Reason = "calendar"
+	ReasonBase        Reason = "base"        // newer, but on another base, and the current base has newer tags
+	ReasonNotNewer    Reason = "not-newer"   // older or equal
+	ReasonImplausible Reason = "implausible" // newer by its number, but built long before what runs
+	ReasonStep        Reason = "step"        // newer, but another version must not be left out
 )
 
 // Explanation is a Selection and how it came about.
@@ -179,7 +180,8 @@ func (d *decision) detail(r Reason) string {
 		return d.comesFirst(d.candidate)
 	case ReasonNotNewer:
 		if compareLists(d.candidate.release(), d.running.release()) != 0 && compareCore(d.candidate, &d.running) == 0 {
-			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s", d.candidate.base.text, d.running.base.text)
+			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s",
+				d.candidate.base.text, d.running.base.text)
 		}
 		return "it is not newer than the current tag"
 	}
@@ -191,5 +193,6 @@ func (v *version) familyName() string {
 	if len(v.family) == 0 {
 		return "without suffix"
 	}
-	return strings.NewReplacer(string(foldedNumber), "N", string(foldedLetter), "X", string(foldedHash), "<commit>").Replace(string(v.family))
+	return strings.NewReplacer(string(foldedNumber), "N", string(foldedLetter), "X", string(foldedHash),
+		"<commit>").Replace(string(v.family))
 }

@@ -38,7 +38,8 @@ func TestExplainReasons(t *testing.T) {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		v := e.Verdicts[0]
-		if v.Tag != c.tag || v.Reason != c.reason || !strings.Contains(v.Detail, c.detail) || v.Kept != (c.reason == ReasonNewest) {
+		if v.Tag != c.tag || v.Reason != c.reason || !strings.Contains(v.Detail, c.detail) ||
+			v.Kept != (c.reason == ReasonNewest) {
 			t.Errorf("%q for %q: %+v, want %s", c.tag, c.current, v, c.reason)
 		}
 	}
@@ -54,7 +55,8 @@ func TestExplainIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.Verdicts) != 2*maxVerdicts+1 || len(e.Verdicts)+e.Omitted != len(tags) || e.Tag != "1.2999.0" || e.Kept != 2999 {
+	if len(e.Verdicts) != 2*maxVerdicts+1 || len(e.Verdicts)+e.Omitted != len(tags) || e.Tag != "1.2999.0" ||
+		e.Kept != 2999 {
 		t.Errorf("%d verdicts, %d omitted, %q of %d", len(e.Verdicts), e.Omitted, e.Tag, e.Kept)
 	}
 	if last := e.Verdicts[len(e.Verdicts)-1]; last.Tag != e.Tag || last.Reason != ReasonNewest {

@@ -95,7 +95,8 @@ func compileTransform(text string) (t *transform, warning string, err error) {
 	}
 	expression, replacement, ok := strings.Cut(text, "=>")
 	if !ok {
-		return nil, fmt.Sprintf("tag transform %.300q is ignored: write it as regex => replacement, such as ^v(.*)$ => $1", text), nil
+		return nil,
+			fmt.Sprintf("tag transform %.300q is ignored: write it as regex => replacement, such as ^v(.*)$ => $1", text), nil
 	}
 	// Like WUD, only the two pieces around the first arrow count.
 	replacement, _, again := strings.Cut(replacement, "=>")

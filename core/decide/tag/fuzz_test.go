@@ -55,7 +55,8 @@ func FuzzSelect(f *testing.F) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, p := range []string{`^\d+$`, `(?=a)b`, `[`, `^v(.*)$ => $1.$2`, `(?<n>a)\k<n>`, `\u0031[^]`, `((x{1000}){1000}){1000}`, `a{2,1500}`, `(?P<a>b)`} {
+	for _, p := range []string{`^\d+$`, `(?=a)b`, `[`, `^v(.*)$ => $1.$2`, `(?<n>a)\k<n>`, `\u0031[^]`,
+		`((x{1000}){1000}){1000}`, `a{2,1500}`, `(?P<a>b)`} {
 		f.Add(p, p, p)
 	}
 	f.Fuzz(func(t *testing.T, include, exclude, transform string) {

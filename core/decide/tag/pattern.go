@@ -70,7 +70,8 @@ func compile(expression string) (*pattern, error) {
 	if tree, err := gosyntax.Parse(expression, gosyntax.Perl); err == nil {
 		size := regexcost.Instructions(tree)
 		if size > maxProgram {
-			return nil, fmt.Errorf("it becomes %d steps when its repetitions are written out, %d are allowed: repeat less, such as {1,20} for {1,1000}, or use * and +", size, maxProgram)
+			return nil,
+				fmt.Errorf("it becomes %d steps when its repetitions are written out, %d are allowed: repeat less, such as {1,20} for {1,1000}, or use * and +", size, maxProgram)
 		}
 		if linear, err := regexp.Compile(expression); err == nil {
 			return &pattern{linear: linear, size: size}, nil
@@ -170,7 +171,8 @@ func remedy(code syntax.ErrorCode) string {
 	switch code {
 	case syntax.ErrInvalidRepeatOp, syntax.ErrMissingRepeatArgument, syntax.ErrQuantifiedAssertion:
 		return "put one thing before each repetition sign, or write \\ before the sign to match it"
-	case syntax.ErrInvalidCharRange, syntax.ErrReversedCharRange, syntax.ErrBadClassInCharRange, syntax.ErrShorthandClassInCharRange:
+	case syntax.ErrInvalidCharRange, syntax.ErrReversedCharRange, syntax.ErrBadClassInCharRange,
+		syntax.ErrShorthandClassInCharRange:
 		return "write ranges from low to high, and a hyphen last"
 	case syntax.ErrIllegalEndEscape, syntax.ErrUnrecognizedEscape:
 		return "remove the backslash, or write two to match one"

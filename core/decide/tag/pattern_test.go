@@ -103,7 +103,8 @@ func TestTimeoutAbandonsTheFilter(t *testing.T) {
 		}
 	}
 	s := mustCompile(t, Rules{Transform: slow + " => $1"})
-	if e, err := s.Explain(t.Context(), tags[0], tags); !errors.Is(err, ErrTimeout) || e.Tag != tags[0] || e.Verdicts != nil {
+	if e, err := s.Explain(t.Context(), tags[0], tags); !errors.Is(err, ErrTimeout) || e.Tag != tags[0] ||
+		e.Verdicts != nil {
 		t.Errorf("transform of the current tag: %+v, %v", e, err)
 	}
 	if s.IsVersion(tags[0]) || s.Transform(tags[0]) != tags[0] {
@@ -163,7 +164,8 @@ func TestPatternsMatchAsInJavaScript(t *testing.T) {
 	// Go accepts what JavaScript refuses, and it works as meant.
 	refused := map[string][]string{
 		`^v(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)-ls\d+$`: {"v1.2.3-ls4"},
-		`.*(?i)(rc|beta|alpha).*`: {"14-vectorchord0.4.3-pgvectors0.3.0", "1.0.0-rc1", "1.0.0-beta.2", "v1.0.0-beta3", "15.4.0-beta.2", "2.0.0-beta",
+		`.*(?i)(rc|beta|alpha).*`: {"14-vectorchord0.4.3-pgvectors0.3.0", "1.0.0-rc1", "1.0.0-beta.2", "v1.0.0-beta3",
+			"15.4.0-beta.2", "2.0.0-beta",
 			"0.4.7-beta-release", "2.1.0-alpha", "9.18-22.04_beta", "v2.0.6.3-2.0.6.3_beta-ls104"},
 		`^*selenoid*$`: nil,
 	}

@@ -67,7 +67,9 @@ func TestSelectWithPatternsOfUsers(t *testing.T) {
 // that it runs no version, or what is wrong.
 func chosen(t *testing.T, kind, value, current string, tags []string) string {
 	t.Helper()
-	rules := map[string]Rules{"include": {Include: value}, "exclude": {Exclude: value}, "transform": {Transform: value}}[kind]
+	rules := map[string]Rules{
+		"include": {Include: value}, "exclude": {Exclude: value}, "transform": {Transform: value},
+	}[kind]
 	s, err := Compile(rules)
 	if err != nil {
 		return " refused: " + err.Error()

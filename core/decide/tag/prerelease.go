@@ -109,7 +109,8 @@ func isLine(letters string) bool {
 		return true
 	}
 	switch strings.ToLower(letters) {
-	case "amazoncorretto", "corretto", "graalvm", "java", "jdk", "jre", "liberica", "openjdk", "sapmachine", "scala", "semeru", "temurin", "zulu",
+	case "amazoncorretto", "corretto", "graalvm", "java", "jdk", "jre", "liberica", "openjdk", "sapmachine", "scala",
+		"semeru", "temurin", "zulu",
 		"dotnet", "go", "golang", "node", "nodejs", "otp", "php", "py", "python", "ruby",
 		"pg", "postgres", "postgresql",
 		"cuda", "cudnn", "gfx", "jp", "rocm",

@@ -23,13 +23,19 @@ var (
 	prefixes = strings.Fields(`- - - - v v v V version- release- amd64- arm64v8- nightly- alpine3.19-v stable- latest- pr- jammy- RELEASE.`)
 	mains    = strings.Fields(`1 2 9 10 17 100 1500 2022 2024 1.0 1.2 1.9 1.10 2.0 10.11 22.04 24.04 2024.1 2024.01 2024.12 3.19 1.0.0 1.0.1 1.2.3 1.9.0 1.10.0
 		2.0.0 2.0.1 10.11.6 2023.12.9 2024.1.5 2024.01.05 2025.1.0 1500.1.0 5.14.0.9383 5.14.0.10000 6.3.0.10514 20240115 20240115.1 20240115.12 20240202 20231219 2024-01-15 2024-02-20`)
-	stages = []piece{{"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"-rc1", ""}, {"rc2", ""}, {"-rc.10", ""}, {"-beta", ""}, {"b3", ""}, {"-alpha1", ""}, {"-SNAPSHOT", ""},
+	stages = []piece{{"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"-rc1", ""}, {"rc2", ""}, {"-rc.10", ""},
+		{"-beta", ""}, {"b3", ""}, {"-alpha1", ""}, {"-SNAPSHOT", ""},
 		{"-M2", ""}, {".post1", ""}, {"-hotfix2", ""}, {"-dev", "-dev"}, {"-nightly", "-nightly"}, {"-dev.7", ""}}
-	suffixes = []piece{{"", "|"}, {"", "|"}, {"", "|"}, {"", "|"}, {"-alpine", "|alpine"}, {"-alpine3.19", "|alpine#"}, {"-alpine3.9", "|alpine#"}, {"-bookworm-slim", "|bookworm-slim"},
-		{"-ls5", "|ls"}, {"-ls12", "|ls"}, {"-ls100", "|ls"}, {"-r2-ls5", "r|ls"}, {"-1", "n|"}, {"-12", "n|"}, {"-2-alpine", "n|alpine"}, {"-r2", "r|"}, {"-p0", "p|"},
-		{"-pg15", "|pg15"}, {"-pg16", "|pg16"}, {"-jdk17", "|jdk17"}, {"-cuda12.1", "|cuda12.1"}, {"-amd64", "|amd64"}, {"-arm64v8", "|arm64v8"},
-		{"-0a1b2c3", "|*"}, {"-3456789", "|*"}, {"-c0ffee12-ls7", "|*ls"}, {"_v2.0.10-ls3", "|_v"}, {"-ce.0", "|ce"}, {"-debian-11-r5", "|debian"}, {"-debian-12-r0", "|debian"},
-		{"-debian-12-r9", "|debian"}, {"-1-ubi8", "n|ubi"}, {"-2-ubi9", "n|ubi"}, {"-ubuntu22.04", "|ubuntu#"}, {"-ubuntu24.04", "|ubuntu#"}, {"-18", "n|"}, {"-20", "n|"},
+	suffixes = []piece{{"", "|"}, {"", "|"}, {"", "|"}, {"", "|"}, {"-alpine", "|alpine"}, {"-alpine3.19", "|alpine#"},
+		{"-alpine3.9", "|alpine#"}, {"-bookworm-slim", "|bookworm-slim"},
+		{"-ls5", "|ls"}, {"-ls12", "|ls"}, {"-ls100", "|ls"}, {"-r2-ls5", "r|ls"}, {"-1", "n|"}, {"-12", "n|"},
+		{"-2-alpine", "n|alpine"}, {"-r2", "r|"}, {"-p0", "p|"},
+		{"-pg15", "|pg15"}, {"-pg16", "|pg16"}, {"-jdk17", "|jdk17"}, {"-cuda12.1", "|cuda12.1"}, {"-amd64", "|amd64"},
+		{"-arm64v8", "|arm64v8"},
+		{"-0a1b2c3", "|*"}, {"-3456789", "|*"}, {"-c0ffee12-ls7", "|*ls"}, {"_v2.0.10-ls3", "|_v"}, {"-ce.0", "|ce"},
+		{"-debian-11-r5", "|debian"}, {"-debian-12-r0", "|debian"},
+		{"-debian-12-r9", "|debian"}, {"-1-ubi8", "n|ubi"}, {"-2-ubi9", "n|ubi"}, {"-ubuntu22.04", "|ubuntu#"},
+		{"-ubuntu24.04", "|ubuntu#"}, {"-18", "n|"}, {"-20", "n|"},
 		{"-22", "n|"}, {"-3_slim", "n|_slim"}, {"-4_slim", "n|_slim"}, {"_slim", "|_slim"}}
 	others = strings.Fields(`latest stable edge alpine sha-abc1234 sha256-99.0.0.sig 1.0.0.sig 2.0.0.att abc1234 7b368146 4131252 jammy lts-alpine3.20 bookworm-slim x . -`)
 )
@@ -43,7 +49,10 @@ func newSample(r *rand.Rand) sample {
 	if stage.text != "" && !endsInDigit(stage.text) && strings.IndexFunc(suffix.text, isDigitRune) == 1 {
 		suffix = suffixes[0] // the number would be the stage's
 	}
-	s := sample{text: strings.TrimPrefix(pick(r, prefixes), "-") + main + stage.text + suffix.text, family: suffix.family + stage.family}
+	s := sample{
+		text:   strings.TrimPrefix(pick(r, prefixes), "-") + main + stage.text + suffix.text,
+		family: suffix.family + stage.family,
+	}
 	for _, number := range strings.FieldsFunc(main, func(r rune) bool { return !isDigitRune(r) }) {
 		n, _ := strconv.Atoi(number)
 		s.main = append(s.main, n)
@@ -83,8 +92,11 @@ func (s sample) follows(t sample) bool {
 }
 
 // propertyRules are the rules that the properties hold for.
-var propertyRules = []Rules{{}, {}, {}, {Prerelease: true}, {Include: `\d`}, {Include: `^v?\d+\.\d+`}, {Include: `^2\.0`}, {Exclude: `rc`}, {Exclude: `^2\.`, Prerelease: true},
-	{Transform: `^(\d+\.\d+)\.\d+.*$ => $1`}, {Transform: `^[a-z]+-(.*)$ => $1`, Include: `.`}, {Include: `^(?!.*rc)\d`, Transform: `^v(.*)$ => $1`}}
+var propertyRules = []Rules{{}, {}, {}, {Prerelease: true}, {Include: `\d`}, {Include: `^v?\d+\.\d+`}, {
+	Include: `^2\.0`,
+}, {Exclude: `rc`}, {Exclude: `^2\.`, Prerelease: true},
+	{Transform: `^(\d+\.\d+)\.\d+.*$ => $1`}, {Transform: `^[a-z]+-(.*)$ => $1`, Include: `.`},
+	{Include: `^(?!.*rc)\d`, Transform: `^v(.*)$ => $1`}}
 
 // property is a case of a property: a container, its rules and the tags of its repository.
 type property struct {
@@ -136,7 +148,8 @@ func (w property) isNewer() {
 		return
 	}
 	var a, b version
-	if !w.s.read(&a, w.s.Transform(w.current)) || !w.s.read(&b, w.s.Transform(c.Tag)) || compareVersions(&b, &a) <= 0 || compareVersions(&a, &b) >= 0 {
+	if !w.s.read(&a, w.s.Transform(w.current)) || !w.s.read(&b, w.s.Transform(c.Tag)) || compareVersions(&b, &a) <= 0 ||
+		compareVersions(&a, &b) >= 0 {
 		w.fail("not newer")
 	}
 	if !b.stage.release() && b.stage < a.stage && !w.s.prerelease {
@@ -236,7 +249,8 @@ func TestSelectProperties(t *testing.T) {
 			if s.transform == nil && chosen.older(current) {
 				w.fail("older")
 			}
-			if admitted, _ := s.include.match(current.text); s.transform == nil && (admitted || s.include == nil) && !chosen.follows(current) {
+			if admitted, _ := s.include.match(current.text); s.transform == nil && (admitted || s.include == nil) &&
+				!chosen.follows(current) {
 				w.fail("of another family")
 			}
 			steps += w.isTransitive(r, current)

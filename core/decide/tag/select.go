@@ -21,10 +21,11 @@ type Selector struct {
 
 // Selection is the answer of Select.
 type Selection struct {
-	Tag      string   // the best tag, or the current one when none is newer
-	Newer    bool     // whether Tag is newer than the current tag
-	Kept     int      // how many tags are newer and allowed
-	LeftBase string   // the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
+	Tag   string // the best tag, or the current one when none is newer
+	Newer bool   // whether Tag is newer than the current tag
+	Kept  int    // how many tags are newer and allowed
+	// the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
+	LeftBase string
 	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
 
 	// Beyond is the newest tag that is left out since others come first, LeftOut how many are, and First which

@@ -126,12 +126,15 @@ func TestSuffixFamily(t *testing.T) {
 		{Rules{}, "2.13.0-pg15", "2.14.0-pg15 2.14.0-pg16", "2.14.0-pg15"},
 		{Rules{Include: `^\d+\.\d+\.\d+-pg\d+$`}, "2.13.0-pg15", "2.14.0-pg15 2.14.0-pg16", "2.14.0-pg16"},
 		{Rules{}, "alpine3.18-v16.7.0", "alpine3.18-v16.10.0 alpine3.19-v15.0.0 alpine-v17.0.0", "alpine3.18-v16.10.0"},
-		{Rules{}, "windows1809-amd64-2.19.4", "windows1809-amd64-2.20.0 windows2004-amd64-2.21.0", "windows1809-amd64-2.20.0"},
+		{Rules{}, "windows1809-amd64-2.19.4", "windows1809-amd64-2.20.0 windows2004-amd64-2.21.0",
+			"windows1809-amd64-2.20.0"},
 		{Rules{}, "0.14.0-tensorrt-jp4", "0.14.1-tensorrt-jp5 0.14.1-tensorrt", ""},
 		{Rules{}, "pg14-v0.2.0", "pg14-v0.3.0 pg16-v0.4.0", "pg14-v0.3.0"},
-		{Rules{}, "8.0-nanoserver-1809", "8.0-nanoserver-ltsc2022 9.0-nanoserver-1809 9.0-nanoserver-ltsc2022", "9.0-nanoserver-1809"},
+		{Rules{}, "8.0-nanoserver-1809", "8.0-nanoserver-ltsc2022 9.0-nanoserver-1809 9.0-nanoserver-ltsc2022",
+			"9.0-nanoserver-1809"},
 		{Rules{}, "8.0-nanoserver-ltsc2019", "8.0-nanoserver-ltsc2022", ""},
-		{Rules{}, "3.0.0-windowsservercore-ltsc2022", "3.1.0-windowsservercore-ltsc2022 3.1.0", "3.1.0-windowsservercore-ltsc2022"},
+		{Rules{}, "3.0.0-windowsservercore-ltsc2022", "3.1.0-windowsservercore-ltsc2022 3.1.0",
+			"3.1.0-windowsservercore-ltsc2022"},
 		// The family holds with an include pattern, too, unless it leaves the family.
 		{Rules{Include: `^1\.2`}, "1.25-alpine", "1.26-alpine 1.27", "1.26-alpine"},
 		{Rules{Include: `^15\.\d+$`}, "15.15-alpine", "15.14 15.15 15.16 15.16-alpine", "15.16"},
@@ -154,7 +157,9 @@ func TestNumberedSuffixes(t *testing.T) {
 		{Rules{}, "1.0.0-99-7b368146", "1.0.0-273-21d7efa6 1.0.0-99-aaaaaa1 1.0.0-100-bbbbbb2", "1.0.0-273-21d7efa6"},
 		{Rules{}, "10.49.1c", "10.49.1d 10.49.1 10.49.1b", "10.49.1d"},
 		{Rules{}, "4.6.3_v2.0.10-ls311", "4.6.3_v2.0.10-ls312 4.6.3_v2.0.9-ls400", "4.6.3_v2.0.10-ls312"},
-		{Rules{}, "RELEASE.2024-01-16T16-07-38Z", "RELEASE.2024-01-16T16-07-39Z RELEASE.2023-12-31T23-59-59Z RELEASE.2025-01-01T00-00-00Z.fips latest", "RELEASE.2024-01-16T16-07-39Z"},
+		{Rules{}, "RELEASE.2024-01-16T16-07-38Z",
+			"RELEASE.2024-01-16T16-07-39Z RELEASE.2023-12-31T23-59-59Z RELEASE.2025-01-01T00-00-00Z.fips latest",
+			"RELEASE.2024-01-16T16-07-39Z"},
 		// A revision may be followed by a version that has none, but not the other way round.
 		{Rules{}, "10.8.13-1", "10.8.13 10.9.0 10.10.3 10.10.3-arm64", "10.10.3"},
 		{Rules{}, "10.8.13-1", "10.8.13-2 10.8.13", "10.8.13-2"},
@@ -268,9 +273,12 @@ func TestCalendarVersions(t *testing.T) {
 
 func TestHashesAndBareDates(t *testing.T) {
 	s := mustCompile(t, Rules{})
-	for _, tag := range []string{"abc1234", "7b368146", "sha-abc1234", "sha256-0123abcd", "main-1a2b3c4d-1638215523", "git-abc1234",
-		"0123456789abcdef0123456789abcdef01234567", "abc1234-amd64", "g1234567", "git-1234567", "sha-1234567", "commit-1234567890",
-		"1234567", "main-4131252", "latest-arm32v6", "lts-alpine3.20", "stable-h8l", "nightly-py3", "pr-123", "pr123", "github-pr-123", "latest-pg16", "latest-v23.1", "latest", "stable", "00", "", "v", "x"} {
+	for _, tag := range []string{"abc1234", "7b368146", "sha-abc1234", "sha256-0123abcd", "main-1a2b3c4d-1638215523",
+		"git-abc1234",
+		"0123456789abcdef0123456789abcdef01234567", "abc1234-amd64", "g1234567", "git-1234567", "sha-1234567",
+		"commit-1234567890",
+		"1234567", "main-4131252", "latest-arm32v6", "lts-alpine3.20", "stable-h8l", "nightly-py3", "pr-123", "pr123",
+		"github-pr-123", "latest-pg16", "latest-v23.1", "latest", "stable", "00", "", "v", "x"} {
 		if s.IsVersion(tag) {
 			t.Errorf("%q is a version", tag)
 		}

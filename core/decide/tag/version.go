@@ -40,7 +40,8 @@ const dashedDate = 1
 
 // read replaces v by the version in s and reports whether there is one.
 func (v *version) read(s string, how reading) bool {
-	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0], v.components[:0]
+	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
+		v.components[:0]
 	v.date, v.stage, v.base = 0, stable, base{}
 	s = strings.TrimSpace(s)
 	start, end, hash := span(s)
@@ -130,7 +131,8 @@ const (
 func monthOf(numbers string) month {
 	const n = len("22.04")
 	switch {
-	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") || (len(numbers) > n && numbers[n] != '.'):
+	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") ||
+		(len(numbers) > n && numbers[n] != '.'):
 		return noMonth
 	case between(numbers[3:n], "01", "09"):
 		return paddedMonth

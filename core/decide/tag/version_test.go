@@ -127,7 +127,8 @@ func TestParseVersionPieces(t *testing.T) {
 		for i, n := range v.numbers {
 			suffix[i] = decimal(n)
 		}
-		if v.prefix != c.prefix || numbers(&v) != c.numbers || string(v.family) != c.family || strings.Join(suffix, " ") != c.suffixNumbers {
+		if v.prefix != c.prefix || numbers(&v) != c.numbers || string(v.family) != c.family ||
+			strings.Join(suffix, " ") != c.suffixNumbers {
 			t.Errorf("%q: prefix %q numbers %s family %q suffix numbers %v; want %q %s %q %q",
 				c.tag, v.prefix, numbers(&v), v.family, suffix, c.prefix, c.numbers, c.family, c.suffixNumbers)
 		}
@@ -149,7 +150,8 @@ func TestPrereleaseWords(t *testing.T) {
 
 		"1.0-perl": stable, "1.0-ls45": stable, "1.0-r5": stable, "1.0-1": stable, "8u292-b10": stable, "1.1.1b": stable,
 		"1.0-alpine": stable, "12.2.0-devel": stable, "1.2.3m": stable, "1.0-p1": stable, "1.0-betamax": stable,
-		"1.0.RELEASE": stable, "prefect-1.0": stable, "1.0-c1": stable, "1.0-1b2": stable, "1.0-hotfix": stable, "1.0-no-security": stable, "hotfix1-1.0": stable,
+		"1.0.RELEASE": stable, "prefect-1.0": stable, "1.0-c1": stable, "1.0-1b2": stable, "1.0-hotfix": stable,
+		"1.0-no-security": stable, "hotfix1-1.0": stable,
 	} {
 		var v version
 		if !v.read(tag, reading{pin: true}) || v.stage != want {
@@ -162,7 +164,8 @@ func TestPrereleaseWords(t *testing.T) {
 func TestVersionOrder(t *testing.T) {
 	for _, tags := range [][]string{
 		{"1", "2", "9", "10", "100", "1000"},
-		{"1.9.0", "1.10.0-dev.1", "1.10.0-alpha.9", "1.10.0-alpha.10", "1.10.0-beta", "1.10.0-rc", "1.10.0-rc1", "1.10.0-rc.2", "1.10.0-rc9", "1.10.0-rc10", "1.10.0", "1.10.1"},
+		{"1.9.0", "1.10.0-dev.1", "1.10.0-alpha.9", "1.10.0-alpha.10", "1.10.0-beta", "1.10.0-rc", "1.10.0-rc1",
+			"1.10.0-rc.2", "1.10.0-rc9", "1.10.0-rc10", "1.10.0", "1.10.1"},
 		{"5.14.0.100-ls1", "5.14.0.9383-ls245", "5.14.0.9383-ls1000", "5.14.0.10000-ls2", "6.3.0.10514-ls312"},
 		{"22.04", "22.10", "24.04", "2024.01", "2024.1.5", "2024.02.01"},
 		{"3.9-alpine3.9", "3.9-alpine3.10", "3.10-alpine3.1"},

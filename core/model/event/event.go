@@ -18,8 +18,9 @@ const (
 	ContainerAdded    Type = "container.added"    // Container
 	ContainerReplaced Type = "container.replaced" // Container: same watcher and name, new id
 	ContainerRenamed  Type = "container.renamed"  // Container, From: same id, new name
-	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, check state, release date, decision or levels
-	ContainerRemoved  Type = "container.removed"  // Container, as it was last
+	// Container, Aspect: status, labels, check state, release date, decision or levels
+	ContainerChanged Type = "container.changed"
+	ContainerRemoved Type = "container.removed" // Container, as it was last
 
 	UpdateFound   Type = "update.found"   // Container: something newer, different from what was known
 	UpdateCleared Type = "update.cleared" // Container: nothing newer any more
@@ -62,7 +63,8 @@ const (
 	TokenRevoked   Type = "auth.token.revoked" // Login
 	LinksRevoked   Type = "auth.links.revoked" // Login: those in messages that were sent so far
 
-	SettingChanged Type = "setting.changed" // Setting: at run time; also what a plugin is granted, and which of its files is trusted
+	// Setting: at run time; also what a plugin is granted, and which of its files is trusted
+	SettingChanged Type = "setting.changed"
 )
 
 // The types of state whose changes are no history: they are never stored and
@@ -89,7 +91,8 @@ type Event struct {
 	ID   int64     `json:"id"`
 	At   time.Time `json:"at"`
 	Type Type      `json:"type"`
-	// Subject is who it happened to: "local/nginx" for containers, a user for logins, a key such as "log.level" for settings, a component or plugin id otherwise.
+	// Subject is who it happened to: "local/nginx" for containers, a user for logins, a key such as "log.level" for
+	// settings, a component or plugin id otherwise.
 	Subject string `json:"subject"`
 	// Run is the id of the check it belongs to, if any.
 	Run string `json:"run,omitempty"`

@@ -206,7 +206,8 @@ func TestTailerRunBackoff(t *testing.T) {
 		time.Sleep(maxBackoff)
 		synctest.Wait()
 		wantIDs(t, &got, 1, 1)
-		if text := log.String(); strings.Count(text, "[ERROR]") != 1 || !strings.Contains(text, "disk full") || !strings.Contains(text, "followed again: failed=6") {
+		if text := log.String(); strings.Count(text, "[ERROR]") != 1 || !strings.Contains(text, "disk full") ||
+			!strings.Contains(text, "followed again: failed=6") {
 			t.Errorf("the log is %s", text)
 		}
 		stop()

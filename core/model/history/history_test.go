@@ -44,12 +44,22 @@ func TestDays(t *testing.T) {
 		want []string
 	}{
 		{"nothing", new(Log), nil, []string{"0 0 0/0 0 0"}},
-		{"found and cleared", replay(added(3), found(2, sdk.DiffMinor), cleared(1)), nil, []string{"0 0 0/0 0 0", "0 1 0/1 0 0", "0 0 0/0 0 0", "0 0 0/0 0 0"}},
-		{"grows", replay(added(2), found(1, sdk.DiffPatch), found(0, sdk.DiffMajor)), nil, []string{"0 0 0/0 0 0", "0 0 1/1 0 0", "1 0 0/1 0 0"}},
+		{"found and cleared", replay(added(3), found(2, sdk.DiffMinor), cleared(1)), nil,
+			[]string{"0 0 0/0 0 0", "0 1 0/1 0 0", "0 0 0/0 0 0", "0 0 0/0 0 0"}},
+		{"grows", replay(added(2), found(1, sdk.DiffPatch), found(0, sdk.DiffMajor)), nil,
+			[]string{"0 0 0/0 0 0", "0 0 1/1 0 0", "1 0 0/1 0 0"}},
 		{"within a day", replay(added(1), found(1, sdk.DiffPatch), cleared(1)), nil, []string{"0 0 0/0 0 0", "0 0 0/0 0 0"}},
-		{"cleared, before which nothing is known", replay(Change{At: ago(2), Type: event.ContainerAdded, Subject: "local/other"}, Change{At: ago(1), Type: event.ContainerRemoved, Subject: "local/web", Kind: sdk.DiffMinor}), nil, []string{"0 1 0/1 0 0", "0 0 0/0 0 0", "0 0 0/0 0 0"}},
-		{"renamed", replay(added(2), found(1, sdk.DiffMinor), Change{At: ago(0), Type: event.ContainerRenamed, Subject: "local/site", From: "local/web", Kind: sdk.DiffMinor}), nil, []string{"0 0 0/0 0 0", "0 1 0/1 0 0", "0 1 0/1 0 0"}},
-		{"older than the log", replay(added(1)), []Pending{{"local/old", sdk.DiffMajor, ago(2)}, {"local/web", sdk.DiffMajor, ago(2)}}, []string{"1 0 0/1 0 0", "1 0 0/1 0 0", "1 0 0/1 0 0"}},
+		{"cleared, before which nothing is known",
+			replay(Change{At: ago(2), Type: event.ContainerAdded, Subject: "local/other"}, Change{
+				At: ago(1), Type: event.ContainerRemoved, Subject: "local/web", Kind: sdk.DiffMinor,
+			}), nil, []string{"0 1 0/1 0 0", "0 0 0/0 0 0", "0 0 0/0 0 0"}},
+		{"renamed",
+			replay(added(2), found(1, sdk.DiffMinor), Change{
+				At: ago(0), Type: event.ContainerRenamed, Subject: "local/site", From: "local/web", Kind: sdk.DiffMinor,
+			}), nil, []string{"0 0 0/0 0 0", "0 1 0/1 0 0", "0 1 0/1 0 0"}},
+		{"older than the log", replay(added(1)),
+			[]Pending{{"local/old", sdk.DiffMajor, ago(2)}, {"local/web", sdk.DiffMajor, ago(2)}},
+			[]string{"1 0 0/1 0 0", "1 0 0/1 0 0", "1 0 0/1 0 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			days := c.log.Days(noon, c.current)
@@ -68,7 +78,9 @@ func TestDays(t *testing.T) {
 }
 
 func TestAgesGrowFromWeekToMonthToOlder(t *testing.T) {
-	days := replay(Change{At: ago(60), Type: event.ContainerAdded, Subject: "local/web"}, Change{At: ago(40), Type: event.UpdateFound, Subject: "local/web", Kind: sdk.DiffPatch},
+	days := replay(Change{At: ago(60), Type: event.ContainerAdded, Subject: "local/web"}, Change{
+		At: ago(40), Type: event.UpdateFound, Subject: "local/web", Kind: sdk.DiffPatch,
+	},
 		Change{At: ago(20), Type: event.UpdateFound, Subject: "local/web", Kind: sdk.DiffMajor}).Days(noon, nil)
 	ages := map[Age]int{}
 	for _, d := range days {
@@ -90,7 +102,10 @@ func TestDaysAreWhatWasPendingAtTheirEnd(t *testing.T) {
 		seen := map[string]bool{}
 		at := noon.Add(-120 * 24 * time.Hour)
 		for i := 1; at.Before(noon); i++ {
-			c := Change{ID: int64(i), At: at, Type: event.ContainerChanged, Subject: fmt.Sprint("local/", rnd.IntN(8)), Kind: kinds[rnd.IntN(len(kinds))]}
+			c := Change{
+				ID: int64(i), At: at, Type: event.ContainerChanged, Subject: fmt.Sprint("local/", rnd.IntN(8)),
+				Kind: kinds[rnd.IntN(len(kinds))],
+			}
 			switch {
 			case !seen[c.Subject]:
 				c.Type, c.Kind, seen[c.Subject] = event.ContainerAdded, "", true
@@ -120,7 +135,10 @@ func TestDaysAreWhatWasPendingAtTheirEnd(t *testing.T) {
 				want[kind]++
 			}
 			delete(want, "")
-			got := map[string]int{sdk.DiffMajor: d.Major, sdk.DiffMinor: d.Minor, sdk.DiffPatch: d.Patch, sdk.DiffPrerelease: d.Prerelease, sdk.KindDigest: d.Digest, tally.Other: d.Other}
+			got := map[string]int{
+				sdk.DiffMajor: d.Major, sdk.DiffMinor: d.Minor, sdk.DiffPatch: d.Patch,
+				sdk.DiffPrerelease: d.Prerelease, sdk.KindDigest: d.Digest, tally.Other: d.Other,
+			}
 			sum := 0
 			for kind, n := range got {
 				if sum += n; n != want[kind] {

@@ -90,7 +90,8 @@ func Rebuilt(c *sdk.Container) bool {
 // Versions returns the versions of the running and of the offered image behind one tag; ""
 // when there is no such update, one of them is not known, or they are the same.
 func Versions(c *sdk.Container) (running, offered string) {
-	if !Rebuilt(c) || c.Result == nil || c.Image.Version == "" || c.Result.Version == "" || c.Image.Version == c.Result.Version {
+	if !Rebuilt(c) || c.Result == nil || c.Image.Version == "" || c.Result.Version == "" ||
+		c.Image.Version == c.Result.Version {
 		return "", ""
 	}
 	return c.Image.Version, c.Result.Version

@@ -14,7 +14,10 @@ import (
 
 func TestCounts(t *testing.T) {
 	container := func(state string, problem bool, kind, diff string) *sdk.Container {
-		c := &sdk.Container{Check: sdk.CheckState{State: state}, UpdateAvailable: kind != "", UpdateKind: sdk.UpdateKind{Kind: kind, SemverDiff: diff}}
+		c := &sdk.Container{
+			Check: sdk.CheckState{State: state}, UpdateAvailable: kind != "",
+			UpdateKind: sdk.UpdateKind{Kind: kind, SemverDiff: diff},
+		}
 		if problem {
 			c.Error = &sdk.ContainerError{Message: "x"}
 		}
@@ -128,10 +131,11 @@ func TestOthers(t *testing.T) {
 		levels *sdk.Levels
 		want   string
 	}{
-		"no levels":          {nil, ""},
-		"only the update":    {&sdk.Levels{Minor: release("8.2.1")}, ""},
-		"a major beside it":  {&sdk.Levels{Minor: release("8.2.1"), Major: release("9.0")}, ", or 9.0"},
-		"all three":          {&sdk.Levels{Patch: release("8.1.9"), Minor: release("8.2.1"), Major: release("9.0")}, ", or 8.1.9, or 9.0"},
+		"no levels":         {nil, ""},
+		"only the update":   {&sdk.Levels{Minor: release("8.2.1")}, ""},
+		"a major beside it": {&sdk.Levels{Minor: release("8.2.1"), Major: release("9.0")}, ", or 9.0"},
+		"all three": {&sdk.Levels{Patch: release("8.1.9"), Minor: release("8.2.1"), Major: release("9.0")},
+			", or 8.1.9, or 9.0"},
 		"the same tag twice": {&sdk.Levels{Patch: release("8.1.9"), Minor: release("8.1.9")}, ", or 8.1.9"},
 	} {
 		container := sdk.Container{UpdateAvailable: true, Result: &sdk.Result{Tag: "8.2.1", Levels: c.levels}}

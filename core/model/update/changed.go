@@ -53,9 +53,11 @@ func Relabelled(before, after *sdk.Container) bool {
 func normalised(c *sdk.Container, ignore Fields) sdk.Container {
 	is := *c
 	is.Labels, is.ImageLabels, is.Image.Digest.Repos = nil, nil, nil
-	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At), cut(is.Check.PostponedUntil)
+	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At),
+		cut(is.Check.PostponedUntil)
 	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
-	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil), normalisedDecision(is.Decision)
+	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil),
+		normalisedDecision(is.Decision)
 	if c.Base != nil {
 		base := *c.Base
 		base.Created = cut(base.Created)
@@ -84,7 +86,9 @@ func normalisedResult(r *sdk.Result) *sdk.Result {
 	is := *r
 	is.Created = cut(is.Created)
 	if l := r.Levels; l != nil {
-		is.Levels = &sdk.Levels{Patch: normalisedRelease(l.Patch), Minor: normalisedRelease(l.Minor), Major: normalisedRelease(l.Major)}
+		is.Levels = &sdk.Levels{
+			Patch: normalisedRelease(l.Patch), Minor: normalisedRelease(l.Minor), Major: normalisedRelease(l.Major),
+		}
 	}
 	return &is
 }

@@ -60,8 +60,9 @@ func set(field reflect.Value, n int) {
 // container has now or will have.
 func TestChangedNoticesEveryField(t *testing.T) {
 	ignored := map[string]Fields{
-		"Check.At": CheckTime, "Result.Created": ReleaseDate, "Image.Created": ImageDetails, "Image.Digest.Repos": ImageDetails,
-		"Base.Created": ImageDetails,
+		"Check.At": CheckTime, "Result.Created": ReleaseDate, "Image.Created": ImageDetails,
+		"Image.Digest.Repos": ImageDetails,
+		"Base.Created":       ImageDetails,
 	}
 	if Changed(filled(), filled(), 0) {
 		t.Fatal("two equal containers differ")
@@ -89,15 +90,21 @@ func TestChangedNoticesEveryField(t *testing.T) {
 
 func TestChangedIgnoresTheForm(t *testing.T) {
 	for title, change := range map[string]func(*sdk.Container){
-		"a time in another zone":      func(c *sdk.Container) { c.Check.At = sdk.Time{Time: c.Check.At.In(time.FixedZone("x", 3600))} },
-		"a time that is more precise": func(c *sdk.Container) { c.Image.Created = sdk.Time{Time: c.Image.Created.Add(time.Microsecond)} },
+		"a time in another zone": func(c *sdk.Container) {
+			c.Check.At = sdk.Time{Time: c.Check.At.In(time.FixedZone("x", 3600))}
+		},
+		"a time that is more precise": func(c *sdk.Container) {
+			c.Image.Created = sdk.Time{Time: c.Image.Created.Add(time.Microsecond)}
+		},
 	} {
 		other := filled()
 		if change(other); Changed(filled(), other, 0) {
 			t.Errorf("%s: changed", title)
 		}
 	}
-	if Changed(&sdk.Container{}, &sdk.Container{Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}}}, 0) {
+	if Changed(&sdk.Container{}, &sdk.Container{
+		Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}},
+	}, 0) {
 		t.Error("no labels and absent ones differ")
 	}
 	gone := filled()

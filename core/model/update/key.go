@@ -130,7 +130,9 @@ func Parse(text string) (Key, error) {
 			return Key{}, fmt.Errorf("update %q: %w", text, err)
 		}
 	}
-	k := Key{Subject: fields[0], Kind: fields[1], FromTag: fields[2], FromDigest: fields[3], ToTag: fields[4], ToDigest: fields[5]}
+	k := Key{
+		Subject: fields[0], Kind: fields[1], FromTag: fields[2], FromDigest: fields[3], ToTag: fields[4], ToDigest: fields[5],
+	}
 	if again := k.String(); again != text {
 		return Key{}, fmt.Errorf("update %q: want it written as %q", text, again)
 	}

@@ -21,7 +21,8 @@ func newerTag(from, to string) sdk.Container {
 func newerDigest(from, to string) sdk.Container {
 	return sdk.Container{
 		ID: "id", Name: "web", Watcher: "local", UpdateAvailable: true,
-		Image: sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "latest"}}, Result: &sdk.Result{Tag: "latest", Digest: to},
+		Image:      sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "latest"}},
+		Result:     &sdk.Result{Tag: "latest", Digest: to},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: to},
 	}
 }
@@ -35,9 +36,11 @@ func TestKeyText(t *testing.T) {
 		"local/web,tag,1.25.0,,1.26.0,":                      &tag,
 		"local/web,digest,latest,sha256:aa,latest,sha256:bb": &digest,
 		"nas/a~2Cb~7Ec~20~25~C3~A9~00,tag,1.0,,1.1,":         &odd,
-		"/,,,,,":                         {},
-		"/,tag,1,,2,":                    {UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"}},
-		"/,digest,,sha256:aa,,sha256:bb": {UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:aa", RemoteValue: "sha256:bb"}},
+		"/,,,,,":      {},
+		"/,tag,1,,2,": {UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"}},
+		"/,digest,,sha256:aa,,sha256:bb": {
+			UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:aa", RemoteValue: "sha256:bb"},
+		},
 	} {
 		k := KeyOf(c)
 		if got := k.String(); got != text {
@@ -91,22 +94,34 @@ func TestEqual(t *testing.T) {
 		change func(*sdk.Container)
 		want   bool
 	}{
-		"nothing differs":            {newerTag("1", "2"), func(*sdk.Container) {}, true},
-		"renamed":                    {newerTag("1", "2"), func(c *sdk.Container) { c.Watcher, c.Name = "nas", "old" }, true},
-		"recreated":                  {newerTag("1", "2"), func(c *sdk.Container) { c.ID = "other" }, true},
-		"rebuilt under the same tag": {newerTag("1", "2"), func(c *sdk.Container) { c.Image.ID, c.Image.Digest.Repo = "sha256:x", "sha256:y" }, true},
-		"measured otherwise":         {newerTag("1", "2"), func(c *sdk.Container) { c.UpdateKind.SemverDiff = sdk.DiffMajor }, true},
+		"nothing differs": {newerTag("1", "2"), func(*sdk.Container) {}, true},
+		"renamed":         {newerTag("1", "2"), func(c *sdk.Container) { c.Watcher, c.Name = "nas", "old" }, true},
+		"recreated":       {newerTag("1", "2"), func(c *sdk.Container) { c.ID = "other" }, true},
+		"rebuilt under the same tag": {newerTag("1", "2"), func(c *sdk.Container) {
+			c.Image.ID, c.Image.Digest.Repo = "sha256:x", "sha256:y"
+		}, true},
+		"measured otherwise": {newerTag("1", "2"), func(c *sdk.Container) { c.UpdateKind.SemverDiff = sdk.DiffMajor }, true},
 		"dated, linked, check failed": {newerTag("1", "2"), func(c *sdk.Container) {
 			c.Result.Created, c.Result.Link, c.Check.State = sdk.TimeOf(anyTime), "x", sdk.CheckFailed
 		}, true},
-		"another running tag":       {newerTag("1", "2"), func(c *sdk.Container) { c.Image.Tag.Value, c.UpdateKind.LocalValue = "1.1", "1.1" }, false},
-		"another newer tag":         {newerTag("1", "2"), func(c *sdk.Container) { c.Result.Tag, c.UpdateKind.RemoteValue = "3", "3" }, false},
-		"no update any more":        {newerTag("1", "2"), func(c *sdk.Container) { c.UpdateAvailable = false }, false},
-		"another kind":              {newerTag("1", "2"), func(c *sdk.Container) { c.UpdateKind.Kind = sdk.KindDigest }, false},
-		"the same digest":           {newerDigest("a", "b"), func(*sdk.Container) {}, true},
-		"another running digest":    {newerDigest("a", "b"), func(c *sdk.Container) { c.UpdateKind.LocalValue = "c" }, false},
-		"another newer digest":      {newerDigest("a", "b"), func(c *sdk.Container) { c.Result.Digest, c.UpdateKind.RemoteValue = "c", "c" }, false},
-		"the digest of another tag": {newerDigest("a", "b"), func(c *sdk.Container) { c.Image.Tag.Value, c.Result.Tag = "stable", "stable" }, false},
+		"another running tag": {newerTag("1", "2"), func(c *sdk.Container) {
+			c.Image.Tag.Value, c.UpdateKind.LocalValue = "1.1", "1.1"
+		}, false},
+		"another newer tag": {newerTag("1", "2"), func(c *sdk.Container) {
+			c.Result.Tag, c.UpdateKind.RemoteValue = "3", "3"
+		}, false},
+		"no update any more": {newerTag("1", "2"), func(c *sdk.Container) { c.UpdateAvailable = false }, false},
+		"another kind": {newerTag("1", "2"), func(c *sdk.Container) {
+			c.UpdateKind.Kind = sdk.KindDigest
+		}, false},
+		"the same digest":        {newerDigest("a", "b"), func(*sdk.Container) {}, true},
+		"another running digest": {newerDigest("a", "b"), func(c *sdk.Container) { c.UpdateKind.LocalValue = "c" }, false},
+		"another newer digest": {newerDigest("a", "b"), func(c *sdk.Container) {
+			c.Result.Digest, c.UpdateKind.RemoteValue = "c", "c"
+		}, false},
+		"the digest of another tag": {newerDigest("a", "b"), func(c *sdk.Container) {
+			c.Image.Tag.Value, c.Result.Tag = "stable", "stable"
+		}, false},
 	} {
 		other := tc.of
 		result := *tc.of.Result

@@ -69,7 +69,8 @@ func walk(t *testing.T, r *rand.Rand, steps int) {
 				t.Fatalf("step %d, %s: %d events for %s after %s", step, what, found[subject], key, update.KeyOf(&was))
 			}
 			if same != is.FoundAt.Equal(before[subject].FoundAt) {
-				t.Fatalf("step %d, %s: %s is known since %v, and was since %v", step, what, key, is.FoundAt, before[subject].FoundAt)
+				t.Fatalf("step %d, %s: %s is known since %v, and was since %v", step, what, key, is.FoundAt,
+					before[subject].FoundAt)
 			}
 			known[key] = true
 		}
@@ -78,7 +79,8 @@ func walk(t *testing.T, r *rand.Rand, steps int) {
 		}
 	}
 	if kept < steps/2 || renewed < steps/10 || len(known) >= renewed {
-		t.Errorf("the walk saw %d updates that stayed, %d others, %d keys: too few to mean something", kept, renewed, len(known))
+		t.Errorf("the walk saw %d updates that stayed, %d others, %d keys: too few to mean something", kept, renewed,
+			len(known))
 	}
 }
 
@@ -101,7 +103,10 @@ type system struct {
 var versions = []string{"1.0.0", "1.0.1", "1.1.0", "2.0.0"}
 
 func newSystem(t *testing.T) *system {
-	s := &system{t: t, path: filepath.Join(t.TempDir(), "store.db"), running: map[string]sdk.Container{}, tags: versions[:1], digest: digestOf("1")}
+	s := &system{
+		t: t, path: filepath.Join(t.TempDir(), "store.db"), running: map[string]sdk.Container{}, tags: versions[:1],
+		digest: digestOf("1"),
+	}
 	s.open()
 	for _, name := range []string{"web", "db"} {
 		s.run(name, versions[0], digestOf("0"))
@@ -146,7 +151,9 @@ func (s *system) close() { s.stop() }
 
 // run recreates a container with an image, whose id is always the same for the same digest.
 func (s *system) run(name, tag, digest string) {
-	c := sdk.Container{ID: fmt.Sprint(name, "-", len(s.running), "-", time.Now().UnixNano()), Name: name, Status: "running"}
+	c := sdk.Container{
+		ID: fmt.Sprint(name, "-", len(s.running), "-", time.Now().UnixNano()), Name: name, Status: "running",
+	}
 	c.Image = sdk.Image{
 		ID: "sha256:" + tag + digest, Name: "team/" + name, OS: "linux", Architecture: "amd64",
 		Registry: sdk.Registry{Host: "registry.example"}, Tag: sdk.Tag{Value: tag},
@@ -197,7 +204,9 @@ func (s *system) change(r *rand.Rand) string {
 
 // check checks everything, waits for the deliveries and returns how many updates were found of each subject.
 func (s *system) check() map[string]int {
-	if _, err := s.checker.Run(context.Background(), check.Watcher{Name: "local", WatchByDefault: true, Lister: s}); err != nil {
+	if _, err := s.checker.Run(context.Background(), check.Watcher{
+		Name: "local", WatchByDefault: true, Lister: s,
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -237,7 +246,9 @@ func (s *system) deliveries() int {
 
 // List is the engine's side.
 func (s *system) List(context.Context) ([]sdk.Container, error) {
-	return slices.SortedFunc(maps.Values(s.running), func(a, b sdk.Container) int { return strings.Compare(a.Name, b.Name) }), nil
+	return slices.SortedFunc(maps.Values(s.running), func(a, b sdk.Container) int {
+		return strings.Compare(a.Name, b.Name)
+	}), nil
 }
 
 // For, Tags, Resolve and Manifest are the registry's side.
@@ -253,7 +264,9 @@ func (s *system) Resolve(context.Context, registry.Repository, string) (string, 
 	return s.digest, s.failure()
 }
 
-func (s *system) Manifest(_ context.Context, _ registry.Repository, digest string, _ sdk.Platform) (registry.Manifest, error) {
+func (s *system) Manifest(
+	_ context.Context, _ registry.Repository, digest string, _ sdk.Platform,
+) (registry.Manifest, error) {
 	return registry.Manifest{Digest: digest, Config: "config of " + digest}, s.failure()
 }
 
@@ -270,7 +283,9 @@ func (s *system) All() []dispatch.Trigger {
 	if err != nil {
 		s.t.Error(err)
 	}
-	return []dispatch.Trigger{{ID: "smtp.main", Auto: true, Once: true, IncludeByDefault: true, Messages: m, Runner: sink{}}}
+	return []dispatch.Trigger{{
+		ID: "smtp.main", Auto: true, Once: true, IncludeByDefault: true, Messages: m, Runner: sink{},
+	}}
 }
 
 func (s *system) Get(id string) (dispatch.Trigger, bool) {

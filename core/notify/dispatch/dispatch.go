@@ -291,7 +291,8 @@ func (d *Dispatcher) plan(ctx context.Context, events []event.Event) error {
 
 // concluding reports whether an event may stand before the end of its check in one commit.
 func concluding(e event.Event) bool {
-	return e.Run != "" && (e.Type == event.UpdateFound || e.Type == event.UpdateCleared || e.Type == event.ContainerChanged)
+	return e.Run != "" &&
+		(e.Type == event.UpdateFound || e.Type == event.UpdateCleared || e.Type == event.ContainerChanged)
 }
 
 // remember notes the latest reminders, which supersede older ones that still wait.

@@ -35,7 +35,8 @@ func TestDispatcherNotifiesEachUpdateOnce(t *testing.T) {
 		settle(time.Second)
 		equal(t, "mail", inbox.names(), []string{"web", "db"})
 		equal(t, "chat", room.names(), []string{"web db"})
-		if req := inbox.got[0]; req.Title != "New tag found for container web" || req.Batch || req.Test || req.Delivery == "" || len(req.Containers) != 1 {
+		if req := inbox.got[0]; req.Title != "New tag found for container web" || req.Batch || req.Test ||
+			req.Delivery == "" || len(req.Containers) != 1 {
 			t.Errorf("request %+v", req)
 		}
 		if req := room.got[0]; req.Title != "2 updates available" || !req.Batch {
@@ -187,7 +188,8 @@ func TestDeliverySkippedWhenUpdateChanged(t *testing.T) {
 			s.respond(nil)
 			s.forget()
 		}
-		newer, updated, renamed, recreated := withUpdate("moved-on", "1.0.0", "1.2.0", "minor"), minor("updated"), minor("renamed"), minor("recreated")
+		newer, updated, renamed, recreated := withUpdate("moved-on", "1.0.0", "1.2.0", "minor"), minor("updated"),
+			minor("renamed"), minor("recreated")
 		updated.UpdateAvailable = false
 		renamed.Name = "with-another-name"
 		recreated.ID = "another-id"
@@ -205,7 +207,8 @@ func TestDeliverySkippedWhenUpdateChanged(t *testing.T) {
 			}
 		}
 		equal(t, "states", b.states("smtp.main"), []string{
-			"local/moved-on skipped", "local/updated skipped", "local/gone skipped", "local/renamed sent", "local/recreated sent", "local/moved-on sent",
+			"local/moved-on skipped", "local/updated skipped", "local/gone skipped", "local/renamed sent",
+			"local/recreated sent", "local/moved-on sent",
 		})
 		equal(t, "batches", room.names(), []string{"moved-on", "with-another-name recreated"})
 		if n := strings.Count(strings.Join(b.deliveryEvents(), " "), "trigger.skipped"); n != 3 {
@@ -253,7 +256,9 @@ func TestBatchIncludesRecreatedContainers(t *testing.T) {
 		b := open(t, chat)
 		first, last := minor("first"), minor("last")
 		found := func(c sdk.Container) event.Event {
-			return event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: "run", Payload: event.Payload{Container: &c}}
+			return event.Event{
+				Type: event.UpdateFound, Subject: event.Subject(c), Run: "run", Payload: event.Payload{Container: &c},
+			}
 		}
 		b.commit([]sdk.Container{first}, found(first))
 		settle(time.Second)
@@ -269,7 +274,9 @@ func TestBatchIncludesRecreatedContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.ID = "recreated"
-		if err := opened.Commit(context.Background(), event.Change{Put: []sdk.Container{first}, Events: []event.Event{ended}}); err != nil {
+		if err := opened.Commit(context.Background(), event.Change{
+			Put: []sdk.Container{first}, Events: []event.Event{ended},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if err := opened.Close(); err != nil {

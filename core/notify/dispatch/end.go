@@ -78,7 +78,8 @@ func endMessage(e trigger.Event) (title, body string) {
 	switch e.Type {
 	case trigger.UpdateApplied:
 		if e.Downtime > 0 {
-			images += fmt.Sprintf(" It was down for %s.", time.Duration(e.Downtime*float64(time.Second)).Round(100*time.Millisecond))
+			images += fmt.Sprintf(" It was down for %s.",
+				time.Duration(e.Downtime*float64(time.Second)).Round(100*time.Millisecond))
 		}
 		return fmt.Sprintf("Container %s was %s", e.Container, done), images
 	case trigger.UpdateRolledBack:

@@ -27,8 +27,11 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		b := open(t, phone, other, acting)
 		b.ended(event.OperationQueued, event.Operation{ID: "1", Kind: "update"})
 		b.ended(event.OperationStep, event.Operation{ID: "1", Kind: "update", Error: "no"})
-		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local", Downtime: "1.234s"})
-		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local"}) // as if it had been stored twice
+		b.ended(event.OperationSucceeded, event.Operation{
+			ID: "1", Kind: "update", Trigger: "docker.local", Downtime: "1.234s",
+		})
+		// as if it had been stored twice
+		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Trigger: "docker.local"})
 		b.ended(event.OperationSucceeded, event.Operation{ID: "2", Kind: "update", Code: "dryrun"})
 		b.ended(event.OperationFailed, event.Operation{ID: "7", Kind: "update", DryRun: true,
 			Error: "the registry is away"})
@@ -49,14 +52,18 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		var messages []message
 		for _, r := range got.got {
 			messages = append(messages, message{r.Event.Type, r.Title, r.Body, r.Event.Urgent()})
-			if r.Event.Watcher != "local" || r.Event.Container != "web" || r.Event.From != "docker.io/library/nginx:1.25.0" || len(r.Containers) > 0 || !r.Batch {
+			if r.Event.Watcher != "local" || r.Event.Container != "web" ||
+				r.Event.From != "docker.io/library/nginx:1.25.0" || len(r.Containers) > 0 || !r.Batch {
 				t.Errorf("%+v", r.Event)
 			}
 		}
 		equal(t, "messages", messages, []message{
-			{trigger.UpdateApplied, "Container web was updated", "From nginx:1.25.0 to nginx:1.26.0, by docker.local. It was down for 1.2s.", false},
-			{trigger.UpdateRolledBack, "Update of container web did not work: the old one is back", "it ended with code 1\nFrom nginx:1.25.0 to nginx:1.26.0.", true},
-			{trigger.UpdateFailed, "Rollback of container web failed", "No reason is known.\nFrom nginx:1.25.0 to nginx:1.26.0, by ana.", true},
+			{trigger.UpdateApplied, "Container web was updated",
+				"From nginx:1.25.0 to nginx:1.26.0, by docker.local. It was down for 1.2s.", false},
+			{trigger.UpdateRolledBack, "Update of container web did not work: the old one is back",
+				"it ended with code 1\nFrom nginx:1.25.0 to nginx:1.26.0.", true},
+			{trigger.UpdateFailed, "Rollback of container web failed",
+				"No reason is known.\nFrom nginx:1.25.0 to nginx:1.26.0, by ana.", true},
 			{
 				trigger.UpdateRolledBack, "Update of container web did not work: the old one is back",
 				"it ended\nFrom nginx:1.25.0 to nginx:1.26.0.\nThe last lines of its log:\nstarting\ncannot bind", true,
@@ -73,10 +80,14 @@ func TestEndOfOperationRespectsLabels(t *testing.T) {
 	for _, test := range []struct {
 		include, exclude string
 		notified         bool
-	}{{"", "", true}, {"", "ntfy.phone", false}, {"smtp.main", "", false}, {"ntfy.phone:major", "", true}, {"", "ntfy.phone:minor", true}} {
+	}{{"", "", true}, {"", "ntfy.phone", false}, {"smtp.main", "", false}, {"ntfy.phone:major", "", true},
+		{"", "ntfy.phone:minor", true}} {
 		now := stored{{Watcher: "local", Name: "web", TriggerInclude: test.include, TriggerExclude: test.exclude}}
-		e := event.Event{Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{}}}
-		if notified := notifiesEnd(Trigger{ID: "ntfy.phone", Operations: true, IncludeByDefault: true}, e, now); notified != test.notified {
+		e := event.Event{
+			Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{}},
+		}
+		if notified := notifiesEnd(Trigger{ID: "ntfy.phone", Operations: true, IncludeByDefault: true}, e,
+			now); notified != test.notified {
 			t.Errorf("%+v: notified %t", test, notified)
 		}
 	}

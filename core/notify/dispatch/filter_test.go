@@ -146,7 +146,8 @@ func TestFindLabelSyntax(t *testing.T) {
 
 // TestAssociatedAgreesWithAccepts: what the listing shows can run for some update, and nothing else can.
 func TestAssociatedAgreesWithAccepts(t *testing.T) {
-	labels := []string{"", "smtp.main", "smtp.main:minor", "SMTP.Main:patch", " smtp.main", "x.y", "smtp.main:major-only", "x.y,smtp.main"}
+	labels := []string{"", "smtp.main", "smtp.main:minor", "SMTP.Main:patch", " smtp.main", "x.y",
+		"smtp.main:major-only", "x.y,smtp.main"}
 	for _, include := range labels {
 		for _, exclude := range labels {
 			for _, byDefault := range []bool{true, false} {

@@ -47,7 +47,8 @@ func idempotencyKey(d delivery.Delivery) string {
 	if d.Manual {
 		return d.Fingerprint // which is random
 	}
-	return hash(d.Trigger, d.Subject, d.Fingerprint, fmt.Sprint(d.ID), fmt.Sprint(d.Event), fmt.Sprint(d.CreatedAt.UnixMilli()))
+	return hash(d.Trigger, d.Subject, d.Fingerprint, fmt.Sprint(d.ID), fmt.Sprint(d.Event),
+		fmt.Sprint(d.CreatedAt.UnixMilli()))
 }
 
 func hash(parts ...string) string {

@@ -31,7 +31,8 @@ const (
 func messages(t testing.TB, title, body, batch string) Messages {
 	t.Helper()
 	m, err := ParseMessages(Templates{
-		SimpleTitle: cmp.Or(title, defaultTitle), SimpleBody: cmp.Or(body, defaultBody), BatchTitle: cmp.Or(batch, defaultBatch),
+		SimpleTitle: cmp.Or(title, defaultTitle), SimpleBody: cmp.Or(body, defaultBody),
+		BatchTitle:   cmp.Or(batch, defaultBatch),
 		SummaryTitle: "Dogwatch: ${headline}", SummaryBody: "${text}",
 	})
 	if err != nil {
@@ -201,20 +202,26 @@ func (b *bench) report(check event.Check, found []sdk.Container, known ...sdk.Co
 	var events []event.Event
 	for _, c := range found {
 		check.Found = append(check.Found, c.ID)
-		events = append(events, event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: run, Payload: event.Payload{Container: &c}})
+		events = append(events, event.Event{
+			Type: event.UpdateFound, Subject: event.Subject(c), Run: run, Payload: event.Payload{Container: &c},
+		})
 	}
 	all := slices.Concat(found, known)
 	for _, c := range all {
 		check.Updates = append(check.Updates, c.ID)
 	}
-	events = append(events, event.Event{Type: event.CheckFinished, Subject: "local", Run: run, Payload: event.Payload{Check: &check}})
+	events = append(events, event.Event{
+		Type: event.CheckFinished, Subject: "local", Run: run, Payload: event.Payload{Check: &check},
+	})
 	b.commit(all, events...)
 }
 
 // decide stores what became of the update of a container.
 func (b *bench) decide(c sdk.Container) {
 	b.t.Helper()
-	b.commit([]sdk.Container{c}, event.Event{Type: event.ContainerChanged, Subject: event.Subject(c), Payload: event.Payload{Container: &c, Aspect: event.Decided}})
+	b.commit([]sdk.Container{c}, event.Event{
+		Type: event.ContainerChanged, Subject: event.Subject(c), Payload: event.Payload{Container: &c, Aspect: event.Decided},
+	})
 }
 
 // states returns "subject state" of all deliveries of a trigger, oldest first.
@@ -321,7 +328,10 @@ func (s *sink) names() (list []string) {
 // simple returns an ordinary trigger with its sink.
 func simple(t *testing.T, id string, change ...func(*Trigger)) (Trigger, *sink) {
 	s := &sink{}
-	tr := Trigger{ID: id, Auto: true, Once: true, IncludeByDefault: true, Threshold: "all", Messages: messages(t, "", "", ""), Runner: s}
+	tr := Trigger{
+		ID: id, Auto: true, Once: true, IncludeByDefault: true, Threshold: "all", Messages: messages(t, "", "", ""),
+		Runner: s,
+	}
 	for _, c := range change {
 		c(&tr)
 	}

@@ -25,13 +25,18 @@ func (f *fakeLinks) For(triggerID string, c *sdk.Container) []trigger.Action {
 	n := f.made.Add(1)
 	var all []trigger.Action
 	for _, kind := range []string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze} {
-		all = append(all, trigger.Action{ContainerID: c.ID, Kind: kind, Label: kind, URL: fmt.Sprintf("https://h/decide/SECRET-%s-%s-%s-%d", triggerID, c.Name, kind, n)})
+		all = append(all, trigger.Action{
+			ContainerID: c.ID, Kind: kind, Label: kind,
+			URL: fmt.Sprintf("https://h/decide/SECRET-%s-%s-%s-%d", triggerID, c.Name, kind, n),
+		})
 	}
 	return all
 }
 
 func (f *fakeLinks) Sample(c *sdk.Container) []trigger.Action {
-	return []trigger.Action{{ContainerID: c.ID, Kind: trigger.ActionApprove, Label: "Approve", URL: "https://h/decide/sample"}}
+	return []trigger.Action{{
+		ContainerID: c.ID, Kind: trigger.ActionApprove, Label: "Approve", URL: "https://h/decide/sample",
+	}}
 }
 
 func TestMessagesCarryLinks(t *testing.T) {
@@ -51,7 +56,9 @@ func TestMessagesCarryLinks(t *testing.T) {
 			t.Errorf("body %q, actions %v", got.Body, got.Actions)
 		}
 		batched := inbox.got[0]
-		if len(batched.Actions) != 6 || len(batched.ActionsOf("id-db")) != 3 || strings.Count(batched.Body, "https://h/decide/") != 6 || !strings.Contains(batched.Body, "db: "+batched.ActionsOf("id-db")[0].URL) {
+		if len(batched.Actions) != 6 || len(batched.ActionsOf("id-db")) != 3 ||
+			strings.Count(batched.Body, "https://h/decide/") != 6 ||
+			!strings.Contains(batched.Body, "db: "+batched.ActionsOf("id-db")[0].URL) {
 			t.Errorf("batch: body %q, actions %v", batched.Body, batched.Actions)
 		}
 		if len(engine.got) == 0 || len(engine.got[0].Actions) > 0 {
@@ -77,7 +84,8 @@ func TestLinksAreNotStored(t *testing.T) {
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
 		d := b.deliveries("ntfy.main")[0]
-		if d.State != delivery.Failed || !strings.Contains(d.Error, "***") || strings.Contains(d.Error+string(d.Payload), "SECRET") {
+		if d.State != delivery.Failed || !strings.Contains(d.Error, "***") ||
+			strings.Contains(d.Error+string(d.Payload), "SECRET") {
 			t.Errorf("delivery %+v", d)
 		}
 		events, err := b.store.Events(t.Context(), 0, 100)

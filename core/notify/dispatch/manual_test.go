@@ -14,33 +14,43 @@ import (
 
 func TestRunNow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		mail, inbox := simple(t, "smtp.main", func(tr *Trigger) { tr.Auto, tr.Threshold, tr.IncludeByDefault, tr.Batch = false, "patch", false, true })
+		mail, inbox := simple(t, "smtp.main", func(tr *Trigger) {
+			tr.Auto, tr.Threshold, tr.IncludeByDefault, tr.Batch = false, "patch", false, true
+		})
 		b := open(t, mail)
-		made := sdk.Container{ID: "123456789", Name: "container_test", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"}}
+		made := sdk.Container{
+			ID: "123456789", Name: "container_test",
+			UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"},
+		}
 		for range 2 { // runs are not deduplicated
 			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		req := inbox.got[1]
-		if len(inbox.got) != 2 || !req.Test || req.Batch || req.Title != "New tag found for container container_test" || !strings.HasPrefix(req.Delivery, "manual-") ||
+		if len(inbox.got) != 2 || !req.Test || req.Batch || req.Title != "New tag found for container container_test" ||
+			!strings.HasPrefix(req.Delivery, "manual-") ||
 			req.Body != "Container container_test running with tag 1.2.3 can be updated to tag 4.5.6" {
 			t.Errorf("request %+v", req)
 		}
-		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err, sdk.ErrNotFound) {
+		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err,
+			sdk.ErrNotFound) {
 			t.Errorf("error %v", err)
 		}
 		inbox.respond(func(context.Context, int, trigger.Request) error { return errDown })
 		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{}); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("error %v", err)
 		}
-		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
-		equal(t, "states", b.states("smtp.main"), []string{"/container_test sent", "/container_test sent", "/container_test failed"})
+		equal(t, "events", b.deliveryEvents(),
+			[]string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
+		equal(t, "states", b.states("smtp.main"),
+			[]string{"/container_test sent", "/container_test sent", "/container_test failed"})
 		if a, c := inbox.got[0].Delivery, inbox.got[1].Delivery; a == c {
 			t.Errorf("two runs have the idempotency key %s", a)
 		}
 		b.stop()
-		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err, sdk.ErrUnavailable) {
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err,
+			sdk.ErrUnavailable) {
 			t.Errorf("after the stop: %v", err)
 		}
 	})
@@ -60,11 +70,13 @@ func TestRunNowRecordsBeforeTheCall(t *testing.T) {
 			b.start(func(s Store) Store { process = killedAfter(1<<30, s); process.lossy = true; return process })
 			engine.forget()
 			engine.respond(func(context.Context, int, trigger.Request) error {
-				equal(t, "states during the call", b.states("docker.local")[len(b.states("docker.local"))-1:], []string{"local/web sending"})
+				equal(t, "states during the call", b.states("docker.local")[len(b.states("docker.local"))-1:],
+					[]string{"local/web sending"})
 				process.kill()
 				return errKilled
 			})
-			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err, errKilled) {
+			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err,
+				errKilled) {
 				t.Errorf("error %v", err)
 			}
 			b.stop()
@@ -73,7 +85,8 @@ func TestRunNowRecordsBeforeTheCall(t *testing.T) {
 			settle(time.Hour)
 			all := b.deliveries("docker.local")
 			run := all[len(all)-1]
-			if len(engine.got) != 1 || run.State != delivery.Failed || !run.Manual || !strings.HasPrefix(run.Error, "outcome unknown: dogwatch stopped during the run") {
+			if len(engine.got) != 1 || run.State != delivery.Failed || !run.Manual ||
+				!strings.HasPrefix(run.Error, "outcome unknown: dogwatch stopped during the run") {
 				t.Errorf("%d calls, %+v", len(engine.got), run)
 			}
 			if got := b.deliveryEvents(); got[len(got)-1] != "trigger.failed docker.local" {
@@ -101,7 +114,8 @@ func TestRunNowWithoutARecord(t *testing.T) {
 		b.start(func(s Store) Store { full = killedAfter(1<<30, s); return full })
 		settle(time.Second) // it has recovered
 		full.refuse.Store(true)
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil || len(engine.got) > 0 {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil ||
+			len(engine.got) > 0 {
 			t.Errorf("%d calls, error %v", len(engine.got), err)
 		}
 		b.stop()
@@ -130,7 +144,8 @@ func TestRunNowContinuesWhenCallerLeaves(t *testing.T) {
 		b := open(t, act)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err, context.DeadlineExceeded) {
+		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		began := time.Now()

@@ -35,7 +35,8 @@ func ParseMessages(t Templates) (Messages, error) {
 		option, text string
 		into         **template.Template
 	}{
-		{"simpletitle", t.SimpleTitle, &m.Title}, {"simplebody", t.SimpleBody, &m.Body}, {"batchtitle", t.BatchTitle, &m.BatchTitle},
+		{"simpletitle", t.SimpleTitle, &m.Title}, {"simplebody", t.SimpleBody, &m.Body},
+		{"batchtitle", t.BatchTitle, &m.BatchTitle},
 		{"summarytitle", t.SummaryTitle, &m.SummaryTitle}, {"summarybody", t.SummaryBody, &m.SummaryBody},
 	} {
 		parsed, err := template.Parse(f.text)
@@ -62,7 +63,9 @@ func (m Messages) Lint() []sdk.FieldError {
 		}
 	}
 	several := map[string]*template.Shape{"containers": template.ListOf(container), "count": template.Number}
-	summed := map[string]*template.Shape{"headline": template.Text, "text": template.Text, "since": template.Text, "until": template.Text}
+	summed := map[string]*template.Shape{
+		"headline": template.Text, "text": template.Text, "since": template.Text, "until": template.Text,
+	}
 	for _, count := range []string{"updated", "failed", "approval", "offered", "automatic", "held"} {
 		summed[count] = template.Number
 	}
@@ -71,7 +74,8 @@ func (m Messages) Lint() []sdk.FieldError {
 		option   string
 		template *template.Template
 		vars     map[string]*template.Shape
-	}{{"simpletitle", m.Title, one}, {"simplebody", m.Body, one}, {"batchtitle", m.BatchTitle, several}, {"summarytitle", m.SummaryTitle, summed}, {"summarybody", m.SummaryBody, summed}} {
+	}{{"simpletitle", m.Title, one}, {"simplebody", m.Body, one}, {"batchtitle", m.BatchTitle, several},
+		{"summarytitle", m.SummaryTitle, summed}, {"summarybody", m.SummaryBody, summed}} {
 		for _, problem := range f.template.Lint(f.vars) {
 			odd = append(odd, sdk.FieldError{Field: f.option, Detail: problem})
 		}
@@ -81,7 +85,9 @@ func (m Messages) Lint() []sdk.FieldError {
 
 // render returns title and body. Text is returned next to an error: a
 // placeholder that fails is left empty and the rest is rendered.
-func (m Messages) render(containers []sdk.Container, batch bool, actions ...trigger.Action) (title, body string, err error) {
+func (m Messages) render(
+	containers []sdk.Container, batch bool, actions ...trigger.Action,
+) (title, body string, err error) {
 	defer func() { title, body = visible.Text(title), visible.Text(body) }() // templates read labels as they are
 	if !batch && len(containers) == 1 {
 		return m.one(containers[0], actions)
@@ -114,11 +120,13 @@ func (m Messages) summary(s summary, e trigger.Event) (title, body string, err e
 	n := e.Summary
 	vars := map[string]any{
 		"headline": s.headline(), "text": s.text(), "since": e.Since.String(), "until": e.At.String(),
-		"updated": n.Updated, "failed": n.Failed, "approval": n.Approval, "offered": n.Offered, "automatic": n.Automatic, "held": n.Held,
+		"updated": n.Updated, "failed": n.Failed, "approval": n.Approval, "offered": n.Offered,
+		"automatic": n.Automatic, "held": n.Held,
 	}
 	title, titleErr := m.SummaryTitle.Render(vars)
 	body, bodyErr := m.SummaryBody.Render(vars)
-	return visible.Text(title), visible.Text(body), errors.Join(wrapped("summary title", titleErr), wrapped("summary body", bodyErr))
+	return visible.Text(title), visible.Text(body),
+		errors.Join(wrapped("summary title", titleErr), wrapped("summary body", bodyErr))
 }
 
 func wrapped(what string, err error) error {

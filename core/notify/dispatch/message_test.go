@@ -18,7 +18,10 @@ func TestDefaultMessages(t *testing.T) {
 	linked := withUpdate("my.app", "1.25.0", "1.26.0", "minor")
 	linked.Result.Link = "https://rel/1.26"
 	beta := moved("beta")
-	simulated := sdk.Container{Name: "sim", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1", RemoteValue: "2", Result: &sdk.Result{Link: "https://l"}}}
+	simulated := sdk.Container{
+		Name:       "sim",
+		UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1", RemoteValue: "2", Result: &sdk.Result{Link: "https://l"}},
+	}
 	for _, c := range []struct {
 		about       string
 		list        []sdk.Container
@@ -37,7 +40,8 @@ func TestDefaultMessages(t *testing.T) {
 			"- Container beta running with digest sha256:old can be updated to digest sha256:new\n\n- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
 		{"made up, with nothing but a name", []sdk.Container{{Name: "x"}}, false, "New unknown found for container x",
 			"Container x running with unknown undefined can be updated to unknown undefined"},
-		{"simulated, its link with its kind", []sdk.Container{simulated}, false, "New tag found for container sim", "Container sim running with tag 1 can be updated to tag 2\nhttps://l"},
+		{"simulated, its link with its kind", []sdk.Container{simulated}, false, "New tag found for container sim",
+			"Container sim running with tag 1 can be updated to tag 2\nhttps://l"},
 	} {
 		title, body, err := messages(t, "", "", "").render(c.list, c.batch)
 		if err != nil || title != c.title || body != c.body {
@@ -50,15 +54,20 @@ func TestDefaultMessages(t *testing.T) {
 func TestMessageVariablesOfOldWUD(t *testing.T) {
 	c := withUpdate("web", "1.0.0", "1.1.0", "minor")
 	c.Result.Link = "https://l"
-	title, body, err := messages(t, "${id} ${name} ${watcher} ${kind} ${semver}", "${local} ${remote} ${link} ${local.substring(0, 3)}", "").render([]sdk.Container{c}, false)
+	title, body, err := messages(t, "${id} ${name} ${watcher} ${kind} ${semver}",
+		"${local} ${remote} ${link} ${local.substring(0, 3)}", "").render([]sdk.Container{c}, false)
 	if err != nil || title != "id-web web local tag minor" || body != "1.0.0 1.1.0 https://l 1.0" {
 		t.Errorf("%q %q %v", title, body, err)
 	}
-	title, body, err = messages(t, "[${kind}${semver}${link}]", "[${local}${remote}]", "").render([]sdk.Container{{Name: "x"}}, false)
+	title, body, err = messages(t, "[${kind}${semver}${link}]", "[${local}${remote}]",
+		"").render([]sdk.Container{{Name: "x"}}, false)
 	if err != nil || title != "[unknown]" || body != "[]" {
 		t.Errorf("without an update: %q %q %v", title, body, err)
 	}
-	title, _, err = messages(t, "", "", "${count} of ${containers.map(c => c.name).join()} ${containers[1].updateKind.kind}").render([]sdk.Container{c, {Name: "y"}}, true)
+	title, _, err = messages(t, "", "",
+		"${count} of ${containers.map(c => c.name).join()} ${containers[1].updateKind.kind}").render([]sdk.Container{c, {
+		Name: "y",
+	}}, true)
 	if err != nil || title != "2 of web,y unknown" {
 		t.Errorf("batch title %q %v", title, err)
 	}
@@ -95,18 +104,23 @@ func TestRenderLeavesGapWhenTemplateFails(t *testing.T) {
 func TestParseMessages(t *testing.T) {
 	_, err := ParseMessages(Templates{SimpleTitle: "${", SimpleBody: "fine", BatchTitle: "${1 +}"})
 	var invalid *sdk.InvalidError
-	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "simpletitle" || invalid.Fields[1].Field != "batchtitle" {
+	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "simpletitle" ||
+		invalid.Fields[1].Field != "batchtitle" {
 		t.Errorf("error %v", err)
 	}
 }
 
 // TestLintNamesMisspeltVariables names what templates misspell, by option, and leaves right ones alone.
 func TestLintNamesMisspeltVariables(t *testing.T) {
-	odd := messages(t, "${container.nmae} has ${container.updatekind.kind}", "${local} ${lokal} ${container.labels['x'].y}", "${watcher} ${containers.map(c => c.dispalyName).join()}").Lint()
+	odd := messages(t, "${container.nmae} has ${container.updatekind.kind}",
+		"${local} ${lokal} ${container.labels['x'].y}", "${watcher} ${containers.map(c => c.dispalyName).join()}").Lint()
 	want := []sdk.FieldError{
 		{Field: "simpletitle", Detail: "unknown field container.nmae: did you mean container.name?"},
 		{Field: "simpletitle", Detail: "unknown field container.updatekind: did you mean container.updateKind?"},
-		{Field: "simplebody", Detail: `unknown name "lokal": did you mean local? (known: also, approveUrl, container, decideUrl, id, kind, link, local, name, notes, remote, semver, skipUrl, snoozeUrl, versions, watcher)`},
+		{
+			Field:  "simplebody",
+			Detail: `unknown name "lokal": did you mean local? (known: also, approveUrl, container, decideUrl, id, kind, link, local, name, notes, remote, semver, skipUrl, snoozeUrl, versions, watcher)`,
+		},
 		{Field: "batchtitle", Detail: `unknown name "watcher" (known: containers, count)`},
 		{Field: "batchtitle", Detail: "unknown field c.dispalyName: did you mean c.displayName?"},
 	}
@@ -245,7 +259,8 @@ func TestMessagesAreReadable(t *testing.T) {
 	c := withUpdate("web", "1.0.0", "1.1.0", "minor")
 	c.Labels = map[string]string{"about": "a\u202eb\u200bc\x1b[2J\nd 👩\u200d💻"}
 	for _, batch := range []bool{false, true} {
-		title, body, err := messages(t, "${container.labels.about}", "${container.labels.about}", "${containers[0].labels.about}").render([]sdk.Container{c}, batch)
+		title, body, err := messages(t, "${container.labels.about}", "${container.labels.about}",
+			"${containers[0].labels.about}").render([]sdk.Container{c}, batch)
 		if err != nil || title != "abc[2J\nd 👩\u200d💻" || !strings.Contains(body, "abc[2J\nd 👩\u200d💻") {
 			t.Errorf("%+q, %+q, %v", title, body, err)
 		}

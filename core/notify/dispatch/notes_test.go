@@ -12,7 +12,9 @@ import (
 )
 
 // noting runs a Dispatcher with release notes, and triggers whose template reads them and does not.
-func noting(t *testing.T, notes func(ctx context.Context, c *sdk.Container) string, test func(b *bench, with, without *sink)) {
+func noting(
+	t *testing.T, notes func(ctx context.Context, c *sdk.Container) string, test func(b *bench, with, without *sink),
+) {
 	bubble(t, func(t *testing.T) {
 		one, with := simple(t, "ntfy.main", func(tr *Trigger) { tr.Messages = messages(t, "", "${name}: ${notes}", "") })
 		other, without := simple(t, "gotify.main")
@@ -75,7 +77,8 @@ func TestNotesSwitchedOff(t *testing.T) {
 // TestSampleSaysWhereNotesStand: for a sample message no host is asked.
 func TestSampleSaysWhereNotesStand(t *testing.T) {
 	one, phone := simple(t, "ntfy.main", func(tr *Trigger) { tr.Messages = messages(t, "", "${notes}", "") })
-	if err := Send(t.Context(), one, []sdk.Container{minor("web")}, nil, hclog.NewNullLogger()); err != nil || !strings.Contains(phone.got[0].Body, "release notes of 1.1.0") {
+	if err := Send(t.Context(), one, []sdk.Container{minor("web")}, nil, hclog.NewNullLogger()); err != nil ||
+		!strings.Contains(phone.got[0].Body, "release notes of 1.1.0") {
 		t.Errorf("%v, %v", phone.got, err)
 	}
 }

@@ -40,7 +40,8 @@ func decided(t Trigger, c sdk.Container) bool {
 	case !t.Operates:
 		return true
 	}
-	return d.State == sdk.StateOffered && !slices.ContainsFunc(d.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonApproval })
+	return d.State == sdk.StateOffered &&
+		!slices.ContainsFunc(d.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonApproval })
 }
 
 // otherLevels returns a container once for each version of another step than the one that
@@ -53,7 +54,8 @@ func otherLevels(c sdk.Container) []sdk.Container {
 	for _, level := range []struct {
 		diff    string
 		release *sdk.Release
-	}{{sdk.DiffMajor, c.Result.Levels.Major}, {sdk.DiffMinor, c.Result.Levels.Minor}, {sdk.DiffPatch, c.Result.Levels.Patch}} {
+	}{{sdk.DiffMajor, c.Result.Levels.Major}, {sdk.DiffMinor, c.Result.Levels.Minor},
+		{sdk.DiffPatch, c.Result.Levels.Patch}} {
 		r := level.release
 		if r == nil || r.Tag == c.Result.Tag {
 			continue

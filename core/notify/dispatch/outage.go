@@ -17,7 +17,10 @@ import (
 // newOutageDelivery returns the delivery for an event about a watcher's engine. For
 // one outage there is one of each type, however often it is planned.
 func newOutageDelivery(t Trigger, e event.Event) delivery.Delivery {
-	about := trigger.Event{Type: string(e.Type), Watcher: e.Subject, Error: e.Watcher.Error, Since: sdk.TimeOf(e.Watcher.Since), At: sdk.TimeOf(e.At)}
+	about := trigger.Event{
+		Type: string(e.Type), Watcher: e.Subject, Error: e.Watcher.Error, Since: sdk.TimeOf(e.Watcher.Since),
+		At: sdk.TimeOf(e.At),
+	}
 	return newEventDelivery(t, e, "watcher/"+e.Subject, hash(string(e.Type), about.Since.String()), about)
 }
 
@@ -27,7 +30,9 @@ func newEventDelivery(t Trigger, e event.Event, subject, fingerprint string, abo
 	if err != nil {
 		panic(fmt.Sprintf("encode an event: %v", err)) // plain data; cannot fail
 	}
-	return delivery.Delivery{Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Batch: true, Payload: payload}
+	return delivery.Delivery{
+		Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Batch: true, Payload: payload,
+	}
 }
 
 // eventOf returns the event that is the payload of a delivery, or nil when its
@@ -42,7 +47,9 @@ func eventOf(d delivery.Delivery) (*trigger.Event, error) {
 }
 
 // attemptEvent is attempt for a message about an event; wrong is why its payload cannot be read.
-func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error) delivery.Outcome {
+func (d *Dispatcher) attemptEvent(
+	ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error,
+) delivery.Outcome {
 	switch {
 	case wrong != nil:
 		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
@@ -82,5 +89,6 @@ func outageMessage(e trigger.Event) (title, body string) {
 			fmt.Sprintf("It could not since %s, for %s. Its containers are checked again.", since, lasted)
 	}
 	return fmt.Sprintf("Watcher %s cannot reach its engine", e.Watcher),
-		fmt.Sprintf("%s\nSince %s. Until it answers, its containers are not checked.", cmp.Or(e.Error, "It does not answer."), since)
+		fmt.Sprintf("%s\nSince %s. Until it answers, its containers are not checked.",
+			cmp.Or(e.Error, "It does not answer."), since)
 }

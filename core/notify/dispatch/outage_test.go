@@ -18,7 +18,10 @@ func ofOutages(t *Trigger) { t.Outages = true }
 // outage commits an event about the engine of the watcher "local".
 func (b *bench) outage(typ event.Type, since time.Time) {
 	b.t.Helper()
-	b.commit(nil, event.Event{Type: typ, At: time.Now(), Subject: "local", Payload: event.Payload{Watcher: &event.Watcher{Since: since, Error: "connect: refused"}}})
+	b.commit(nil, event.Event{
+		Type: typ, At: time.Now(), Subject: "local",
+		Payload: event.Payload{Watcher: &event.Watcher{Since: since, Error: "connect: refused"}},
+	})
 }
 
 func TestOutageNotifications(t *testing.T) {
@@ -41,13 +44,15 @@ func TestOutageNotifications(t *testing.T) {
 				t.Fatalf("%d messages: %+v", len(s.got), s.got)
 			}
 			first, second := s.got[0], s.got[1]
-			if first.Title != "Watcher local cannot reach its engine" || !strings.Contains(first.Body, "connect: refused\nSince 2000-01-01 00:00 UTC.") {
+			if first.Title != "Watcher local cannot reach its engine" ||
+				!strings.Contains(first.Body, "connect: refused\nSince 2000-01-01 00:00 UTC.") {
 				t.Errorf("%q, %q", first.Title, first.Body)
 			}
 			if second.Title != "Watcher local reaches its engine again" || !strings.Contains(second.Body, "for 1h0m1s") {
 				t.Errorf("%q, %q", second.Title, second.Body)
 			}
-			if e := first.Event; e == nil || e.Type != trigger.WatcherFailed || e.Watcher != "local" || !e.Since.Equal(began) || !first.Batch || len(first.Containers) != 0 {
+			if e := first.Event; e == nil || e.Type != trigger.WatcherFailed || e.Watcher != "local" ||
+				!e.Since.Equal(began) || !first.Batch || len(first.Containers) != 0 {
 				t.Errorf("%+v", first)
 			}
 			if first.Delivery == second.Delivery || first.Delivery == "" {

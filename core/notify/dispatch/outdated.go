@@ -25,5 +25,6 @@ func outdatedMessage(e trigger.Event) (title, body string) {
 		what = "Another artifact is under " + e.To + " now"
 	}
 	return fmt.Sprintf("A newer version of plugin %s is available", e.Plugin),
-		fmt.Sprintf("%s.\nTo install it, run dogwatch plugin update %s; if plugins.install names it, write it there.", what, e.Plugin)
+		fmt.Sprintf("%s.\nTo install it, run dogwatch plugin update %s; if plugins.install names it, write it there.",
+			what, e.Plugin)
 }

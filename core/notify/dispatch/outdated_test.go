@@ -40,7 +40,8 @@ func TestOutdatedPluginIsSentOnce(t *testing.T) {
 				t.Errorf("%+v", r.Event)
 			}
 		}
-		const title, end = "A newer version of plugin lamp is available|", ".\nTo install it, run dogwatch plugin update lamp; if plugins.install names it, write it there."
+		const title, end = "A newer version of plugin lamp is available|",
+			".\nTo install it, run dogwatch plugin update lamp; if plugins.install names it, write it there."
 		equal(t, "messages", messages, []string{
 			title + "From ghcr.io/me/lamp:1.0 to ghcr.io/me/lamp:1.1" + end,
 			title + "From ghcr.io/me/lamp:1.0 to ghcr.io/me/lamp:1.2" + end,

@@ -142,7 +142,9 @@ func (f findings) accepted(t Trigger, e event.Event, ids []string) []sdk.Contain
 
 // newDelivery returns a delivery with containers as its payload.
 func newDelivery(t Trigger, e event.Event, subject, fingerprint string, containers ...sdk.Container) delivery.Delivery {
-	d := delivery.Delivery{Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Run: e.Run, Batch: t.Batch}
+	d := delivery.Delivery{
+		Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Run: e.Run, Batch: t.Batch,
+	}
 	for _, c := range containers {
 		d.Containers = append(d.Containers, c.ID)
 	}

@@ -54,9 +54,14 @@ func TestPlan(t *testing.T) {
 	excluded.TriggerExclude = "x.t"
 	check := []event.Event{
 		foundEvent(11, "r1", a), foundEvent(12, "r1", b), foundEvent(13, "r1", excluded),
-		finished(14, "r1", event.Check{Found: []string{"id-a", "id-b", "id-excluded"}, Updates: []string{"id-a", "id-b", "id-excluded", "id-old", "id-gone"}}),
+		finished(14, "r1", event.Check{
+			Found:   []string{"id-a", "id-b", "id-excluded"},
+			Updates: []string{"id-a", "id-b", "id-excluded", "id-old", "id-gone"},
+		}),
 	}
-	single := []event.Event{foundEvent(21, "r2", a), finished(22, "r2", event.Check{Single: true, Found: []string{"id-a"}, Updates: []string{"id-a"}})}
+	single := []event.Event{foundEvent(21, "r2", a), finished(22, "r2", event.Check{
+		Single: true, Found: []string{"id-a"}, Updates: []string{"id-a"},
+	})}
 	carried := []event.Event{finished(31, "r3", event.Check{Found: []string{"id-old"}, Updates: []string{"id-old"}})}
 	nothing := []event.Event{finished(41, "r4", event.Check{Updates: []string{"id-old"}})}
 	stored := now{a, b, old, excluded}
@@ -67,28 +72,36 @@ func TestPlan(t *testing.T) {
 		want    []string
 	}{
 		{"simple once", Trigger{Auto: true, Once: true}, check, []string{"x.t local/a [id-a] @11", "x.t local/b [id-b] @12"}},
-		{"simple always", Trigger{Auto: true}, check, []string{"x.t local/a [id-a] @14", "x.t local/b [id-b] @14", "x.t local/old [id-old] @14"}},
+		{"simple always", Trigger{Auto: true}, check,
+			[]string{"x.t local/a [id-a] @14", "x.t local/b [id-b] @14", "x.t local/old [id-old] @14"}},
 		{"batch once", Trigger{Auto: true, Once: true, Batch: true}, check, []string{"x.t batch/local [id-a id-b] @14"}},
 		{"batch always", Trigger{Auto: true, Batch: true}, check, []string{"x.t batch/local [id-a id-b id-old] @14"}},
 		{"not automatic", Trigger{Once: true}, check, nil},
 		{"not automatic batch", Trigger{Batch: true}, check, nil},
 		{"threshold", Trigger{Auto: true, Once: true, Threshold: "patch"}, check, []string{"x.t local/b [id-b] @12"}},
-		{"batch with threshold", Trigger{Auto: true, Once: true, Batch: true, Threshold: "patch"}, check, []string{"x.t batch/local [id-b] @14"}},
+		{"batch with threshold", Trigger{Auto: true, Once: true, Batch: true, Threshold: "patch"}, check,
+			[]string{"x.t batch/local [id-b] @14"}},
 		{"single check, simple", Trigger{Auto: true, Once: true}, single, []string{"x.t local/a [id-a] @21"}},
 		{"single check, always", Trigger{Auto: true}, single, []string{"x.t local/a [id-a] @22"}},
 		{"single checks do not fire batches", Trigger{Auto: true, Once: true, Batch: true}, single, nil},
 		{"nor do they without once", Trigger{Auto: true, Batch: true}, single, nil},
-		{"found by a single check before", Trigger{Auto: true, Once: true, Batch: true}, carried, []string{"x.t batch/local [id-old] @31"}},
+		{"found by a single check before", Trigger{Auto: true, Once: true, Batch: true}, carried,
+			[]string{"x.t batch/local [id-old] @31"}},
 		{"nothing new, once", Trigger{Auto: true, Once: true, Batch: true}, nothing, nil},
 		{"nothing new, always", Trigger{Auto: true, Batch: true}, nothing, []string{"x.t batch/local [id-old] @41"}},
-		{"other events", Trigger{Auto: true, Once: true}, []event.Event{{Type: event.ContainerAdded, Payload: event.Payload{Container: &a}}, {Type: event.CheckFinished}, {Type: event.UpdateFound}}, nil},
+		{"other events", Trigger{Auto: true, Once: true},
+			[]event.Event{{Type: event.ContainerAdded, Payload: event.Payload{Container: &a}}, {Type: event.CheckFinished}, {
+				Type: event.UpdateFound,
+			}}, nil},
 	} {
 		c.trigger.ID, c.trigger.IncludeByDefault = "x.t", true
 		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, stored, backlogs{})), c.want)
 	}
 	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true},
 		{ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, backlogs{})
-	equal(t, "two triggers", planned(all), []string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13", "b.b batch/local [id-a id-b id-excluded] @14"})
+	equal(t, "two triggers", planned(all),
+		[]string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13",
+			"b.b batch/local [id-a id-b id-excluded] @14"})
 }
 
 // TestPlanBatchOfRecreatedContainers: a batch lists what its check found, though
@@ -113,9 +126,11 @@ func TestPlanBatchOfRecreatedContainers(t *testing.T) {
 func TestFingerprintIdentifiesUpdate(t *testing.T) {
 	base := minor("a")
 	for about, change := range map[string]func(*sdk.Container){
-		"another container":   func(c *sdk.Container) { c.ID, c.Name, c.Watcher = "x", "y", "z" },
-		"another status":      func(c *sdk.Container) { c.Status, c.Labels = "exited", map[string]string{"a": "b"} },
-		"another state":       func(c *sdk.Container) { c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "x"} },
+		"another container": func(c *sdk.Container) { c.ID, c.Name, c.Watcher = "x", "y", "z" },
+		"another status":    func(c *sdk.Container) { c.Status, c.Labels = "exited", map[string]string{"a": "b"} },
+		"another state": func(c *sdk.Container) {
+			c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "x"}
+		},
 		"another link":        func(c *sdk.Container) { c.Result.Link = "https://x" },
 		"another measure":     func(c *sdk.Container) { c.UpdateKind.SemverDiff = "patch" },
 		"another image below": func(c *sdk.Container) { c.Image.ID = "sha256:x" },
@@ -137,10 +152,13 @@ func TestFingerprintIdentifiesUpdate(t *testing.T) {
 			c.Result = &sdk.Result{Tag: "latest", Digest: "sha256:x"}
 			return c
 		}(),
-		"from another digest":   func() sdk.Container { c := moved("a"); c.UpdateKind.LocalValue = "sha256:x"; return c }(),
-		"no result":             {UpdateKind: sdk.UpdateKind{Kind: "tag"}},
-		"nothing":               {},
-		"fields that are moved": {UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.0.0", RemoteValue: ""}, Result: &sdk.Result{Tag: "1.1.0", Digest: "1.1.0"}},
+		"from another digest": func() sdk.Container { c := moved("a"); c.UpdateKind.LocalValue = "sha256:x"; return c }(),
+		"no result":           {UpdateKind: sdk.UpdateKind{Kind: "tag"}},
+		"nothing":             {},
+		"fields that are moved": {
+			UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.0.0", RemoteValue: ""},
+			Result:     &sdk.Result{Tag: "1.1.0", Digest: "1.1.0"},
+		},
 	} {
 		print := fingerprint(c)
 		if twin, taken := prints[print]; taken {
@@ -170,7 +188,8 @@ func TestBatchFingerprintIgnoresOrder(t *testing.T) {
 // TestPlanIsIndependentOfPages: however the log is cut between checks, the same is pending.
 func TestPlanIsIndependentOfPages(t *testing.T) {
 	triggers := []Trigger{
-		{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true}, {ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true},
+		{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true},
+		{ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true},
 		{ID: "c.c", Auto: true, IncludeByDefault: true}, {ID: "d.d", Auto: true, Batch: true, IncludeByDefault: true},
 	}
 	r := rand.New(rand.NewPCG(1, 2))

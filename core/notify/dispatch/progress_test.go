@@ -27,8 +27,10 @@ type watched struct {
 func watchRuns() *watched {
 	w := &watched{}
 	w.runs = runs{
-		log: hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug, DisableTime: true}), running: map[int64]*run{},
-		redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }, changed: func() { w.changes++ },
+		log:     hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug, DisableTime: true}),
+		running: map[int64]*run{},
+		redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
+		changed: func() { w.changes++ },
 	}
 	return w
 }
@@ -46,7 +48,8 @@ func TestProgressIsCoalesced(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if lines := w.lines(); len(lines) != 21 || w.changes != 21 || !strings.Contains(lines[20], "current=1000 total=1000") {
+		if lines := w.lines(); len(lines) != 21 || w.changes != 21 ||
+			!strings.Contains(lines[20], "current=1000 total=1000") {
 			t.Errorf("%d lines and %d changes: %q", len(lines), w.changes, lines)
 		}
 		if text := w.log.String(); strings.Count(text, "[INFO]") != 1 || !strings.HasPrefix(text, "[INFO]") {
@@ -77,9 +80,12 @@ func TestProgressIsRedactedAndBounded(t *testing.T) {
 	w := watchRuns()
 	r := w.begin(delivered(7, "docker.local"))
 	defer r.end()
-	r.report(trigger.Progress{Phase: strings.Repeat("é", 1000), Message: "password hunter2 " + strings.Repeat("x", 10_000)})
+	r.report(trigger.Progress{
+		Phase: strings.Repeat("é", 1000), Message: "password hunter2 " + strings.Repeat("x", 10_000),
+	})
 	got := r.latest
-	if len([]rune(got.Phase)) != maxPhase || len([]rune(got.Message)) != maxMessage || strings.Contains(got.Message, "hunter2") || strings.Contains(w.log.String(), "hunter2") {
+	if len([]rune(got.Phase)) != maxPhase || len([]rune(got.Message)) != maxMessage ||
+		strings.Contains(got.Message, "hunter2") || strings.Contains(w.log.String(), "hunter2") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -114,7 +120,8 @@ func TestProgressOfDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := `{"delivery":%d,"trigger":"docker.local",%s"subject":"local/%s","container":"id-web","phase":"pull","message":"layer 3","current":3,"total":10}`
-		if want := "[" + fmt.Sprintf(step, 1, "", "web") + "," + fmt.Sprintf(step, 3, `"manual":true,`, "db") + "]"; string(text) != want {
+		if want := "[" + fmt.Sprintf(step, 1, "", "web") + "," + fmt.Sprintf(step, 3, `"manual":true,`, "db") +
+			"]"; string(text) != want {
 			t.Errorf("got %s\nwant %s", text, want)
 		}
 		manual.Wait()

@@ -41,15 +41,30 @@ func (d *Dispatcher) outcomeOfInterrupted(cut delivery.Delivery) delivery.Outcom
 	}
 	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
 	case known && d.operates(t) && cut.Attempts < maxAttempts: // which finds what it began
-		return delivery.Outcome{State: delivery.Pending, Error: cut.Error, NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts))}
+		return delivery.Outcome{
+			State: delivery.Pending, Error: cut.Error, NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts)),
+		}
 	case cut.Manual: // its user may no longer want it
-		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the run, which is not repeated by itself"}
+		return delivery.Outcome{
+			State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the run, which is not repeated by itself",
+		}
 	case !known:
-		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"}
+		return delivery.Outcome{
+			State: delivery.Failed,
+			Error: "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now",
+		}
 	case t.AtMostOnce:
-		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, which may not be repeated"}
+		return delivery.Outcome{
+			State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, which may not be repeated",
+		}
 	case cut.Attempts >= maxAttempts:
-		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("outcome unknown: dogwatch stopped during the call, the last of %d attempts", cut.Attempts)}
+		return delivery.Outcome{
+			State: delivery.Failed,
+			Error: fmt.Sprintf("outcome unknown: dogwatch stopped during the call, the last of %d attempts", cut.Attempts),
+		}
 	}
-	return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped during the call", NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts))}
+	return delivery.Outcome{
+		State: delivery.Pending, Error: "dogwatch stopped during the call",
+		NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts)),
+	}
 }

@@ -23,7 +23,8 @@ func TestBackoffAfterPluginExit(t *testing.T) {
 		b.checked([]sdk.Container{minor("web")})
 		settle(24 * time.Hour)
 		equal(t, "pauses", pauses(inbox.at), []time.Duration{
-			1500 * time.Millisecond, 5 * time.Second, 20 * time.Second, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour,
+			1500 * time.Millisecond, 5 * time.Second, 20 * time.Second, 10 * time.Minute, time.Hour, 3 * time.Hour,
+			6 * time.Hour,
 		})
 		equal(t, "states", b.states("smtp.main"), []string{"local/web failed"})
 		b.stop()
@@ -99,7 +100,8 @@ func TestRecoverGivesUpAfterMaxAttempts(t *testing.T) {
 		b.start(nil)
 		settle(time.Minute)
 		d := b.deliveries("smtp.main")[0]
-		if want := fmt.Sprintf("the last of %d attempts", maxAttempts); d.State != delivery.Failed || !strings.Contains(d.Error, want) {
+		if want := fmt.Sprintf("the last of %d attempts", maxAttempts); d.State != delivery.Failed ||
+			!strings.Contains(d.Error, want) {
 			t.Errorf("%s: %s", d.State, d.Error)
 		}
 		equal(t, "events", b.deliveryEvents(), []string{"trigger.failed smtp.main"})
@@ -114,7 +116,8 @@ func TestIdempotencyKeyIsUnique(t *testing.T) {
 		State: delivery.Sending, Attempts: 1,
 	}
 	again := d
-	again.Attempts, again.State, again.Error, again.NextAt, again.UpdatedAt = 2, delivery.Pending, "x", time.UnixMilli(2), time.UnixMilli(3)
+	again.Attempts, again.State, again.Error, again.NextAt, again.UpdatedAt = 2, delivery.Pending, "x",
+		time.UnixMilli(2), time.UnixMilli(3)
 	if a, b := idempotencyKey(d), idempotencyKey(again); a != b {
 		t.Errorf("a second attempt has %s instead of %s", b, a)
 	}
@@ -146,11 +149,16 @@ func TestFingerprintStaysAsStored(t *testing.T) {
 	for about, c := range map[string]struct {
 		got, want string
 	}{
-		"a tag":                              {fingerprint(minor("web")), "a51d5ce38693c27a5fed266f2b4e39b1"},
-		"a digest":                           {fingerprint(moved("web")), "d4988a815ec8fe3503f67b0a2eb4adc7"},
-		"a tag of which the digest is known": {fingerprint(withResult(minor("web"), sdk.Result{Tag: "1.1.0", Digest: "sha256:new"})), "70a3c127d9953a5e83161aebcd0f0ba7"},
-		"a digest behind an unknown tag":     {fingerprint(withResult(moved("web"), sdk.Result{Digest: "sha256:new"})), "2d71470fcede5fcd64ac14dd29f67fce"},
-		"no result":                          {fingerprint(sdk.Container{UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"}}), "1e33d150b24411d92909f0b55162a1a3"},
+		"a tag":    {fingerprint(minor("web")), "a51d5ce38693c27a5fed266f2b4e39b1"},
+		"a digest": {fingerprint(moved("web")), "d4988a815ec8fe3503f67b0a2eb4adc7"},
+		"a tag of which the digest is known": {fingerprint(withResult(minor("web"), sdk.Result{
+			Tag: "1.1.0", Digest: "sha256:new",
+		})), "70a3c127d9953a5e83161aebcd0f0ba7"},
+		"a digest behind an unknown tag": {fingerprint(withResult(moved("web"), sdk.Result{Digest: "sha256:new"})),
+			"2d71470fcede5fcd64ac14dd29f67fce"},
+		"no result": {fingerprint(sdk.Container{
+			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"},
+		}), "1e33d150b24411d92909f0b55162a1a3"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s has %s, and had %s", about, c.got, c.want)

@@ -97,7 +97,8 @@ func TestGracefulShutdownTimeout(t *testing.T) {
 		settle(time.Second)
 		equal(t, "mail", inbox.names(), []string{"web", "web"})
 		equal(t, "actions", engine.names(), []string{"web"})
-		if d := b.deliveries("docker.local")[0]; d.State != delivery.Failed || !strings.HasPrefix(d.Error, "outcome unknown, not repeated: ") {
+		if d := b.deliveries("docker.local")[0]; d.State != delivery.Failed ||
+			!strings.HasPrefix(d.Error, "outcome unknown, not repeated: ") {
 			t.Errorf("action %+v", d)
 		}
 		b.stop()
@@ -131,7 +132,8 @@ func TestRecoverInterruptedDeliveries(t *testing.T) {
 		equal(t, "mail", inbox.names(), []string{"web", "web"})
 		equal(t, "actions", engine.names(), []string{"web"})
 		for id, want := range map[string]string{
-			"smtp.main": "sent ", "docker.local": "failed outcome unknown: dogwatch stopped during the call, which may not be repeated",
+			"smtp.main":    "sent ",
+			"docker.local": "failed outcome unknown: dogwatch stopped during the call, which may not be repeated",
 			"http.removed": "failed outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now",
 		} {
 			if d := b.deliveries(id)[0]; d.State+" "+d.Error != want {

@@ -130,7 +130,9 @@ func (d *Dispatcher) lastSummary(ctx context.Context, t Trigger, now time.Time) 
 
 // endedSince returns the ends of operations after an event that a trigger is notified of,
 // oldest first, and the id of the last event that was read.
-func (d *Dispatcher) endedSince(ctx context.Context, t Trigger, after int64) (upTo int64, ended []event.Event, err error) {
+func (d *Dispatcher) endedSince(
+	ctx context.Context, t Trigger, after int64,
+) (upTo int64, ended []event.Event, err error) {
 	for upTo = after; ; {
 		page, err := d.opt.Store.Events(ctx, upTo, summaryPage)
 		if err != nil {
@@ -216,7 +218,10 @@ func (s summary) empty() bool {
 }
 
 func (s summary) counts() *trigger.Summary {
-	return &trigger.Summary{Updated: len(s.updated), Failed: len(s.failed), Approval: len(s.approval), Offered: len(s.offered), Automatic: len(s.automatic), Held: len(s.held)}
+	return &trigger.Summary{
+		Updated: len(s.updated), Failed: len(s.failed), Approval: len(s.approval), Offered: len(s.offered),
+		Automatic: len(s.automatic), Held: len(s.held),
+	}
 }
 
 // headline says in one line how many there are of each.
@@ -341,8 +346,14 @@ func firstLine(text string) string {
 }
 
 // newSummaryDelivery returns the delivery of a summary. There is one for each time, however often it is planned.
-func (d *Dispatcher) newSummaryDelivery(t Trigger, s summary, since time.Time, planned delivery.Summary) delivery.Delivery {
-	p := summaryPayload{Event: trigger.Event{Type: trigger.SummaryDue, Since: sdk.TimeOf(since), At: sdk.TimeOf(planned.Due), Summary: s.counts()}}
+func (d *Dispatcher) newSummaryDelivery(
+	t Trigger, s summary, since time.Time, planned delivery.Summary,
+) delivery.Delivery {
+	p := summaryPayload{
+		Event: trigger.Event{
+			Type: trigger.SummaryDue, Since: sdk.TimeOf(since), At: sdk.TimeOf(planned.Due), Summary: s.counts(),
+		},
+	}
 	var err error
 	if p.Title, p.Body, err = t.Messages.summary(s, p.Event); err != nil {
 		// A message with a gap is better than none.
@@ -352,5 +363,8 @@ func (d *Dispatcher) newSummaryDelivery(t Trigger, s summary, since time.Time, p
 	if err != nil {
 		panic(fmt.Sprintf("encode a summary: %v", err)) // plain data; cannot fail
 	}
-	return delivery.Delivery{Trigger: t.ID, Subject: summarySubject, Fingerprint: hash(summarySubject, fmt.Sprint(planned.Due.Unix())), Event: planned.Event, Batch: true, Payload: payload}
+	return delivery.Delivery{
+		Trigger: t.ID, Subject: summarySubject, Fingerprint: hash(summarySubject, fmt.Sprint(planned.Due.Unix())),
+		Event: planned.Event, Batch: true, Payload: payload,
+	}
 }

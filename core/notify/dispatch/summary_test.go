@@ -82,7 +82,9 @@ Held:
 		if r.Body != want || r.Title != "Dogwatch: 1 did not work, 1 updated, 1 to approve, 2 offered, 1 automatic, 1 held" {
 			t.Errorf("%s\n%s", r.Title, r.Body)
 		}
-		if *r.Event.Summary != (trigger.Summary{Updated: 1, Failed: 1, Approval: 1, Offered: 2, Automatic: 1, Held: 1}) || r.Event.Type != trigger.SummaryDue || len(r.Containers) != 0 || !r.Batch {
+		if *r.Event.Summary != (trigger.Summary{
+			Updated: 1, Failed: 1, Approval: 1, Offered: 2, Automatic: 1, Held: 1,
+		}) || r.Event.Type != trigger.SummaryDue || len(r.Containers) != 0 || !r.Batch {
 			t.Errorf("%+v %+v", r, r.Event.Summary)
 		}
 		if at := got.times()[1]; at.Hour() != 8 || at.Minute() != 0 {
@@ -157,7 +159,8 @@ func TestEmptySummaryIsSentOnRequest(t *testing.T) {
 		b := open(t, phone)
 		defer b.stop()
 		settle(9 * time.Hour)
-		if len(got.all()) != 1 || got.all()[0].Title != "Dogwatch: nothing to do" || !strings.HasPrefix(got.all()[0].Body, "Nothing was done") {
+		if len(got.all()) != 1 || got.all()[0].Title != "Dogwatch: nothing to do" ||
+			!strings.HasPrefix(got.all()[0].Body, "Nothing was done") {
 			t.Errorf("%+v", got.all())
 		}
 	})
@@ -169,7 +172,9 @@ type failingStore struct {
 	calls *int
 }
 
-func (s failingStore) PlanSummary(ctx context.Context, id string, upTo delivery.Summary, ds ...delivery.Delivery) error {
+func (s failingStore) PlanSummary(
+	ctx context.Context, id string, upTo delivery.Summary, ds ...delivery.Delivery,
+) error {
 	*s.calls++
 	switch *s.calls % 4 {
 	case 1:

@@ -47,7 +47,8 @@ type updates struct {
 
 // errStopping is why the result of an update is not known yet. The operation goes on, or is
 // recovered, and the delivery finds it at the next start.
-var errStopping = sdk.WithKind(sdk.ErrUnavailable, errors.New("dogwatch stops while the update is under way; what becomes of it is recorded after the next start"))
+var errStopping = sdk.WithKind(sdk.ErrUnavailable,
+	errors.New("dogwatch stops while the update is under way; what becomes of it is recorded after the next start"))
 
 // ErrByHand is the kind of errors about updates that only users begin: deliveries of them
 // are skipped, which is no failure.
@@ -55,7 +56,9 @@ var ErrByHand = errors.New("the update is not begun by itself")
 
 // attemptUpdates is attempt for a trigger that has containers updated. The outcome is
 // that of the updates, for which the caller must await; they are nil when it is known.
-func (d *Dispatcher) attemptUpdates(ctx context.Context, t Trigger, due delivery.Delivery, run *run, planned []sdk.Container) (delivery.Outcome, *updates) {
+func (d *Dispatcher) attemptUpdates(
+	ctx context.Context, t Trigger, due delivery.Delivery, run *run, planned []sdk.Container,
+) (delivery.Outcome, *updates) {
 	found := &updates{}
 	if due.Attempts > 1 {
 		var err error
@@ -68,7 +71,10 @@ func (d *Dispatcher) attemptUpdates(ctx context.Context, t Trigger, due delivery
 	case len(found.begun) > 0 && (len(containers) == 0 || due.Manual):
 		return delivery.Outcome{}, found
 	case due.Manual && due.Attempts > 1: // its user may no longer want it
-		return delivery.Outcome{State: delivery.Failed, Error: cmp.Or(due.Error, "dogwatch stopped before the update began; it is not begun by itself")}, nil
+		return delivery.Outcome{
+			State: delivery.Failed,
+			Error: cmp.Or(due.Error, "dogwatch stopped before the update began; it is not begun by itself"),
+		}, nil
 	}
 	if outcome, known := d.unsendable(ctx, t, due, containers); known {
 		return outcome, nil
@@ -82,7 +88,9 @@ func (d *Dispatcher) attemptUpdates(ctx context.Context, t Trigger, due delivery
 
 // resume adds the operations that an earlier attempt began, and returns the containers
 // for which there is none, or one that may be tried again.
-func (d *Dispatcher) resume(ctx context.Context, due delivery.Delivery, planned []sdk.Container, found *updates) (rest []sdk.Container, err error) {
+func (d *Dispatcher) resume(
+	ctx context.Context, due delivery.Delivery, planned []sdk.Container, found *updates,
+) (rest []sdk.Container, err error) {
 	for _, c := range planned {
 		begun, err := d.opt.Updates.Begun(ctx, c, idempotencyKey(due))
 		if err != nil {
@@ -99,7 +107,9 @@ func (d *Dispatcher) resume(ctx context.Context, due delivery.Delivery, planned 
 
 // operate runs a trigger and begins the updates that it requests, at the request of by
 // or, when that is "", of no user.
-func (d *Dispatcher) operate(ctx context.Context, t Trigger, due delivery.Delivery, by string, run *run, req trigger.Request, found *updates) error {
+func (d *Dispatcher) operate(
+	ctx context.Context, t Trigger, due delivery.Delivery, by string, run *run, req trigger.Request, found *updates,
+) error {
 	var requested []trigger.OperationRequest
 	err := d.run(ctx, t, run, req.WithOperate(func(o trigger.OperationRequest) error {
 		requested = append(requested, o)
@@ -126,7 +136,9 @@ func (d *Dispatcher) operate(ctx context.Context, t Trigger, due delivery.Delive
 }
 
 // beginUpdate begins one update. Unless a user asks, one that did not work out is not tried again.
-func (d *Dispatcher) beginUpdate(ctx context.Context, t Trigger, due delivery.Delivery, u Update) (operation.Operation, error) {
+func (d *Dispatcher) beginUpdate(
+	ctx context.Context, t Trigger, due delivery.Delivery, u Update,
+) (operation.Operation, error) {
 	if !due.Manual {
 		switch tried, err := d.opt.Updates.Tried(ctx, u.Container); {
 		case err != nil:
@@ -220,7 +232,9 @@ func (d *Dispatcher) stored(id string, containers []sdk.Container) ([]sdk.Contai
 	for i, c := range containers {
 		var found bool
 		if known[i], found = d.opt.Containers.ByID(c.ID); !found {
-			return nil, sdk.Invalid("container", "%s updates containers, and %s with the id %q is none that is watched", id, cmp.Or(event.Subject(c), "a container"), c.ID)
+			return nil,
+				sdk.Invalid("container", "%s updates containers, and %s with the id %q is none that is watched", id,
+					cmp.Or(event.Subject(c), "a container"), c.ID)
 		}
 	}
 	return known, nil

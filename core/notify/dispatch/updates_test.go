@@ -39,7 +39,10 @@ func (h *hands) Begin(_ context.Context, u Update) (operation.Operation, error) 
 			return operation.Operation{}, err
 		}
 	}
-	op := operation.Operation{ID: fmt.Sprint("op", len(h.ops)), Watcher: u.Container.Watcher, Name: u.Container.Name, State: operation.Running, Delivery: u.Delivery}
+	op := operation.Operation{
+		ID: fmt.Sprint("op", len(h.ops)), Watcher: u.Container.Watcher, Name: u.Container.Name,
+		State: operation.Running, Delivery: u.Delivery,
+	}
 	h.ops, h.at = append(h.ops, op), append(h.at, time.Now())
 	return op, nil
 }
@@ -99,7 +102,8 @@ func (h *hands) names() (all []string) {
 // updating returns a bench with a trigger that requests the update of each container.
 func updating(t *testing.T, h *hands, change ...func(*Trigger)) (*bench, *sink) {
 	t.Helper()
-	docker, calls := simple(t, "docker.local", append([]func(*Trigger){action, func(t *Trigger) { t.Operates = true }}, change...)...)
+	docker, calls := simple(t, "docker.local",
+		append([]func(*Trigger){action, func(t *Trigger) { t.Operates = true }}, change...)...)
 	calls.reply = operateAll
 	b := &bench{t: t, path: t.TempDir() + "/store.db", triggers: []Trigger{docker}, updates: h}
 	b.start(nil)
@@ -108,14 +112,18 @@ func updating(t *testing.T, h *hands, change ...func(*Trigger)) (*bench, *sink) 
 
 func operateAll(ctx context.Context, _ int, req trigger.Request) error {
 	for _, c := range req.Containers {
-		if err := req.Operate(ctx, trigger.OperationRequest{ContainerID: c.ID, Rules: watcher.UpdateRules{Keep: 2}}); err != nil {
+		if err := req.Operate(ctx, trigger.OperationRequest{
+			ContainerID: c.ID, Rules: watcher.UpdateRules{Keep: 2},
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func ending(state operation.State, outcome *watcher.Outcome, text string) func(operation.Operation) operation.Operation {
+func ending(
+	state operation.State, outcome *watcher.Outcome, text string,
+) func(operation.Operation) operation.Operation {
 	return func(op operation.Operation) operation.Operation {
 		op.State, op.Outcome, op.Error = state, outcome, text
 		return op
@@ -133,30 +141,57 @@ func TestDeliveryEndsAsItsUpdate(t *testing.T) {
 		begins int
 	}{
 		"updated": {hands: &hands{}, state: delivery.Sent, begins: 1},
-		"rolled back": {hands: &hands{ends: ending(operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "health"}}, "it is unhealthy")},
-			state: delivery.Failed, text: "local/web was not updated, and its old container is back: it is unhealthy (health); see operation op0", begins: 1},
-		"broken":    {hands: &hands{ends: ending(operation.Failed, &watcher.Outcome{State: watcher.Broken}, "look at it")}, state: delivery.Failed, text: "look at it", begins: 1},
-		"cancelled": {hands: &hands{ends: ending(operation.Cancelled, nil, "it was cancelled")}, state: delivery.Failed, text: "cancelled", begins: 1},
-		"blocked":   {hands: &hands{refuse: func(int) error { return blocked }}, state: delivery.Failed, text: "data.writable-layer", begins: 1},
+		"rolled back": {hands: &hands{
+			ends: ending(operation.RolledBack, &watcher.Outcome{
+				State: watcher.RolledBack, Reason: watcher.Reason{Code: "health"},
+			}, "it is unhealthy"),
+		},
+			state: delivery.Failed,
+			text:  "local/web was not updated, and its old container is back: it is unhealthy (health); see operation op0", begins: 1},
+		"broken": {
+			hands: &hands{ends: ending(operation.Failed, &watcher.Outcome{State: watcher.Broken}, "look at it")},
+			state: delivery.Failed, text: "look at it", begins: 1,
+		},
+		"cancelled": {
+			hands: &hands{ends: ending(operation.Cancelled, nil, "it was cancelled")}, state: delivery.Failed,
+			text: "cancelled", begins: 1,
+		},
+		"blocked": {
+			hands: &hands{refuse: func(int) error { return blocked }}, state: delivery.Failed,
+			text: "data.writable-layer", begins: 1,
+		},
 		"engine away, then back": {hands: &hands{refuse: func(n int) error {
 			if n < 2 {
 				return errDown
 			}
 			return nil
 		}}, state: delivery.Sent, begins: 3},
-		"image not pulled": {hands: &hands{ends: ending(operation.Failed, &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "pull"}}, "no space left")},
+		"image not pulled": {hands: &hands{
+			ends: ending(operation.Failed, &watcher.Outcome{
+				State: watcher.Unchanged, Reason: watcher.Reason{Code: "pull"},
+			}, "no space left"),
+		},
 			state: delivery.Failed, text: "no space left", begins: operation.MaxAttempts},
-		"interrupted": {hands: &hands{ends: ending(operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted}}, "the update was interrupted")},
+		"interrupted": {hands: &hands{
+			ends: ending(operation.RolledBack, &watcher.Outcome{
+				State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted},
+			}, "the update was interrupted"),
+		},
 			state: delivery.Failed, text: "interrupted", begins: operation.MaxAttempts},
-		"for users only": {hands: &hands{refuse: func(int) error { return sdk.WithKind(ErrByHand, errors.New("a label lets only users update it")) }}, state: delivery.Skipped, text: "only users", begins: 1},
-		"tried before":   {hands: &hands{tried: "it was rolled back on Monday"}, state: delivery.Skipped, text: "on Monday"},
+		"for users only": {
+			hands: &hands{
+				refuse: func(int) error { return sdk.WithKind(ErrByHand, errors.New("a label lets only users update it")) },
+			}, state: delivery.Skipped, text: "only users", begins: 1,
+		},
+		"tried before": {hands: &hands{tried: "it was rolled back on Monday"}, state: delivery.Skipped, text: "on Monday"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				b, _ := updating(t, c.hands)
 				b.checked([]sdk.Container{minor("web")})
 				settle(24 * time.Hour)
-				if got := b.deliveries("docker.local"); len(got) != 1 || got[0].State != c.state || !strings.Contains(got[0].Error, c.text) {
+				if got := b.deliveries("docker.local"); len(got) != 1 || got[0].State != c.state ||
+					!strings.Contains(got[0].Error, c.text) {
 					t.Errorf("deliveries %+v", got)
 				}
 				if got := len(c.hands.requested); got != c.begins {
@@ -192,7 +227,8 @@ func TestBatchOfUpdates(t *testing.T) {
 		settle(time.Hour)
 		equal(t, "calls", calls.names(), []string{"web db"})
 		equal(t, "updates", h.names(), []string{"web", "db"})
-		if got := b.deliveries("docker.local"); len(got) != 1 || got[0].State != delivery.Failed || got[0].Error != "local/web is blocked" {
+		if got := b.deliveries("docker.local"); len(got) != 1 || got[0].State != delivery.Failed ||
+			got[0].Error != "local/web is blocked" {
 			t.Errorf("deliveries %+v", got)
 		}
 		b.stop()
@@ -268,18 +304,23 @@ func TestRunNowUpdates(t *testing.T) {
 		b, _ := updating(t, h, func(t *Trigger) { t.Auto = false })
 		b.checked([]sdk.Container{minor("web")})
 		began := time.Now()
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{Actor: "ana", Test: true}); err != nil || time.Since(began) < time.Minute {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{
+			Actor: "ana", Test: true,
+		}); err != nil || time.Since(began) < time.Minute {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		if len(h.requested) != 1 || h.requested[0].Actor != "ana" {
 			t.Errorf("requested for %+v", h.requested)
 		}
 		h.ends = ending(operation.RolledBack, nil, "it is unhealthy")
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil || !strings.Contains(err.Error(), "it is unhealthy") {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil ||
+			!strings.Contains(err.Error(), "it is unhealthy") {
 			t.Errorf("rolled back: %v", err)
 		}
 		var invalid *sdk.InvalidError
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{{ID: "123456789", Name: "made-up"}}, Manual{Test: true}); !errors.As(err, &invalid) {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{{ID: "123456789", Name: "made-up"}}, Manual{
+			Test: true,
+		}); !errors.As(err, &invalid) {
 			t.Errorf("made up: %v", err)
 		}
 		equal(t, "states", b.states("docker.local"), []string{"local/web sent", "local/web failed"})
@@ -294,7 +335,8 @@ func TestOperateWithoutTheCapability(t *testing.T) {
 		b, _ := updating(t, h, func(t *Trigger) { t.Operates = false })
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Hour)
-		if got := b.deliveries("docker.local"); len(h.requested) > 0 || len(got) != 1 || got[0].State != delivery.Failed || cmp.Or(got[0].Error, "-") == "-" {
+		if got := b.deliveries("docker.local"); len(h.requested) > 0 || len(got) != 1 ||
+			got[0].State != delivery.Failed || cmp.Or(got[0].Error, "-") == "-" {
 			t.Errorf("deliveries %+v", got)
 		}
 		b.stop()

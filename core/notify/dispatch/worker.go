@@ -83,7 +83,8 @@ func (d *Dispatcher) recorder(t Trigger, ended delivery.Delivery, outcome delive
 	return func() bool {
 		err := d.opt.Store.Finish(context.WithoutCancel(d.life), ended.ID, outcome, events...)
 		if err != nil {
-			d.log.Error("record the outcome of a delivery", "trigger", t.ID, "delivery", ended.ID, "state", outcome.State, "error", err)
+			d.log.Error("record the outcome of a delivery", "trigger", t.ID, "delivery", ended.ID, "state",
+				outcome.State, "error", err)
 		}
 		return err == nil
 	}
@@ -104,7 +105,9 @@ func retryStore(ctx context.Context, write func() bool) {
 
 // attempt calls the trigger for a delivery, and returns what follows from how it went,
 // or the updates on which that depends.
-func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery, run *run) (delivery.Outcome, *updates) {
+func (d *Dispatcher) attempt(
+	ctx context.Context, t Trigger, due delivery.Delivery, run *run,
+) (delivery.Outcome, *updates) {
 	if about, err := eventOf(due); about != nil {
 		return d.attemptEvent(ctx, t, due, run, about, err), nil
 	}
@@ -119,11 +122,14 @@ func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delive
 	if outcome, known := d.unsendable(ctx, t, due, containers); known {
 		return outcome, nil
 	}
-	return d.outcome(ctx, t, due, d.run(ctx, t, run, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch})), nil
+	return d.outcome(ctx, t, due,
+		d.run(ctx, t, run, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch})), nil
 }
 
 // unsendable returns the outcome of a delivery for which the trigger is not called now.
-func (d *Dispatcher) unsendable(ctx context.Context, t Trigger, due delivery.Delivery, containers []sdk.Container) (outcome delivery.Outcome, known bool) {
+func (d *Dispatcher) unsendable(
+	ctx context.Context, t Trigger, due delivery.Delivery, containers []sdk.Container,
+) (outcome delivery.Outcome, known bool) {
 	switch {
 	case len(containers) == 0:
 		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}, true
@@ -160,14 +166,17 @@ func (d *Dispatcher) outcome(ctx context.Context, t Trigger, ended delivery.Deli
 	case stopped: // which says nothing about the trigger: due at the next start
 		return delivery.Outcome{State: delivery.Pending, Error: err.Error()}
 	case (sdk.Retryable(err) || unknown(err)) && ended.Attempts < maxAttempts:
-		return delivery.Outcome{State: delivery.Pending, Error: err.Error(), NextAt: d.opt.Now().Add(d.pauseAfter(ended.Attempts, err))}
+		return delivery.Outcome{
+			State: delivery.Pending, Error: err.Error(), NextAt: d.opt.Now().Add(d.pauseAfter(ended.Attempts, err)),
+		}
 	}
 	return delivery.Outcome{State: delivery.Failed, Error: err.Error()}
 }
 
 // unknown reports whether an error leaves open if the call had an effect.
 func unknown(err error) bool {
-	return errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled)
 }
 
 // current drops the containers whose update is another one since the delivery was
@@ -247,7 +256,8 @@ func (d *Dispatcher) logOutcome(t Trigger, ended delivery.Delivery, outcome deli
 	case delivery.Sent:
 		log.Info("delivered")
 	case delivery.Pending:
-		log.Warn("delivery will be tried again", "attempts", ended.Attempts, "at", sdk.TimeOf(outcome.NextAt), "error", outcome.Error)
+		log.Warn("delivery will be tried again", "attempts", ended.Attempts, "at", sdk.TimeOf(outcome.NextAt), "error",
+			outcome.Error)
 		return nil
 	case delivery.Failed:
 		kind = event.TriggerFailed
@@ -257,5 +267,7 @@ func (d *Dispatcher) logOutcome(t Trigger, ended delivery.Delivery, outcome deli
 		log.Info("delivery skipped", "reason", outcome.Error)
 	}
 	return []event.Event{{At: d.opt.Now(), Type: kind, Subject: t.ID, Run: ended.Run, Payload: event.Payload{
-		Delivery: &event.Delivery{ID: ended.ID, Trigger: t.ID, Manual: ended.Manual, Attempts: ended.Attempts, Error: outcome.Error}}}}
+		Delivery: &event.Delivery{
+			ID: ended.ID, Trigger: t.ID, Manual: ended.Manual, Attempts: ended.Attempts, Error: outcome.Error,
+		}}}}
 }

@@ -63,7 +63,8 @@ type Choices interface {
 	// ChooseWith records a choice about an update in the place of one that was made before, and
 	// the use of the link with which it is made: both, or neither. A zero until ends a snooze
 	// with the next version.
-	ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error
+	ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind,
+		until time.Time) error
 }
 
 // Options are what Links need.
@@ -144,7 +145,8 @@ func (l *Links) actions(containerID string, mayApprove bool, token func(policy.C
 		kind    policy.ChoiceKind
 		sdkKind string
 		label   string
-	}{{policy.Approved, trigger.ActionApprove, "Approve"}, {policy.Skip, trigger.ActionSkip, "Skip"}, {policy.Snooze, trigger.ActionSnooze, "Snooze"}, {Any, trigger.ActionDecide, "Decide"}} {
+	}{{policy.Approved, trigger.ActionApprove, "Approve"}, {policy.Skip, trigger.ActionSkip, "Skip"},
+		{policy.Snooze, trigger.ActionSnooze, "Snooze"}, {Any, trigger.ActionDecide, "Decide"}} {
 		if a.kind == policy.Approved && !mayApprove {
 			continue
 		}

@@ -81,11 +81,15 @@ func (f *fixture) ByName(watcher, name string) (sdk.Container, bool) {
 	return f.container, watcher == f.container.Watcher && name == f.container.Name
 }
 
-func (f *fixture) ChooseWith(ctx context.Context, use link.Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+func (f *fixture) ChooseWith(
+	ctx context.Context, use link.Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {
-		f.err = f.store.PutChoice(ctx, policy.Choice{Subject: subject, Update: key, Kind: kind, Actor: actor, At: sdk.TimeOf(f.clock())}, &use)
+		f.err = f.store.PutChoice(ctx, policy.Choice{
+			Subject: subject, Update: key, Kind: kind, Actor: actor, At: sdk.TimeOf(f.clock()),
+		}, &use)
 	}
 	if f.err != nil {
 		return f.err
@@ -111,7 +115,8 @@ func (f *fixture) token(triggerID, kind string) string {
 
 func nginx(to string) sdk.Container {
 	return sdk.Container{
-		ID: "1", Name: "nginx", Watcher: "local", Image: sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0", Semver: true}},
+		ID: "1", Name: "nginx", Watcher: "local",
+		Image:  sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0", Semver: true}},
 		Result: &sdk.Result{Tag: to}, UpdateAvailable: true,
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: to, SemverDiff: sdk.DiffMinor},
 	}
@@ -127,7 +132,8 @@ func TestForReturnsOneLinkForEachAction(t *testing.T) {
 			t.Errorf("action %+v", a)
 		}
 	}
-	if !slices.Equal(kinds, []string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze, trigger.ActionDecide}) {
+	if !slices.Equal(kinds,
+		[]string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze, trigger.ActionDecide}) {
 		t.Errorf("links to %v", kinds)
 	}
 	none := f.container
@@ -146,7 +152,8 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	f := newFixture(t)
 	token := f.token("ntfy.main", trigger.ActionApprove)
 	for range 3 { // to look is no decision, however often a scanner does
-		if shown, err := f.Show(t.Context(), token); err != nil || shown.Container.Name != "nginx" || shown.Action != policy.Approved {
+		if shown, err := f.Show(t.Context(), token); err != nil || shown.Container.Name != "nginx" ||
+			shown.Action != policy.Approved {
 			t.Fatalf("shown %+v, %v", shown, err)
 		}
 	}
@@ -162,7 +169,8 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	}
 	f.restart()
 	shown, err := f.Redeem(t.Context(), token, "", time.Time{})
-	if !errors.Is(err, link.ErrUsed) || !shown.Use.At.Equal(start) || shown.Use.Action != "approve" || len(f.choices) != 1 {
+	if !errors.Is(err, link.ErrUsed) || !shown.Use.At.Equal(start) || shown.Use.Action != "approve" ||
+		len(f.choices) != 1 {
 		t.Errorf("used again: %+v, %v, %d choices", shown.Use, err, len(f.choices))
 	}
 	// Another link, of the same message too, is another one.
@@ -286,7 +294,8 @@ func TestShowExpired(t *testing.T) {
 		t.Error(err)
 	}
 	f.advance(8 * 24 * time.Hour)
-	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), "", time.Time{}); err != nil { // which prunes
+	// which prunes
+	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), "", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	f.advance(-8 * 24 * time.Hour)
@@ -339,8 +348,10 @@ func TestShowGone(t *testing.T) {
 		now  sdk.Container
 		want error
 	}{
-		"another version": {newer, link.ErrGone}, "still of a level": {levels, nil}, "no such container": {other, link.ErrGone},
-		"recreated": {rebuilt, nil}, "updated": {updated, link.ErrGone}, "runs another version": {moved, link.ErrGone},
+		"another version": {newer, link.ErrGone}, "still of a level": {levels, nil},
+		"no such container": {other, link.ErrGone},
+		"recreated":         {rebuilt, nil}, "updated": {updated, link.ErrGone},
+		"runs another version": {moved, link.ErrGone},
 	} {
 		f := newFixture(t)
 		token := f.token("ntfy.main", trigger.ActionSkip)
@@ -360,12 +371,17 @@ func TestRedeemAfterRename(t *testing.T) {
 		from := renamed.Name
 		renamed.Name = name
 		c := renamed
-		if err := f.store.Commit(t.Context(), event.Change{Events: []event.Event{{Type: event.ContainerRenamed, Subject: event.Subject(c), Payload: event.Payload{Container: &c, From: from}}}}); err != nil {
+		if err := f.store.Commit(t.Context(), event.Change{
+			Events: []event.Event{{
+				Type: event.ContainerRenamed, Subject: event.Subject(c), Payload: event.Payload{Container: &c, From: from},
+			}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.change(renamed)
-	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil || len(f.choices) != 1 || f.choices[0].key != update.KeyOf(&renamed) {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil || len(f.choices) != 1 ||
+		f.choices[0].key != update.KeyOf(&renamed) {
 		t.Errorf("%v, chosen is %+v", err, f.choices)
 	}
 	elsewhere := f.token("ntfy.main", trigger.ActionSkip)

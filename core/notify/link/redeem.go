@@ -101,7 +101,8 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 		}
 	}
 	switch {
-	case action != shown.Action && shown.Action != Any, action != policy.Approved && action != policy.Skip && action != policy.Snooze:
+	case action != shown.Action && shown.Action != Any,
+		action != policy.Approved && action != policy.Skip && action != policy.Snooze:
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("this link does not stand for that: choose one of the buttons"))
 	case until.IsZero():
 	case action != policy.Snooze:
@@ -109,12 +110,15 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 	case !until.After(now):
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would have ended already: choose a later date"))
 	case until.After(now.Add(longestSnooze)):
-		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would last for more than a year: choose an earlier date, or skip the version"))
+		return shown,
+			sdk.WithKind(ErrChoice,
+				fmt.Errorf("the snooze would last for more than a year: choose an earlier date, or skip the version"))
 	}
 	// What is decided must not be lost when the browser is closed.
 	ctx = context.WithoutCancel(ctx)
 	use := Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(action), At: now, Expires: shown.Expires}
-	if err := l.opt.Choices.ChooseWith(ctx, use, shown.Actor(), shown.Update.Subject, shown.Update, action, until); err != nil {
+	if err := l.opt.Choices.ChooseWith(ctx, use, shown.Actor(), shown.Update.Subject, shown.Update, action,
+		until); err != nil {
 		return shown, err
 	}
 	shown.Use = use

@@ -119,7 +119,8 @@ func decode(payload []byte) (l Link, err error) {
 	l.generation = r.number()
 	l.Trigger = r.text()
 	l.Update = update.Key{Subject: r.text(), FromTag: r.text(), FromDigest: r.text(), ToTag: r.text(), ToDigest: r.text()}
-	if r.short || len(r.rest) > 0 || v != version || int(action) >= len(actionCodes) || action == 0 || int(kind) >= len(kindCodes) || kind == 0 {
+	if r.short || len(r.rest) > 0 || v != version || int(action) >= len(actionCodes) || action == 0 ||
+		int(kind) >= len(kindCodes) || kind == 0 {
 		return Link{}, errMalformed
 	}
 	l.Action, l.Update.Kind = actionCodes[action], kindCodes[kind]

@@ -35,7 +35,9 @@ func anyLink(r *rand.Rand) Link {
 	}
 	l := Link{
 		Action: actionCodes[1+r.IntN(4)], Trigger: text(), generation: r.Uint64N(1 << 40),
-		Update:  update.Key{Kind: kindCodes[1+r.IntN(2)], Subject: text(), FromTag: text(), FromDigest: text(), ToTag: text(), ToDigest: text()},
+		Update: update.Key{
+			Kind: kindCodes[1+r.IntN(2)], Subject: text(), FromTag: text(), FromDigest: text(), ToTag: text(), ToDigest: text(),
+		},
 		Expires: time.Unix(r.Int64N(1<<34), 0).UTC(),
 	}
 	for i := range l.nonce {
@@ -54,8 +56,11 @@ func TestTokenRoundTrip(t *testing.T) {
 		}
 	}
 	// These look like packed digests, and are none.
-	for _, odd := range []string{"sha256:", digest("A"), digest("a")[:70], digest("a") + "00", "sha512:" + strings.Repeat("a", 64), strings.Repeat("a", 64)} {
-		want := Link{Action: policy.Skip, Update: update.Key{Kind: sdk.KindDigest, ToDigest: odd}, Expires: time.Unix(1, 0).UTC()}
+	for _, odd := range []string{"sha256:", digest("A"), digest("a")[:70], digest("a") + "00",
+		"sha512:" + strings.Repeat("a", 64), strings.Repeat("a", 64)} {
+		want := Link{
+			Action: policy.Skip, Update: update.Key{Kind: sdk.KindDigest, ToDigest: odd}, Expires: time.Unix(1, 0).UTC(),
+		}
 		if got, err := verify(testKey, want.sign(testKey)); err != nil || got != want {
 			t.Errorf("%q became %q, %v", odd, got.Update.ToDigest, err)
 		}
@@ -81,7 +86,8 @@ func TestTokenForged(t *testing.T) {
 			t.Fatalf("the first %d characters are accepted", n)
 		}
 	}
-	for _, other := range []string{token + "A", token + "=", token + "\n", " " + token, strings.ToLower(token), "", linktoken.Prefix, SampleToken} {
+	for _, other := range []string{token + "A", token + "=", token + "\n", " " + token, strings.ToLower(token), "",
+		linktoken.Prefix, SampleToken} {
 		if _, err := verify(testKey, other); err == nil {
 			t.Errorf("%q is accepted", other)
 		}
@@ -93,7 +99,10 @@ func TestTokenForged(t *testing.T) {
 
 var example = Link{
 	Action: policy.Approved, Trigger: "discord.main", Expires: time.Unix(1_774_000_000, 0).UTC(), generation: 3,
-	Update: update.Key{Subject: "nas/home-assistant", Kind: sdk.KindDigest, FromTag: "stable-alpine", FromDigest: digest("a"), ToTag: "stable-alpine", ToDigest: digest("b")},
+	Update: update.Key{
+		Subject: "nas/home-assistant", Kind: sdk.KindDigest, FromTag: "stable-alpine", FromDigest: digest("a"),
+		ToTag: "stable-alpine", ToDigest: digest("b"),
+	},
 }
 
 // Discord refuses messages with a longer URL, and so does Pushover.
@@ -106,7 +115,8 @@ func TestTokenFitsInButtons(t *testing.T) {
 
 func TestTokenIsBlankedInTexts(t *testing.T) {
 	token := example.sign(testKey)
-	if got := linktoken.Blank(`{"url":"https://h/decide/`+token+`","b":"`+token+`"}`, "***"); got != `{"url":"https://h/decide/***","b":"***"}` {
+	if got := linktoken.Blank(`{"url":"https://h/decide/`+token+`","b":"`+token+`"}`,
+		"***"); got != `{"url":"https://h/decide/***","b":"***"}` {
 		t.Error(got)
 	}
 	if got := linktoken.Blank("dwl_ and dwl_short are no tokens", "***"); got != "dwl_ and dwl_short are no tokens" {
@@ -120,7 +130,8 @@ func FuzzVerify(f *testing.F) {
 	raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, linktoken.Prefix))
 	f.Add(raw[:len(raw)-macSize])
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		signed := linktoken.Prefix + base64.RawURLEncoding.EncodeToString(append(bytes.Clone(payload), mac(testKey, payload)...))
+		signed := linktoken.Prefix +
+			base64.RawURLEncoding.EncodeToString(append(bytes.Clone(payload), mac(testKey, payload)...))
 		l, err := verify(testKey, signed)
 		if err != nil {
 			return

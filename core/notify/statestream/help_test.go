@@ -33,7 +33,8 @@ func newFakeState() *fakeState { return &fakeState{containers: map[string]*sdk.C
 
 func (p *fakeState) options(log io.Writer) Options {
 	return Options{
-		Containers: p.all, Watchers: func() []string { return []string{"local", "remote"} }, Operations: p.underWay, Events: p, Bus: &p.bus,
+		Containers: p.all, Watchers: func() []string { return []string{"local", "remote"} }, Operations: p.underWay,
+		Events: p, Bus: &p.bus,
 		Run: p.run, Log: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug}),
 	}
 }
@@ -112,7 +113,9 @@ func (p *fakeState) remove(ids ...string) {
 
 func (p *fakeState) log(t event.Type, watcher string, single bool) {
 	p.mu.Lock()
-	p.events = append(p.events, event.Event{ID: int64(len(p.events) + 1), Type: t, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single}}})
+	p.events = append(p.events, event.Event{
+		ID: int64(len(p.events) + 1), Type: t, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single}},
+	})
 	p.mu.Unlock()
 	p.bus.Wake()
 }
@@ -129,7 +132,9 @@ type fakeSubscriber struct {
 }
 
 func newFakeSubscriber() *fakeSubscriber {
-	return &fakeSubscriber{take: make(chan chan trigger.Change), calls: make(chan trigger.StateStream, 10), end: make(chan error)}
+	return &fakeSubscriber{
+		take: make(chan chan trigger.Change), calls: make(chan trigger.StateStream, 10), end: make(chan error),
+	}
 }
 
 func (r *fakeSubscriber) subscriber() Subscriber {

@@ -88,8 +88,13 @@ func New(ctx context.Context, opt Options) (*Hub, error) {
 	if opt.Operations == nil {
 		opt.Operations = func() []trigger.OperationState { return nil }
 	}
-	h := &Hub{opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{}), renew: make(chan struct{}, 1)}
-	h.tail = event.NewTailer(event.TailOptions{Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log})
+	h := &Hub{
+		opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{}),
+		renew: make(chan struct{}, 1),
+	}
+	h.tail = event.NewTailer(event.TailOptions{
+		Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log,
+	})
 	if err := h.tail.CatchUp(ctx); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,8 @@ func TestStreamThatBeginsAnewHoldsEverything(t *testing.T) {
 		want(t, r.next(), "+1:nginx") // its call shows that it took the rest
 		restart(sdk.ErrUnavailable)
 		want(t, r.next(), "all +1:nginx +2:redis local=false remote=false")
-		if got := log.String(); strings.Count(got, "[WARN]") != 1 || !strings.Contains(got, "as asked") || !strings.Contains(got, "trigger=mqtt.main") {
+		if got := log.String(); strings.Count(got, "[WARN]") != 1 || !strings.Contains(got, "as asked") ||
+			!strings.Contains(got, "trigger=mqtt.main") {
 			t.Errorf("the log is %s", got)
 		}
 	})
@@ -167,7 +168,9 @@ func TestHubRenewsSubscribers(t *testing.T) {
 		}
 		subscriber := func(id string, version int) Subscriber {
 			name := fmt.Sprint(id, version)
-			return Subscriber{ID: id, Component: name, Usable: func() bool { return true }, Subscribe: func(ctx context.Context, _ trigger.StateStream) error {
+			return Subscriber{ID: id, Component: name, Usable: func() bool {
+				return true
+			}, Subscribe: func(ctx context.Context, _ trigger.StateStream) error {
 				note("+" + name)
 				<-ctx.Done()
 				note("-" + name)
@@ -254,7 +257,8 @@ func TestSubscriberRunsOtherTriggersIfItMay(t *testing.T) {
 			t.Errorf("a subscriber without the capability decided %q, %v", decided, err)
 		}
 		w.(*view).subscriber.MayDecide = true
-		if err := w.(trigger.Decider).Decide(t.Context(), "1", "skip"); err != nil || !slices.Equal(decided, []string{"mqtt.main 1 skip"}) {
+		if err := w.(trigger.Decider).Decide(t.Context(), "1", "skip"); err != nil ||
+			!slices.Equal(decided, []string{"mqtt.main 1 skip"}) {
 			t.Errorf("decided %q, %v", decided, err)
 		}
 	})

@@ -122,7 +122,9 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 
 // progressed returns which operations differ from what was sent last, and takes them as
 // sent. Progress that comes too soon after the last is sent after the time that it returns.
-func (v *view) progressed(all bool, operations []trigger.OperationState) (changed []trigger.OperationState, later time.Duration) {
+func (v *view) progressed(
+	all bool, operations []trigger.OperationState,
+) (changed []trigger.OperationState, later time.Duration) {
 	now, sent := time.Now(), make(map[subject]progress, len(operations))
 	for _, op := range operations {
 		key := subject{op.Watcher, op.Name}

@@ -255,7 +255,8 @@ func resolve(ctx context.Context, r *component.Registry, ref reference.Reference
 		}
 		ref = reference.Reference{Domain: hosts[i].Pattern, Path: "dogwatch/test", Tag: "latest"}
 	}
-	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, ScopeHints: []string{ref.Path}}, ref.Tag)
+	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, ScopeHints: []string{ref.Path}},
+		ref.Tag)
 	switch {
 	case err == nil:
 		return fmt.Sprintf("%s is %s", image, digest), nil

@@ -33,7 +33,9 @@ func (f fakeTrigger) Run(_ context.Context, req trigger.Request) error {
 // newRunner returns a Runner whose triggers are as given.
 func newRunner(t *testing.T, batch bool, runner trigger.Trigger, title string) *Runner {
 	t.Helper()
-	messages, err := dispatch.ParseMessages(dispatch.Templates{SimpleTitle: title, SimpleBody: "body of ${container.name}", BatchTitle: "${count} updates"})
+	messages, err := dispatch.ParseMessages(dispatch.Templates{
+		SimpleTitle: title, SimpleBody: "body of ${container.name}", BatchTitle: "${count} updates",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func smtp() *component.Trigger {
 func TestPreviewRendersTheSampleAndSendsNothing(t *testing.T) {
 	requests := make(chan trigger.Request, 1)
 	for batch, want := range map[bool]string{false: "new: test-web", true: "2 updates"} {
-		got, err := newRunner(t, batch, fakeTrigger{requests: requests}, "new: ${container.name}").Preview(t.Context(), smtp())
+		got, err := newRunner(t, batch, fakeTrigger{requests: requests}, "new: ${container.name}").Preview(t.Context(),
+			smtp())
 		if err != nil || got.Title != want || !strings.Contains(got.Body, "test-web") || len(got.Warnings) > 0 {
 			t.Errorf("batch %t: %+v, %v", batch, got, err)
 		}
@@ -72,7 +75,8 @@ func TestPreviewWarnsOfMisspeltTemplates(t *testing.T) {
 func TestTriggerRunIsMarkedAsTest(t *testing.T) {
 	requests := make(chan trigger.Request, 1)
 	refused := errors.New("550 refused")
-	got, err := newRunner(t, false, fakeTrigger{requests: requests, err: refused}, "new: ${container.name}").trigger(t.Context(), smtp())
+	got, err := newRunner(t, false, fakeTrigger{requests: requests, err: refused},
+		"new: ${container.name}").trigger(t.Context(), smtp())
 	if !errors.Is(err, refused) || got.Title != "new: test-web" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -90,7 +94,8 @@ func TestTriggerRunGoesOnWhenTheCallerLeaves(t *testing.T) {
 		<-requests
 		cancel()
 	}()
-	got, err := newRunner(t, false, fakeTrigger{requests: requests, block: block}, "new: ${container.name}").trigger(ctx, smtp())
+	got, err := newRunner(t, false, fakeTrigger{requests: requests, block: block},
+		"new: ${container.name}").trigger(ctx, smtp())
 	if !errors.Is(err, context.Canceled) || got.Title != "new: test-web" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -99,10 +104,12 @@ func TestTriggerRunGoesOnWhenTheCallerLeaves(t *testing.T) {
 func TestRunRejectsWhatCannotBeTested(t *testing.T) {
 	r := newRunner(t, false, nil, "")
 	var invalid *sdk.InvalidError
-	if _, err := r.Run(t.Context(), &smtp().Component, Request{Image: "nginx"}); !errors.As(err, &invalid) || invalid.Fields[0].Field != "image" {
+	if _, err := r.Run(t.Context(), &smtp().Component, Request{Image: "nginx"}); !errors.As(err, &invalid) ||
+		invalid.Fields[0].Field != "image" {
 		t.Errorf("an image for a trigger: %v", err)
 	}
-	if _, err := r.Run(t.Context(), &smtp().Component, Request{}); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "trigger.smtp.main") {
+	if _, err := r.Run(t.Context(), &smtp().Component, Request{}); !errors.Is(err, sdk.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "trigger.smtp.main") {
 		t.Errorf("a trigger that is starting: %v", err)
 	}
 }

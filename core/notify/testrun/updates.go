@@ -71,7 +71,9 @@ func planOne(ctx context.Context, w Updater) (string, error) {
 			break
 		}
 	}
-	image := watcher.TargetImage{Reference: c.Image.Registry.Host + "/" + c.Image.Name + ":" + c.Image.Tag.Value, ID: c.Image.ID}
+	image := watcher.TargetImage{
+		Reference: c.Image.Registry.Host + "/" + c.Image.Name + ":" + c.Image.Tag.Value, ID: c.Image.ID,
+	}
 	plan, err := w.Plan(ctx, watcher.UpdateRequest{ContainerID: c.ID, Image: image})
 	if err != nil {
 		return "", err
@@ -82,7 +84,9 @@ func planOne(ctx context.Context, w Updater) (string, error) {
 		}
 	}
 	if len(plan.Blocks) > 0 { // which another container need not have
-		return fmt.Sprintf("%s; its engine takes changes, but %s is not updated by itself: %s", may, c.Name, plan.Blocks[0].Text), nil
+		return fmt.Sprintf("%s; its engine takes changes, but %s is not updated by itself: %s", may, c.Name,
+			plan.Blocks[0].Text), nil
 	}
-	return fmt.Sprintf("%s; its engine takes changes, and an update of %s would take %d steps", may, c.Name, len(plan.Steps)), nil
+	return fmt.Sprintf("%s; its engine takes changes, and an update of %s would take %d steps", may, c.Name,
+		len(plan.Steps)), nil
 }

@@ -37,7 +37,9 @@ func (f *fakeUpdater) Plan(_ context.Context, req watcher.UpdateRequest) (watche
 // TestTriggerThatUpdates: the test of one says whether an update would be possible, and requests none.
 func TestTriggerThatUpdates(t *testing.T) {
 	containers := []sdk.Container{{ID: "1", Name: "db", Status: "exited"}, {ID: "2", Name: "web", Status: "running"}}
-	able := fakeUpdater{may: true, why: "its option update is true", listed: containers, plan: watcher.Plan{Steps: make([]watcher.Step, 6)}}
+	able := fakeUpdater{
+		may: true, why: "its option update is true", listed: containers, plan: watcher.Plan{Steps: make([]watcher.Step, 6)},
+	}
 	with := func(change func(*fakeUpdater)) []*fakeUpdater {
 		f := able
 		change(&f)
@@ -48,18 +50,28 @@ func TestTriggerThatUpdates(t *testing.T) {
 		want     string // of the response, or of the error
 		fails    bool
 	}{
-		"able":        {with(func(*fakeUpdater) {}), "watcher.docker.local may update, since its option update is true; its engine takes changes, and an update of web would take 6 steps", false},
-		"empty":       {with(func(f *fakeUpdater) { f.listed = nil }), "watcher.docker.local may update, since its option update is true; it has no container to plan an update for", false},
-		"not allowed": {with(func(f *fakeUpdater) { f.may = false }), "no watcher may update containers: set watcher.docker.local.update to true", true},
-		"cannot":      {with(func(f *fakeUpdater) { f.may, f.why = false, "" }), "no watcher can update containers: configure one of a type that can, such as docker", true},
-		"none":        {nil, "no watcher can update containers: configure one of a type that can, such as docker", true},
-		"away":        {with(func(f *fakeUpdater) { f.err = errors.New("the engine is away") }), "watcher.docker.local: the engine is away", true},
+		"able": {with(func(*fakeUpdater) {}),
+			"watcher.docker.local may update, since its option update is true; its engine takes changes, and an update of web would take 6 steps", false},
+		"empty": {with(func(f *fakeUpdater) { f.listed = nil }),
+			"watcher.docker.local may update, since its option update is true; it has no container to plan an update for", false},
+		"not allowed": {with(func(f *fakeUpdater) { f.may = false }),
+			"no watcher may update containers: set watcher.docker.local.update to true", true},
+		"cannot": {with(func(f *fakeUpdater) { f.may, f.why = false, "" }),
+			"no watcher can update containers: configure one of a type that can, such as docker", true},
+		"none": {nil, "no watcher can update containers: configure one of a type that can, such as docker", true},
+		"away": {with(func(f *fakeUpdater) { f.err = errors.New("the engine is away") }),
+			"watcher.docker.local: the engine is away", true},
 		"read-only": {with(func(f *fakeUpdater) {
-			f.plan = watcher.Plan{Blocks: []watcher.Reason{{Code: "data.volume", Text: "it keeps data"}, {Code: "engine.readonly", Text: "the proxy takes no changes"}}}
+			f.plan = watcher.Plan{
+				Blocks: []watcher.Reason{{Code: "data.volume", Text: "it keeps data"}, {
+					Code: "engine.readonly", Text: "the proxy takes no changes",
+				}},
+			}
 		}), "watcher.docker.local: the proxy takes no changes (engine.readonly)", true},
 		"blocked": {with(func(f *fakeUpdater) {
 			f.plan = watcher.Plan{Blocks: []watcher.Reason{{Code: "data.volume", Text: "it keeps data"}}}
-		}), "watcher.docker.local may update, since its option update is true; its engine takes changes, but web is not updated by itself: it keeps data", false},
+		}),
+			"watcher.docker.local may update, since its option update is true; its engine takes changes, but web is not updated by itself: it keeps data", false},
 	} {
 		requests := make(chan trigger.Request, 1)
 		r := newRunner(t, false, fakeTrigger{requests: requests}, "new: ${container.name}")
@@ -69,9 +81,14 @@ func TestTriggerThatUpdates(t *testing.T) {
 			}
 			return all
 		}
-		docker := &component.Trigger{Component: component.Component{Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate}}}
+		docker := &component.Trigger{
+			Component: component.Component{
+				Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate},
+			},
+		}
 		got, err := r.trigger(t.Context(), docker)
-		if text := got.Response; c.fails && (err == nil || err.Error() != c.want) || !c.fails && (err != nil || text != c.want) {
+		if text := got.Response; c.fails && (err == nil || err.Error() != c.want) ||
+			!c.fails && (err != nil || text != c.want) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 		if req := <-requests; !req.Test || req.CanOperate() {

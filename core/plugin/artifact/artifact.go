@@ -113,7 +113,8 @@ func (p Platform) suits(other Platform) int {
 		return 1
 	case p.Arch == "arm" && p.Variant != "" && other.Variant < p.Variant: // v7 runs what is for v6
 		return 1 + int(other.Variant[len(other.Variant)-1]-'0')
-	case p.Arch == "arm64" && p.Variant == "" && other.Variant == "v8", p.Arch == "amd64" && p.Variant == "" && other.Variant == "v1":
+	case p.Arch == "arm64" && p.Variant == "" && other.Variant == "v8",
+		p.Arch == "amd64" && p.Variant == "" && other.Variant == "v1":
 		return 50
 	}
 	return 0

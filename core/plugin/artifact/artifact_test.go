@@ -100,7 +100,9 @@ func (s *served) push(t *testing.T, tag string, signer *artifact.Signer, all ...
 	return digest
 }
 
-func (s *served) fetch(t *testing.T, f artifact.Fetcher, ref string, want artifact.Want) (artifact.Fetched, string, error) {
+func (s *served) fetch(
+	t *testing.T, f artifact.Fetcher, ref string, want artifact.Want,
+) (artifact.Fetched, string, error) {
 	t.Helper()
 	source, err := artifact.ParseSource(s.host + "/me/lamp" + ref)
 	must(t, err)
@@ -108,7 +110,9 @@ func (s *served) fetch(t *testing.T, f artifact.Fetcher, ref string, want artifa
 	return fetch(t, f, source, want)
 }
 
-func fetch(t *testing.T, f artifact.Fetcher, source artifact.Source, want artifact.Want) (artifact.Fetched, string, error) {
+func fetch(
+	t *testing.T, f artifact.Fetcher, source artifact.Source, want artifact.Want,
+) (artifact.Fetched, string, error) {
 	t.Helper()
 	to, err := os.Create(filepath.Join(t.TempDir(), "fetched"))
 	must(t, err)
@@ -125,7 +129,12 @@ func versioned(b artifact.Built, version string) artifact.Built {
 }
 
 func lamp(file string) artifact.Built {
-	return artifact.Built{File: file, Plugin: artifact.Plugin{Name: "lamp", Version: "1.0.0", SDK: "2.1.0", Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"}}}
+	return artifact.Built{
+		File: file,
+		Plugin: artifact.Plugin{
+			Name: "lamp", Version: "1.0.0", SDK: "2.1.0", Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"},
+		},
+	}
 }
 
 func TestFetchTakesThePlatformOfAnIndex(t *testing.T) {
@@ -143,8 +152,10 @@ func TestFetchTakesThePlatformOfAnIndex(t *testing.T) {
 	}
 	got, text, err := s.fetch(t, artifact.Fetcher{}, ":1.0.0", artifact.Want{Digest: digest})
 	must(t, err)
-	if text != script+"# linux/amd64" || got.Name != "lamp" || got.Version != "1.0.0" || got.Platform != "linux/amd64" || got.Digest != digest ||
-		!got.Key.Equal(key) || !got.Carried || len(got.Types) != 1 || got.Capabilities[0] != "engine" || got.Size != int64(len(text)) {
+	if text != script+"# linux/amd64" || got.Name != "lamp" || got.Version != "1.0.0" ||
+		got.Platform != "linux/amd64" || got.Digest != digest ||
+		!got.Key.Equal(key) || !got.Carried || len(got.Types) != 1 || got.Capabilities[0] != "engine" ||
+		got.Size != int64(len(text)) {
 		t.Errorf("got %+v, %q", got, text)
 	}
 	if got.Key.Text() != key.Text() {
@@ -182,24 +193,51 @@ func TestFetchRefusesBadArtifacts(t *testing.T) {
 		forge  *strings.Replacer // of the manifest
 		says   string
 	}{
-		"wrong platform of an index": {built: with(func(b *artifact.Built) { b.Platform = "linux/arm64" }), says: "it has nothing for linux/amd64: it is for linux/arm64"},
+		"wrong platform of an index": {
+			built: with(func(b *artifact.Built) { b.Platform = "linux/arm64" }),
+			says:  "it has nothing for linux/amd64: it is for linux/arm64",
+		},
 		"wrong machine in the header": {built: with(func(b *artifact.Built) {
 			b.File = write(t, "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00")
 		}), says: "it is a program for linux/arm64, and this is linux/amd64"},
-		"no program":                    {built: with(func(b *artifact.Built) { b.File = write(t, "hello") }), says: "it is no program for linux/amd64"},
-		"swapped for the digest":        {built: file, want: artifact.Want{Digest: "sha256:" + strings.Repeat("0", 64)}, says: "another artifact under this reference"},
+		"no program": {
+			built: with(func(b *artifact.Built) { b.File = write(t, "hello") }), says: "it is no program for linux/amd64",
+		},
+		"swapped for the digest": {
+			built: file, want: artifact.Want{Digest: "sha256:" + strings.Repeat("0", 64)},
+			says: "another artifact under this reference",
+		},
 		"unsigned where a key is known": {built: file, want: artifact.Want{Key: key}, says: "it is not signed"},
-		"signed by another key":         {built: file, signer: otherSigner, want: artifact.Want{Key: key}, says: "signed by another key, " + other.String() + " instead of " + key.String()},
-		"signed for another version":    {built: file, signer: signer, forge: strings.NewReplacer(`"1.0.0"`, `"9.0.0"`), says: `its signature is for "lamp 1.0.0 "`},
-		"signature moved":               {built: file, signer: signer, forge: strings.NewReplacer("untrusted comment: ", "untrusted, comment: "), says: "its signature is malformed"},
-		"leaves the folder":             {built: file, forge: strings.NewReplacer(`"lamp"`, `"../lamp"`), says: "leaves the folder of the plugins"},
-		"hidden":                        {built: file, forge: strings.NewReplacer(`"lamp"`, `".lamp"`), says: "is none of a plugin"},
-		"no plugin":                     {built: file, forge: strings.NewReplacer("vnd.dogwatch.plugin.v1", "vnd.oci.image"), says: `it is no plugin of Dogwatch, but "application/vnd.oci.image"`},
-		"no SHA-256":                    {built: file, forge: strings.NewReplacer("sha256:", "sha999:"), says: "has no SHA-256"},
-		"malformed manifest":            {built: file, forge: strings.NewReplacer("{", "["), says: "its manifest is malformed"},
-		"larger than the limit":         {built: file, limit: 5, says: "more than the limit of 5"},
-		"truncated":                     {built: file, tamper: blob(func(text string) string { return text[:len(text)/2] }), says: "truncated"},
-		"swapped":                       {built: file, tamper: blob(func(text string) string { return strings.Replace(text, "lamp", "LAMP", 1) }), says: "another file than the manifest says"},
+		"signed by another key": {
+			built: file, signer: otherSigner, want: artifact.Want{Key: key},
+			says: "signed by another key, " + other.String() + " instead of " + key.String(),
+		},
+		"signed for another version": {
+			built: file, signer: signer, forge: strings.NewReplacer(`"1.0.0"`, `"9.0.0"`),
+			says: `its signature is for "lamp 1.0.0 "`,
+		},
+		"signature moved": {
+			built: file, signer: signer, forge: strings.NewReplacer("untrusted comment: ", "untrusted, comment: "),
+			says: "its signature is malformed",
+		},
+		"leaves the folder": {
+			built: file, forge: strings.NewReplacer(`"lamp"`, `"../lamp"`), says: "leaves the folder of the plugins",
+		},
+		"hidden": {built: file, forge: strings.NewReplacer(`"lamp"`, `".lamp"`), says: "is none of a plugin"},
+		"no plugin": {
+			built: file, forge: strings.NewReplacer("vnd.dogwatch.plugin.v1", "vnd.oci.image"),
+			says: `it is no plugin of Dogwatch, but "application/vnd.oci.image"`,
+		},
+		"no SHA-256":            {built: file, forge: strings.NewReplacer("sha256:", "sha999:"), says: "has no SHA-256"},
+		"malformed manifest":    {built: file, forge: strings.NewReplacer("{", "["), says: "its manifest is malformed"},
+		"larger than the limit": {built: file, limit: 5, says: "more than the limit of 5"},
+		"truncated": {
+			built: file, tamper: blob(func(text string) string { return text[:len(text)/2] }), says: "truncated",
+		},
+		"swapped": {
+			built: file, tamper: blob(func(text string) string { return strings.Replace(text, "lamp", "LAMP", 1) }),
+			says: "another file than the manifest says",
+		},
 		"missing": {built: file, tamper: func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 			http.Error(w, "{}", http.StatusNotFound)
 		}, says: "the registry has no such artifact"},
@@ -261,7 +299,10 @@ func (s *served) cosign(t *testing.T, digest, signed string) artifact.Key {
 	sig, err := ecdsa.SignASN1(rand.Reader, private, sum[:])
 	must(t, err)
 	layer := static.NewLayer([]byte(payload), "application/vnd.dev.cosign.simplesigning.v1+json")
-	image, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{Layer: layer, Annotations: map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(sig)}})
+	image, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
+		Layer:       layer,
+		Annotations: map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(sig)},
+	})
 	must(t, err)
 	ref, err := name.ParseReference(s.host + "/me/lamp:" + strings.Replace(digest, ":", "-", 1) + ".sig")
 	must(t, err)
@@ -312,20 +353,25 @@ func TestFetchFile(t *testing.T) {
 	if err != nil || text != script || got.Name != "lamp" || got.Ref != file || got.Digest != "sha256:"+got.SHA256 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if _, _, err := fetch(t, f, source, artifact.Want{Key: key}); err == nil || !strings.Contains(err.Error(), "there is no lamp.minisig beside it") {
+	if _, _, err := fetch(t, f, source, artifact.Want{Key: key}); err == nil ||
+		!strings.Contains(err.Error(), "there is no lamp.minisig beside it") {
 		t.Errorf("without a signature: %v", err)
 	}
-	for kind, sig := range map[string][]byte{"of the file": minisign.Sign(private, []byte(script)), "of its hash": hashed(t, private)} {
+	for kind, sig := range map[string][]byte{
+		"of the file": minisign.Sign(private, []byte(script)), "of its hash": hashed(t, private),
+	} {
 		must(t, os.WriteFile(file+".minisig", sig, 0o600))
 		if got, _, err := fetch(t, f, source, artifact.Want{Key: key}); err != nil || !got.Key.Equal(key) {
 			t.Errorf("%s: %+v, %v", kind, got, err)
 		}
 	}
 	must(t, os.WriteFile(file, []byte(script+"# changed"), 0o755))
-	if _, _, err := fetch(t, f, source, artifact.Want{Key: key}); err == nil || !strings.Contains(err.Error(), "does not hold") {
+	if _, _, err := fetch(t, f, source, artifact.Want{Key: key}); err == nil ||
+		!strings.Contains(err.Error(), "does not hold") {
 		t.Errorf("a changed file: %v", err)
 	}
-	if _, _, err := fetch(t, f, source, artifact.Want{Digest: "sha256:" + strings.Repeat("0", 64)}); err == nil || !strings.Contains(err.Error(), "it is another file") {
+	if _, _, err := fetch(t, f, source, artifact.Want{Digest: "sha256:" + strings.Repeat("0", 64)}); err == nil ||
+		!strings.Contains(err.Error(), "it is another file") {
 		t.Errorf("a swapped file: %v", err)
 	}
 }
@@ -345,13 +391,17 @@ func TestFetchURL(t *testing.T) {
 	}{
 		"whole":    {digest, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, script) }, ""},
 		"unpinned": {"", nil, "needs the SHA-256 of its file"},
-		"swapped":  {digest, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, script+"!") }, "it is another file"},
-		"missing":  {digest, http.NotFound, "responded 404"},
+		"swapped": {digest, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, script+"!")
+		}, "it is another file"},
+		"missing": {digest, http.NotFound, "responded 404"},
 		"truncated": {digest, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
 			io.WriteString(w, script)
 		}, "it is truncated: 20 bytes came of 99"},
-		"large": {digest, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Repeat(script, 9)) }, "the limit of 100"},
+		"large": {digest, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, strings.Repeat(script, 9))
+		}, "the limit of 100"},
 		"leads away": {digest, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/x?token=s3cret", http.StatusFound)
 		}, "it leads to an address that is not https://"},
@@ -360,7 +410,8 @@ func TestFetchURL(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			respond = test.respond
-			got, _, err := fetch(t, artifact.Fetcher{Client: server.Client(), Limit: 100, Platform: amd64}, source, artifact.Want{Digest: test.digest})
+			got, _, err := fetch(t, artifact.Fetcher{Client: server.Client(), Limit: 100, Platform: amd64}, source,
+				artifact.Want{Digest: test.digest})
 			switch {
 			case err != nil && strings.Contains(err.Error(), "s3cret"):
 				t.Errorf("the error shows the query: %v", err)
@@ -375,8 +426,11 @@ func TestFetchURL(t *testing.T) {
 
 func TestParseSource(t *testing.T) {
 	for text, want := range map[string]string{
-		"ghcr.io/me/lamp:1.0": "ghcr.io/me/lamp:1.0", "oci://me/lamp": "docker.io/me/lamp:latest", "https://example.org/a/lamp?x=y": "https://example.org/a/lamp",
-		"": "no reference", "http://example.org/lamp": "is not accepted", "https://ann:s3cret@example.org/lamp": "is not accepted", "ftp://x/y": "is not accepted", "Bad Name": "neither a file nor a reference",
+		"ghcr.io/me/lamp:1.0": "ghcr.io/me/lamp:1.0", "oci://me/lamp": "docker.io/me/lamp:latest",
+		"https://example.org/a/lamp?x=y": "https://example.org/a/lamp",
+		"":                               "no reference", "http://example.org/lamp": "is not accepted",
+		"https://ann:s3cret@example.org/lamp": "is not accepted", "ftp://x/y": "is not accepted",
+		"Bad Name": "neither a file nor a reference",
 	} {
 		s, err := artifact.ParseSource(text)
 		switch {

@@ -32,7 +32,8 @@ func checkExecutable(f *os.File, here Platform) error {
 			order = binary.BigEndian
 		}
 		return checkMachine(order.Uint16(head[18:]), here)
-	case here.OS == "darwin" && n >= 4 && (binary.LittleEndian.Uint32(head) == 0xfeedfacf || binary.BigEndian.Uint32(head) == 0xcafebabe):
+	case here.OS == "darwin" && n >= 4 &&
+		(binary.LittleEndian.Uint32(head) == 0xfeedfacf || binary.BigEndian.Uint32(head) == 0xcafebabe):
 		return nil
 	}
 	return fmt.Errorf("it is no program for %s: want an executable of this system, or a script with #! in front", here)

@@ -109,7 +109,8 @@ func reason(err error) string {
 
 func (f Fetcher) fetchURL(ctx context.Context, s Source, want Want, to *os.File) (Fetched, error) {
 	if want.Digest == "" {
-		return Fetched{}, errors.New("an https:// address needs the SHA-256 of its file: give --sha256, or digest in plugins.install")
+		return Fetched{},
+			errors.New("an https:// address needs the SHA-256 of its file: give --sha256, or digest in plugins.install")
 	}
 	get := func(suffix string) (*http.Response, error) {
 		address := *s.URL
@@ -186,10 +187,13 @@ func withoutURL(err error) error {
 }
 
 // plainFile verifies a file that is no artifact of a registry.
-func plainFile(name, sum string, size int64, want Want, file *os.File, sidecar func(suffix string) ([]byte, error)) (Fetched, error) {
+func plainFile(
+	name, sum string, size int64, want Want, file *os.File, sidecar func(suffix string) ([]byte, error),
+) (Fetched, error) {
 	got := Fetched{Plugin: Plugin{Name: name}, Digest: "sha256:" + sum, SHA256: sum, Size: size}
 	if want.Digest != "" && !strings.EqualFold(want.Digest, got.Digest) {
-		return Fetched{}, fmt.Errorf("it is another file: its checksum is %s, want %s", sum, strings.TrimPrefix(want.Digest, "sha256:"))
+		return Fetched{},
+			fmt.Errorf("it is another file: its checksum is %s, want %s", sum, strings.TrimPrefix(want.Digest, "sha256:"))
 	}
 	if want.Key.IsZero() {
 		return got, nil
@@ -232,7 +236,8 @@ func unsigned(k Key, why string) error {
 // is signed with it. Without a file that alone is verified.
 func checkMinisign(k Key, file *os.File, sig []byte) (comment string, err error) {
 	if by := signedBy(sig); by != "" && by != k.String() {
-		return "", fmt.Errorf("it is signed by another key, %s instead of %s: refused; if the publisher has a new key, and you know from them that it is theirs, give it with --key and --new-key (or as key in plugins.install)", by, k)
+		return "",
+			fmt.Errorf("it is signed by another key, %s instead of %s: refused; if the publisher has a new key, and you know from them that it is theirs, give it with --key and --new-key (or as key in plugins.install)", by, k)
 	}
 	var s minisign.Signature
 	if err := s.UnmarshalText(sig); err != nil {

@@ -25,7 +25,8 @@ func newLayout(dir string) (layout, error) {
 	if err := os.MkdirAll(filepath.Join(dir, ocispec.ImageBlobsDir, "sha256"), 0o755); err != nil {
 		return l, err
 	}
-	return l, writeJSON(filepath.Join(dir, ocispec.ImageLayoutFile), ocispec.ImageLayout{Version: ocispec.ImageLayoutVersion})
+	return l,
+		writeJSON(filepath.Join(dir, ocispec.ImageLayoutFile), ocispec.ImageLayout{Version: ocispec.ImageLayoutVersion})
 }
 
 func writeJSON(path string, v any) error {
@@ -79,7 +80,9 @@ func (l layout) Tag(_ context.Context, desc ocispec.Descriptor, tag string) erro
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	index.Manifests = slices.DeleteFunc(index.Manifests, func(d ocispec.Descriptor) bool { return d.Annotations[ocispec.AnnotationRefName] == tag })
+	index.Manifests = slices.DeleteFunc(index.Manifests, func(d ocispec.Descriptor) bool {
+		return d.Annotations[ocispec.AnnotationRefName] == tag
+	})
 	desc.Annotations = map[string]string{ocispec.AnnotationRefName: tag}
 	index.Manifests = append(index.Manifests, desc)
 	return writeJSON(path, index)

@@ -43,12 +43,15 @@ func TestLookForNewer(t *testing.T) {
 	look("@"+first, first, "")
 	s.push(t, "latest", nil, lamp(write(t, script+"# 1.2.0")))
 	look(":latest", first, "latest")
-	if _, err := f.LookForNewer(t.Context(), artifact.Have{Source: artifact.Source{File: "/lamp"}, Digest: first}); err != nil {
+	if _, err := f.LookForNewer(t.Context(), artifact.Have{
+		Source: artifact.Source{File: "/lamp"}, Digest: first,
+	}); err != nil {
 		t.Error(err)
 	}
 	gone, err := artifact.ParseSource(s.host + "/me/none:1")
 	must(t, err)
-	if _, err := f.LookForNewer(t.Context(), artifact.Have{Source: gone, Digest: first}); err == nil || !strings.Contains(err.Error(), "the registry has no such artifact") {
+	if _, err := f.LookForNewer(t.Context(), artifact.Have{Source: gone, Digest: first}); err == nil ||
+		!strings.Contains(err.Error(), "the registry has no such artifact") {
 		t.Errorf("a repository that is gone: %v", err)
 	}
 }
@@ -71,7 +74,8 @@ func TestWriteLayout(t *testing.T) {
 	must(t, err)
 	m, err := index.IndexManifest()
 	must(t, err)
-	if len(m.Manifests) != 2 || m.Manifests[0].Digest.String() != digests["1"] || m.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "1" {
+	if len(m.Manifests) != 2 || m.Manifests[0].Digest.String() != digests["1"] ||
+		m.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "1" {
 		t.Fatalf("its index is %+v", m)
 	}
 	root, err := index.ImageIndex(m.Manifests[0].Digest)

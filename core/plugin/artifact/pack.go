@@ -106,7 +106,8 @@ func pack(ctx context.Context, target store, tag string, all []Built, signer *Si
 	}
 	root := manifests[0]
 	if len(manifests) > 1 || root.Platform != nil {
-		index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, ArtifactType: TypePlugin, Manifests: manifests,
+		index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex,
+			ArtifactType: TypePlugin, Manifests: manifests,
 			Annotations: map[string]string{annotationTitle: all[0].Name, annotationVersion: all[0].Version}}
 		var err error
 		if root, err = pushJSON(ctx, target, ocispec.MediaTypeImageIndex, index); err != nil {
@@ -171,14 +172,16 @@ func describe(f *os.File, p Plugin, signer *Signer) (ocispec.Descriptor, map[str
 	}
 	if signer != nil {
 		annotations[annotationKey] = signer.Key().Text()
-		annotations[annotationSignature] = string(reader.SignWithComments(signer.private, signedFor(p), "signature of a plugin of dogwatch"))
+		annotations[annotationSignature] = string(reader.SignWithComments(signer.private, signedFor(p),
+			"signature of a plugin of dogwatch"))
 	}
 	for key, value := range annotations {
 		if value == "" {
 			delete(annotations, key)
 		}
 	}
-	layer := ocispec.Descriptor{MediaType: MediaExecutable, Digest: digest.Digest("sha256:" + hex.EncodeToString(hash.Sum(nil))), Size: size,
+	layer := ocispec.Descriptor{MediaType: MediaExecutable,
+		Digest: digest.Digest("sha256:" + hex.EncodeToString(hash.Sum(nil))), Size: size,
 		Annotations: map[string]string{annotationTitle: p.Name}}
 	return layer, annotations, nil
 }
@@ -189,7 +192,9 @@ func pushJSON(ctx context.Context, target store, mediaType string, v any) (ocisp
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	desc := ocispec.Descriptor{MediaType: mediaType, ArtifactType: TypePlugin, Digest: digest.FromBytes(data), Size: int64(len(data))}
+	desc := ocispec.Descriptor{
+		MediaType: mediaType, ArtifactType: TypePlugin, Digest: digest.FromBytes(data), Size: int64(len(data)),
+	}
 	return desc, push(ctx, target, desc, bytes.NewReader(data))
 }
 

@@ -61,7 +61,9 @@ func repository(ctx context.Context, logins Logins, ref reference.Reference) (*r
 	client := &auth.Client{Client: &http.Client{Transport: login.Transport}, Cache: auth.NewCache()}
 	client.SetUserAgent("dogwatch")
 	if login.Username != "" || login.Password != "" {
-		client.Credential = auth.StaticCredential(repo.Reference.Host(), auth.Credential{Username: login.Username, Password: login.Password})
+		client.Credential = auth.StaticCredential(repo.Reference.Host(), auth.Credential{
+			Username: login.Username, Password: login.Password,
+		})
 	}
 	repo.Client = client
 	return repo, nil
@@ -74,7 +76,8 @@ func explain(err error, ref reference.Reference) error {
 	switch {
 	case errors.Is(err, errdef.ErrNotFound), errors.As(err, &response) && response.StatusCode == http.StatusNotFound:
 		return errors.New("the registry has no such artifact")
-	case errors.As(err, &response) && (response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden):
+	case errors.As(err, &response) &&
+		(response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden):
 		return fmt.Errorf("the registry refuses access (%d): configure a registry component for %s with a login that may read it, or log in with docker login", response.StatusCode, ref.Domain)
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return fmt.Errorf("the registry wants a login: configure a registry component for %s, or log in with docker login", ref.Domain)
@@ -128,9 +131,13 @@ func (a *artifact) checkTag(at string) error {
 }
 
 // inspect reads what an artifact says, and refuses what is none for this platform.
-func (f Fetcher) inspect(ctx context.Context, repo *remote.Repository, root ocispec.Descriptor, want Want) (none artifact, err error) {
+func (f Fetcher) inspect(
+	ctx context.Context, repo *remote.Repository, root ocispec.Descriptor, want Want,
+) (none artifact, err error) {
 	if want.Digest != "" && root.Digest.String() != want.Digest {
-		return none, fmt.Errorf("the registry has another artifact under this reference: its digest is %s, want %s", root.Digest, want.Digest)
+		return none,
+			fmt.Errorf("the registry has another artifact under this reference: its digest is %s, want %s", root.Digest,
+				want.Digest)
 	}
 	desc, err := f.choose(ctx, repo, root)
 	if err != nil {
@@ -144,7 +151,9 @@ func (f Fetcher) inspect(ctx context.Context, repo *remote.Repository, root ocis
 	if err != nil {
 		return none, err
 	}
-	got := Fetched{Plugin: pluginOf(m, layer), Digest: root.Digest.String(), SHA256: layer.Digest.Encoded(), Size: layer.Size}
+	got := Fetched{
+		Plugin: pluginOf(m, layer), Digest: root.Digest.String(), SHA256: layer.Digest.Encoded(), Size: layer.Size,
+	}
 	if desc.Platform != nil {
 		got.Platform = Platform{desc.Platform.OS, desc.Platform.Architecture, desc.Platform.Variant}.String()
 	}
@@ -167,7 +176,9 @@ func resolve(ctx context.Context, repo *remote.Repository, ref reference.Referen
 }
 
 // choose returns the manifest for the platform: that of an index, or the only one.
-func (f Fetcher) choose(ctx context.Context, repo *remote.Repository, root ocispec.Descriptor) (ocispec.Descriptor, error) {
+func (f Fetcher) choose(
+	ctx context.Context, repo *remote.Repository, root ocispec.Descriptor,
+) (ocispec.Descriptor, error) {
 	if root.MediaType != ocispec.MediaTypeImageIndex {
 		return root, nil
 	}
@@ -209,7 +220,8 @@ func (f Fetcher) checkPlatform(platform string) error {
 // executable returns the one layer that a plugin has.
 func (f Fetcher) executable(m ocispec.Manifest) (ocispec.Descriptor, error) {
 	var none ocispec.Descriptor
-	if m.ArtifactType != "" && m.ArtifactType != TypePlugin || len(m.Layers) == 0 || m.Layers[0].MediaType != MediaExecutable {
+	if m.ArtifactType != "" && m.ArtifactType != TypePlugin || len(m.Layers) == 0 ||
+		m.Layers[0].MediaType != MediaExecutable {
 		what := m.ArtifactType
 		if what == "" {
 			what = m.Config.MediaType
@@ -248,7 +260,8 @@ func (f Fetcher) download(ctx context.Context, repo *remote.Repository, layer oc
 	r, err := repo.Blobs().Fetch(ctx, layer)
 	if err != nil {
 		if strings.Contains(err.Error(), "Content-Length") {
-			return fmt.Errorf("the registry sends another size than the manifest says (%d bytes): truncated or swapped", layer.Size)
+			return fmt.Errorf("the registry sends another size than the manifest says (%d bytes): truncated or swapped",
+				layer.Size)
 		}
 		return fmt.Errorf("fetch the executable: %w", err)
 	}
@@ -260,7 +273,8 @@ func (f Fetcher) download(ctx context.Context, repo *remote.Repository, layer oc
 	case err != nil:
 		return err
 	case size > layer.Size || sum != layer.Digest.Encoded():
-		return fmt.Errorf("the registry sends another file than the manifest says: its checksum is %s, want %s", sum, layer.Digest.Encoded())
+		return fmt.Errorf("the registry sends another file than the manifest says: its checksum is %s, want %s", sum,
+			layer.Digest.Encoded())
 	}
 	return nil
 }

@@ -48,7 +48,10 @@ var errUnnamed = errors.New("its signature says neither which plugin nor which v
 // checkSignature verifies the publisher's signature: by want, or without one by the
 // key that the artifact carries. Without a file it verifies what the signature says of the
 // plugin, and not of its content.
-func (f Fetcher) checkSignature(ctx context.Context, repo *remote.Repository, got *Fetched, want Key, annotations map[string]string, signed []ocispec.Descriptor, file *os.File) error {
+func (f Fetcher) checkSignature(
+	ctx context.Context, repo *remote.Repository, got *Fetched, want Key, annotations map[string]string,
+	signed []ocispec.Descriptor, file *os.File,
+) error {
 	if want.cosign != nil {
 		if err := checkCosign(ctx, repo, want, signed); err != nil {
 			return err
@@ -81,7 +84,8 @@ func (f Fetcher) checkSignature(ctx context.Context, repo *remote.Repository, go
 	case !strings.HasPrefix(comment, signedForPrefix):
 		return errUnnamed
 	case comment != signedFor(got.Plugin):
-		return fmt.Errorf("its signature is for %q, and the artifact says %q: refused", strings.TrimPrefix(comment, signedForPrefix), strings.TrimPrefix(signedFor(got.Plugin), signedForPrefix))
+		return fmt.Errorf("its signature is for %q, and the artifact says %q: refused",
+			strings.TrimPrefix(comment, signedForPrefix), strings.TrimPrefix(signedFor(got.Plugin), signedForPrefix))
 	}
 	got.Key, got.Signed = key, statementOf(comment)
 	return nil

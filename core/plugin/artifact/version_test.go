@@ -52,7 +52,8 @@ func TestCheckTag(t *testing.T) {
 		}
 	}
 	for tag, versions := range map[string][]string{
-		"2.0.0": {"1.0.0", "2.0.0-rc.1", "2.0.1", "20.0.0", "", "nightly"}, "1.2": {"1.20.0", "1.1.9", "11.2"}, "1": {"10.0.0", "0.1"},
+		"2.0.0": {"1.0.0", "2.0.0-rc.1", "2.0.1", "20.0.0", "", "nightly"}, "1.2": {"1.20.0", "1.1.9", "11.2"},
+		"1": {"10.0.0", "0.1"},
 	} {
 		for _, version := range versions {
 			if err := artifact.CheckTag(tag, version); err == nil {
@@ -134,7 +135,9 @@ func TestFetchRefusesReplays(t *testing.T) {
 			must(t, err)
 			f := artifact.Fetcher{Logins: plain{}, Platform: amd64}
 			accept := func(artifact.Fetched) error { return nil }
-			newer, err := f.LookForNewer(t.Context(), artifact.Have{Source: source, Digest: first, Key: signer.Key(), Accept: accept})
+			newer, err := f.LookForNewer(t.Context(), artifact.Have{
+				Source: source, Digest: first, Key: signer.Key(), Accept: accept,
+			})
 			if err != nil || newer.Ref != "" || !strings.Contains(newer.Refused, c.says) {
 				t.Errorf("it is offered: %+v, %v", newer, err)
 			}

@@ -110,7 +110,8 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 		case !exists:
 			changes.Added = append(changes.Added, section.Key())
 		case m.unchanged(component, section, byDefault, by):
-			if c := component.base(); c.valid && !(c.Kind == kind.Watcher && names[c.Name]) { // else what was wrong may be well by now
+			// else what was wrong may be well by now
+			if c := component.base(); c.valid && !(c.Kind == kind.Watcher && names[c.Name]) {
 				e.kept = component
 			}
 		default:
@@ -139,7 +140,8 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 func (m *Manager) unchanged(component typed, section config.Component, byDefault bool, by permits) bool {
 	c := component.base()
 	bundle, t, _ := m.opt.Plugins.Find(section.Kind, section.Type)
-	if c.Default != byDefault || !c.section.Same(section) || c.bundle != bundle || !reflect.DeepEqual(c.typ, t) || bundle != nil && !slices.Equal(c.missing, bundle.MissingGrants(t)) {
+	if c.Default != byDefault || !c.section.Same(section) || c.bundle != bundle || !reflect.DeepEqual(c.typ, t) ||
+		bundle != nil && !slices.Equal(c.missing, bundle.MissingGrants(t)) {
 		return false
 	}
 	w, is := component.(*Watcher)

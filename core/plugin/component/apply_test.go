@@ -23,7 +23,9 @@ func TestApplyChangesOnlyWhatIsOther(t *testing.T) {
 	gone, _ := m.Trigger("mail.gone")
 	other, _ := m.Trigger("mail.other")
 	next := []config.Component{mailSection("other", "mx2"), mailSection("new", "mx1"), mailSection("same", "mx1"), hub}
-	want := Changes{Added: []string{"trigger.mail.new"}, Changed: []string{"trigger.mail.other"}, Removed: []string{"trigger.mail.gone"}}
+	want := Changes{
+		Added: []string{"trigger.mail.new"}, Changed: []string{"trigger.mail.other"}, Removed: []string{"trigger.mail.gone"},
+	}
 	if got := m.Compare(next); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("would change %+v, want %+v", got, want)
 	}
@@ -77,7 +79,9 @@ func TestApplyMendsWhatWasWrong(t *testing.T) {
 	if n := len(m.Problems()); n < 2 {
 		t.Fatalf("%d problems: %v", n, m.Problems())
 	}
-	changes := m.Apply(t.Context(), []config.Component{mailSection("wrong", "mx1"), section(kind.Trigger, "mail", "typo", map[string]string{"host": "mx"})})
+	changes := m.Apply(t.Context(),
+		[]config.Component{mailSection("wrong", "mx1"),
+			section(kind.Trigger, "mail", "typo", map[string]string{"host": "mx"})})
 	if all := m.Problems(); len(all) > 0 {
 		t.Errorf("problems: %v", all)
 	}
@@ -107,9 +111,12 @@ func TestValidateNamesMistakesAndChangesNothing(t *testing.T) {
 		{"nothing new", []config.Component{mailSection("main", "mx1"), mailSection("wrong", "refused.example.org")}, ""},
 		{"a change", []config.Component{mailSection("main", "mx2")}, ""},
 		{"refused by the host", []config.Component{mailSection("main", "")}, "trigger.mail.main.host"},
-		{"refused by the plugin", []config.Component{mailSection("main", "refused.example.org")}, "trigger.mail.main.host: is refused"},
+		{"refused by the plugin", []config.Component{mailSection("main", "refused.example.org")},
+			"trigger.mail.main.host: is refused"},
 		{"an unknown type", []config.Component{section(kind.Trigger, "mial", "main", nil)}, "did you mean mail?"},
-		{"two of a name", []config.Component{section(kind.Watcher, "engine", "a", nil), section(kind.Watcher, "engine", "a", nil)}, "a watcher named \"a\" already"},
+		{"two of a name",
+			[]config.Component{section(kind.Watcher, "engine", "a", nil), section(kind.Watcher, "engine", "a", nil)},
+			"a watcher named \"a\" already"},
 	} {
 		var got []string
 		for _, p := range m.Validate(t.Context(), c.sections) {

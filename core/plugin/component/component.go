@@ -131,7 +131,10 @@ func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	state, err := c.stateLocked()
-	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state, Warnings: slices.Concat(c.hostWarnings, c.pluginWarnings)}
+	v := View{
+		ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state,
+		Warnings: slices.Concat(c.hostWarnings, c.pluginWarnings),
+	}
 	if err != nil {
 		v.Error = err.Error()
 	}

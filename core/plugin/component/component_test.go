@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 
 func testBundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
-		Watchers: []watcher.Type{watcher.Define("engine", "Finds nothing", newEngine, kind.Default("local"), watcher.AttributesLabels())},
+		Watchers: []watcher.Type{watcher.Define("engine", "Finds nothing", newEngine, kind.Default("local"),
+			watcher.AttributesLabels())},
 		Registries: []registry.Type{
 			registry.Define("hub", "Serves given hosts", newHub, kind.Default("public")),
 			registry.Define("generic", "Serves every host", newGeneric, kind.Default("public")),
@@ -124,7 +125,8 @@ func load(t testing.TB, opt Options, sections ...config.Component) *Manager {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	log := hclog.New(&hclog.LoggerOptions{Output: io.Discard})
 	host, err := plugin.New(plugin.Options{
-		Builtins: []plugin.Builtin{{Name: "all", Types: testBundle().Types()}}, RunDirs: []string{dir}, Trust: noTrust{}, Log: log,
+		Builtins: []plugin.Builtin{{Name: "all", Types: testBundle().Types()}}, RunDirs: []string{dir},
+		Trust: noTrust{}, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +203,9 @@ func TestEventsByDefault(t *testing.T) {
 		{kind.Type{Name: "http"}, option.Values{"auto": true, "events": []string{EventOperation}}, []string{EventOperation}},
 	} {
 		trigger := Trigger{Component: Component{Type: test.typ.Name, typ: test.typ}}
-		_, err := trigger.setSettings(test.values, &Options{ValidateTrigger: func(TriggerOptions) []config.Problem { return nil }})
+		_, err := trigger.setSettings(test.values, &Options{
+			ValidateTrigger: func(TriggerOptions) []config.Problem { return nil },
+		})
 		if err != nil || !slices.Equal(trigger.Settings.Events, test.want) {
 			t.Errorf("%s with %v: %v, %v", test.typ.Name, test.values, trigger.Settings.Events, err)
 		}
@@ -232,7 +236,8 @@ func TestTypedLookups(t *testing.T) {
 	}
 }
 
-// TestConfiguredComponentsBesideDefaults: a private registry does not remove the public one, and a configured watcher replaces the default one.
+// TestConfiguredComponentsBesideDefaults: a private registry does not remove the public one, and a configured watcher
+// replaces the default one.
 func TestConfiguredComponentsBesideDefaults(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "private", nil), section(kind.Watcher, "engine", "remote", nil))
@@ -270,7 +275,8 @@ func TestRegistryForPrefersTheMostSpecificPattern(t *testing.T) {
 
 		"x.repo.somewhere.example.net":          "hub.any https://x.repo.somewhere.example.net/v2",
 		"x.repo.a-very-long-region.example.net": "hub.region https://x.repo.a-very-long-region.example.net/v2",
-		"t.repo.a-very-long-region.example.net": "hub.team https://t.repo.a-very-long-region.example.net/v2", // the name before says more than the region after
+		// the name before says more than the region after
+		"t.repo.a-very-long-region.example.net": "hub.team https://t.repo.a-very-long-region.example.net/v2",
 	} {
 		c, url, served := m.RegistryFor(host)
 		if !served || c.ID()+" "+url != want {
@@ -317,10 +323,12 @@ func TestProblemsNameEachMistakeAndLeaveOthersUsable(t *testing.T) {
 }
 
 func TestViewHasWarningsOfPluginAndHost(t *testing.T) {
-	m := load(t, Options{}, section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26", "hots": "x"}))
+	m := load(t, Options{},
+		section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26", "hots": "x"}))
 	c, _ := m.Get(kind.Trigger, "MAIL", "Odd")
 	w := strings.Join(c.View().Warnings, "\n")
-	for _, want := range []string{"port 26 is odd", "trigger.mail.odd.hots: unknown option"} { // of the plugin, and of the host
+	// of the plugin, and of the host
+	for _, want := range []string{"port 26 is odd", "trigger.mail.odd.hots: unknown option"} {
 		if !strings.Contains(w, want) {
 			t.Errorf("%q is not among the warnings: %s", want, w)
 		}
@@ -331,10 +339,12 @@ func TestViewHasWarningsOfPluginAndHost(t *testing.T) {
 func TestViewsMaskSecrets(t *testing.T) {
 	options := map[string]string{"host": "mx", "pass": "hunter2", "key": "AKIA123"}
 	var secrets []string
-	m := load(t, Options{Secrets: func(s ...string) { secrets = append(secrets, s...) }}, section(kind.Trigger, "mail", "main", options))
+	m := load(t, Options{Secrets: func(s ...string) { secrets = append(secrets, s...) }},
+		section(kind.Trigger, "mail", "main", options))
 	c, _ := m.Get(kind.Trigger, "mail", "main")
 	shown := c.StoredView().Configuration
-	if shown["pass"] != "hunter2" || shown["key"] != "A******" || shown["threshold"] != "all" || shown["port"] != int64(25) {
+	if shown["pass"] != "hunter2" || shown["key"] != "A******" || shown["threshold"] != "all" ||
+		shown["port"] != int64(25) {
 		t.Errorf("shown: %v", shown)
 	}
 	if masked := c.View().Configuration; masked["pass"] != "h******" {
@@ -359,10 +369,12 @@ func TestHostOptionsAreValidated(t *testing.T) {
 		}
 		return nil
 	}
-	m := load(t, Options{ValidateWatcher: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "never"}))
+	m := load(t, Options{ValidateWatcher: invalid},
+		section(kind.Watcher, "engine", "local", map[string]string{"cron": "never"}))
 	c, _ := m.WatcherNamed("local")
 	state, err := c.State()
-	if state != Failed || err == nil || !strings.Contains(err.Error(), "watcher.engine.local.cron: is no cron expression (test.yaml:1)") {
+	if state != Failed || err == nil ||
+		!strings.Contains(err.Error(), "watcher.engine.local.cron: is no cron expression (test.yaml:1)") {
 		t.Errorf("%s: %v", state, err)
 	}
 	if _, err := c.List(t.Context()); err == nil {
@@ -371,9 +383,11 @@ func TestHostOptionsAreValidated(t *testing.T) {
 		t.Errorf("it hangs: %v", err)
 	}
 	// What is only odd is a warning, and does not keep the component from running.
-	m = load(t, Options{ValidateWatcher: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
+	m = load(t, Options{ValidateWatcher: invalid},
+		section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
 	c, _ = m.WatcherNamed("local")
-	if state, err := c.State(); state != Ready || !slices.Contains(c.View().Warnings, "watcher.engine.local.cron: is odd (test.yaml:1)") {
+	if state, err := c.State(); state != Ready ||
+		!slices.Contains(c.View().Warnings, "watcher.engine.local.cron: is odd (test.yaml:1)") {
 		t.Errorf("%s: %v, warnings %q", state, err, c.View().Warnings)
 	}
 }

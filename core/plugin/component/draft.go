@@ -36,7 +36,8 @@ func newTyped(section config.Component, byDefault bool) typed {
 		t = &Trigger{}
 	}
 	c := t.base()
-	c.Kind, c.Type, c.Name, c.Default, c.section, c.state = section.Kind, section.Type, section.Name, byDefault, section, Pending
+	c.Kind, c.Type, c.Name, c.Default, c.section, c.state = section.Kind, section.Type, section.Name, byDefault,
+		section, Pending
 	return t
 }
 

@@ -74,7 +74,9 @@ func TestDefaultMessages(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", option, err)
 			}
-			if got, err := parsed.Render(map[string]any{"container": value, "also": "", "versions": versions}); err != nil || got != want {
+			if got, err := parsed.Render(map[string]any{
+				"container": value, "also": "", "versions": versions,
+			}); err != nil || got != want {
 				t.Errorf("%s, %s: %v\n got  %s\n want %s", c.name, option, err, got, want)
 			}
 		}

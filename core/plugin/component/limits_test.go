@@ -44,7 +44,9 @@ func TestRateLimitsOfAllRegistries(t *testing.T) {
 		section(kind.Registry, "limited", "many", map[string]string{"many": "400"}),
 		section(kind.Registry, "limited", "wrong", map[string]string{"hang": "perhaps"}))
 	all := m.Registries()
-	want := map[string]string{"limited.one": "1 0.one.test 100", "limited.two": "1 0.two.test 100", "limited.many": "256 0.many.test 100"}
+	want := map[string]string{
+		"limited.one": "1 0.one.test 100", "limited.two": "1 0.two.test 100", "limited.many": "256 0.many.test 100",
+	}
 	var got map[string]string
 	for range 5 { // on a busy machine a response may come too late
 		got = map[string]string{}

@@ -362,7 +362,8 @@ func (m *Manager) unknownText(section config.Component) string {
 	if near := option.Suggest(section.Type, names); near != "" {
 		message += fmt.Sprintf(": did you mean %s?", near)
 	}
-	message += fmt.Sprintf(" (available: %s; third-party types come from executables in plugins.dir", strings.Join(names, ", "))
+	message += fmt.Sprintf(" (available: %s; third-party types come from executables in plugins.dir",
+		strings.Join(names, ", "))
 	if dir := m.opt.Plugins.Dir(); dir != "" {
 		message += ", " + dir
 	}

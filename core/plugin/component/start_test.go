@@ -77,7 +77,8 @@ func hostOf(t *testing.T, scripts map[string]string) *plugin.Host {
 		}
 	}
 	host, err := plugin.New(plugin.Options{
-		Dir: dir, RunDirs: []string{dir}, Trust: noTrust{}, Isolation: plugin.Isolation{Off: true}, Log: hclog.NewNullLogger(),
+		Dir: dir, RunDirs: []string{dir}, Trust: noTrust{}, Isolation: plugin.Isolation{Off: true},
+		Log: hclog.NewNullLogger(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,10 +22,13 @@ func TestPermit(t *testing.T) {
 		why      string
 		remedy   string
 	}{
-		{"by no one", []config.Component{mail}, schema, nil, false, "neither its option update nor a trigger of type docker or dockercompose is set", "set watcher.docker.local.update to true, or configure a docker or dockercompose trigger"},
+		{"by no one", []config.Component{mail}, schema, nil, false,
+			"neither its option update nor a trigger of type docker or dockercompose is set",
+			"set watcher.docker.local.update to true, or configure a docker or dockercompose trigger"},
 		{"by itself", nil, schema, true, true, "its option update is true", ""},
 		{"by a trigger", []config.Component{mail, docker}, schema, nil, true, "the trigger docker.local is configured", ""},
-		{"not although there is a trigger", []config.Component{docker}, schema, false, false, "its option update is false", "set watcher.docker.local.update to true"},
+		{"not although there is a trigger", []config.Component{docker}, schema, false, false,
+			"its option update is false", "set watcher.docker.local.update to true"},
 		{"type that cannot", []config.Component{docker}, nil, nil, false, "", ""},
 	} {
 		section := config.Component{Kind: kind.Watcher, Options: map[string]config.Value{}}
@@ -98,7 +101,8 @@ func TestPermitCompose(t *testing.T) {
 // TestUpdating: only triggers whose rules are their options are taken at their word.
 func TestUpdating(t *testing.T) {
 	for trigger, want := range map[string]bool{
-		"docker.local": true, "dockercompose.house": true, "dockers.local": false, "smtp.docker": false, "docker": true, "": false,
+		"docker.local": true, "dockercompose.house": true, "dockers.local": false, "smtp.docker": false, "docker": true,
+		"": false,
 	} {
 		if got := Updating(trigger); got != want {
 			t.Errorf("%q: %v", trigger, got)

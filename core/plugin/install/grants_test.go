@@ -15,7 +15,9 @@ import (
 )
 
 // requesting installs a plugin that asks for capabilities and is granted some of them.
-func requesting(t *testing.T, f *install.Folder, path string, key artifact.Key, capabilities, grants []string) *install.Staged {
+func requesting(
+	t *testing.T, f *install.Folder, path string, key artifact.Key, capabilities, grants []string,
+) *install.Staged {
 	t.Helper()
 	r := request(path)
 	r.Want.Key = key
@@ -42,7 +44,8 @@ func TestGrantsStayWithThePublisher(t *testing.T) {
 	key, err := artifact.ParseKey(public.String())
 	must(t, err)
 
-	requesting(t, f, release(t, "lamp", "1", &private), key, []string{"credentials", "run"}, []string{"run", "credentials"})
+	requesting(t, f, release(t, "lamp", "1", &private), key, []string{"credentials", "run"},
+		[]string{"run", "credentials"})
 	if got := granted(t, dir); got != "credentials run" {
 		t.Errorf("granted %q", got)
 	}
@@ -90,7 +93,8 @@ func TestGrantAndRevoke(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plugins")
 	f := open(t, dir)
 	requesting(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, nil)
-	if err := f.Grant("lamp", []string{"engine"}); err == nil || !strings.Contains(err.Error(), `does not ask for the capability "engine": it asks for run`) {
+	if err := f.Grant("lamp", []string{"engine"}); err == nil ||
+		!strings.Contains(err.Error(), `does not ask for the capability "engine": it asks for run`) {
 		t.Errorf("a capability that it does not ask for: %v", err)
 	}
 	if err := f.Grant("other", []string{"run"}); err == nil || !strings.Contains(err.Error(), "was not installed") {

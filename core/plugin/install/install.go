@@ -145,7 +145,8 @@ func readPins(dir string) (map[string]*entry, error) {
 		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what is installed (%s): %w: mend the file, or remove it and install the plugins again", path, err)
+		return nil,
+			fmt.Errorf("read what is installed (%s): %w: mend the file, or remove it and install the plugins again", path, err)
 	}
 	maps.DeleteFunc(all, func(name string, e *entry) bool { return e == nil || artifact.CheckName(name) != nil })
 	return all, nil
@@ -270,7 +271,8 @@ func keyName(text string) string {
 func (f *Folder) find(name string) (*entry, error) {
 	e, known := f.all[name]
 	if !known {
-		return nil, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name)
+		return nil,
+			fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name)
 	}
 	return e, nil
 }

@@ -122,7 +122,8 @@ func TestInstallUpdateRollbackRemove(t *testing.T) {
 	f.Close()
 	holds(t, dir, map[string]string{"lamp": program("1"), ".lamp.previous": program("2")})
 	found, err := install.Read(dir)
-	if err != nil || len(found) != 1 || found[0].Name != "lamp" || found[0].SHA256 != first.SHA256 || found[0].Previous != second.Ref || found[0].Changed {
+	if err != nil || len(found) != 1 || found[0].Name != "lamp" || found[0].SHA256 != first.SHA256 ||
+		found[0].Previous != second.Ref || found[0].Changed {
 		t.Errorf("installed is %+v, %v", found, err)
 	}
 
@@ -160,13 +161,19 @@ func TestFetchRefusesAndLeavesTheFolder(t *testing.T) {
 		request install.Request
 		says    string
 	}{
-		"unsigned":        {request(release(t, "lamp", "2", nil)), "it is not signed"},
-		"another key":     {request(release(t, "lamp", "2", &theirs)), "it is signed by another key"},
-		"key given":       {with(request(release(t, "lamp", "2", &theirs)), func(r *install.Request) { r.Want.Key = key(theirs) }), "to accept it, add --new-key"},
-		"by hand":         {request(release(t, "mine", "2", nil)), "put there by hand: to replace it, add --replace"},
-		"built in":        {request(release(t, "trigger", "2", nil)), "belongs to a built-in plugin"},
-		"leaves":          {with(request(release(t, "lamp", "2", nil)), func(r *install.Request) { r.Want.Name = "../lamp" }), "leaves the folder"},
-		"swapped":         {with(request(release(t, "x", "2", nil)), func(r *install.Request) { r.Want.Digest = "sha256:00" }), "it is another file"},
+		"unsigned":    {request(release(t, "lamp", "2", nil)), "it is not signed"},
+		"another key": {request(release(t, "lamp", "2", &theirs)), "it is signed by another key"},
+		"key given": {with(request(release(t, "lamp", "2", &theirs)), func(r *install.Request) {
+			r.Want.Key = key(theirs)
+		}), "to accept it, add --new-key"},
+		"by hand":  {request(release(t, "mine", "2", nil)), "put there by hand: to replace it, add --replace"},
+		"built in": {request(release(t, "trigger", "2", nil)), "belongs to a built-in plugin"},
+		"leaves": {with(request(release(t, "lamp", "2", nil)), func(r *install.Request) {
+			r.Want.Name = "../lamp"
+		}), "leaves the folder"},
+		"swapped": {with(request(release(t, "x", "2", nil)), func(r *install.Request) {
+			r.Want.Digest = "sha256:00"
+		}), "it is another file"},
 		"missing":         {request(filepath.Join(dir, "none")), "cannot be read"},
 		"not even a file": {request(dir), "is not a regular file"},
 	} {
@@ -174,7 +181,9 @@ func TestFetchRefusesAndLeavesTheFolder(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, test.says)
 		}
 	}
-	accepted := with(request(release(t, "lamp", "2", &theirs)), func(r *install.Request) { r.Want.Key, r.NewKey = key(theirs), true })
+	accepted := with(request(release(t, "lamp", "2", &theirs)), func(r *install.Request) {
+		r.Want.Key, r.NewKey = key(theirs), true
+	})
 	s, err := stage(t.Context(), f, accepted)
 	if err != nil || !s.FirstKey() {
 		t.Errorf("a new key: %+v, %v", s, err)
@@ -202,7 +211,8 @@ func TestOpenWaitsForTheOther(t *testing.T) {
 	f := open(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := install.Open(ctx, dir); err == nil || !strings.Contains(err.Error(), "another command is installing plugins") {
+	if _, err := install.Open(ctx, dir); err == nil ||
+		!strings.Contains(err.Error(), "another command is installing plugins") {
 		t.Errorf("a second one: %v", err)
 	}
 	f.Close()

@@ -108,11 +108,14 @@ func (f *Folder) pinnedKey(name string, r *Request) error {
 }
 
 func malformedKey(name string) error {
-	return fmt.Errorf("the key of %s in %s is malformed: mend the file, or remove the plugin and install it again", name, pinFile)
+	return fmt.Errorf("the key of %s in %s is malformed: mend the file, or remove the plugin and install it again",
+		name, pinFile)
 }
 
 // fetchOnce fetches into a file of the stage that is on disk when it returns.
-func (f *Folder) fetchOnce(ctx context.Context, fetcher artifact.Fetcher, r Request) (got artifact.Fetched, file string, err error) {
+func (f *Folder) fetchOnce(
+	ctx context.Context, fetcher artifact.Fetcher, r Request,
+) (got artifact.Fetched, file string, err error) {
 	file = staged(".fetch-" + rand.Text())
 	to, err := f.root.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -174,7 +177,8 @@ func (f *Folder) Rollback(name string) (Pin, error) {
 	next := *e.Previous
 	sum, err := checksum(f.path(previous(name)))
 	if err != nil || sum != next.SHA256 {
-		return Pin{}, fmt.Errorf("%s: the file of the version before is missing or was changed: install that version instead (%s)", name, next.Ref)
+		return Pin{},
+			fmt.Errorf("%s: the file of the version before is missing or was changed: install that version instead (%s)", name, next.Ref)
 	}
 	if next.Key == "" {
 		next.Key = e.Key

@@ -120,7 +120,8 @@ func (r *Reloader) Reload(ctx context.Context, by Actor) (Result, error) {
 	case err != nil:
 		return result, err
 	case len(result.Errors) > 0:
-		r.log.Error("the configuration is not reloaded, since it has mistakes", "by", by.User, "errors", strings.Join(result.Errors, "; "))
+		r.log.Error("the configuration is not reloaded, since it has mistakes", "by", by.User, "errors",
+			strings.Join(result.Errors, "; "))
 		return result, nil
 	}
 	for _, w := range result.unlogged {
@@ -131,11 +132,14 @@ func (r *Reloader) Reload(ctx context.Context, by Actor) (Result, error) {
 		r.log.Info("the configuration is what it was", "by", by.User)
 		return result, nil
 	}
-	r.log.Info("the configuration is reloaded", "by", by.User, "differences", len(result.Differences), "added", result.Added, "removed", result.Removed, "changed", result.Changed, "restart", result.Restart)
+	r.log.Info("the configuration is reloaded", "by", by.User, "differences", len(result.Differences), "added",
+		result.Added, "removed", result.Removed, "changed", result.Changed, "restart", result.Restart)
 	ctx = context.WithoutCancel(ctx) // what has begun is completed
-	r.opt.Record(ctx, event.Event{At: r.opt.Now(), Type: event.SettingChanged, Subject: "configuration", Payload: event.Payload{Setting: &event.Setting{
-		To: summary(result), User: by.User, Address: by.Address,
-	}}})
+	r.opt.Record(ctx,
+		event.Event{At: r.opt.Now(), Type: event.SettingChanged, Subject: "configuration",
+			Payload: event.Payload{Setting: &event.Setting{
+				To: summary(result), User: by.User, Address: by.Address,
+			}}})
 	if result.Restart {
 		r.opt.Restart(next)
 		return result, nil
@@ -157,7 +161,10 @@ func (r *Reloader) Again(ctx context.Context) {
 
 // prepare reads the configuration, and finds what it changes and what is wrong with it.
 func (r *Reloader) prepare(ctx context.Context) (*config.Config, Result, error) {
-	none := Result{Differences: []config.Difference{}, Added: []string{}, Removed: []string{}, Changed: []string{}, Errors: []string{}, Warnings: []string{}}
+	none := Result{
+		Differences: []config.Difference{}, Added: []string{}, Removed: []string{}, Changed: []string{},
+		Errors: []string{}, Warnings: []string{},
+	}
 	if r.opt.Read == nil {
 		return nil, none, ErrUnsupported
 	}
@@ -174,7 +181,8 @@ func (r *Reloader) prepare(ctx context.Context) (*config.Config, Result, error) 
 	result.Differences = append(result.Differences, config.Diff(now, next, r.opt.Schema)...)
 	if err == nil {
 		changes := r.opt.Components.Compare(next.Components)
-		result.Added, result.Removed, result.Changed = append(result.Added, changes.Added...), append(result.Removed, changes.Removed...), append(result.Changed, changes.Changed...)
+		result.Added, result.Removed, result.Changed = append(result.Added, changes.Added...),
+			append(result.Removed, changes.Removed...), append(result.Changed, changes.Changed...)
 		result.Restart = slices.ContainsFunc(result.Differences, needsRestart)
 	}
 	problems := slices.Clone(next.Problems)

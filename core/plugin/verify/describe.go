@@ -21,7 +21,8 @@ var (
 )
 
 // optionTypes are the types that protocol 1 has.
-var optionTypes = []option.Type{option.String, option.Int, option.Float, option.Bool, option.Duration, option.URL, option.List}
+var optionTypes = []option.Type{option.String, option.Int, option.Float, option.Bool, option.Duration, option.URL,
+	option.List}
 
 // describe returns what the plugin holds, and those of its types that can be used.
 func (e *exam) describe(ctx context.Context, c *pluginclient.Client) (pluginclient.Description, []kind.Type, error) {

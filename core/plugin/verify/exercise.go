@@ -61,7 +61,8 @@ func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	case !s.configured(ctx, spec):
 		e.skip(uses, s.name, "it is not configured")
 	case t.Delivery == kind.AtMostOnce && s.config.guessed:
-		e.skip(uses, s.name, "it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
+		e.skip(uses, s.name,
+			"it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
 	default:
 		s.responding(ctx, works)
 		s.failing(ctx)
@@ -101,7 +102,8 @@ func (s *subject) wrongOptions(ctx context.Context) {
 		switch {
 		case err == nil, errors.As(err, &invalid) && strings.Contains(err.Error(), o.Name):
 		default:
-			s.failed(checkOptions, s.name, fmt.Sprintf("without its required option %s it answered %q", o.Name, err), "answer INVALID_ARGUMENT with a BadRequest that names the option")
+			s.failed(checkOptions, s.name, fmt.Sprintf("without its required option %s it answered %q", o.Name, err),
+				"answer INVALID_ARGUMENT with a BadRequest that names the option")
 			return
 		}
 	}
@@ -115,14 +117,17 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 	if _, err := s.configure(ctx, check); err != nil {
 		var invalid *sdk.InvalidError
 		if errors.As(err, &invalid) && s.config.guessed {
-			s.skip([]string{checkConfigure}, s.name, "options that were guessed are refused ("+err.Error()+"): give them with --set, of "+names(s.typ.Options))
+			s.skip([]string{checkConfigure}, s.name,
+				"options that were guessed are refused ("+err.Error()+"): give them with --set, of "+names(s.typ.Options))
 			return false
 		}
 		s.failed(checkConfigure, s.name, "options that fit its own schema are refused: "+err.Error(), "")
 		return false
 	}
 	if err := s.call(ctx, callTime); !errors.Is(err, protocol.ErrUnknownInstance) {
-		s.failed(checkConfigure, s.name, fmt.Sprintf("an instance that was only validated can be used: the answer was %v", orNone(err)), "with validate_only, check the options and keep nothing; answer FAILED_PRECONDITION for an instance that is not configured")
+		s.failed(checkConfigure, s.name,
+			fmt.Sprintf("an instance that was only validated can be used: the answer was %v", orNone(err)),
+			"with validate_only, check the options and keep nothing; answer FAILED_PRECONDITION for an instance that is not configured")
 		return false
 	}
 	done, err := s.configure(ctx, in)
@@ -151,8 +156,11 @@ func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 	id := s.name + ".verify"
 	switch s.typ.Kind {
 	case kind.Trigger:
-		req := trigger.Request{Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: sample.Containers(), Test: true}
-		err = s.process.Client.Trigger(id).Run(ctx, req.WithReport(func(p trigger.Progress) { s.said.say(p.Phase + " " + p.Message) }))
+		req := trigger.Request{
+			Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: sample.Containers(), Test: true,
+		}
+		err = s.process.Client.Trigger(id).Run(ctx,
+			req.WithReport(func(p trigger.Progress) { s.said.say(p.Phase + " " + p.Message) }))
 	case kind.Watcher:
 		_, err = s.process.Client.Watcher(id).List(ctx)
 	case kind.Registry:
@@ -187,11 +195,13 @@ func (s *subject) responding(ctx context.Context, works *server) {
 	case errors.Is(err, protocol.ErrRefused):
 		s.failed(checkCall, s.name, err.Error(), remedyBounds)
 	case !hasKind(err):
-		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(), "mend the plugin's code if the mistake is there; what others do wrong it answers with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
+		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(),
+			"mend the plugin's code if the mistake is there; what others do wrong it answers with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
 	case len(s.opt.Set) > 0 && !s.reached:
 		s.failed(checkCall, s.name, err.Error(), "")
 	default:
-		s.skip([]string{checkCall}, s.name, "what answers here is no service of its sort ("+err.Error()+"): give options that work with --set")
+		s.skip([]string{checkCall}, s.name,
+			"what answers here is no service of its sort ("+err.Error()+"): give options that work with --set")
 	}
 }
 
@@ -214,10 +224,12 @@ func (s *subject) failing(ctx context.Context) {
 		}
 		switch {
 		case err == nil:
-			s.failed(checkErrors, s.name, fmt.Sprintf("it reports success, though the server answered %d", status), "look at the status of the answer")
+			s.failed(checkErrors, s.name, fmt.Sprintf("it reports success, though the server answered %d", status),
+				"look at the status of the answer")
 			return
 		case !hasKind(err):
-			s.failed(checkErrors, s.name, fmt.Sprintf("for an answer of %d the error has no kind: %v", status, err), "answer UNAVAILABLE, UNAUTHENTICATED or NOT_FOUND")
+			s.failed(checkErrors, s.name, fmt.Sprintf("for an answer of %d the error has no kind: %v", status, err),
+				"answer UNAVAILABLE, UNAUTHENTICATED or NOT_FOUND")
 			return
 		}
 	}
@@ -274,7 +286,9 @@ func (s *subject) cancelled(ctx context.Context) {
 	case <-hanging.left:
 		s.ok(checkCancel, s.name, "")
 	case <-time.After(leaveTime):
-		s.failed(checkCancel, s.name, fmt.Sprintf("%s after the host had given up a call, its request went on", leaveTime), "end what you do for a call when gRPC cancels it")
+		s.failed(checkCancel, s.name,
+			fmt.Sprintf("%s after the host had given up a call, its request went on", leaveTime),
+			"end what you do for a call when gRPC cancels it")
 	}
 }
 
@@ -288,7 +302,8 @@ func (s *subject) released(ctx context.Context) {
 		err = s.process.Client.Release(ctx, id) // an unknown instance is no error
 	}
 	if err != nil {
-		s.failed(checkRelease, s.name, "released twice, it answered: "+err.Error(), "an unknown instance is no error of Release")
+		s.failed(checkRelease, s.name, "released twice, it answered: "+err.Error(),
+			"an unknown instance is no error of Release")
 		return
 	}
 	s.ok(checkRelease, s.name, "")
@@ -299,9 +314,11 @@ func (s *subject) secrets() {
 	s.process.Close() // what it has written is read now
 	switch {
 	case len(s.said.shown(s.config.secrets)) > 0:
-		s.failed(checkSecrets, s.name, "the value of a secret option is in its log, its output or an error", "do not write options, addresses with secrets, or answers that repeat the request")
+		s.failed(checkSecrets, s.name, "the value of a secret option is in its log, its output or an error",
+			"do not write options, addresses with secrets, or answers that repeat the request")
 	case s.said.flooded():
-		s.failed(checkSecrets, s.name, fmt.Sprintf("it wrote more than %d MiB to its log, which were not read", kept>>20), "write less")
+		s.failed(checkSecrets, s.name,
+			fmt.Sprintf("it wrote more than %d MiB to its log, which were not read", kept>>20), "write less")
 	case len(s.config.secrets) == 0:
 		s.skip([]string{checkSecrets}, s.name, "it has no secret options")
 	default:

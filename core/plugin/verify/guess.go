@@ -74,7 +74,8 @@ func (e *exam) guess(o option.Option, server string) string {
 		return ""
 	case len(o.Choices) > 0:
 		return o.Choices[0]
-	case strings.HasPrefix(o.Example, "/") || o.Example == "" && pathName().MatchString(o.Name): // nothing of this machine is read or written
+	case strings.HasPrefix(o.Example, "/") ||
+		o.Example == "" && pathName().MatchString(o.Name): // nothing of this machine is read or written
 		return filepath.Join(e.dir, "verify-"+filepath.Base(cmp.Or(o.Example, o.Name)))
 	case o.Example != "":
 		return o.Example

@@ -30,7 +30,9 @@ func newResponding(status int, body string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for what the plugin sends: %w", err)
 	}
-	s := &server{body: body, url: "http://" + l.Addr().String(), reached: make(chan struct{}, 100), left: make(chan struct{}, 100)}
+	s := &server{
+		body: body, url: "http://" + l.Addr().String(), reached: make(chan struct{}, 100), left: make(chan struct{}, 100),
+	}
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// That the client went away is only seen once the body is read.
 		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))

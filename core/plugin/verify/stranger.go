@@ -19,7 +19,9 @@ func servesStrangers(ctx context.Context, addr net.Addr) bool {
 	ctx, cancel := context.WithTimeout(ctx, strangerTime)
 	defer cancel()
 	// The server is the one that was started: what matters is whether it looks at the client.
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}}
+	dialer := tls.Dialer{
+		Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12},
+	}
 	c, err := dialer.DialContext(ctx, addr.Network(), addr.String())
 	if err != nil {
 		return false

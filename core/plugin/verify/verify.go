@@ -122,7 +122,8 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return e.report, err
 	}
 	defer os.RemoveAll(e.dir)
-	if err := os.Chmod(e.dir, 0o711); err != nil { // where plugins of root run as other users, they reach the files that options name
+	// where plugins of root run as other users, they reach the files that options name
+	if err := os.Chmod(e.dir, 0o711); err != nil {
 		return e.report, err
 	}
 	e.path = filepath.Join(e.dir, filepath.Base(opt.File))
@@ -130,13 +131,16 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return e.report, err
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.said, Level: hclog.Debug, JSONFormat: true})
-	if e.host, err = plugin.New(plugin.Options{RunDirs: []string{os.TempDir()}, Isolation: opt.Isolation, Log: log}); err != nil {
+	if e.host, err = plugin.New(plugin.Options{
+		RunDirs: []string{os.TempDir()}, Isolation: opt.Isolation, Log: log,
+	}); err != nil {
 		return e.report, err
 	}
 	defer e.host.Close()
 	types := e.start(ctx)
 	for _, name := range slices.Sorted(maps.Keys(opt.Set)) {
-		if len(types) > 0 && !slices.ContainsFunc(types, func(t kind.Type) bool { _, has := t.Options.Find(name); return has }) {
+		if len(types) > 0 &&
+			!slices.ContainsFunc(types, func(t kind.Type) bool { _, has := t.Options.Find(name); return has }) {
 			return e.report, fmt.Errorf("none of its types has an option %s (options: %s)", name, names(types[0].Options))
 		}
 	}
@@ -183,7 +187,8 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 // secured connects to its socket as another program of this machine could.
 func (e *exam) secured(ctx context.Context, process *plugin.Unsupervised) {
 	if servesStrangers(ctx, process.Addr()) {
-		e.failed(checkTLS, "", "it serves clients that do not show the certificate of Dogwatch", "require a certificate of the client, and verify it with PLUGIN_CLIENT_CERT")
+		e.failed(checkTLS, "", "it serves clients that do not show the certificate of Dogwatch",
+			"require a certificate of the client, and verify it with PLUGIN_CLIENT_CERT")
 		return
 	}
 	e.ok(checkTLS, "", "")
@@ -196,9 +201,11 @@ func (e *exam) unknownFields(ctx context.Context, c *pluginclient.Client, before
 	again, err := c.DescribeAsLater(ctx)
 	switch {
 	case err != nil:
-		e.failed(checkUnknown, "", "a request with a field that it does not know failed: "+err.Error(), "ignore unknown fields, as Protocol Buffers do by default")
+		e.failed(checkUnknown, "", "a request with a field that it does not know failed: "+err.Error(),
+			"ignore unknown fields, as Protocol Buffers do by default")
 	case !sameTypes(before, again):
-		e.failed(checkUnknown, "", "it described itself otherwise the second time", "describe what the executable holds, whatever its environment")
+		e.failed(checkUnknown, "", "it described itself otherwise the second time",
+			"describe what the executable holds, whatever its environment")
 	default:
 		e.ok(checkUnknown, "", "")
 	}
@@ -207,9 +214,12 @@ func (e *exam) unknownFields(ctx context.Context, c *pluginclient.Client, before
 func (e *exam) shutdown(end plugin.End) {
 	switch {
 	case end.Killed:
-		e.failed(checkShutdown, "", "it did not end within two seconds of plugin.GRPCController/Shutdown, and was killed", "answer Shutdown, stop serving and exit")
+		e.failed(checkShutdown, "",
+			"it did not end within two seconds of plugin.GRPCController/Shutdown, and was killed",
+			"answer Shutdown, stop serving and exit")
 	case end.Left:
-		e.failed(checkShutdown, "", "processes that it started still ran after it had ended, and were killed", "wait for them, or end them, before exiting")
+		e.failed(checkShutdown, "", "processes that it started still ran after it had ended, and were killed",
+			"wait for them, or end them, before exiting")
 	default:
 		e.ok(checkShutdown, "", "after "+end.Took.Round(time.Millisecond).String())
 	}

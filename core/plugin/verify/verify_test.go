@@ -71,7 +71,8 @@ func TestWatcherWithoutEvents(t *testing.T) {
 	for _, how := range []string{"no-events", "forgets", "no-events unannounced"} {
 		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
 		watch, end := of(r, "watch"), of(r, "watch end")
-		if !r.OK() || watch.Verdict != verify.OK || watch.Text != "it does not follow events" || end.Verdict != verify.Skipped {
+		if !r.OK() || watch.Verdict != verify.OK || watch.Text != "it does not follow events" ||
+			end.Verdict != verify.Skipped {
 			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
 		}
 	}
@@ -84,7 +85,8 @@ func TestWatcherWithoutRequests(t *testing.T) {
 	for _, how := range []string{"waits", "waits-for-shutdown"} {
 		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
 		watch, end := of(r, "watch"), of(r, "watch end")
-		if !r.OK() || watch.Verdict != verify.OK || end.Verdict != verify.Skipped || !strings.Contains(end.Text, "cannot be seen from outside") {
+		if !r.OK() || watch.Verdict != verify.OK || end.Verdict != verify.Skipped ||
+			!strings.Contains(end.Text, "cannot be seen from outside") {
 			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
 		}
 	}
@@ -144,8 +146,9 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves leaks":              {"secrets", "the value of a secret option"},
 		"serves quotes":             {"secrets", "the value of a secret option"},
 
-		"serves describes-nan":       {"describe", "types[0].options[0].min is no finite number"},
-		"serves watcher lists-50000": {"call", "what the plugin answered to Watcher.List is refused: it occupies more than 48 MiB"},
+		"serves describes-nan": {"describe", "types[0].options[0].min is no finite number"},
+		"serves watcher lists-50000": {"call",
+			"what the plugin answered to Watcher.List is refused: it occupies more than 48 MiB"},
 
 		"serves watcher stumbles":         {"watch", "the error has no kind"},
 		"serves watcher unannounced":      {"watch", "does not have the capability watch"},
@@ -194,7 +197,8 @@ func TestBrokenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := run(t, path)
-		if last := r.Results[len(r.Results)-1]; r.OK() || !strings.Contains(of(r, "file").Text+of(r, "handshake").Text, c.want) {
+		if last := r.Results[len(r.Results)-1]; r.OK() ||
+			!strings.Contains(of(r, "file").Text+of(r, "handshake").Text, c.want) {
 			t.Errorf("%s: %+v", name, last)
 		}
 	}

@@ -52,9 +52,11 @@ func (s *subject) watched(ctx context.Context) {
 	switch {
 	case !gaveUp:
 	case end.Killed && !s.has(checkShutdown, Failed):
-		s.failed(checkWatchEnd, s.name, "after the host had given up watching it did not end by itself, as it does without", remedyWatchEnd)
+		s.failed(checkWatchEnd, s.name,
+			"after the host had given up watching it did not end by itself, as it does without", remedyWatchEnd)
 	case !requested && !s.releaseWaits():
-		s.skip(both[1:], s.name, "it made no request while it watched, so whether it stopped when the call was cancelled cannot be seen from outside: test that where it is written")
+		s.skip(both[1:], s.name,
+			"it made no request while it watched, so whether it stopped when the call was cancelled cannot be seen from outside: test that where it is written")
 	default:
 		s.ok(checkWatchEnd, s.name, "")
 	}
@@ -90,21 +92,25 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 	if slices.Contains(s.typ.Capabilities, kind.CapWatch) {
 		s.ok(checkWatch, s.name, "")
 	} else {
-		s.failed(checkWatch, s.name, "it follows events, but does not have the capability watch, without which Dogwatch does not call Watch", "describe it with the capability watch, or answer UNIMPLEMENTED")
+		s.failed(checkWatch, s.name,
+			"it follows events, but does not have the capability watch, without which Dogwatch does not call Watch",
+			"describe it with the capability watch, or answer UNIMPLEMENTED")
 	}
 	giveUp()
 	if requested {
 		select {
 		case <-hanging.left:
 		case <-time.After(leaveTime):
-			s.failed(checkWatchEnd, s.name, fmt.Sprintf("%s after the host had given up watching, its request went on", leaveTime), remedyWatchEnd)
+			s.failed(checkWatchEnd, s.name,
+				fmt.Sprintf("%s after the host had given up watching, its request went on", leaveTime), remedyWatchEnd)
 			return false, requested
 		}
 	}
 	release, cancel := context.WithTimeout(ctx, leaveTime)
 	defer cancel()
 	if err := s.process.Client.Release(release, in.ID); err != nil {
-		s.failed(checkWatchEnd, s.name, "released after the host had given up watching, it answered: "+err.Error(), remedyWatchEnd)
+		s.failed(checkWatchEnd, s.name, "released after the host had given up watching, it answered: "+err.Error(),
+			remedyWatchEnd)
 		return false, requested
 	}
 	return true, requested
@@ -112,7 +118,9 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 
 // watch follows events until ctx ends.
 func (s *subject) watch(ctx context.Context) error {
-	err := s.process.Client.Watcher(s.name+".verify").Watch(ctx, func(e watcher.Event) { s.said.say(e.Action + " " + e.Status) })
+	err := s.process.Client.Watcher(s.name+".verify").Watch(ctx, func(e watcher.Event) {
+		s.said.say(e.Action + " " + e.Status)
+	})
 	if err != nil {
 		s.said.say(err.Error())
 	}
@@ -125,8 +133,10 @@ func (s *subject) judgeWatch(err error) {
 	case err == nil, errors.Is(err, sdk.ErrUnsupported), errors.Is(err, protocol.ErrUnknownInstance):
 		s.ok(checkWatch, s.name, "it does not follow events")
 	case !hasKind(err):
-		s.failed(checkWatch, s.name, "the error has no kind: "+err.Error(), "answer UNIMPLEMENTED if it does not follow events")
+		s.failed(checkWatch, s.name, "the error has no kind: "+err.Error(),
+			"answer UNIMPLEMENTED if it does not follow events")
 	default:
-		s.skip([]string{checkWatch}, s.name, "what answers here has no events for it ("+err.Error()+"): give options that work with --set")
+		s.skip([]string{checkWatch}, s.name,
+			"what answers here has no events for it ("+err.Error()+"): give options that work with --set")
 	}
 }

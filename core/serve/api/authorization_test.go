@@ -15,13 +15,16 @@ import (
 // levels is what one has to be allowed for each operation.
 var levels = map[auth.Scope][]string{
 	auth.Nothing: {
-		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login", "POST /auth/remember",
+		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login",
+		"POST /auth/remember",
 		"GET /auth/oidc/{name}/redirect", "GET /auth/oidc/{name}/cb",
 		"POST /api/webhooks/{name}", "POST /api/webhooks/{name}/check",
 	},
 	auth.Read: {
-		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml", "GET /api/summary", "GET /api/history", "GET /api/badge.svg",
-		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/notes", "GET /api/containers/{id}/scan", "GET /api/containers/{id}/triggers",
+		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml",
+		"GET /api/summary", "GET /api/history", "GET /api/badge.svg",
+		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain",
+		"GET /api/containers/{id}/notes", "GET /api/containers/{id}/scan", "GET /api/containers/{id}/triggers",
 		"GET /api/watchers", "GET /api/watchers/{type}/{name}", "GET /api/registries", "GET /api/registries/{type}/{name}",
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
@@ -31,13 +34,18 @@ var levels = map[auth.Scope][]string{
 	},
 	auth.Write: {
 		"POST /api/log", "GET /api/reload", "POST /api/reload",
-		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "POST /api/containers/{id}/scan", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
+		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "POST /api/containers/{id}/scan",
+		"DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
-		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel", "DELETE /api/links",
-		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision", "POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
-		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
+		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel",
+		"DELETE /api/links",
+		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision",
+		"POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
+		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test",
+		"POST /api/triggers/{type}/{name}/test",
 	},
-	auth.Manage: {"POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
+	auth.Manage: {"POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens",
+		"POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
 }
 
 const (
@@ -48,12 +56,14 @@ const (
 // startWithLogin starts a server on which ana has to log in.
 func startWithLogin(t *testing.T, settings []string, change ...func(*testOptions)) *testServer {
 	t.Helper()
-	return start(t, append([]string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + ownPassword}, settings...), change...)
+	return start(t,
+		append([]string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + ownPassword}, settings...), change...)
 }
 
 func (w *testServer) token(scope auth.Scope, expires time.Time) string {
 	w.t.Helper()
-	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.Actor{Identity: auth.Identity{User: "test"}}, auth.NewToken{Name: "test", Scope: scope, Expires: expires})
+	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.Actor{Identity: auth.Identity{User: "test"}},
+		auth.NewToken{Name: "test", Scope: scope, Expires: expires})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,7 +92,8 @@ func (w *testServer) expired() string {
 // session logs ana in and returns the cookie.
 func (w *testServer) session() string {
 	w.t.Helper()
-	for _, line := range w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)).want(200).header.Values("Set-Cookie") {
+	for _, line := range w.do("POST", "/auth/login", "", "Authorization",
+		basic("ana", ownPassword)).want(200).header.Values("Set-Cookie") {
 		if c, err := http.ParseSetCookie(line); err == nil && strings.HasPrefix(c.Name, cookieName) {
 			return c.Name + "=" + c.Value
 		}
@@ -110,15 +121,19 @@ func TestAccessMatrix(t *testing.T) {
 		"wrong password": {func() []string { return []string{"Authorization", basic("ana", "wrong")} }, auth.Nothing},
 		"no credentials": {func() []string { return []string{"Authorization", "Basic !!!"} }, auth.Nothing},
 		"other scheme":   {func() []string { return []string{"Authorization", "Digest username=ana"} }, auth.Nothing},
-		"wrong token":    {func() []string { return []string{"Authorization", "Bearer dw_" + strings.Repeat("A", 43)} }, auth.Nothing},
-		"wud token":      {func() []string { return []string{"Authorization", "Bearer wud_abc"} }, auth.Nothing},
-		"expired token":  {func() []string { return []string{"Authorization", "Bearer " + over} }, auth.Nothing},
-		"wrong session":  {func() []string { return []string{"Cookie", cookieName + "=" + strings.Repeat("A", 43)} }, auth.Nothing},
-		"read token":     {func() []string { return []string{"Authorization", "Bearer " + read} }, auth.Read},
-		"read password":  {func() []string { return []string{"Authorization", basic("x", read)} }, auth.Read},
-		"write token":    {func() []string { return []string{"Authorization", "Bearer " + write} }, auth.Write},
-		"basic":          {func() []string { return []string{"Authorization", basic("ana", ownPassword)} }, auth.Manage},
-		"session":        {func() []string { return []string{"Cookie", w.session()} }, auth.Manage},
+		"wrong token": {func() []string {
+			return []string{"Authorization", "Bearer dw_" + strings.Repeat("A", 43)}
+		}, auth.Nothing},
+		"wud token":     {func() []string { return []string{"Authorization", "Bearer wud_abc"} }, auth.Nothing},
+		"expired token": {func() []string { return []string{"Authorization", "Bearer " + over} }, auth.Nothing},
+		"wrong session": {func() []string {
+			return []string{"Cookie", cookieName + "=" + strings.Repeat("A", 43)}
+		}, auth.Nothing},
+		"read token":    {func() []string { return []string{"Authorization", "Bearer " + read} }, auth.Read},
+		"read password": {func() []string { return []string{"Authorization", basic("x", read)} }, auth.Read},
+		"write token":   {func() []string { return []string{"Authorization", "Bearer " + write} }, auth.Write},
+		"basic":         {func() []string { return []string{"Authorization", basic("ana", ownPassword)} }, auth.Manage},
+		"session":       {func() []string { return []string{"Cookie", w.session()} }, auth.Manage},
 	}
 	all := everyRoute(w)
 	for _, operation := range routesOf(t, newRouter(w.opt, t.Context())) {
@@ -139,7 +154,8 @@ func TestAccessMatrix(t *testing.T) {
 			}
 			want := 0
 			switch {
-			case operation == "POST /auth/login" && caller.may == auth.Nothing, caller.may == auth.Nothing && needed > auth.Nothing:
+			case operation == "POST /auth/login" && caller.may == auth.Nothing,
+				caller.may == auth.Nothing && needed > auth.Nothing:
 				want = http.StatusUnauthorized
 			case caller.may < needed:
 				want = http.StatusForbidden
@@ -174,7 +190,8 @@ func TestAccessMatrix(t *testing.T) {
 // TestUnknownPathsRequireLogin: without a login a missing path gets 401; with one, /api/v1 gets exactly 404.
 func TestUnknownPathsRequireLogin(t *testing.T) {
 	w := startWithLogin(t, nil)
-	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope", "/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
+	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope",
+		"/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
 		for _, method := range methods {
 			if got := w.do(method, path, ""); got.status != http.StatusUnauthorized {
 				t.Errorf("%s %s gets %d without credentials", method, path, got.status)
@@ -216,12 +233,15 @@ func TestLoginOfWUDClients(t *testing.T) {
 	w := startWithLogin(t, nil)
 	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "basic", "name": "Login"}})
 	right := basic("ana", ownPassword)
-	same(t, "login", w.do("POST", "/auth/login", `{"ignored":1}`, "Authorization", right).want(200).object(), map[string]any{"username": "ana"})
+	same(t, "login", w.do("POST", "/auth/login", `{"ignored":1}`, "Authorization", right).want(200).object(),
+		map[string]any{"username": "ana"})
 	w.do("POST", "/auth/login", `{"username":"ana","password":"`+ownPassword+`"}`).fails(401)
 	w.do("POST", "/auth/login", "", "Authorization", basic("ana", "wrong")).fails(401, "wrong user or password")
 	cookie := w.session()
 	same(t, "user", w.get("/auth/user", "Cookie", cookie).want(200).object(), map[string]any{"username": "ana"})
-	same(t, "logout", w.do("POST", "/auth/logout", "", "Cookie", cookie).want(200).object(), map[string]any{"logoutUrl": nil})
+	same(t, "logout", w.do("POST", "/auth/logout", "", "Cookie", cookie).want(200).object(), map[string]any{
+		"logoutUrl": nil,
+	})
 	w.get("/auth/user", "Cookie", cookie).fails(401)
 	// A request with a password gets no session: programs send one every few seconds.
 	if got := w.get("/api/containers", "Authorization", right).want(200).header.Values("Set-Cookie"); len(got) > 0 {
@@ -233,8 +253,9 @@ func TestLoginOfWUDClients(t *testing.T) {
 	w.get("/auth/user", "Cookie", before).fails(401)
 
 	listed := w.get("/api/authentications", "Authorization", right).want(200).list()
-	same(t, "authentications", listed, []map[string]any{{"id": "basic.main", "type": "basic", "name": "main", "state": "ready",
-		"configuration": map[string]any{"user": "ana", "hash": "a" + strings.Repeat("*", len(ownPassword)-1)}}})
+	same(t, "authentications", listed,
+		[]map[string]any{{"id": "basic.main", "type": "basic", "name": "main", "state": "ready",
+			"configuration": map[string]any{"user": "ana", "hash": "a" + strings.Repeat("*", len(ownPassword)-1)}}})
 	same(t, "one", w.get("/api/authentications/BASIC/main", "Authorization", right).want(200).object(), listed[0])
 }
 
@@ -270,20 +291,23 @@ func TestTokenRoutes(t *testing.T) {
 	ends := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	made := w.do("POST", "/api/tokens", `{"name":"home page","expiresAt":"`+ends+`"}`, ana...).want(201).object()
 	secret, _ := made["token"].(string)
-	same(t, "made", []any{made["name"], made["scope"], made["createdBy"], made["expired"], len(secret)}, []any{"home page", "read", "ana", false, 46})
+	same(t, "made", []any{made["name"], made["scope"], made["createdBy"], made["expired"], len(secret)},
+		[]any{"home page", "read", "ana", false, 46})
 	w.get("/api/summary", "Authorization", "Bearer "+secret).want(200)
 	response := w.do("POST", "/api/containers/watch", "", "Authorization", "Bearer "+secret)
 	refused := decodeAs[problem](response.fails(403, `"home page" may only read`))
 	if len(refused.Paste.Lines) != 1 || refused.Paste.Lines[0].Text != "dogwatch token create updates --scope write\n" {
 		t.Errorf("the lines to paste are %+v", refused.Paste)
 	}
-	w.do("POST", "/api/tokens", `{"name":"more"}`, "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "dogwatch token create")
+	w.do("POST", "/api/tokens", `{"name":"more"}`, "Authorization",
+		"Bearer "+w.token(auth.Write, time.Time{})).fails(403, "dogwatch token create")
 	listed := w.get("/api/tokens", ana...).want(200)
 	if strings.Contains(string(listed.body), secret) || strings.Contains(string(listed.body), "dw_") {
 		t.Errorf("the secret is shown again: %s", listed.body)
 	}
 	for body, field := range map[string]string{
-		`{}`: "name", `{"name":"x","scope":"admin"}`: "scope", `{"name":"x","expiresAt":"2001-01-01T00:00:00Z"}`: "expires", `{"name":7}`: "name",
+		`{}`: "name", `{"name":"x","scope":"admin"}`: "scope",
+		`{"name":"x","expiresAt":"2001-01-01T00:00:00Z"}`: "expires", `{"name":7}`: "name",
 		``: "name", `{"name":"x","expiresAt":"soon"}`: "", `[`: "JSON",
 	} {
 		w.do("POST", "/api/tokens", body, ana...).fails(400, field)

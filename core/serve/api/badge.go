@@ -127,16 +127,19 @@ func drawBadge(label, message, colour string, square bool) []byte {
 	}
 	var b bytes.Buffer
 	title := escapeXML(label + ": " + message)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`, width, title)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`, width,
+		title)
 	fmt.Fprintf(&b, `<title>%s</title>`, title)
 	fmt.Fprintf(&b, `<clipPath id="r"><rect width="%d" height="20" rx="%d"/></clipPath>`, width, radius)
-	fmt.Fprintf(&b, `<g clip-path="url(#r)"><rect width="%d" height="20" fill="#555"/><rect x="%d" width="%d" height="20" fill="%s"/></g>`, split, split, width-split, colour)
+	fmt.Fprintf(&b,
+		`<g clip-path="url(#r)"><rect width="%d" height="20" fill="#555"/><rect x="%d" width="%d" height="20" fill="%s"/></g>`, split, split, width-split, colour)
 	b.WriteString(`<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">`)
 	for _, part := range []struct {
 		text     string
 		x, width int
 	}{{label, padding, left}, {message, split + padding, right}} {
-		fmt.Fprintf(&b, `<text x="%d" y="14" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`, part.x, part.width, escapeXML(part.text))
+		fmt.Fprintf(&b, `<text x="%d" y="14" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`, part.x,
+			part.width, escapeXML(part.text))
 	}
 	b.WriteString("</g></svg>\n")
 	return b.Bytes()

@@ -115,7 +115,8 @@ func TestBadgeText(t *testing.T) {
 func TestBadgeEscapesLabel(t *testing.T) {
 	w := start(t, nil)
 	for _, label := range []string{
-		`</text><script>alert(1)</script>`, `"onload="alert(1)`, `<!ENTITY x SYSTEM "file:///etc/passwd">&x;`, "]]><b/>", "line\nbreak\x00\x1b[31m", "größe 容器 🐕", "\xff\xfe",
+		`</text><script>alert(1)</script>`, `"onload="alert(1)`, `<!ENTITY x SYSTEM "file:///etc/passwd">&x;`,
+		"]]><b/>", "line\nbreak\x00\x1b[31m", "größe 容器 🐕", "\xff\xfe",
 	} {
 		got := w.get("/api/badge.svg?label=" + url.QueryEscape(label)).want(200)
 		wellFormed(t, got.body)

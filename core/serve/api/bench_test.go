@@ -19,9 +19,11 @@ func thousand() []sdk.Container {
 	for i := range 1000 {
 		c := nginx()
 		digest := func(of string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(of, i)))) }
-		c.ID, c.Name, c.Image.ID, c.Image.Digest.Repo, c.Result.Digest = digest("id"), fmt.Sprintf("app-%04d", i), digest("image"), digest("repo"), digest("new")
+		c.ID, c.Name, c.Image.ID, c.Image.Digest.Repo, c.Result.Digest = digest("id"), fmt.Sprintf("app-%04d", i),
+			digest("image"), digest("repo"), digest("new")
 		c.Labels = map[string]string{}
-		for _, key := range []string{"config-hash", "container-number", "depends_on", "image", "oneoff", "project", "project.config_files", "project.working_dir", "service", "version"} {
+		for _, key := range []string{"config-hash", "container-number", "depends_on", "image", "oneoff", "project",
+			"project.config_files", "project.working_dir", "service", "version"} {
 			c.Labels["com.docker.compose."+key] = fmt.Sprintf("/srv/%s-%d/docker-compose.yml", key, i)
 		}
 		c.Labels["com.docker.compose.config-hash"] = digest("config")

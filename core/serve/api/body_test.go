@@ -41,8 +41,10 @@ func ended(conn net.Conn, within time.Duration) bool {
 // requests has one request for every route, every page and what is neither.
 func requests(t *testing.T, w *testServer) []string {
 	t.Helper()
-	all := []string{"GET /nowhere", "POST /nowhere", "GET /login", "POST /login", "POST /logout", "POST /theme", "GET /static/app.css", "GET /containers",
-		"POST /containers/act", "GET /api/nowhere", "POST /api/nowhere", "PUT /api/containers", "OPTIONS /api/containers", "PROPFIND /api/app", "HEAD /api/events"}
+	all := []string{"GET /nowhere", "POST /nowhere", "GET /login", "POST /login", "POST /logout", "POST /theme",
+		"GET /static/app.css", "GET /containers",
+		"POST /containers/act", "GET /api/nowhere", "POST /api/nowhere", "PUT /api/containers",
+		"OPTIONS /api/containers", "PROPFIND /api/app", "HEAD /api/events"}
 	routes := everyRoute(w)
 	for _, operation := range routesOf(t, newRouter(w.opt, t.Context())) {
 		route, known := routes[operation]
@@ -148,7 +150,10 @@ func TestBodyReadDeadlineDoesNotLimitHandler(t *testing.T) {
 			w.do("POST", path, body, "Content-Type", "application/json").want(200)
 		}
 	}
-	for what, rest := range map[string]string{"no body": "\r\n", "an empty one": "Content-Length: 0\r\n\r\n", "a body": "Content-Length: 2\r\n\r\n{}", "chunks": "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"} {
+	for what, rest := range map[string]string{
+		"no body": "\r\n", "an empty one": "Content-Length: 0\r\n\r\n", "a body": "Content-Length: 2\r\n\r\n{}",
+		"chunks": "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+	} {
 		conn := w.dial(t, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+rest)
 		lines := bufio.NewReader(conn)
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))

@@ -38,7 +38,9 @@ type choiceView struct {
 func viewChoices(all []policy.Choice) []choiceView {
 	views := []choiceView{}
 	for _, c := range all {
-		views = append(views, choiceView{Container: c.Subject, Action: string(c.Kind), Version: c.Version(), Until: c.Until, Actor: c.Actor, At: c.At})
+		views = append(views, choiceView{
+			Container: c.Subject, Action: string(c.Kind), Version: c.Version(), Until: c.Until, Actor: c.Actor, At: c.At,
+		})
 	}
 	return views
 }
@@ -84,7 +86,9 @@ func (h *handler) snooze(w http.ResponseWriter, r *http.Request) {
 func (h *handler) choose(w http.ResponseWriter, r *http.Request, kind policy.ChoiceKind, body choiceBody) {
 	until, err := parseUntil(body.Until)
 	if err == nil {
-		err = h.Service.Choose(r.Context(), h.actor(r), service.Choice{Container: param(r, "id"), Kind: kind, Version: body.Version, Until: until})
+		err = h.Service.Choose(r.Context(), h.actor(r), service.Choice{
+			Container: param(r, "id"), Kind: kind, Version: body.Version, Until: until,
+		})
 	}
 	if err != nil {
 		h.failWith(w, r, notFound(err, "Container not found"))
@@ -103,7 +107,8 @@ func parseUntil(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, sdk.Invalid("until", "want a date such as 2026-12-24, or a time such as 2026-12-24T18:00:00Z, got %.40q", text)
+		return at,
+			sdk.Invalid("until", "want a date such as 2026-12-24, or a time such as 2026-12-24T18:00:00Z, got %.40q", text)
 	}
 	return at, nil
 }

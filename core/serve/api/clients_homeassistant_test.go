@@ -25,13 +25,16 @@ func TestClientWhatsUpDockerIntegration(t *testing.T) {
 		list = c.get("/api/containers").want(200).list()
 	}
 	for _, item := range list {
-		reads{"id": "string", "name": "string", "image": "object", "image.tag": "object", "image.tag.value": "string", "updateAvailable": "boolean",
-			"result": "object?", "result.tag": "string?", "result.link": "string?", "link": "string?", "labels": "object?"}.from(t, "What's Up Docker", item)
+		reads{"id": "string", "name": "string", "image": "object", "image.tag": "object", "image.tag.value": "string",
+			"updateAvailable": "boolean",
+			"result":          "object?", "result.tag": "string?", "result.link": "string?", "link": "string?",
+			"labels": "object?"}.from(t, "What's Up Docker", item)
 		if item["updateAvailable"] == true && formOf(item, "result.tag") != "string" {
 			t.Errorf("%v has an update without a version", item["name"])
 		}
 		for _, path := range []string{"link", "result.link"} {
-			if text, _ := at(item, path).(string); strings.ReplaceAll(strings.TrimSuffix(text, "."), "undefined", "") != "" && !strings.HasPrefix(text, "https://") {
+			if text, _ := at(item, path).(string); strings.ReplaceAll(strings.TrimSuffix(text, "."), "undefined",
+				"") != "" && !strings.HasPrefix(text, "https://") {
 				t.Errorf("%s of %v is %q", path, item["name"], text)
 			}
 		}
@@ -42,12 +45,14 @@ func TestClientWhatsUpDockerIntegration(t *testing.T) {
 		t.Errorf("install gets %d", got.status)
 	}
 	triggerRun := w.triggers.last(t)
-	same(t, "what ran", []any{triggerRun.id, triggerRun.containers[0].ID, triggerRun.test}, []any{"ntfy.one", nginx().ID, false})
+	same(t, "what ran", []any{triggerRun.id, triggerRun.containers[0].ID, triggerRun.test},
+		[]any{"ntfy.one", nginx().ID, false})
 }
 
 // TestClientHawud updates by a trigger that it looks up, and checks one container after that.
 func TestClientHawud(t *testing.T) {
-	for _, credentials := range []string{"", basic("john", "doe"), "Bearer wud_0123456789abcdef", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln"} {
+	for _, credentials := range []string{"", basic("john", "doe"), "Bearer wud_0123456789abcdef",
+		"Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln"} {
 		w := start(t, nil)
 		w.put(varied()...)
 		headers := []string{"User-Agent", homeAssistant, "Content-Type", "application/json"}
@@ -57,10 +62,14 @@ func TestClientHawud(t *testing.T) {
 		c := w.as(30*time.Second, headers...)
 		list := c.get("/api/containers").want(200).list()
 		for _, item := range list {
-			reads{"id": "string", "name": "string", "watcher": "string", "image.tag.value": "string", "image.digest": "object", "image.digest.repo": "string?", "updateAvailable": "boolean",
-				"result": "object?", "result.tag": "string?", "result.digest": "string?", "result.link": "string?"}.from(t, "hawud", item)
+			reads{"id": "string", "name": "string", "watcher": "string", "image.tag.value": "string",
+				"image.digest": "object", "image.digest.repo": "string?", "updateAvailable": "boolean",
+				"result": "object?", "result.tag": "string?", "result.digest": "string?",
+				"result.link": "string?"}.from(t, "hawud", item)
 		}
-		same(t, "a new digest", []any{at(byName(t, list, "cache"), "image.digest.repo"), at(byName(t, list, "cache"), "result.digest")}, []any{"sha256:3e2b8c", "sha256:9f"})
+		same(t, "a new digest",
+			[]any{at(byName(t, list, "cache"), "image.digest.repo"), at(byName(t, list, "cache"), "result.digest")},
+			[]any{"sha256:3e2b8c", "sha256:9f"})
 		c.get("/api/containers/gone/triggers").want(404) // is "none" to it
 		for _, item := range c.get("/api/containers/" + nginx().ID + "/triggers").want(200).list() {
 			reads{"id": "string", "type": "string", "name": "string"}.from(t, "hawud", item)
@@ -88,13 +97,18 @@ func TestClientWudMonitor(t *testing.T) {
 		c := w.as(15*time.Second, headers...)
 		list := c.get("/api/containers").want(200).list() // an object with items would do as well
 		for _, item := range list {
-			reads{"name": "string", "watcher": "string", "updateAvailable": "boolean", "updateKind": "object?", "updateKind.remoteValue": "string?", "updateKind.semverDiff": "string?",
-				"result": "object?", "result.tag": "string?", "result.link": "string?", "link": "string?", "linkTemplate": "string?", "error": "object?", "error.message": "string?",
-				"image.created": "string?", "image.name": "string", "image.tag.value": "string", "image.registry.name": "string", "status": "string", "displayIcon": "string?",
+			reads{"name": "string", "watcher": "string", "updateAvailable": "boolean", "updateKind": "object?",
+				"updateKind.remoteValue": "string?", "updateKind.semverDiff": "string?",
+				"result": "object?", "result.tag": "string?", "result.link": "string?", "link": "string?",
+				"linkTemplate": "string?", "error": "object?", "error.message": "string?",
+				"image.created": "string?", "image.name": "string", "image.tag.value": "string",
+				"image.registry.name": "string", "status": "string", "displayIcon": "string?",
 				"triggerInclude": "string?", "labels": "object?"}.from(t, "Wud Monitor", item)
 		}
-		reads{"updateKind.remoteValue": "string", "updateKind.semverDiff": "string", "result.tag": "string", "result.link": "string", "link": "string", "linkTemplate": "string",
-			"image.created": "string", "displayIcon": "string", "labels[com.docker.compose.project]": "string", "labels[org.opencontainers.image.version]": "string"}.
+		reads{"updateKind.remoteValue": "string", "updateKind.semverDiff": "string", "result.tag": "string",
+			"result.link": "string", "link": "string", "linkTemplate": "string",
+			"image.created": "string", "displayIcon": "string", "labels[com.docker.compose.project]": "string",
+			"labels[org.opencontainers.image.version]": "string"}.
 			from(t, "Wud Monitor", byName(t, list, "nginx"))
 		failed := byName(t, list, "redis")
 		reads{"error.message": "string", "triggerInclude": "string", "linkTemplate": "string"}.from(t, "Wud Monitor", failed)

@@ -39,7 +39,8 @@ func TestRulesOfAllClients(t *testing.T) {
 		w.get("/api/v1/containers").want(404)
 	})
 	t.Run("5 objects or absent, never null", func(t *testing.T) {
-		for _, text := range [][]byte{w.get("/api/containers").body, w.get(path).body, w.get("/api/triggers").body, w.get("/api/registries").body} {
+		for _, text := range [][]byte{w.get("/api/containers").body, w.get(path).body, w.get("/api/triggers").body,
+			w.get("/api/registries").body} {
 			if strings.Contains(string(text), "null") {
 				t.Errorf("there is a null in %s", text)
 			}
@@ -60,7 +61,8 @@ func TestRulesOfAllClients(t *testing.T) {
 		}
 	})
 	t.Run("8 all labels", func(t *testing.T) {
-		if got := list(t)[0]["labels"].(map[string]any); len(got) != len(nginx().Labels) || got["com.docker.compose.project"] != "web" {
+		if got := list(t)[0]["labels"].(map[string]any); len(got) != len(nginx().Labels) ||
+			got["com.docker.compose.project"] != "web" {
 			t.Errorf("labels: %v", got)
 		}
 	})
@@ -125,7 +127,8 @@ func TestRulesOfAllClients(t *testing.T) {
 		}
 	})
 	t.Run("15 credentials on an open server are ignored", func(t *testing.T) {
-		for _, credentials := range []string{basic("", ""), basic("john", "doe"), "Basic", "Basic !!!", "Bearer wud_abc", "Digest x"} {
+		for _, credentials := range []string{basic("", ""), basic("john", "doe"), "Basic", "Basic !!!",
+			"Bearer wud_abc", "Digest x"} {
 			w.get("/api/containers", "Authorization", credentials).want(200)
 			w.do("POST", "/auth/login", "", "Authorization", credentials).want(200)
 			w.get("/metrics", "Authorization", credentials).want(200)
@@ -141,12 +144,14 @@ func TestRulesOfAllClients(t *testing.T) {
 	})
 	t.Run("18 preflight allows the headers that pages send", func(t *testing.T) {
 		w := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"})
-		got := w.do("OPTIONS", "/api/containers", "", "Origin", "https://dash.example.org", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization,content-type").want(204)
+		got := w.do("OPTIONS", "/api/containers", "", "Origin", "https://dash.example.org",
+			"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization,content-type").want(204)
 		same(t, "headers", got.header.Get("Access-Control-Allow-Headers"), "authorization,content-type")
 	})
 	t.Run("19 a wrong login is 401", func(t *testing.T) {
 		w := startWithLogin(t, nil)
-		for _, credentials := range []string{basic("ana", "wrong"), basic("", ""), basic("", "x"), "Basic", "Basic !!!", "Bearer x", "Digest x"} {
+		for _, credentials := range []string{basic("ana", "wrong"), basic("", ""), basic("", "x"), "Basic", "Basic !!!",
+			"Bearer x", "Digest x"} {
 			w.get("/api/containers", "Authorization", credentials).want(401)
 			w.do("POST", "/api/containers/watch", "", "Authorization", credentials).want(401)
 		}

@@ -121,8 +121,13 @@ func varied() []sdk.Container {
 	current.ID, current.Name, current.DisplayName = strings.Repeat("e", 64), "proxy", "proxy"
 	current.Result = &sdk.Result{Tag: current.Image.Tag.Value, Link: current.Link}
 	current.UpdateAvailable, current.UpdateKind = false, sdk.UpdateKind{Kind: sdk.KindUnknown}
-	fresh := sdk.Container{ID: strings.Repeat("f", 64), Name: "fresh", Watcher: "local", Status: "created", Check: sdk.CheckState{State: sdk.CheckNever},
-		Image: sdk.Image{ID: "sha256:aa", Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"}, Name: "library/alpine", Tag: sdk.Tag{Value: "3"}, Architecture: "amd64", OS: "linux"}}
+	fresh := sdk.Container{ID: strings.Repeat("f", 64), Name: "fresh", Watcher: "local", Status: "created",
+		Check: sdk.CheckState{State: sdk.CheckNever},
+		Image: sdk.Image{
+			ID:       "sha256:aa",
+			Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
+			Name:     "library/alpine", Tag: sdk.Tag{Value: "3"}, Architecture: "amd64", OS: "linux",
+		}}
 	return []sdk.Container{nginx(), digest, current, redis(), fresh}
 }
 
@@ -140,8 +145,12 @@ func byName(t testing.TB, list []map[string]any, name string) map[string]any {
 
 // TestStrictReaderRejectsWrongTypes: the strict reader is worth something.
 func TestStrictReaderRejectsWrongTypes(t *testing.T) {
-	doc := map[string]any{"a": "x", "n": nil, "o": map[string]any{"b": true, "n": nil, "l": []any{}, "f": 1.5}, "labels": map[string]any{"x.y": "z"}}
-	for path, want := range map[string]string{"a": "string", "b": "absent", "n": "null", "n.x": "null", "a.x": "null", "o": "object", "o.b": "boolean", "o.c": "absent",
+	doc := map[string]any{
+		"a": "x", "n": nil, "o": map[string]any{"b": true, "n": nil, "l": []any{}, "f": 1.5},
+		"labels": map[string]any{"x.y": "z"},
+	}
+	for path, want := range map[string]string{"a": "string", "b": "absent", "n": "null", "n.x": "null", "a.x": "null",
+		"o": "object", "o.b": "boolean", "o.c": "absent",
 		"o.n": "null", "o.l": "list", "o.f": "number", "labels[x.y]": "string", "labels[x]": "absent"} {
 		if got := formOf(doc, path); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)

@@ -101,14 +101,20 @@ type rateLimit struct {
 func viewOfRegistry(c service.Component) registryView {
 	view := registryView{View: c.View}
 	for _, l := range c.Limits {
-		shown := rateLimit{Host: l.Host, WindowSeconds: int64(l.Window / time.Second), Source: l.Source, At: l.At, PausedUntil: l.PausedUntil, Pulls: l.Pulls, ResetsAt: l.ResetsAt}
+		shown := rateLimit{
+			Host: l.Host, WindowSeconds: int64(l.Window / time.Second), Source: l.Source, At: l.At,
+			PausedUntil: l.PausedUntil, Pulls: l.Pulls, ResetsAt: l.ResetsAt,
+		}
 		if l.Limit > 0 {
 			shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
 		}
 		view.RateLimits = append(view.RateLimits, shown)
 	}
 	for _, b := range c.Budgets {
-		use := hostUse{Host: b.Host, Used: b.Used, WindowSeconds: int64(b.Period() / time.Second), Next: b.Next, Budget: b.Allowance.Requests, FullUntil: sdk.TimeOf(b.FullUntil), Estimated: b.Estimated}
+		use := hostUse{
+			Host: b.Host, Used: b.Used, WindowSeconds: int64(b.Period() / time.Second), Next: b.Next,
+			Budget: b.Allowance.Requests, FullUntil: sdk.TimeOf(b.FullUntil), Estimated: b.Estimated,
+		}
 		if b.Limited() {
 			use.Left = new(b.Left())
 		}
@@ -156,7 +162,9 @@ func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.TrimSpace(c.Name) == "" {
 		const missing = "a container needs a name"
-		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (%s)", id, missing), field{Field: "name", Detail: missing})
+		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (%s)", id, missing), field{
+			Field: "name", Detail: missing,
+		})
 		return
 	}
 	if err := h.Service.RunTrigger(h.run, h.actor(r), typ, name, []sdk.Container{c}, true); err != nil {
@@ -205,7 +213,10 @@ func (h *handler) listTypes(w http.ResponseWriter, r *http.Request) {
 }
 
 func describe(t kind.Type) typeView {
-	view := typeView{Kind: t.Kind, Type: t.Name, Summary: t.Summary, DocsURL: t.DocsURL, Capabilities: slices.Sorted(slices.Values(t.Capabilities)), Options: []optionView{}}
+	view := typeView{
+		Kind: t.Kind, Type: t.Name, Summary: t.Summary, DocsURL: t.DocsURL,
+		Capabilities: slices.Sorted(slices.Values(t.Capabilities)), Options: []optionView{},
+	}
 	for _, o := range append(component.HostOptions(t.Kind), t.Options...) {
 		view.Options = append(view.Options, optionView{
 			Name: o.Name, Type: o.Type, Help: o.Help, Default: o.Default, Required: o.Required, Secret: o.Secret,

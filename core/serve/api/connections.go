@@ -46,7 +46,9 @@ type connection struct {
 type connectionKey struct{}
 
 func newConnections(l limits, log hclog.Logger) *connections {
-	return &connections{max: l.connections, maxHeld: l.held, log: log, open: map[net.Conn]*connection{}, clients: map[netip.Prefix]int{}}
+	return &connections{
+		max: l.connections, maxHeld: l.held, log: log, open: map[net.Conn]*connection{}, clients: map[netip.Prefix]int{},
+	}
 }
 
 // connectionOf returns the connection of a request's context.
@@ -168,7 +170,8 @@ func (a *connections) close(evicted []net.Conn) {
 		return
 	}
 	if before, ok := a.sampler.allow(time.Now()); ok {
-		a.log.Warn("clients hold too much: closed what waited longest for one", "client", evicted[0].RemoteAddr().String(), "connections", a.max, "bytes", a.maxHeld, "closed_before", before)
+		a.log.Warn("clients hold too much: closed what waited longest for one", "client",
+			evicted[0].RemoteAddr().String(), "connections", a.max, "bytes", a.maxHeld, "closed_before", before)
 	}
 }
 

@@ -31,8 +31,10 @@ func (w *testServer) dialFrom(t testing.TB, address, text string) net.Conn {
 func TestConnectionLimitEvictsStalled(t *testing.T) {
 	const bound = 8
 	for what, sends := range map[string]string{
-		"nothing": "", "half a header": "GET /health HTTP/1.1\r\nHost: loc", "half a body": "POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
-		"no body that is wanted": "POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", "a stream": "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n",
+		"nothing": "", "half a header": "GET /health HTTP/1.1\r\nHost: loc",
+		"half a body":            "POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+		"no body that is wanted": "POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+		"a stream":               "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n",
 	} {
 		w := start(t, nil, func(o *testOptions) { o.limits.connections = bound })
 		var slow []net.Conn
@@ -60,7 +62,8 @@ func TestConnectionLimitEvictsStalled(t *testing.T) {
 func TestConnectionLimitEvictsClientWithMost(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.connections = 8 })
 	const request = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
-	others := []net.Conn{w.dialFrom(t, "127.0.0.2", request), w.dialFrom(t, "127.0.0.3", ""), w.dialFrom(t, "127.0.0.3", request)}
+	others := []net.Conn{w.dialFrom(t, "127.0.0.2", request), w.dialFrom(t, "127.0.0.3", ""),
+		w.dialFrom(t, "127.0.0.3", request)}
 	for range 30 {
 		w.dialFrom(t, "127.0.0.4", request)
 	}
@@ -78,7 +81,10 @@ func TestHeldBytesLimit(t *testing.T) {
 	body := strings.Repeat(" ", 50<<10)
 	var slow []net.Conn
 	for range 12 {
-		slow = append(slow, w.dial(t, fmt.Sprintf("POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body)+1, body)))
+		slow = append(slow,
+			w.dial(t,
+				fmt.Sprintf("POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s",
+					len(body)+1, body)))
 	}
 	open := 0
 	for _, conn := range slow {
@@ -99,7 +105,9 @@ func TestHeldBytesLimit(t *testing.T) {
 func TestResponseDeadline(t *testing.T) {
 	for contentType, endless := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		to := &reader{header: http.Header{}}
-		h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{piece: time.Hour, response: time.Minute}.complete()}}
+		h := &handler{
+			Options: Options{Log: hclog.NewNullLogger(), limits: limits{piece: time.Hour, response: time.Minute}.complete()},
+		}
 		h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
 			_, _ = io.WriteString(w, "x")

@@ -14,7 +14,8 @@ import (
 func TestFilters(t *testing.T) {
 	w := start(t, nil)
 	third := nginx()
-	third.ID, third.Name, third.DisplayName, third.UpdateAvailable, third.Result, third.UpdateKind = "third", "proxy", "Proxy", false, nil, sdk.UpdateKind{}
+	third.ID, third.Name, third.DisplayName, third.UpdateAvailable, third.Result, third.UpdateKind = "third", "proxy",
+		"Proxy", false, nil, sdk.UpdateKind{}
 	third.Labels = map[string]string{"com.docker.compose.project": "other"}
 	held := nginx()
 	held.Decision, held.Stack = &sdk.Decision{State: sdk.StateHeld}, "web"
@@ -102,7 +103,8 @@ func TestBadFilters(t *testing.T) {
 func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	w := start(t, nil)
 	full := nginx()
-	full.ExcludeTags, full.TransformTags, full.TriggerInclude, full.TriggerExclude = "beta", "^v => ", "smtp.gmail", "ntfy.one"
+	full.ExcludeTags, full.TransformTags, full.TriggerInclude, full.TriggerExclude = "beta", "^v => ", "smtp.gmail",
+		"ntfy.one"
 	full.Error = &sdk.ContainerError{Message: "no", Cause: "Docker Hub does not answer"}
 	full.Image.Tag.Floating, full.Image.Digest.Pinned, full.Image.Built = true, true, true
 	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
@@ -114,7 +116,8 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Image.Version, full.Result.Version = "1.0.0", "1.0.1"
 	full.Result.Levels, full.Stack = levels, "shop"
 	full.Decision = &sdk.Decision{State: sdk.StateHeld, Until: at, OfferedAt: at}
-	full.Created, full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = at, true, at, true, at, "7d"
+	full.Created, full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = at, true,
+		at, true, at, "7d"
 	base := full.Image
 	base.ID, base.Name = "base", "library/node"
 	full.Base = &base
@@ -142,7 +145,8 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, q := range []string{"name=a", "limit=3&after=x", "labels.a.b=c", "updateAvailable=true&q=%00", "%", "a=b;c", "image.tag.semver=1&name=\xff"} {
+	for _, q := range []string{"name=a", "limit=3&after=x", "labels.a.b=c", "updateAvailable=true&q=%00", "%", "a=b;c",
+		"image.tag.semver=1&name=\xff"} {
 		f.Add(q)
 	}
 	h := &handler{fields: containerFields()}

@@ -47,7 +47,9 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 }
 
 // respondFiltered responds with the containers that a filter selects.
-func (h *handler) respondFiltered(w http.ResponseWriter, r *http.Request, filter containerFilter, snapshot store.Snapshot) {
+func (h *handler) respondFiltered(
+	w http.ResponseWriter, r *http.Request, filter containerFilter, snapshot store.Snapshot,
+) {
 	selected, err := filter.apply(snapshot.All())
 	if err != nil {
 		h.failWith(w, r, err)
@@ -192,7 +194,8 @@ func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, service.ErrNotFound):
 		h.fail(w, r, http.StatusNotFound, "Trigger not found"+h.nearest(r, kind.Trigger))
 	case err != nil:
-		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
+		h.fail(w, r, http.StatusInternalServerError,
+			fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
 	default:
 		h.respond(w, r, struct{}{})
 	}

@@ -15,17 +15,22 @@ type fieldsTable map[string]string
 
 var (
 	contractContainer = fieldsTable{
-		"id": "string", "name": "string", "watcher": "string", "includeTags": "string", "image": "object", "result": "object", "updateAvailable": "boolean",
+		"id": "string", "name": "string", "watcher": "string", "includeTags": "string", "image": "object",
+		"result": "object", "updateAvailable": "boolean",
 		"result.tag": "string", "result.link": "string",
-		"image.id": "string", "image.registry": "object", "image.registry.url": "string", "image.name": "string", "image.tag": "object",
+		"image.id": "string", "image.registry": "object", "image.registry.url": "string", "image.name": "string",
+		"image.tag":       "object",
 		"image.tag.value": "string", "image.tag.semver": "boolean", "image.digest": "object", "image.digest.watch": "boolean",
 		"image.digest.repo": "string", "image.architecture": "string", "image.os": "string", "image.created": "string",
 	}
 	contractComponent = fieldsTable{"id": "string", "type": "string", "name": "string", "configuration": "object"}
-	contractMail      = fieldsTable{"host": "string", "port": "integer", "user": "string", "pass": "string", "from": "string", "to": "string"}
-	contractPush      = fieldsTable{
-		"topic": "string", "url": "string", "threshold": "string", "mode": "string", "once": "boolean", "simpletitle": "string",
-		"simplebody": "string", "batchtitle": "string",
+	contractMail      = fieldsTable{
+		"host": "string", "port": "integer", "user": "string", "pass": "string", "from": "string", "to": "string",
+	}
+	contractPush = fieldsTable{
+		"topic": "string", "url": "string", "threshold": "string", "mode": "string", "once": "boolean",
+		"simpletitle": "string",
+		"simplebody":  "string", "batchtitle": "string",
 	}
 	contractECR     = fieldsTable{"region": "string", "accesskeyid": "string", "secretaccesskey": "string"}
 	contractHub     = fieldsTable{"auth": "string"}
@@ -76,8 +81,9 @@ func TestContractContainer(t *testing.T) {
 	} {
 		contractContainer.check(t, what, doc)
 		for path, form := range map[string]string{
-			"id": `^[0-9a-f]{64}$`, "image.id": `^sha256:.+`, "image.digest.repo": `^sha256:.+`, "image.created": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`,
-			"result.link": `^https://`, "image.registry.name": `^[a-z]+\.[a-z]+$`,
+			"id": `^[0-9a-f]{64}$`, "image.id": `^sha256:.+`, "image.digest.repo": `^sha256:.+`,
+			"image.created": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`,
+			"result.link":   `^https://`, "image.registry.name": `^[a-z]+\.[a-z]+$`,
 		} {
 			if got := fmt.Sprint(at(doc, path)); !regexp.MustCompile(form).MatchString(got) {
 				t.Errorf("%s: %s is %q, want %s", what, path, got, form)
@@ -157,7 +163,8 @@ func TestResponsesHoldNoOtherSecret(t *testing.T) {
 				t.Errorf("%s shows %q", operation, secret)
 			}
 		}
-		shown := strings.Contains(operation, "/api/triggers") && method == "GET" || strings.HasSuffix(operation, "/{id}/triggers")
+		shown := strings.Contains(operation, "/api/triggers") && method == "GET" ||
+			strings.HasSuffix(operation, "/{id}/triggers")
 		if (strings.Contains(string(got.body), smtpPass) || strings.Contains(string(got.body), failedPass)) && !shown {
 			t.Errorf("%s shows a password of smtp", operation)
 		}
@@ -181,7 +188,8 @@ func TestContractRunTriggerForContainer(t *testing.T) {
 	path := "/api/containers/" + nginx().ID + "/triggers/ntfy/one"
 	same(t, "the response", string(w.do("POST", path, "").want(200).body), "{}")
 	got := w.triggers.last(t)
-	if got.id != "ntfy.one" || len(got.containers) != 1 || got.containers[0].ID != nginx().ID || got.containers[0].Result.Tag != "1.26.0" || got.test {
+	if got.id != "ntfy.one" || len(got.containers) != 1 || got.containers[0].ID != nginx().ID ||
+		got.containers[0].Result.Tag != "1.26.0" || got.test {
 		t.Errorf("ran %+v", got)
 	}
 	// Neither the label nor an update matters to a manual run.
@@ -190,7 +198,8 @@ func TestContractRunTriggerForContainer(t *testing.T) {
 
 	w.do("POST", "/api/containers/none/triggers/ntfy/none", "").fails(404, "Container not found")
 	w.do("POST", "/api/containers/"+nginx().ID+"/triggers/ntfy/none", "").fails(404, "Trigger not found")
-	w.do("POST", "/api/containers/"+nginx().ID+"/triggers/acme/x", "").fails(500, "Error when running trigger (type=acme, name=x) (", "unknown trigger type")
+	w.do("POST", "/api/containers/"+nginx().ID+"/triggers/acme/x", "").fails(500,
+		"Error when running trigger (type=acme, name=x) (", "unknown trigger type")
 	w.triggers.run = failing("the server answered 502")
 	w.do("POST", path, "").fails(500, "Error when running trigger (type=ntfy, name=one) (the server answered 502)")
 }
@@ -202,22 +211,26 @@ func TestContractRunTriggerWithSimulatedContainer(t *testing.T) {
 		"updateKind":{"kind":"tag","semverDiff":"patch","localValue":"1.2.3","remoteValue":"1.2.4","result":{"link":"https://example.org"}}}`
 	same(t, "the response", string(w.do("POST", path, body, "Content-Type", "application/json").want(200).body), "{}")
 	want := sdk.Container{ID: "123456789", Name: "container_test", Watcher: "watcher_test", UpdateKind: sdk.UpdateKind{
-		Kind: "tag", SemverDiff: "patch", LocalValue: "1.2.3", RemoteValue: "1.2.4", Result: &sdk.Result{Link: "https://example.org"}}}
+		Kind: "tag", SemverDiff: "patch", LocalValue: "1.2.3", RemoteValue: "1.2.4",
+		Result: &sdk.Result{Link: "https://example.org"}}}
 	same(t, "what ran", w.triggers.last(t).containers, []sdk.Container{want})
 	if !w.triggers.last(t).test {
 		t.Error("the run is not marked as a test")
 	}
 	// Beside a name whatever is there must do, and what curl calls a form is JSON too.
 	for _, body := range []string{
-		`{"name":"x"}`, `{"name":"x","image":null,"result":null,"unknown":{"deep":[1]}}`, " \n{\"name\":\"x\",\"updateKind\":{}}\n", `{"name":"x","image":{"name":"library/nginx"}}`,
+		`{"name":"x"}`, `{"name":"x","image":null,"result":null,"unknown":{"deep":[1]}}`,
+		" \n{\"name\":\"x\",\"updateKind\":{}}\n", `{"name":"x","image":{"name":"library/nginx"}}`,
 	} {
 		w.do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded").want(200)
 	}
 	// What is no container is not sent as one "unknown".
 	triggerRun := len(w.triggers.runs)
-	for _, body := range []string{`{}`, `{"name":""}`, `{"name":" "}`, `{"name":null}`, `{"status":"x"}`, `{"updateKind":{"kind":"tag"}}`, `{"id":"123456789","watcher":"watcher_test"}`} {
+	for _, body := range []string{`{}`, `{"name":""}`, `{"name":" "}`, `{"name":null}`, `{"status":"x"}`,
+		`{"updateKind":{"kind":"tag"}}`, `{"id":"123456789","watcher":"watcher_test"}`} {
 		got := w.do("POST", path, body).fails(400, "Error when running trigger ntfy.one", "name")
-		same(t, "the field that is missing from "+body, decodeAs[problem](got).Errors, []field{{Field: "name", Detail: "a container needs a name"}})
+		same(t, "the field that is missing from "+body, decodeAs[problem](got).Errors,
+			[]field{{Field: "name", Detail: "a container needs a name"}})
 	}
 	same(t, "triggers that ran without a container", len(w.triggers.runs)-triggerRun, 0)
 	w.do("POST", "/api/triggers/ntfy/none", body).fails(404, "Error when running trigger ntfy.none (trigger not found)")
@@ -283,7 +296,8 @@ func TestContractContainerTriggers(t *testing.T) {
 		same(t, "include "+test.include+", exclude "+test.exclude, got, test.want)
 	}
 	// Asking changed nothing.
-	same(t, "the threshold of the trigger", at(w.get("/api/triggers/ntfy/one").object(), "configuration.threshold"), any("major"))
+	same(t, "the threshold of the trigger", at(w.get("/api/triggers/ntfy/one").object(), "configuration.threshold"),
+		any("major"))
 	w.get("/api/containers/none/triggers").fails(404, "Container not found")
 }
 
@@ -293,13 +307,15 @@ func TestContractWatch(t *testing.T) {
 	// The response is what the check found.
 	w.checks.watchAll = func() error { w.put(redis()); return nil }
 	same(t, "after a check", w.do("POST", "/api/containers/watch", "").want(200).names(), []string{"nginx", "redis"})
-	same(t, "selected", w.do("POST", "/api/containers/watch?updateAvailable=false", "").want(200).names(), []string{"redis"})
+	same(t, "selected", w.do("POST", "/api/containers/watch?updateAvailable=false", "").want(200).names(),
+		[]string{"redis"})
 	w.checks.watchOne = func(c sdk.Container) error {
 		c.Result = &sdk.Result{Tag: "1.27.0"}
 		w.put(c)
 		return nil
 	}
-	same(t, "its result", at(w.do("POST", "/api/containers/"+nginx().ID+"/watch", "").want(200).object(), "result.tag"), any("1.27.0"))
+	same(t, "its result", at(w.do("POST", "/api/containers/"+nginx().ID+"/watch", "").want(200).object(), "result.tag"),
+		any("1.27.0"))
 
 	w.checks.watchAll = func() error { t.Error("a check ran for a request that makes no sense"); return nil }
 	w.do("POST", "/api/containers/watch?nope=1", "").fails(400, "nope")
@@ -307,7 +323,8 @@ func TestContractWatch(t *testing.T) {
 	w.checks.watchAll = func() error { return fmt.Errorf("dogwatch is stopping") }
 	w.do("POST", "/api/containers/watch", "").fails(500, "Error when watching images (dogwatch is stopping)")
 	w.checks.watchOne = func(sdk.Container) error { return fmt.Errorf("the engine does not answer") }
-	w.do("POST", "/api/containers/"+nginx().ID+"/watch", "").fails(500, "Error when watching container "+nginx().ID+" (the engine does not answer)")
+	w.do("POST", "/api/containers/"+nginx().ID+"/watch", "").fails(500,
+		"Error when watching container "+nginx().ID+" (the engine does not answer)")
 	w.checks.watchOne = func(c sdk.Container) error { return gone(w, c) }
 	w.do("POST", "/api/containers/"+nginx().ID+"/watch", "").fails(404, "Container not found")
 }
@@ -325,15 +342,23 @@ func TestSystemInformation(t *testing.T) {
 	store := w.get("/api/store").object()["configuration"].(map[string]any)
 	same(t, "store", store, map[string]any{"path": w.opt.Config.Store.Path, "file": "x.db"})
 	same(t, "server", w.get("/api/server").object(), map[string]any{"configuration": map[string]any{
-		"enabled": true, "port": 0, "tls": map[string]any{}, "cors": map[string]any{}, "basepath": "/", "feature": map[string]any{"delete": true}}})
+		"enabled": true, "port": 0, "tls": map[string]any{}, "cors": map[string]any{}, "basepath": "/",
+		"feature": map[string]any{"delete": true}}})
 	cors := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"})
-	same(t, "cors", at(cors.get("/api/server").object(), "configuration.cors"), any(map[string]any{"enabled": true, "origin": "*", "methods": "GET,HEAD,PUT,PATCH,POST,DELETE"}))
+	same(t, "cors", at(cors.get("/api/server").object(), "configuration.cors"), any(map[string]any{
+		"enabled": true, "origin": "*", "methods": "GET,HEAD,PUT,PATCH,POST,DELETE",
+	}))
 
-	anonymous := map[string]any{"id": "anonymous.anonymous", "type": "anonymous", "name": "anonymous", "configuration": map[string]any{}, "state": "ready"}
+	anonymous := map[string]any{
+		"id": "anonymous.anonymous", "type": "anonymous", "name": "anonymous", "configuration": map[string]any{},
+		"state": "ready",
+	}
 	same(t, "authentications", w.get("/api/authentications").list(), []map[string]any{anonymous})
 	same(t, "authentication", w.get("/api/authentications/anonymous/anonymous").object(), anonymous)
 	same(t, "strategies", w.get("/auth/strategies").list(), []map[string]any{{"type": "anonymous", "name": "Anonymous"}})
-	same(t, "login", w.do("POST", "/auth/login", `{"username":"x"}`).want(200).object(), map[string]any{"username": "anonymous"})
+	same(t, "login", w.do("POST", "/auth/login", `{"username":"x"}`).want(200).object(), map[string]any{
+		"username": "anonymous",
+	})
 	same(t, "logout", w.do("POST", "/auth/logout", "").want(200).object(), map[string]any{"logoutUrl": nil})
 	if home := string(w.get("/").want(200).body); !strings.Contains(home, "Dogwatch 1.2.3") {
 		t.Errorf("home: %s", home)
@@ -343,12 +368,15 @@ func TestSystemInformation(t *testing.T) {
 func TestTypesListOptions(t *testing.T) {
 	w := start(t, nil)
 	hub := w.get("/api/types/registry").want(200).list()[1]
-	same(t, "the type", []any{hub["kind"], hub["type"], hub["summary"], hub["docsUrl"]}, []any{"registry", "hub", "Docker Hub", "https://example.org/hub"})
+	same(t, "the type", []any{hub["kind"], hub["type"], hub["summary"], hub["docsUrl"]},
+		[]any{"registry", "hub", "Docker Hub", "https://example.org/hub"})
 	options := map[string]map[string]any{}
 	for _, o := range w.get("/api/types/trigger").want(200).list()[1]["options"].([]any) {
 		options[o.(map[string]any)["name"].(string)] = o.(map[string]any)
 	}
-	same(t, "an option of the type", options["port"], map[string]any{"name": "port", "type": "int", "help": "Port", "required": true, "secret": false, "min": 1, "max": 65535})
+	same(t, "an option of the type", options["port"], map[string]any{
+		"name": "port", "type": "int", "help": "Port", "required": true, "secret": false, "min": 1, "max": 65535,
+	})
 	same(t, "an option of all triggers", options["mode"]["choices"], any([]any{"simple", "batch", "summary"}))
 	if options["pass"]["secret"] != true || options["pass"]["default"] != nil {
 		t.Errorf("pass: %v", options["pass"])

@@ -46,7 +46,8 @@ func (h *handler) crossSite() func(*http.Request) string {
 
 func (h *handler) trust(check *http.CrossOriginProtection, key, origin string) {
 	if err := check.AddTrustedOrigin(origin); err != nil {
-		h.Log.Error("not an origin such as https://dash.example.org; its pages may read but not change anything", "setting", key, "error", err)
+		h.Log.Error("not an origin such as https://dash.example.org; its pages may read but not change anything",
+			"setting", key, "error", err)
 	}
 }
 

@@ -24,8 +24,10 @@ func TestCrossSiteRequests(t *testing.T) {
 		{"typed by hand", []string{"Sec-Fetch-Site", "none"}, true, true, true},
 		{"another site", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.com"}, false, false, true},
 		{"a sibling", []string{"Sec-Fetch-Site", "same-site", "Origin", "https://other.localhost"}, false, false, true},
-		{"the allowed dashboard", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://dash.example.org"}, false, true, true},
-		{"the dashboard without TLS", []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://dash.example.org"}, false, false, true},
+		{"the allowed dashboard", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://dash.example.org"}, false,
+			true, true},
+		{"the dashboard without TLS", []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://dash.example.org"},
+			false, false, true},
 		{"a sandboxed frame", []string{"Sec-Fetch-Site", "cross-site", "Origin", "null"}, false, false, true},
 		{"plain http, own page", []string{"Origin", "http://localhost:3000"}, true, true, true},
 		{"plain http, another site", []string{"Origin", "http://evil.com"}, false, false, true},
@@ -58,24 +60,32 @@ func TestCrossSiteRequests(t *testing.T) {
 // is on the same site, so that the browser adds the session; it must be of no use there.
 func TestCrossOriginRequestsWithASession(t *testing.T) {
 	for _, origin := range []string{"*", "http://localhost:4000"} {
-		w := startWithLogin(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true", "DOGWATCH_SERVER_CORS_ORIGIN=" + origin, "DOGWATCH_PUBLIC_URL=https://watch.example.com"})
+		w := startWithLogin(t,
+			[]string{"DOGWATCH_SERVER_CORS_ENABLED=true", "DOGWATCH_SERVER_CORS_ORIGIN=" + origin,
+				"DOGWATCH_PUBLIC_URL=https://watch.example.com"})
 		_, id, _ := strings.Cut(w.session(), "=")
 		session, token := cookieName+"_3000="+id, w.token(auth.Write, time.Time{})
-		for _, from := range [][]string{{"Origin", "http://localhost:4000"}, {"Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site"}} {
+		for _, from := range [][]string{{"Origin", "http://localhost:4000"},
+			{"Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site"}} {
 			from := append([]string{"Host", "localhost:3000"}, from...)
 			for _, path := range []string{"/api/tokens", "/API/Tokens/", "/api/containers/watch", "/api/log"} {
-				w.do("POST", path, `{"name":"stolen","scope":"write","level":"info"}`, append(from, "Cookie", session, "Content-Type", "text/plain")...).fails(403, "cross-site", "session")
+				w.do("POST", path, `{"name":"stolen","scope":"write","level":"info"}`,
+					append(from, "Cookie", session, "Content-Type", "text/plain")...).fails(403, "cross-site", "session")
 			}
-			w.do("POST", "/api/containers/watch", "", append(from, "Cookie", session, "Authorization", "Bearer "+token)...).fails(403, "session")
+			w.do("POST", "/api/containers/watch", "",
+				append(from, "Cookie", session, "Authorization", "Bearer "+token)...).fails(403, "session")
 			w.do("DELETE", "/api/tokens/1", "", append(from, "Cookie", session)...).fails(403, "session")
 			// With a token of its own the page may do what the token may, and reading changes nothing.
 			w.do("POST", "/api/containers/watch", "", append(from, "Authorization", "Bearer "+token)...).want(200)
 			w.get("/api/containers", append(from, "Cookie", session)...).want(200)
 		}
 		// What another program on the host keeps under a name like ours is no session.
-		w.do("POST", "/api/containers/watch", "", "Host", "localhost:3000", "Origin", "http://localhost:4000", "Cookie", cookieName+"_3001="+id, "Authorization", "Bearer "+token).want(200)
-		for _, from := range [][]string{{"Origin", "http://localhost:3000"}, {"Origin", "https://watch.example.com"}, {"Sec-Fetch-Site", "same-origin"}, nil} {
-			w.do("POST", "/api/containers/watch", "", append([]string{"Host", "localhost:3000", "Cookie", session}, from...)...).want(200)
+		w.do("POST", "/api/containers/watch", "", "Host", "localhost:3000", "Origin", "http://localhost:4000", "Cookie",
+			cookieName+"_3001="+id, "Authorization", "Bearer "+token).want(200)
+		for _, from := range [][]string{{"Origin", "http://localhost:3000"}, {"Origin", "https://watch.example.com"},
+			{"Sec-Fetch-Site", "same-origin"}, nil} {
+			w.do("POST", "/api/containers/watch", "",
+				append([]string{"Host", "localhost:3000", "Cookie", session}, from...)...).want(200)
 		}
 		if all := w.get("/api/tokens", "Host", "localhost:3000", "Cookie", session).want(200).list(); len(all) != 1 {
 			t.Errorf("there are %d tokens, want the one of the test", len(all))
@@ -88,8 +98,10 @@ func TestCrossSiteRequestsCannotUseSession(t *testing.T) {
 	w := startWithLogin(t, nil)
 	w.put(nginx())
 	cookie := w.session()
-	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.org"}, {"Origin", "null"}} {
-		for _, path := range []string{"/api/containers/watch", "/api/tokens", "/auth/logout", "/auth/login", "/api/containers/" + nginx().ID + "/triggers/ntfy/one"} {
+	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.org"},
+		{"Origin", "null"}} {
+		for _, path := range []string{"/api/containers/watch", "/api/tokens", "/auth/logout", "/auth/login",
+			"/api/containers/" + nginx().ID + "/triggers/ntfy/one"} {
 			w.do("POST", path, `{"name":"x"}`, append(headers, "Cookie", cookie)...).fails(403, "cross-site")
 		}
 		w.do("DELETE", "/api/containers/"+nginx().ID, "", append(headers, "Cookie", cookie)...).fails(403)

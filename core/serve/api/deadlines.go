@@ -19,7 +19,9 @@ type deadlineBody struct {
 
 // withReadDeadline gives the client its time to send the body, if it has announced one.
 // What was read of it counts as held for the client until release is called.
-func withReadDeadline(w http.ResponseWriter, r *http.Request, limit time.Duration) (limited *http.Request, release func()) {
+func withReadDeadline(
+	w http.ResponseWriter, r *http.Request, limit time.Duration,
+) (limited *http.Request, release func()) {
 	if r.ContentLength == 0 || r.Body == nil {
 		return r, func() {}
 	}

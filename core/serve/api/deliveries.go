@@ -33,7 +33,9 @@ func (h *handler) deliveries(r *http.Request) ([]delivery.Delivery, error) {
 	if state := given["state"]; state != "" && !slices.Contains(states, state) {
 		return nil, sdk.Invalid("state", "want one of %s, got %q", strings.Join(states, ", "), state)
 	}
-	found, err := h.Service.Deliveries(r.Context(), store.DeliveryFilter{State: given["state"], Trigger: given["trigger"], Before: before, Limit: limit})
+	found, err := h.Service.Deliveries(r.Context(), store.DeliveryFilter{
+		State: given["state"], Trigger: given["trigger"], Before: before, Limit: limit,
+	})
 	if found == nil {
 		found = []delivery.Delivery{}
 	}

@@ -14,13 +14,17 @@ func (w *testServer) addDelivery(state string) int64 {
 	w.t.Helper()
 	ctx := context.Background()
 	n := len(must(w.store.Deliveries(ctx, store.DeliveryFilter{Limit: 1000})))
-	_, err := w.store.Plan(ctx, "dispatch", 0, []delivery.Delivery{{Trigger: "smtp.gmail", Subject: "local/nginx", Fingerprint: fmt.Sprint(n), Containers: []string{"c1"}}})
+	_, err := w.store.Plan(ctx, "dispatch", 0, []delivery.Delivery{{
+		Trigger: "smtp.gmail", Subject: "local/nginx", Fingerprint: fmt.Sprint(n), Containers: []string{"c1"},
+	}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	id := must(w.store.Deliveries(ctx, store.DeliveryFilter{Limit: 1}))[0].ID
 	if state != delivery.Pending {
-		if err := w.store.Finish(ctx, id, delivery.Outcome{State: state, Error: "login with " + smtpPass + " refused"}); err != nil {
+		if err := w.store.Finish(ctx, id, delivery.Outcome{
+			State: state, Error: "login with " + smtpPass + " refused",
+		}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -36,7 +40,8 @@ func TestDeliveries(t *testing.T) {
 	same(t, "failed", ids(w.get("/api/deliveries?state=failed").want(200).list()), []int64{failed})
 	same(t, "of a trigger", ids(w.get("/api/deliveries?trigger=smtp.gmail&limit=1").want(200).list()), []int64{pending})
 	same(t, "of another", ids(w.get("/api/deliveries?trigger=ntfy.one").want(200).list()), []int64{})
-	same(t, "the next page", ids(w.get(fmt.Sprintf("/api/deliveries?limit=1&before=%d", sent)).want(200).list()), []int64{failed})
+	same(t, "the next page", ids(w.get(fmt.Sprintf("/api/deliveries?limit=1&before=%d", sent)).want(200).list()),
+		[]int64{failed})
 
 	w.get("/api/deliveries?state=lost").fails(400, "state: want one of pending, sending")
 	w.get("/api/deliveries?limit=0").fails(400, "limit: want a whole number from 1 to 1000")

@@ -21,7 +21,8 @@ import (
 func (h *handler) refuseForeignHosts(next http.Handler) http.Handler {
 	own := ownNames(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostOf(r.Host); !isHealth(r) && !isWebhook(r) && !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*") {
+		if host := hostOf(r.Host); !isHealth(r) && !isWebhook(r) && !isLocal(host) && !slices.Contains(own, host) &&
+			!slices.Contains(own, "*") {
 			h.misdirected(w, r, host)
 			return
 		}
@@ -66,7 +67,8 @@ func hostOf(hostport string) string {
 // (RFC 6761, RFC 6762 with its appendix G, RFC 8375, ICANN's .internal) or that
 // container networks use.
 var localSuffixes = []string{
-	".localhost", ".local", ".test", ".home.arpa", ".internal", ".intranet", ".private", ".corp", ".home", ".lan", ".localdomain", ".docker",
+	".localhost", ".local", ".test", ".home.arpa", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
+	".localdomain", ".docker",
 }
 
 // isLocal reports whether a host cannot be the name of another site:
@@ -90,12 +92,14 @@ func (h *handler) misdirected(w http.ResponseWriter, r *http.Request, host strin
 			"host", shortened(host), "client", h.Auth.Address(r), "refused_before", before)
 	}
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") || isSection(firstOf(pathOf(r))) {
-		h.fail(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("the server does not know itself as %q: add that name to server.allowedhosts, or set public.url", host))
+		h.fail(w, r, http.StatusMisdirectedRequest,
+			fmt.Sprintf("the server does not know itself as %q: add that name to server.allowedhosts, or set public.url", host))
 		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusMisdirectedRequest)
 	_ = misdirectedPage().Execute(w, shortened(host)) // the client may have gone

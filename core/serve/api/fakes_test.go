@@ -59,8 +59,10 @@ func (f *fakeChecks) WatchOne(ctx context.Context, c sdk.Container) error {
 
 func (f *fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanation {
 	if f.explain == nil {
-		return check.Explanation{ID: c.ID, Name: c.Name, Image: "docker.io/" + c.Image.Name, Registry: "hub.public", Summary: []string{"So nothing newer is known."},
-			Rules: []check.Rule{{Name: "include", Value: ".*", Source: "default"}}, Tags: []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: "the newest"}}}
+		return check.Explanation{ID: c.ID, Name: c.Name, Image: "docker.io/" + c.Image.Name, Registry: "hub.public",
+			Summary: []string{"So nothing newer is known."},
+			Rules:   []check.Rule{{Name: "include", Value: ".*", Source: "default"}},
+			Tags:    []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: "the newest"}}}
 	}
 	return f.explain(c)
 }

@@ -132,7 +132,9 @@ func (f *feed) encode(events []event.Event) ([]message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", e.ID, err)
 		}
-		messages[i] = message{id: e.ID, typ: e.Type, text: fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, body)}
+		messages[i] = message{
+			id: e.ID, typ: e.Type, text: fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, body),
+		}
 	}
 	return messages, nil
 }

@@ -228,7 +228,8 @@ func TestStreamSendsCheckProgress(t *testing.T) {
 		progress []check.Progress
 		want     string
 	}{
-		{[]check.Progress{{Watcher: "local", Checked: 5, Total: 6}}, `{"checks":[{"watcher":"local","checked":5,"total":6}]}`},
+		{[]check.Progress{{Watcher: "local", Checked: 5, Total: 6}},
+			`{"checks":[{"watcher":"local","checked":5,"total":6}]}`},
 		{[]check.Progress{}, `{"checks":[]}`},
 	} {
 		w.checks.progress.Store(&c.progress)
@@ -255,8 +256,13 @@ func TestStreamSendsDeliveryProgress(t *testing.T) {
 
 // TestLoginEventsAreHiddenFromTokens: only users see events about logins and changed settings.
 func TestLoginEventsAreHiddenFromTokens(t *testing.T) {
-	login := event.Event{Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}}}
-	setting := event.Event{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}}}
+	login := event.Event{
+		Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}},
+	}
+	setting := event.Event{
+		Type: event.SettingChanged, Subject: "log.level",
+		Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}},
+	}
 	w := startWithLogin(t, nil)
 	read, write, session := w.token(auth.Read, time.Time{}), w.token(auth.Write, time.Time{}), w.session()
 	w.commitEvents(checked("one"), login, setting, checked("two"))
@@ -283,7 +289,8 @@ func TestLoginEventsAreHiddenFromTokens(t *testing.T) {
 		for _, private := range []string{`"auth.failed"`, `"auth.login"`, `"setting.changed"`, "192.0.2.1"} {
 			same(t, name+" sees "+private, strings.Contains(body, private), caller.person)
 		}
-		same(t, name+": a full page of what it may see", len(w.get("/api/events?limit=2", caller.headers...).want(200).list()), 2)
+		same(t, name+": a full page of what it may see",
+			len(w.get("/api/events?limit=2", caller.headers...).want(200).list()), 2)
 		live[name] = w.listen(t, "/api/events", append(caller.headers, "Last-Event-ID", seen)...)
 		live[name].want(seen, "")
 	}

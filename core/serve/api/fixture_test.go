@@ -57,8 +57,10 @@ type (
 type noopComponent struct{}
 
 func (noopComponent) List(context.Context) ([]watcher.Container, error) { return nil, nil }
-func (noopComponent) Hosts() []registry.Host                            { return []registry.Host{{Pattern: "example.org"}} }
-func (noopComponent) Run(context.Context, trigger.Request) error        { return nil }
+func (noopComponent) Hosts() []registry.Host {
+	return []registry.Host{{Pattern: "example.org"}}
+}
+func (noopComponent) Run(context.Context, trigger.Request) error { return nil }
 func (noopComponent) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
 	return registry.TagList{}, nil
 }
@@ -84,11 +86,14 @@ func (limited) Limits() []registry.Limit {
 
 func bundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
-		Version:  "1.2.3",
-		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions], kind.Default("local"), watcher.AttributesLabels())},
+		Version: "1.2.3",
+		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions],
+			kind.Default("local"), watcher.AttributesLabels())},
 		Registries: []registry.Type{
 			registry.Define("ecr", "Amazon ECR", create[ecrOptions]),
-			registry.Define("hub", "Docker Hub", func(sdk.Env, hubOptions) (limited, error) { return limited{}, nil }, kind.Default("public"), kind.Docs("https://example.org/hub")),
+			registry.Define("hub", "Docker Hub", func(sdk.Env, hubOptions) (limited, error) {
+				return limited{}, nil
+			}, kind.Default("public"), kind.Docs("https://example.org/hub")),
 		},
 		Triggers: []trigger.Type{
 			trigger.Define("ntfy", "Publishes", create[ntfyOptions]),
@@ -164,17 +169,24 @@ var (
 
 // newFixture starts real plugins, which this binary is, and configures the components with them.
 func newFixture(maskAll bool) (fixture, error) {
-	conf, err := config.Load(config.Input{Environ: append(environ(), "HOME=/nonexistent"), WatcherTypes: []string{"docker"}})
+	conf, err := config.Load(config.Input{
+		Environ: append(environ(), "HOME=/nonexistent"), WatcherTypes: []string{"docker"},
+	})
 	if err != nil {
 		return fixture{}, err
 	}
 	p := fixture{redactor: &logging.Redactor{}}
-	p.host, err = plugin.New(plugin.Options{Builtins: []plugin.Builtin{{Name: "test", Args: []string{"plugin"}, Types: bundle().Types()}}, Log: hclog.NewNullLogger()})
+	p.host, err = plugin.New(plugin.Options{
+		Builtins: []plugin.Builtin{{Name: "test", Args: []string{"plugin"}, Types: bundle().Types()}},
+		Log:      hclog.NewNullLogger(),
+	})
 	if err != nil {
 		return fixture{}, err
 	}
 	stopComponents = append(stopComponents, p.host.Close)
-	p.manager = component.New(component.Options{Plugins: p.host, Log: hclog.NewNullLogger(), Secrets: p.redactor.Add, MaskAll: maskAll})
+	p.manager = component.New(component.Options{
+		Plugins: p.host, Log: hclog.NewNullLogger(), Secrets: p.redactor.Add, MaskAll: maskAll,
+	})
 	p.manager.Load(conf.Components)
 	p.manager.Finish()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

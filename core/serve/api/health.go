@@ -25,7 +25,10 @@ type watcherReadiness struct {
 
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	found := h.Service.Readiness()
-	state := readiness{Ready: len(found.Problems) == 0, Problems: append([]string{}, found.Problems...), Watchers: map[string]watcherReadiness{}}
+	state := readiness{
+		Ready: len(found.Problems) == 0, Problems: append([]string{}, found.Problems...),
+		Watchers: map[string]watcherReadiness{},
+	}
 	for name, at := range found.Watchers {
 		state.Watchers[name] = watcherReadiness{NextCheck: sdk.TimeOf(at)}
 	}

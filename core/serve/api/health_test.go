@@ -42,7 +42,9 @@ func TestReadinessNamesUnreachableEngine(t *testing.T) {
 		same(t, "the state", w.get("/api/watchers").want(200).list()[0]["state"], any(state))
 		same(t, "the summary", w.get("/api/summary?watcher=local").want(200).object()["failedWatchers"], any(float64(failed)))
 		same(t, "the badge", strings.Contains(string(w.get("/api/badge.svg").want(200).body), "watcher failed"), failed > 0)
-		same(t, "the metrics", strings.Contains(string(w.get("/metrics").want(200).body), fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
+		same(t, "the metrics",
+			strings.Contains(string(w.get("/metrics").want(200).body),
+				fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
 		w.get("/health").want(200)
 	}
 	check("ready", 0)

@@ -11,7 +11,10 @@ func TestHistory(t *testing.T) {
 	w := start(t, nil)
 	same(t, "no events", string(w.get("/api/events").want(200).body), "[]")
 	for i := range 5 {
-		w.commitEvents(event.Event{Type: event.CheckFinished, Subject: "local", Run: fmt.Sprint("run", i), Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: i}}})
+		w.commitEvents(event.Event{
+			Type: event.CheckFinished, Subject: "local", Run: fmt.Sprint("run", i),
+			Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: i}},
+		})
 	}
 	c := nginx()
 	w.commitEvents(event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})

@@ -16,7 +16,8 @@ func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oid
 	t.Helper()
 	m := oidctest.Start(t)
 	w := start(t, []string{
-		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.Issuer(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID, "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + m.ClientSecret,
+		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.Issuer(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID,
+		"WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + m.ClientSecret,
 		"WUD_AUTH_OIDC_HOME_REDIRECT=true",
 	}, change...)
 	return w, m
@@ -25,15 +26,19 @@ func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oid
 // TestOIDCRedirectForWUDClients: programs get the address, browsers are redirected.
 func TestOIDCRedirectForWUDClients(t *testing.T) {
 	w, m := withProvider(t)
-	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "oidc", "name": "home", "redirect": true, "logoutUrl": nil}})
+	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{
+		"type": "oidc", "name": "home", "redirect": true, "logoutUrl": nil,
+	}})
 	w.do("POST", "/auth/login", "", "Authorization", basic("ana", "x")).fails(401)
 	to, _ := w.get("/auth/oidc/HOME/redirect").want(200).object()["url"].(string)
 	u, err := url.Parse(to)
-	if err != nil || !strings.HasPrefix(to, m.AuthorizationEndpoint()) || u.Query().Get("redirect_uri") != w.url+"/auth/oidc/home/cb" {
+	if err != nil || !strings.HasPrefix(to, m.AuthorizationEndpoint()) ||
+		u.Query().Get("redirect_uri") != w.url+"/auth/oidc/home/cb" {
 		t.Errorf("got %q, %v", to, err)
 	}
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if got := w.get("/auth/oidc/home/redirect", "Accept", "text/html,*/*").want(302).header.Get("Location"); !strings.HasPrefix(got, m.AuthorizationEndpoint()) {
+	if got := w.get("/auth/oidc/home/redirect", "Accept",
+		"text/html,*/*").want(302).header.Get("Location"); !strings.HasPrefix(got, m.AuthorizationEndpoint()) {
 		t.Errorf("sent to %q", got)
 	}
 	w.get("/auth/oidc/home/cb?code=x&state=y").fails(401, "did not begin")
@@ -71,7 +76,9 @@ func TestOIDCSessionAuthorizesAPI(t *testing.T) {
 	w.client = &http.Client{Jar: jar}
 	t.Cleanup(w.client.CloseIdleConnections)
 	m.QueueUser(jane{})
-	same(t, "where it ends", string(w.get("/auth/oidc/home/redirect?next=/containers", "Accept", "text/html").want(200).body), "page /containers jane.doe@example.com")
+	same(t, "where it ends",
+		string(w.get("/auth/oidc/home/redirect?next=/containers", "Accept", "text/html").want(200).body),
+		"page /containers jane.doe@example.com")
 	same(t, "user", w.get("/auth/user").want(200).object(), map[string]any{"username": "jane.doe@example.com"})
 	w.get("/api/tokens").want(200)
 	w.do("POST", "/auth/logout", "").want(200)

@@ -116,7 +116,8 @@ func (v *validating) check(r *http.Request, resp *http.Response, body []byte) {
 	route, params, err := router.FindRoute(&http.Request{Method: r.Method, URL: v.plain(r.URL), Host: r.URL.Host})
 	if err != nil {
 		switch {
-		case r.Method == http.MethodHead, r.Method == http.MethodOptions, resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusMethodNotAllowed, resp.StatusCode == http.StatusUnauthorized:
+		case r.Method == http.MethodHead, r.Method == http.MethodOptions, resp.StatusCode == http.StatusNotFound,
+			resp.StatusCode == http.StatusMethodNotAllowed, resp.StatusCode == http.StatusUnauthorized:
 		case resp.StatusCode == http.StatusMisdirectedRequest:
 		default:
 			v.t.Errorf("%s gets %d and is not in the document: %v", where, resp.StatusCode, err)
@@ -161,7 +162,8 @@ func (v *validating) checkProblem(where string, resp *http.Response, body []byte
 		v.t.Errorf("%s fails with a body that is no JSON: %v", where, err)
 		return
 	}
-	if p.Error == "" || p.Error != p.Detail || p.Status != resp.StatusCode || p.Title != http.StatusText(resp.StatusCode) || p.Type != "about:blank" {
+	if p.Error == "" || p.Error != p.Detail || p.Status != resp.StatusCode ||
+		p.Title != http.StatusText(resp.StatusCode) || p.Type != "about:blank" {
 		v.t.Errorf("%s fails with %s", where, body)
 	}
 	for _, internal := range []string{"goroutine", ".go:", "runtime error", "store.db"} {
@@ -184,7 +186,8 @@ func TestOpenAPIDocumentIsValid(t *testing.T) {
 		}
 	}
 	for name, schema := range doc.Components.Schemas {
-		if schema.Value.Description == "" && schema.Value.Enum == nil && name != "ServerConfiguration" && name != "Readiness" {
+		if schema.Value.Description == "" && schema.Value.Enum == nil && name != "ServerConfiguration" &&
+			name != "Readiness" {
 			t.Errorf("schema %s needs a description", name)
 		}
 	}

@@ -39,7 +39,8 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		first = parts[0]
 	}
 	switch {
-	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme", first == "decide":
+	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme",
+		first == "decide":
 		next(w, r)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		h.require(auth.Read)(next).ServeHTTP(w, r)

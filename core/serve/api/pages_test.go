@@ -15,7 +15,8 @@ func TestPages(t *testing.T) {
 	withPages := func(o *testOptions) { o.Pages = fakePages{} }
 	free := plainClient(start(t, []string{"DOGWATCH_SERVER_BASEPATH=/dog"}, withPages))
 	for path, want := range map[string]string{
-		"/": "page / anonymous", "/dog": "page / anonymous", "/dog/Containers/A%2Fb?x=1": "page /Containers/A%2Fb anonymous", "/login": "page /login",
+		"/": "page / anonymous", "/dog": "page / anonymous",
+		"/dog/Containers/A%2Fb?x=1": "page /Containers/A%2Fb anonymous", "/login": "page /login",
 		"/static/app.css": "page /static/app.css",
 	} {
 		same(t, path, string(free.get(path).want(200).body), want)
@@ -26,8 +27,9 @@ func TestPages(t *testing.T) {
 	w := plainClient(startWithLogin(t, nil, withPages))
 	ana := []string{"Cookie", w.session()}
 	for path, to := range map[string]string{
-		"/": "/login", "/containers": "/login?next=%2Fcontainers", "/Containers/a%2Fb?q=x&y=//evil.com": "/login?next=" + url.QueryEscape("/Containers/a%2Fb?q=x&y=//evil.com"),
-		"//evil.com/": "/login?next=%2F%2Fevil.com", // which is then not a path on this server
+		"/": "/login", "/containers": "/login?next=%2Fcontainers",
+		"/Containers/a%2Fb?q=x&y=//evil.com": "/login?next=" + url.QueryEscape("/Containers/a%2Fb?q=x&y=//evil.com"),
+		"//evil.com/":                        "/login?next=%2F%2Fevil.com", // which is then not a path on this server
 	} {
 		got := w.get(path)
 		if got.status != http.StatusSeeOther || got.header.Get("Location") != to {
@@ -49,7 +51,9 @@ func TestPages(t *testing.T) {
 		t.Errorf("%v", got.header)
 	}
 	w.do("POST", "/containers/act", "", append(ana, "Sec-Fetch-Site", "cross-site")...).fails(403)
-	same(t, "refused", string(w.get("/containers", "Authorization", basic("ana", "wrong"), "Accept", "text/html").want(401).body), "refused: wrong user or password")
+	same(t, "refused",
+		string(w.get("/containers", "Authorization", basic("ana", "wrong"), "Accept", "text/html").want(401).body),
+		"refused: wrong user or password")
 }
 
 // fakePages respond with the path and the user of a request.
@@ -66,7 +70,10 @@ func (fakePages) Refuse(w http.ResponseWriter, _ *http.Request, status int, why 
 
 // plainClient follows no redirect, and takes pages, which are not in the document, as they are.
 func plainClient(w *testServer) *testServer {
-	w.client = &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	w.client = &http.Client{
+		Timeout:       30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	w.t.Cleanup(w.client.CloseIdleConnections)
 	return w
 }

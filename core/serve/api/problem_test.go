@@ -67,7 +67,8 @@ func TestErrorDropsHeadersOfSuccess(t *testing.T) {
 		w.Header().Set("Content-Length", "3")
 		panic("before the response")
 	})).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
-	if w.Code != 500 || w.Header().Get("ETag") != "" || w.Header().Get("Content-Encoding") != "" || w.Header().Get("Content-Length") == "3" {
+	if w.Code != 500 || w.Header().Get("ETag") != "" || w.Header().Get("Content-Encoding") != "" ||
+		w.Header().Get("Content-Length") == "3" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }
@@ -114,7 +115,8 @@ func TestBodySizeLimit(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	fits := `{"name":"` + strings.Repeat("x", maxBody-len(`{"name":""}`)) + `"}`
-	for _, path := range []string{"/api/triggers/ntfy/one", "/api/containers/watch", "/api/containers/" + nginx().ID + "/triggers/ntfy/one", "/auth/login"} {
+	for _, path := range []string{"/api/triggers/ntfy/one", "/api/containers/watch",
+		"/api/containers/" + nginx().ID + "/triggers/ntfy/one", "/auth/login"} {
 		w.do("POST", path, fits).want(200)
 		w.do("POST", path, fits+" ").fails(413, "102400")
 		w.do("POST", path, strings.Repeat("x", 5<<20)).fails(413)
@@ -178,7 +180,8 @@ func TestRedactionLeavesNames(t *testing.T) {
 
 // FuzzBody: errors about a body never contain the names of Go types.
 func FuzzBody(f *testing.F) {
-	for _, body := range []string{`{}`, `{"name":1}`, `[`, `{"labels":[]}`, `{"result":{"created":"x"}}`, `{"updateAvailable":1e999}`, `{"image":{"tag":7}}`, "\xff", `{"check":{"at":5}}`} {
+	for _, body := range []string{`{}`, `{"name":1}`, `[`, `{"labels":[]}`, `{"result":{"created":"x"}}`,
+		`{"updateAvailable":1e999}`, `{"image":{"tag":7}}`, "\xff", `{"check":{"at":5}}`} {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {

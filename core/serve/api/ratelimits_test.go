@@ -22,7 +22,8 @@ func TestRegistryRateLimits(t *testing.T) {
 	}
 	for _, item := range w.get("/api/registries").want(200).list() {
 		limits, shown := item["rateLimits"]
-		if got, _ := json.Marshal(limits); (item["type"] == "hub") != (string(got) == want) || shown != (item["type"] == "hub") {
+		if got, _ := json.Marshal(limits); (item["type"] == "hub") != (string(got) == want) ||
+			shown != (item["type"] == "hub") {
 			t.Errorf("%v shows %s", item["id"], got)
 		}
 	}
@@ -53,9 +54,19 @@ func TestRegistryRateLimits(t *testing.T) {
 func TestRegistryRequests(t *testing.T) {
 	w := start(t, nil)
 	w.checks.budgets = []budget.Forecast{
-		{Use: budget.Use{Host: "example.org", For: "example.org", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour}, Used: 100, FullUntil: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Next: 12},
+		{
+			Use: budget.Use{
+				Host: "example.org", For: "example.org", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour},
+				Used: 100, FullUntil: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			}, Next: 12,
+		},
 		{Use: budget.Use{Host: "nowhere.example.com", For: "nowhere.example.com", Used: 3}, Next: 3},
-		{Use: budget.Use{Host: "token.example.com", For: "example.org", Used: 4, Estimated: true, Reported: budget.Report{Allowance: budget.Allowance{Requests: 60}, Remaining: 9}, Since: 2}},
+		{
+			Use: budget.Use{
+				Host: "token.example.com", For: "example.org", Used: 4, Estimated: true,
+				Reported: budget.Report{Allowance: budget.Allowance{Requests: 60}, Remaining: 9}, Since: 2,
+			},
+		},
 	}
 	shown := ""
 	for _, item := range w.get("/api/registries").want(200).list() {
@@ -66,7 +77,8 @@ func TestRegistryRequests(t *testing.T) {
 	if want := `{"budget":100,"fullUntil":"2026-01-02T03:04:05.000Z","host":"example.org","left":0,"next":12,"used":100,"windowSeconds":21600},{"estimated":true,"host":"token.example.com","left":7,"next":0,"reported":60,"reportedLeft":7,"used":4,"windowSeconds":3600}`; strings.Count(shown, want) != 1 {
 		t.Errorf("the registries show %s, want once %s", shown, want)
 	}
-	if text := string(w.get("/metrics").want(200).body); !strings.Contains(text, `dogwatch_registry_requests_used{host="example.org"} 100`) {
+	if text := string(w.get("/metrics").want(200).body); !strings.Contains(text,
+		`dogwatch_registry_requests_used{host="example.org"} 100`) {
 		t.Error("the metrics lack what was used")
 	} else if !strings.Contains(text, `dogwatch_registry_requests_left{host="token.example.com"} 7`) {
 		t.Error("the metrics lack what is left")

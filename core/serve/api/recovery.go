@@ -23,10 +23,12 @@ func (h *handler) recovery(next http.Handler) http.Handler {
 			problem := recover()
 			switch {
 			case problem == nil:
-				h.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", response.status, "took", time.Since(began).Round(time.Microsecond))
+				h.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", response.status, "took",
+					time.Since(began).Round(time.Microsecond))
 				return
 			case problem != http.ErrAbortHandler:
-				h.Log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "error", fmt.Sprint(problem), "stack", string(debug.Stack()))
+				h.Log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "error", fmt.Sprint(problem),
+					"stack", string(debug.Stack()))
 			}
 			if response.status != 0 || problem == http.ErrAbortHandler {
 				panic(http.ErrAbortHandler) // the client must not take a part of the response for all of it

@@ -24,7 +24,8 @@ func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		h.failReload(w, r, err)
 	case !result.Applied:
-		h.fail(w, r, http.StatusUnprocessableEntity, "nothing is changed, since the configuration has mistakes: "+strings.Join(result.Errors, "; "))
+		h.fail(w, r, http.StatusUnprocessableEntity,
+			"nothing is changed, since the configuration has mistakes: "+strings.Join(result.Errors, "; "))
 	default:
 		h.respond(w, r, result)
 	}

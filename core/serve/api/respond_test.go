@@ -13,7 +13,8 @@ import (
 func TestEntityTags(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
-	for _, path := range []string{"/api/containers", "/api/containers/" + nginx().ID, "/api/containers/", "/api/triggers", "/api/app", "/api/openapi.yaml", "/"} {
+	for _, path := range []string{"/api/containers", "/api/containers/" + nginx().ID, "/api/containers/",
+		"/api/triggers", "/api/app", "/api/openapi.yaml", "/"} {
 		first := w.get(path).want(200)
 		tag := first.header.Get("ETag")
 		if len(tag) < 5 || tag[:3] != `W/"` {
@@ -100,7 +101,8 @@ func TestCompressedListFollowsTheStore(t *testing.T) {
 
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
-		"": false, "gzip": true, "GZIP": true, "gzip, deflate": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.001": true,
+		"": false, "gzip": true, "GZIP": true, "gzip, deflate": true, "br;q=1.0, gzip;q=0.8": true, "gzip;q=0": false,
+		"gzip; q=0.000": false, "gzip;q=0.001": true,
 		"deflate": false, "identity": false, "xgzip": false, "*": false,
 	} {
 		r := request(t, "GET", "/")

@@ -42,7 +42,10 @@ func newHandler(opt Options, run context.Context) http.Handler {
 // newRouter returns a handler with all routes.
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
-	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), rendering: make(semaphore, maxRendering)}
+	h := &handler{
+		Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(),
+		started: opt.Now(), rendering: make(semaphore, maxRendering),
+	}
 	h.feed = newFeed(opt.Events, opt.Bus, opt.Service.RedactEvent)
 	h.metrics = opt.Metrics.Handler(opt.Service.MetricsState)
 	router := chi.NewRouter()

@@ -81,26 +81,28 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/triggers/{type}/{name}":                  {"/api/triggers/smtp/gmail", "", 200},
 		"POST /api/triggers/{type}/{name}":                 {"/api/triggers/smtp/gmail", `{"name":"x"}`, 200},
 		"POST /api/watchers/{type}/{name}/test":            {"/api/watchers/docker/local/test", "", 200},
-		"POST /api/registries/{type}/{name}/test":          {"/api/registries/hub/private/test", `{"image":"me/app:1.0"}`, 200},
-		"POST /api/triggers/{type}/{name}/test":            {"/api/triggers/smtp/gmail/test", "", 200},
-		"GET /api/authentications/{type}/{name}":           {"/api/authentications/anonymous/anonymous", "", 200},
-		"POST /api/plugins/{name}/restart":                 {"/api/plugins/test/restart", "", 202},
-		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
-		"POST /api/plugins/{name}/grant":                   {"/api/plugins/test/grant", `{"capability":"engine","granted":true}`, 404},
-		"GET /api/containers/{id}/diff":                    {"/api/containers/" + id + "/diff", "", 200},
-		"POST /api/containers/{id}/plan":                   {"/api/containers/" + id + "/plan", "", 200},
-		"GET /api/choices":                                 {"/api/choices", "", 200},
-		"GET /api/containers/{id}/decision":                {"/api/containers/" + id + "/decision", "", 200},
-		"POST /api/containers/{id}/decision":               {"/api/containers/" + id + "/decision", `{"action":"skip"}`, 200},
-		"DELETE /api/containers/{id}/decision":             {"/api/containers/" + id + "/decision", "", 200},
-		"POST /api/containers/{id}/snooze":                 {"/api/containers/" + id + "/snooze", "", 200},
-		"DELETE /api/containers/{id}/snooze":               {"/api/containers/" + id + "/snooze", "", 200},
-		"POST /api/containers/{id}/update":                 {"/api/containers/" + id + "/update", "", 202},
-		"POST /api/containers/{id}/rollback":               {"/api/containers/" + id + "/rollback", "", 202},
-		"GET /api/operations":                              {"/api/operations", "", 200},
-		"GET /api/operations/{id}":                         {"/api/operations/op1", "", 200},
-		"POST /api/operations/{id}/cancel":                 {"/api/operations/op1/cancel", "", 202},
-		"POST /api/deliveries/{id}/retry":                  {fmt.Sprintf("/api/deliveries/%d/retry", w.addDelivery(delivery.Failed)), "", 202},
+		"POST /api/registries/{type}/{name}/test": {"/api/registries/hub/private/test",
+			`{"image":"me/app:1.0"}`, 200},
+		"POST /api/triggers/{type}/{name}/test":  {"/api/triggers/smtp/gmail/test", "", 200},
+		"GET /api/authentications/{type}/{name}": {"/api/authentications/anonymous/anonymous", "", 200},
+		"POST /api/plugins/{name}/restart":       {"/api/plugins/test/restart", "", 202},
+		"POST /api/plugins/{name}/trust":         {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
+		"POST /api/plugins/{name}/grant":         {"/api/plugins/test/grant", `{"capability":"engine","granted":true}`, 404},
+		"GET /api/containers/{id}/diff":          {"/api/containers/" + id + "/diff", "", 200},
+		"POST /api/containers/{id}/plan":         {"/api/containers/" + id + "/plan", "", 200},
+		"GET /api/choices":                       {"/api/choices", "", 200},
+		"GET /api/containers/{id}/decision":      {"/api/containers/" + id + "/decision", "", 200},
+		"POST /api/containers/{id}/decision":     {"/api/containers/" + id + "/decision", `{"action":"skip"}`, 200},
+		"DELETE /api/containers/{id}/decision":   {"/api/containers/" + id + "/decision", "", 200},
+		"POST /api/containers/{id}/snooze":       {"/api/containers/" + id + "/snooze", "", 200},
+		"DELETE /api/containers/{id}/snooze":     {"/api/containers/" + id + "/snooze", "", 200},
+		"POST /api/containers/{id}/update":       {"/api/containers/" + id + "/update", "", 202},
+		"POST /api/containers/{id}/rollback":     {"/api/containers/" + id + "/rollback", "", 202},
+		"GET /api/operations":                    {"/api/operations", "", 200},
+		"GET /api/operations/{id}":               {"/api/operations/op1", "", 200},
+		"POST /api/operations/{id}/cancel":       {"/api/operations/op1/cancel", "", 202},
+		"POST /api/deliveries/{id}/retry": {fmt.Sprintf("/api/deliveries/%d/retry",
+			w.addDelivery(delivery.Failed)), "", 202},
 	}
 }
 
@@ -135,7 +137,8 @@ func TestTrailingSlashAndLetterCase(t *testing.T) {
 	w := start(t, nil)
 	for operation, r := range w.routes() {
 		method, _, _ := strings.Cut(operation, " ")
-		for _, path := range []string{r.path + "/", strings.ToUpper(r.path), strings.ToUpper(r.path[:len(r.path)/2]) + r.path[len(r.path)/2:] + "/"} {
+		for _, path := range []string{r.path + "/", strings.ToUpper(r.path),
+			strings.ToUpper(r.path[:len(r.path)/2]) + r.path[len(r.path)/2:] + "/"} {
 			w.put(nginx(), redis())
 			status := r.status
 			if strings.HasSuffix(operation, "/retry") {
@@ -153,11 +156,13 @@ func TestTrailingSlashAndLetterCase(t *testing.T) {
 	}
 }
 
-// TestNamesInPaths: ids and names are found escaped or not, in any letter case, and are quoted back as they were written.
+// TestNamesInPaths: ids and names are found escaped or not, in any letter case, and are quoted back as they were
+// written.
 func TestNamesInPaths(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx(), redis())
-	for _, path := range []string{"/api/containers/AbC%2F%C3%A9%201", "/api/containers/abc%2f%c3%a9%201/", "/api/%63ontainers/%41bC%2F%C3%A9%201"} {
+	for _, path := range []string{"/api/containers/AbC%2F%C3%A9%201", "/api/containers/abc%2f%c3%a9%201/",
+		"/api/%63ontainers/%41bC%2F%C3%A9%201"} {
 		if got := w.get(path).want(200); got.object()["name"] != "redis" {
 			t.Errorf("%s finds %s", path, got.body)
 		}
@@ -167,7 +172,8 @@ func TestNamesInPaths(t *testing.T) {
 			t.Errorf("%s finds %s", path, got.body)
 		}
 	}
-	w.do("POST", "/api/triggers/ntfy/NoSuch", "{}").fails(404, "Error when running trigger ntfy.NoSuch (trigger not found)")
+	w.do("POST", "/api/triggers/ntfy/NoSuch", "{}").fails(404,
+		"Error when running trigger ntfy.NoSuch (trigger not found)")
 	for _, path := range []string{
 		"/api/triggers/ntfy/onn", "/api/triggers/ntfy/onn/test", "/api/containers/AbC%2F%C3%A9%201/triggers/ntfy/onn",
 	} {
@@ -195,7 +201,8 @@ func TestHeadRespondsAsGet(t *testing.T) {
 		}
 	}
 	// A stream has no end, but its head has.
-	if got := w.do("HEAD", "/api/events", "", "Accept", "text/event-stream").want(200); got.header.Get("Content-Type") != "text/event-stream" {
+	if got := w.do("HEAD", "/api/events", "", "Accept",
+		"text/event-stream").want(200); got.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("content type %q", got.header.Get("Content-Type"))
 	}
 }
@@ -252,7 +259,8 @@ func TestMethodNotAllowed(t *testing.T) {
 func TestVersionedPathsAreExactly404(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
-	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/containers", "/API/V1/Containers/", "/api/v1/containers/watch", "/api/v1/containers/" + nginx().ID + "/triggers", "/api/v1/app"} {
+	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/containers", "/API/V1/Containers/",
+		"/api/v1/containers/watch", "/api/v1/containers/" + nginx().ID + "/triggers", "/api/v1/app"} {
 		for _, method := range methods {
 			body := ""
 			if method == "POST" {
@@ -267,7 +275,9 @@ func TestVersionedPathsAreExactly404(t *testing.T) {
 
 func TestUnknownPaths(t *testing.T) {
 	w := start(t, nil)
-	for _, path := range []string{"/api", "/api/", "/api/nope", "/apix", "/health/x", "/metrics/x", "/auth", "/auth/oidc/x/redirect", "/api/watchers/docker", "/index.html", "/../etc/passwd", "/api/../../x", "//api/containers"} {
+	for _, path := range []string{"/api", "/api/", "/api/nope", "/apix", "/health/x", "/metrics/x", "/auth",
+		"/auth/oidc/x/redirect", "/api/watchers/docker", "/index.html", "/../etc/passwd", "/api/../../x",
+		"//api/containers"} {
 		w.get(path).fails(404, "Not Found")
 	}
 	w.get("/api/watchers/docker/nope").fails(404)
@@ -278,9 +288,13 @@ func TestUnknownPaths(t *testing.T) {
 // TestResponsesAreNotCached: every section but the pages forbids caching, in its errors too.
 func TestResponsesAreNotCached(t *testing.T) {
 	w := start(t, nil)
-	for path, status := range map[string]int{"/api/containers": 200, "/API/app/": 200, "/health": 200, "/metrics": 200, "/auth/user": 200, "/api/containers/x": 404, "/api/watchers/docker": 404} {
+	for path, status := range map[string]int{
+		"/api/containers": 200, "/API/app/": 200, "/health": 200, "/metrics": 200, "/auth/user": 200,
+		"/api/containers/x": 404, "/api/watchers/docker": 404,
+	} {
 		h := w.get(path).want(status).header
-		if h.Get("Surrogate-Control") != "no-store" || h.Get("Expires") != "0" || h.Get("Cache-Control") != "no-store, no-cache, must-revalidate, proxy-revalidate" {
+		if h.Get("Surrogate-Control") != "no-store" || h.Get("Expires") != "0" ||
+			h.Get("Cache-Control") != "no-store, no-cache, must-revalidate, proxy-revalidate" {
 			t.Errorf("%s: %v", path, h)
 		}
 		if h.Get("X-Content-Type-Options") != "nosniff" {

@@ -25,7 +25,9 @@ type Scan struct {
 const scanOff = "off"
 
 func scanView(st scan.Status) Scan {
-	v := Scan{State: string(st.State), Step: st.Step, Since: sdk.TimeOf(st.Since), Error: st.Error, Comparison: st.Comparison}
+	v := Scan{
+		State: string(st.State), Step: st.Step, Since: sdk.TimeOf(st.Since), Error: st.Error, Comparison: st.Comparison,
+	}
 	if st.Comparison != nil {
 		v.Summary = st.Comparison.String()
 	}

@@ -47,7 +47,8 @@ func TestScanResponses(t *testing.T) {
 		{nil, http.StatusAccepted, ""},
 		{fmt.Errorf("local/web: %w", scan.ErrNoUpdate), http.StatusConflict, "no-update"},
 		{fmt.Errorf("local/web: %w", scan.ErrBusy), http.StatusTooManyRequests, "busy"},
-		{sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("local/web: not from a registry")), http.StatusUnprocessableEntity, "unsupported"},
+		{sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("local/web: not from a registry")), http.StatusUnprocessableEntity,
+			"unsupported"},
 	} {
 		scans.refuse, scans.status = test.refuse, scan.Status{State: scan.Waiting}
 		r := w.do(http.MethodPost, path, "")
@@ -55,7 +56,9 @@ func TestScanResponses(t *testing.T) {
 		if err := json.Unmarshal(r.body, &said); err != nil {
 			t.Fatal(err)
 		}
-		if r.status != test.status || said.Code != test.code || test.refuse == nil && said.State != string(scan.Waiting) || test.code == "busy" && r.header.Get("Retry-After") == "" {
+		if r.status != test.status || said.Code != test.code ||
+			test.refuse == nil && said.State != string(scan.Waiting) ||
+			test.code == "busy" && r.header.Get("Retry-After") == "" {
 			t.Errorf("%v: %d %s", test.refuse, r.status, r.body)
 		}
 		if scans.actor != auth.AnonymousName {
@@ -63,11 +66,14 @@ func TestScanResponses(t *testing.T) {
 		}
 	}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	scans.status = scan.Status{State: scan.Failed, Since: at, Error: "trivy did not end within 5m", Comparison: &scan.Comparison{At: sdk.TimeOf(at),
-		Scanner: "trivy", Summary: vulnerability.Summary{Fixed: vulnerability.Counts{Critical: 3}},
-		FixedFindings: []vulnerability.Finding{}, AddedFindings: []vulnerability.Finding{}, RemainingFindings: []vulnerability.Finding{}}}
+	scans.status = scan.Status{State: scan.Failed, Since: at, Error: "trivy did not end within 5m",
+		Comparison: &scan.Comparison{At: sdk.TimeOf(at),
+			Scanner: "trivy", Summary: vulnerability.Summary{Fixed: vulnerability.Counts{Critical: 3}},
+			FixedFindings: []vulnerability.Finding{}, AddedFindings: []vulnerability.Finding{},
+			RemainingFindings: []vulnerability.Finding{}}}
 	var got Scan
-	if err := json.Unmarshal(w.get(path).body, &got); err != nil || got.State != "failed" || got.Error != scans.status.Error || got.Summary == "" || got.Comparison == nil {
+	if err := json.Unmarshal(w.get(path).body, &got); err != nil || got.State != "failed" ||
+		got.Error != scans.status.Error || got.Summary == "" || got.Comparison == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

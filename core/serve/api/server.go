@@ -68,7 +68,9 @@ func Listen(opt Options) (*Server, error) {
 			listener.Close()
 			return nil, fmt.Errorf("load the certificate of server.tls.cert and server.tls.key: %w", err)
 		}
-		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}})
+		listener = tls.NewListener(listener, &tls.Config{
+			Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
+		})
 	}
 	if opt.Auth.Open() && !loopback(settings.Host) {
 		opt.Log.Warn("there is no login: every client that reaches the server may use it; configure one (auth.basic or auth.oidc), let a reverse proxy ask for one, or set server.host to 127.0.0.1")

@@ -14,7 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestGracefulShutdownDrainsRequests: requests under way get their response, those that wait for a check get 503, and no new ones are accepted.
+// TestGracefulShutdownDrainsRequests: requests under way get their response, those that wait for a check get 503, and
+// no new ones are accepted.
 func TestGracefulShutdownDrainsRequests(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
@@ -78,11 +79,12 @@ func TestGracefulShutdownCancelsAfterDrainTime(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(ctx) }()
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-			here, there := net.Pipe()
-			listener.conns <- there
-			return here, nil
-		}}}
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+			DialContext: func(context.Context, string, string) (net.Conn, error) {
+				here, there := net.Pipe()
+				listener.conns <- there
+				return here, nil
+			}}}
 		responded := make(chan error, 1)
 		go func() {
 			resp, err := client.Get("http://localhost/")
@@ -123,7 +125,10 @@ func TestWriteDeadlines(t *testing.T) {
 }
 
 func TestLoopback(t *testing.T) {
-	for host, want := range map[string]bool{"": false, "0.0.0.0": false, "::": false, "192.168.1.5": false, "dog.example.org": false, "127.0.0.1": true, "127.8.8.8": true, "::1": true, "localhost": true} {
+	for host, want := range map[string]bool{
+		"": false, "0.0.0.0": false, "::": false, "192.168.1.5": false, "dog.example.org": false, "127.0.0.1": true,
+		"127.8.8.8": true, "::1": true, "localhost": true,
+	} {
 		if got := loopback(host); got != want {
 			t.Errorf("%q: %t", host, got)
 		}
@@ -138,7 +143,8 @@ func TestTriggerRunOutlivesRequestNotServer(t *testing.T) {
 	run, cancel := context.WithCancel(t.Context())
 	cancel()
 	got := httptest.NewRecorder()
-	newHandler(w.opt, run).ServeHTTP(got, httptest.NewRequest("POST", "http://localhost/api/containers/"+nginx().ID+"/triggers/ntfy/one", nil))
+	newHandler(w.opt, run).ServeHTTP(got,
+		httptest.NewRequest("POST", "http://localhost/api/containers/"+nginx().ID+"/triggers/ntfy/one", nil))
 	if got.Code != http.StatusInternalServerError || !strings.Contains(got.Body.String(), "context canceled") {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}

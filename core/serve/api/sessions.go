@@ -28,7 +28,8 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request) {
 	views := []sessionView{}
 	for _, s := range all {
 		views = append(views, sessionView{
-			ID: s.ID, Username: s.User, Method: s.Method, CreatedAt: sdk.TimeOf(s.Created), UsedAt: sdk.TimeOf(s.Used), ExpiresAt: sdk.TimeOf(s.Expires), Own: s.Own,
+			ID: s.ID, Username: s.User, Method: s.Method, CreatedAt: sdk.TimeOf(s.Created), UsedAt: sdk.TimeOf(s.Used),
+			ExpiresAt: sdk.TimeOf(s.Expires), Own: s.Own,
 		})
 	}
 	h.respond(w, r, views)

@@ -61,18 +61,23 @@ func TestRememberOfDrydockClients(t *testing.T) {
 		}
 		return found
 	}
-	same(t, "unasked", cookies(w.do("POST", "/auth/login", "", "Authorization", right).want(200))[cookieName].MaxAge > 0, true)
-	for body, kept := range map[string]bool{`{"remember":true}`: true, `{"remember":false}`: false, `{"remember":"x"}`: true, `[`: true} {
+	same(t, "unasked",
+		cookies(w.do("POST", "/auth/login", "", "Authorization", right).want(200))[cookieName].MaxAge > 0, true)
+	for body, kept := range map[string]bool{
+		`{"remember":true}`: true, `{"remember":false}`: false, `{"remember":"x"}`: true, `[`: true,
+	} {
 		login := cookies(w.do("POST", "/auth/login", body, "Authorization", right).want(200))
 		same(t, "login with "+body, login[cookieName].MaxAge > 0, kept)
 	}
 	requested := w.do("POST", "/auth/remember", `{"remember":false}`).want(200)
 	same(t, "response", requested.object(), map[string]any{"ok": true})
 	keepCookie := cookies(requested)["dogwatch_keep"]
-	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", keepCookie.Name+"="+keepCookie.Value).want(200))
+	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie",
+		keepCookie.Name+"="+keepCookie.Value).want(200))
 	same(t, "set before the login", login[cookieName].MaxAge, 0)
 	same(t, "the cookie is deleted", login["dogwatch_keep"].MaxAge, -1)
-	after := cookies(w.do("POST", "/auth/remember", `{"remember":true}`, "Cookie", cookieName+"="+login[cookieName].Value).want(200))
+	after := cookies(w.do("POST", "/auth/remember", `{"remember":true}`, "Cookie",
+		cookieName+"="+login[cookieName].Value).want(200))
 	same(t, "set after the login", after[cookieName].MaxAge > 0, true)
 	for _, body := range []string{"", "{}", `{"remember":"yes"}`, `{"remember":null}`, "[]", "x"} {
 		w.do("POST", "/auth/remember", body).fails(400, "remember")

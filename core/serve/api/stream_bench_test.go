@@ -31,8 +31,9 @@ func open(b *testing.B, w *testServer) net.Conn {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { conn.Close() })
-	if _, err := fmt.Fprint(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\n"+
-		"Accept: text/event-stream\r\nAccept-Encoding: gzip, deflate, br\r\nCookie: dogwatch-theme=dark\r\nSec-Fetch-Site: same-origin\r\n\r\n"); err != nil {
+	if _, err := fmt.Fprint(conn,
+		"GET /api/events HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\n"+
+			"Accept: text/event-stream\r\nAccept-Encoding: gzip, deflate, br\r\nCookie: dogwatch-theme=dark\r\nSec-Fetch-Site: same-origin\r\n\r\n"); err != nil {
 		b.Fatal(err)
 	}
 	return conn

@@ -29,7 +29,9 @@ func updateOf(c sdk.Container) event.Event {
 }
 
 func checked(watcher string) event.Event {
-	return event.Event{Type: event.CheckFinished, Subject: watcher, Run: "r1", Payload: event.Payload{Check: &event.Check{Watcher: watcher}}}
+	return event.Event{
+		Type: event.CheckFinished, Subject: watcher, Run: "r1", Payload: event.Payload{Check: &event.Check{Watcher: watcher}},
+	}
 }
 
 // received is one server-sent event, as a browser takes it apart.
@@ -98,7 +100,10 @@ func TestStreamSendsEvents(t *testing.T) {
 	w := start(t, nil)
 	w.commitEvents(checked("before"))
 	l := w.listen(t, "/api/events")
-	for name, want := range map[string]string{"Content-Type": "text/event-stream", "X-Accel-Buffering": "no", "Cache-Control": "no-store, no-cache, must-revalidate, proxy-revalidate"} {
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "X-Accel-Buffering": "no",
+		"Cache-Control": "no-store, no-cache, must-revalidate, proxy-revalidate",
+	} {
 		same(t, name, l.resp.Header.Get(name), want)
 	}
 	l.want("1", "") // where it stands, and nothing of the past

@@ -58,7 +58,8 @@ func (h *handler) summary(w http.ResponseWriter, r *http.Request) {
 
 func summaryOf(s service.Summary) summary {
 	return summary{
-		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease, Digest: s.Digest, Other: s.Others,
+		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease,
+		Digest: s.Digest, Other: s.Others,
 		Offered: s.Offered, Held: s.Held, Automatic: s.Automatic,
 		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Unknown: s.Unknown, Postponed: s.Postponed,
 		Stale: s.Stale, FailedWatchers: s.FailedWatchers,

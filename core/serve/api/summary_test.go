@@ -14,8 +14,10 @@ import (
 // everyKind has a container of each sort that a summary counts.
 func everyKind() []sdk.Container {
 	kinds := []sdk.UpdateKind{
-		{Kind: sdk.KindTag, SemverDiff: sdk.DiffMajor}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffMinor}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffPatch},
-		{Kind: sdk.KindTag, SemverDiff: sdk.DiffPrerelease}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffUnknown}, {Kind: sdk.KindTag}, {Kind: sdk.KindDigest},
+		{Kind: sdk.KindTag, SemverDiff: sdk.DiffMajor}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffMinor},
+		{Kind: sdk.KindTag, SemverDiff: sdk.DiffPatch},
+		{Kind: sdk.KindTag, SemverDiff: sdk.DiffPrerelease}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffUnknown},
+		{Kind: sdk.KindTag}, {Kind: sdk.KindDigest},
 	}
 	all := varied()[2:] // up to date, failed, and not checked
 	for i, k := range kinds {
@@ -30,14 +32,17 @@ func TestSummary(t *testing.T) {
 	w := start(t, nil)
 	w.checks.next = time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC)
 	same(t, "of nothing", w.get("/api/summary").want(200).object(), map[string]any{
-		"containers": 0, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0, "offered": 0, "held": 0, "automatic": 0,
+		"containers": 0, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0,
+		"offered": 0, "held": 0, "automatic": 0,
 		"upToDate": 0, "failed": 0, "unchecked": 0, "unknown": 0, "postponed": 0, "stale": 0, "failedWatchers": 0,
 		"nextCheck": "2026-03-29T02:00:00.000Z"})
 	all := everyKind()
 	all[0].Check.PostponedUntil, all[2].Check.PostponedUntil = all[0].Check.At, all[0].Check.At
 	last := len(all) - 1
 	all[last].Decision, all[last-1].Decision = &sdk.Decision{State: sdk.StateHeld}, &sdk.Decision{State: sdk.StateHeld}
-	all[last-2].Decision, all[last-3].Decision = &sdk.Decision{State: sdk.StateAutomatic}, &sdk.Decision{State: sdk.StateOffered}
+	all[last-2].Decision, all[last-3].Decision = &sdk.Decision{State: sdk.StateAutomatic}, &sdk.Decision{
+		State: sdk.StateOffered,
+	}
 	uncompared := nginx()
 	uncompared.ID, uncompared.Name, uncompared.UpdateAvailable = "uncompared", "uncompared", false
 	uncompared.Check.State, uncompared.Check.Reason = sdk.CheckUnknown, "built here"
@@ -49,7 +54,8 @@ func TestSummary(t *testing.T) {
 		"lastCheck": "2026-03-29T01:30:00.000Z", "nextCheck": "2026-03-29T02:00:00.000Z"})
 	// A watcher that is configured no more still has its containers.
 	same(t, "of the failed one's watcher", w.get("/api/summary?watcher=Remote").want(200).object(), map[string]any{
-		"containers": 1, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0, "offered": 0, "held": 0, "automatic": 0,
+		"containers": 1, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0,
+		"offered": 0, "held": 0, "automatic": 0,
 		"upToDate": 0, "failed": 1, "unchecked": 0, "unknown": 0, "postponed": 0, "stale": 0, "failedWatchers": 0})
 	w.get("/api/summary?watcher=nowhere").fails(404, "Watcher not found")
 	w.get("/api/summary?wacher=local").fails(400, "did you mean watcher?")

@@ -54,7 +54,8 @@ func TestFailedTestRun(t *testing.T) {
 		status int
 		says   string
 	}{
-		"refused":        {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
+		"refused": {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502,
+			"login with *** refused"},
 		"not ready":      {sdk.Invalid("host", "is required"), 502, "host: is required"},
 		"an unused host": {fmt.Errorf("%w: log in", testrun.ErrHost), 403, "no container uses this host: log in"},
 		"a wrong image":  {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},

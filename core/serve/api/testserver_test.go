@@ -86,21 +86,29 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &testServer{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, updates: &fakeUpdates{}, redactor: p.redactor, log: new(bytes.Buffer)}
+	w := &testServer{
+		t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, updates: &fakeUpdates{},
+		redactor: p.redactor, log: new(bytes.Buffer),
+	}
 	w.store, err = store.Open(t.Context(), filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
 	if err != nil {
 		t.Fatal(err)
 	}
 	choices := choice.New(choice.Options{Store: w.store, Now: time.Now})
-	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex)})
+	log := hclog.New(&hclog.LoggerOptions{
+		Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex),
+	})
 	o := testOptions{
 		Options: Options{
-			Config: conf, Version: "1.2.3", Events: w.store, Bus: w.bus, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
-			Redact: p.redactor.String, Log: log, Now: time.Now,
+			Config: conf, Version: "1.2.3", Events: w.store, Bus: w.bus,
+			Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
+			Redact:  p.redactor.String, Log: log, Now: time.Now,
 		},
 		app: service.Options{
-			Config: func() *config.Config { return conf }, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
-			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices, Log: log,
+			Config: func() *config.Config { return conf }, Version: "1.2.3", Store: w.store, Components: p.manager,
+			Plugins: noTrust{p.host}, Checks: w.checks,
+			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices,
+			Log: log,
 		},
 	}
 	for _, c := range change {
@@ -140,7 +148,11 @@ func (w *testServer) serve() {
 		scheme = "https://"
 	}
 	w.url = scheme + server.Addr().String()
-	w.client = &http.Client{Transport: &validating{t: w.t, base: w.opt.Config.Server.BasePath, next: &http.Transport{DisableCompression: true}}, Timeout: 30 * time.Second}
+	w.client = &http.Client{
+		Transport: &validating{
+			t: w.t, base: w.opt.Config.Server.BasePath, next: &http.Transport{DisableCompression: true},
+		}, Timeout: 30 * time.Second,
+	}
 	w.t.Cleanup(w.client.CloseIdleConnections)
 }
 
@@ -259,18 +271,32 @@ func same[T any](t testing.TB, what string, got, want T) {
 // nginx has every field of the contract, and an update.
 func nginx() sdk.Container {
 	return sdk.Container{
-		ID: "31a61a8305ef1fc9a71fa4f20a68d7ec88b28e32303bbc4a5f192e851165b816", Name: "nginx", DisplayName: "Web server", DisplayIcon: "mdi:docker",
-		Status: "running", Watcher: "local", IncludeTags: `^\d+\.\d+\.\d+$`, LinkTemplate: "https://example.org/${major}?a=1&b=<2>",
-		Link: "https://example.org/1?a=1&b=<2>",
+		ID: "31a61a8305ef1fc9a71fa4f20a68d7ec88b28e32303bbc4a5f192e851165b816", Name: "nginx",
+		DisplayName: "Web server", DisplayIcon: "mdi:docker",
+		Status: "running", Watcher: "local", IncludeTags: `^\d+\.\d+\.\d+$`,
+		LinkTemplate: "https://example.org/${major}?a=1&b=<2>",
+		Link:         "https://example.org/1?a=1&b=<2>",
 		Image: sdk.Image{
-			ID: "sha256:d4a5e0e6e5b9b0d7a5d2a5f0b4f1c8c2e9d7", Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
-			Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0", Semver: true}, Digest: sdk.Digest{Watch: true, Repo: "sha256:3e2b8c", Value: "sha256:3e2b8c"},
-			Architecture: "amd64", OS: "linux", Variant: "v8", Created: sdk.TimeOf(time.Date(2021, 6, 12, 5, 33, 38, 440e6, time.UTC)),
+			ID:       "sha256:d4a5e0e6e5b9b0d7a5d2a5f0b4f1c8c2e9d7",
+			Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
+			Name:     "library/nginx", Tag: sdk.Tag{Value: "1.25.0", Semver: true},
+			Digest:       sdk.Digest{Watch: true, Repo: "sha256:3e2b8c", Value: "sha256:3e2b8c"},
+			Architecture: "amd64", OS: "linux", Variant: "v8",
+			Created: sdk.TimeOf(time.Date(2021, 6, 12, 5, 33, 38, 440e6, time.UTC)),
 		},
-		Labels:          map[string]string{"dogwatch.tag.include": `^\d+\.\d+\.\d+$`, "com.docker.compose.project": "web", "com.docker.compose.service": "nginx", "empty": ""},
-		Result:          &sdk.Result{Tag: "1.26.0", Digest: "sha256:9f", Created: sdk.TimeOf(time.Date(2024, 6, 12, 5, 33, 38, 0, time.UTC)), Link: "https://example.org/1.26?a=1&b=2"},
+		Labels: map[string]string{
+			"dogwatch.tag.include": `^\d+\.\d+\.\d+$`, "com.docker.compose.project": "web",
+			"com.docker.compose.service": "nginx", "empty": "",
+		},
+		Result: &sdk.Result{
+			Tag: "1.26.0", Digest: "sha256:9f", Created: sdk.TimeOf(time.Date(2024, 6, 12, 5, 33, 38, 0, time.UTC)),
+			Link: "https://example.org/1.26?a=1&b=2",
+		},
 		Check:           sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC))},
-		UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor},
+		UpdateAvailable: true,
+		UpdateKind: sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor,
+		},
 	}
 }
 
@@ -278,7 +304,9 @@ func nginx() sdk.Container {
 func redis() sdk.Container {
 	return sdk.Container{
 		ID: "AbC/é 1", Name: "redis", DisplayName: "redis", Status: "exited", Watcher: "remote",
-		Image: sdk.Image{ID: "sha256:77", Registry: sdk.Registry{Name: "ghcr.public", URL: "https://ghcr.io/v2", Host: "ghcr.io"}, Name: "team/redis",
+		Image: sdk.Image{ID: "sha256:77", Registry: sdk.Registry{
+			Name: "ghcr.public", URL: "https://ghcr.io/v2", Host: "ghcr.io",
+		}, Name: "team/redis",
 			Tag: sdk.Tag{Value: "latest"}, Architecture: "arm64", OS: "linux"},
 		Error: &sdk.ContainerError{Message: "the registry answered 404"}, Check: sdk.CheckState{State: sdk.CheckFailed},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown},

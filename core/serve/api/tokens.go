@@ -28,8 +28,9 @@ type tokenView struct {
 
 func (h *handler) tokenView(t store.Token) tokenView {
 	return tokenView{
-		ID: t.ID, Name: t.Name, Scope: t.Scope, CreatedBy: t.Creator, CreatedAt: sdk.TimeOf(t.Created), ExpiresAt: sdk.TimeOf(t.Expires),
-		UsedAt: sdk.TimeOf(t.Used), Expired: !t.Expires.IsZero() && !h.Now().Before(t.Expires),
+		ID: t.ID, Name: t.Name, Scope: t.Scope, CreatedBy: t.Creator, CreatedAt: sdk.TimeOf(t.Created),
+		ExpiresAt: sdk.TimeOf(t.Expires),
+		UsedAt:    sdk.TimeOf(t.Used), Expired: !t.Expires.IsZero() && !h.Now().Before(t.Expires),
 	}
 }
 

@@ -156,7 +156,8 @@ func (h *handler) getOperation(w http.ResponseWriter, r *http.Request) {
 // operationView is the view of an operation with the progress of the step under way.
 func (h *handler) operationView(op operation.Operation) Operation {
 	v := operationView(op)
-	if p, underWay := h.Service.OperationProgress(op.ID); underWay && op.State == operation.Running && p != (watcher.StepProgress{}) {
+	if p, underWay := h.Service.OperationProgress(op.ID); underWay && op.State == operation.Running &&
+		p != (watcher.StepProgress{}) {
 		progress := StepProgress(p)
 		v.Progress = &progress
 	}

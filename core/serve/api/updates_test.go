@@ -67,10 +67,16 @@ func (*fakeUpdates) UnderWay() []updater.Progress {
 	return []updater.Progress{{Operation: "o1", Step: "pull the image", Current: 3, Total: 10}}
 }
 func (*fakeUpdates) ImageDiff(context.Context, sdk.Container) (updater.ImageDiff, error) {
-	before := sdk.ImageConfig{User: "app", Size: 9, ExposedPorts: []string{"8080/tcp"}, Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}}}
-	after := sdk.ImageConfig{Size: 12, Volumes: []string{"/data"}, Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}, {Digest: "sha256:2", Size: 3}}}
+	before := sdk.ImageConfig{
+		User: "app", Size: 9, ExposedPorts: []string{"8080/tcp"}, Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}},
+	}
+	after := sdk.ImageConfig{
+		Size: 12, Volumes: []string{"/data"},
+		Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}, {Digest: "sha256:2", Size: 3}},
+	}
 	return updater.ImageDiff{
-		From: watcher.PlannedImage{Reference: "nginx:1.25.0", Digest: "sha256:old"}, To: watcher.PlannedImage{Reference: "nginx:1.26.0", Digest: "sha256:new"},
+		From: watcher.PlannedImage{Reference: "nginx:1.25.0", Digest: "sha256:old"},
+		To:   watcher.PlannedImage{Reference: "nginx:1.26.0", Digest: "sha256:new"},
 		Diff: imagediff.Compare(before, after),
 	}, nil
 }
@@ -102,17 +108,30 @@ func (f *fakeUpdates) Operation(_ context.Context, id string) (operation.Operati
 func planOf(c sdk.Container) watcher.Plan {
 	return watcher.Plan{
 		ContainerID: c.ID, Name: c.Name, State: "5d41",
-		From:       watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", Digest: "sha256:3e2b8c", ID: "sha256:d4"},
-		To:         watcher.PlannedImage{Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:9f"},
-		Steps:      []watcher.Step{{ID: "pull", Code: watcher.StepPull, Text: "pull the image"}, {ID: "stop:web", Code: watcher.StepStop, Container: "web", Text: "stop the old web"}},
-		Carried:    []watcher.Setting{{Name: "env DB_PASSWORD", Value: "s3cret"}, {Name: "port 80/tcp", Value: "8080"}},
-		Changes:    []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.25.0", After: "1.26.0"}},
-		Warnings:   []watcher.Reason{{Code: "tag.floating", Text: "the tag moves"}},
-		Blocks:     []watcher.Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}},
-		Dependents: []watcher.Dependent{{ContainerID: "d1", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate}},
-		Files:      []watcher.FileChange{{Path: "/stack/compose.yaml", Line: 4, Diff: "-    image: nginx:1.25.0\n+    image: nginx:1.26.0\n"}},
-		Backups:    []watcher.Backup{{ContainerID: "b1", Name: "web-before", Image: "nginx:1.24.0", Created: sdk.TimeOf(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), Size: -1}},
-		Space:      watcher.Space{Download: 1 << 20, Writable: -1},
+		From: watcher.PlannedImage{
+			Reference: "docker.io/library/nginx:1.25.0", Digest: "sha256:3e2b8c", ID: "sha256:d4",
+		},
+		To: watcher.PlannedImage{Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:9f"},
+		Steps: []watcher.Step{{ID: "pull", Code: watcher.StepPull, Text: "pull the image"}, {
+			ID: "stop:web", Code: watcher.StepStop, Container: "web", Text: "stop the old web",
+		}},
+		Carried:  []watcher.Setting{{Name: "env DB_PASSWORD", Value: "s3cret"}, {Name: "port 80/tcp", Value: "8080"}},
+		Changes:  []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.25.0", After: "1.26.0"}},
+		Warnings: []watcher.Reason{{Code: "tag.floating", Text: "the tag moves"}},
+		Blocks: []watcher.Reason{{
+			Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true,
+		}},
+		Dependents: []watcher.Dependent{{
+			ContainerID: "d1", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate,
+		}},
+		Files: []watcher.FileChange{{
+			Path: "/stack/compose.yaml", Line: 4, Diff: "-    image: nginx:1.25.0\n+    image: nginx:1.26.0\n",
+		}},
+		Backups: []watcher.Backup{{
+			ContainerID: "b1", Name: "web-before", Image: "nginx:1.24.0",
+			Created: sdk.TimeOf(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), Size: -1,
+		}},
+		Space: watcher.Space{Download: 1 << 20, Writable: -1},
 	}
 }
 
@@ -120,8 +139,13 @@ func operationOf(c sdk.Container) operation.Operation {
 	began := time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)
 	plan := planOf(c)
 	return operation.Operation{
-		ID: "op1", Kind: operation.Update, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: "web", Actor: "ana", State: operation.RolledBack,
-		Plan: plan, Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: plan.Steps[0], Ended: true, Error: "no space"}, Began: began, EndedAt: began.Add(time.Second)}},
+		ID: "op1", Kind: operation.Update, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: "web",
+		Actor: "ana", State: operation.RolledBack,
+		Plan: plan,
+		Steps: []operation.Step{{
+			StepRecord: watcher.StepRecord{Step: plan.Steps[0], Ended: true, Error: "no space"}, Began: began,
+			EndedAt: began.Add(time.Second),
+		}},
 		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed",
 			Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond,
 			Evidence: &watcher.Evidence{
@@ -137,7 +161,9 @@ func TestPlanOfContainer(t *testing.T) {
 	w.put(nginx())
 	got := decodeAs[Plan](w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"acknowledge":["x"]}`).want(200))
 	same(t, "carried", got.Carried, []Setting{{Name: "env DB_PASSWORD"}, {Name: "port 80/tcp", Value: "8080"}})
-	same(t, "blocks", got.Blocks, []Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}})
+	same(t, "blocks", got.Blocks, []Reason{{
+		Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true,
+	}})
 	if got.Space.Writable != nil || *got.Space.Download != 1<<20 || got.To.Digest != "sha256:9f" || len(got.Steps) != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -202,7 +228,8 @@ func TestStartOperation(t *testing.T) {
 	f := w.updates
 	w.put(nginx())
 	path := "/api/containers/" + nginx().ID
-	got := w.do("POST", path+"/update", `{"acknowledge":["data.writable-layer"],"digest":"sha256:9f","state":"5d41","dryRun":true}`).want(202)
+	got := w.do("POST", path+"/update",
+		`{"acknowledge":["data.writable-layer"],"digest":"sha256:9f","state":"5d41","dryRun":true}`).want(202)
 	if at := got.header.Get("Location"); at != "/dog/api/operations/op1" {
 		t.Errorf("Location is %q", at)
 	}
@@ -212,7 +239,8 @@ func TestStartOperation(t *testing.T) {
 		t.Fatalf("started %+v", f.started)
 	}
 	first := f.started[0]
-	if first.Kind != operation.Update || first.Container.ID != nginx().ID || first.Digest != "sha256:9f" || first.State != "5d41" || !first.Rules.DryRun ||
+	if first.Kind != operation.Update || first.Container.ID != nginx().ID || first.Digest != "sha256:9f" ||
+		first.State != "5d41" || !first.Rules.DryRun ||
 		!slices.Equal(first.Rules.Acknowledged, []string{"data.writable-layer"}) {
 		t.Errorf("started %+v", first)
 	}
@@ -231,7 +259,8 @@ func TestChangeErrors(t *testing.T) {
 	}{
 		{&updater.BlockedError{Plan: planOf(nginx())}, 422, "blocked", "data.writable-layer"},
 		{&updater.ConflictError{Operation: operationOf(nginx())}, 409, "conflict", "operation op1 of local/nginx"},
-		{fmt.Errorf("%w: set watcher.docker.local.update to true", updater.ErrForbidden), 403, "forbidden", "watcher.docker.local.update"},
+		{fmt.Errorf("%w: set watcher.docker.local.update to true", updater.ErrForbidden), 403, "forbidden",
+			"watcher.docker.local.update"},
 		{updater.ErrUnsupported, 422, "unsupported", "cannot update"},
 		{updater.ErrNoUpdate, 409, "no-update", "no image"},
 		{updater.ErrChanged, 409, "changed", "changed since"},
@@ -243,7 +272,8 @@ func TestChangeErrors(t *testing.T) {
 		for _, path := range []string{"/api/containers/" + nginx().ID + "/update", "/api/operations/op1/cancel"} {
 			got := w.do("POST", path, "").fails(test.status, test.text)
 			p := decodeAs[problem](got)
-			if p.Code != test.code || (p.Plan != nil) != (test.code == "blocked") || (p.Operation != nil) != (test.code == "conflict") {
+			if p.Code != test.code || (p.Plan != nil) != (test.code == "blocked") ||
+				(p.Operation != nil) != (test.code == "conflict") {
 				t.Errorf("%s for %v: %s", path, test.err, got.body)
 			}
 			if strings.Contains(string(got.body), "s3cret") {
@@ -283,7 +313,10 @@ func TestOperationsFilter(t *testing.T) {
 	f := w.updates
 	w.put(nginx())
 	got := w.get("/api/operations?state=queued,running&container=" + nginx().ID + "&limit=7&before=op9").want(200)
-	same(t, "filter", f.filter, operation.Filter{States: []operation.State{operation.Queued, operation.Running}, Watcher: "local", Name: "nginx", Before: "op9", Limit: 7})
+	same(t, "filter", f.filter, operation.Filter{
+		States: []operation.State{operation.Queued, operation.Running}, Watcher: "local", Name: "nginx", Before: "op9",
+		Limit: 7,
+	})
 	same(t, "number", len(got.list()), 1)
 	w.get("/api/operations?container=remote/gone").want(200)
 	same(t, "filter", f.filter, operation.Filter{Watcher: "remote", Name: "gone", Limit: defaultPage})
@@ -296,7 +329,8 @@ func TestOperationsFilter(t *testing.T) {
 func TestGetAndCancelOperation(t *testing.T) {
 	w := start(t, nil)
 	got := decodeAs[Operation](w.get("/api/operations/op1").want(200))
-	if got.Outcome.Downtime != 1.5 || got.Outcome.Reason.Code != "pull.failed" || got.Steps[0].Error != "no space" || got.State != operation.RolledBack {
+	if got.Outcome.Downtime != 1.5 || got.Outcome.Reason.Code != "pull.failed" || got.Steps[0].Error != "no space" ||
+		got.State != operation.RolledBack {
 		t.Errorf("%+v", got)
 	}
 	same(t, "evidence", got.Outcome.Evidence, &Evidence{
@@ -321,8 +355,10 @@ func TestUpdatesWithoutUpdater(t *testing.T) {
 // TestOperationEventsMatchTheDocument: events of operations are listed with what they carry.
 func TestOperationEventsMatchTheDocument(t *testing.T) {
 	w := start(t, nil)
-	w.commitEvents(event.Event{At: time.Now(), Type: event.OperationStep, Subject: "local/nginx", Payload: event.Payload{Operation: &event.Operation{
-		ID: "op1", Kind: "update", From: "nginx:1.25", To: "nginx:1.26", Actor: "ana", Trigger: "docker.local", Step: "pull", Ended: true, Code: "x", Error: "y"}}})
+	w.commitEvents(event.Event{At: time.Now(), Type: event.OperationStep, Subject: "local/nginx",
+		Payload: event.Payload{Operation: &event.Operation{
+			ID: "op1", Kind: "update", From: "nginx:1.25", To: "nginx:1.26", Actor: "ana", Trigger: "docker.local",
+			Step: "pull", Ended: true, Code: "x", Error: "y"}}})
 	if got := w.get("/api/events").want(200).list(); len(got) != 1 || got[0]["operation"].(map[string]any)["id"] != "op1" {
 		t.Errorf("%v", got)
 	}
@@ -334,7 +370,8 @@ func TestOperationUnderWayHasProgress(t *testing.T) {
 		t.Errorf("one that has ended: %+v", got.Progress)
 	}
 	w.updates.running = true
-	if got := decodeAs[Operation](w.get("/api/operations/op1").want(200)); got.Progress == nil || *got.Progress != (StepProgress{Message: "Downloading", Current: 3, Total: 10}) {
+	if got := decodeAs[Operation](w.get("/api/operations/op1").want(200)); got.Progress == nil ||
+		*got.Progress != (StepProgress{Message: "Downloading", Current: 3, Total: 10}) {
 		t.Errorf("one under way: %+v", got.Progress)
 	}
 }

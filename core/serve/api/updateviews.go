@@ -214,7 +214,8 @@ type HealthResult struct {
 
 func planView(p watcher.Plan) Plan {
 	return Plan{
-		Container: PlanContainer{ID: p.ContainerID, Name: p.Name}, State: p.State, From: PlanImage(p.From), To: PlanImage(p.To),
+		Container: PlanContainer{ID: p.ContainerID, Name: p.Name}, State: p.State, From: PlanImage(p.From),
+		To:       PlanImage(p.To),
 		Steps:    each(p.Steps, func(s watcher.Step) PlanStep { return PlanStep(s) }),
 		Carried:  each(p.Carried, func(s watcher.Setting) Setting { return Setting(s) }),
 		Changes:  each(p.Changes, func(c watcher.Change) ImageChange { return ImageChange(c) }),
@@ -232,8 +233,9 @@ func planView(p watcher.Plan) Plan {
 
 func operationView(op operation.Operation) Operation {
 	v := Operation{
-		ID: op.ID, Kind: op.Kind, State: op.State, Watcher: op.Watcher, Name: op.Name, Container: op.ContainerID, Project: op.Project,
-		Actor: op.Actor, Trigger: op.Trigger, DryRun: op.Rules.DryRun, Plan: planView(op.Plan), Error: op.Error,
+		ID: op.ID, Kind: op.Kind, State: op.State, Watcher: op.Watcher, Name: op.Name, Container: op.ContainerID,
+		Project: op.Project,
+		Actor:   op.Actor, Trigger: op.Trigger, DryRun: op.Rules.DryRun, Plan: planView(op.Plan), Error: op.Error,
 		QueuedAt: op.Queued, BeganAt: op.Began, EndedAt: op.Ended,
 		Steps: each(op.Steps, func(s operation.Step) StepRecord {
 			return StepRecord{PlanStep: PlanStep(s.Step), Ended: s.Ended, Error: s.Error, BeganAt: s.Began, EndedAt: s.EndedAt}
@@ -244,7 +246,10 @@ func operationView(op operation.Operation) Operation {
 		v.CancelledBy = op.Cancel.By
 	}
 	if o := op.Outcome; o != nil {
-		v.Outcome = &Outcome{State: o.State, Container: o.ContainerID, Downtime: o.Downtime.Seconds(), Kept: o.Kept, Warnings: reasonViews(o.Warnings)}
+		v.Outcome = &Outcome{
+			State: o.State, Container: o.ContainerID, Downtime: o.Downtime.Seconds(), Kept: o.Kept,
+			Warnings: reasonViews(o.Warnings),
+		}
 		if o.Reason.Code != "" {
 			reason := Reason(o.Reason)
 			v.Outcome.Reason = &reason

@@ -34,7 +34,8 @@ func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
 	if !allowed {
 		return
 	}
-	results, err := h.Service.CheckByWebhook(r.Context(), chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"), body)
+	results, err := h.Service.CheckByWebhook(r.Context(), chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"),
+		body)
 	if err != nil {
 		h.failWebhook(w, r, err)
 		return
@@ -46,7 +47,8 @@ func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
 func (h *handler) readWebhook(w http.ResponseWriter, r *http.Request) (body []byte, allowed bool) {
 	if wait := h.guesses.Wait(h.actor(r).Address, h.Now()); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-		h.fail(w, r, http.StatusTooManyRequests, "too many wrong secrets came from this network; wait, and correct the secret of the sender")
+		h.fail(w, r, http.StatusTooManyRequests,
+			"too many wrong secrets came from this network; wait, and correct the secret of the sender")
 		return nil, false
 	}
 	body, err := io.ReadAll(r.Body)

@@ -19,7 +19,8 @@ const hookSecret = "the-secret-of-the-hook"
 // withHook has a webhook of the name ci, and no containers.
 func withHook(o *testOptions) {
 	o.app.Webhooks = webhook.New(webhook.Options{
-		Hooks: []webhook.Hook{{Name: "ci", Secret: hookSecret}}, Containers: func() []sdk.Container { return nil }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Hooks: []webhook.Hook{{Name: "ci", Secret: hookSecret}}, Containers: func() []sdk.Container { return nil },
+		Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 }
 
@@ -40,7 +41,8 @@ func TestWebhookGuessesAreLimited(t *testing.T) {
 	if statuses[401] != 20 || statuses[429] != 20 {
 		t.Errorf("the responses of 40 guesses are %v", statuses)
 	}
-	if r := w.do(http.MethodPost, "/api/webhooks/ci", body, "Authorization", right); r.status != 429 || r.header.Get("Retry-After") == "" {
+	if r := w.do(http.MethodPost, "/api/webhooks/ci", body, "Authorization", right); r.status != 429 ||
+		r.header.Get("Retry-After") == "" {
 		t.Errorf("after that, the right secret gets %d, to be tried after %q s", r.status, r.header.Get("Retry-After"))
 	}
 }
@@ -55,7 +57,8 @@ func TestUnknownWebhooksLookLikeWrongSecrets(t *testing.T) {
 		for i := range 10 {
 			path := strings.Repeat("/check", i%2)
 			known, other := ask("/api/webhooks/ci"+path), ask("/api/webhooks/other"+path)
-			if known.status != 401 || other.status != 401 || string(known.body) != strings.ReplaceAll(string(other.body), "/other", "/ci") {
+			if known.status != 401 || other.status != 401 ||
+				string(known.body) != strings.ReplaceAll(string(other.body), "/other", "/ci") {
 				t.Errorf("%s: %d %s and %d %s", what, known.status, known.body, other.status, other.body)
 			}
 		}
@@ -75,10 +78,14 @@ func (fullStore) AddPushed(context.Context, []webhook.Image) error {
 // TestWebhookThatCannotBeStored: the sender reads that it has to send the delivery again.
 func TestWebhookThatCannotBeStored(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) {
-		running := sdk.Container{ID: "1", Name: "web", Watcher: "local", Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1"}}}
+		running := sdk.Container{
+			ID: "1", Name: "web", Watcher: "local",
+			Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1"}},
+		}
 		o.app.Webhooks = webhook.New(webhook.Options{
-			Hooks: []webhook.Hook{{Name: "ci", Secret: hookSecret}}, Containers: func() []sdk.Container { return []sdk.Container{running} },
-			Store: fullStore{}, Log: hclog.NewNullLogger(), Now: time.Now,
+			Hooks:      []webhook.Hook{{Name: "ci", Secret: hookSecret}},
+			Containers: func() []sdk.Container { return []sdk.Container{running} },
+			Store:      fullStore{}, Log: hclog.NewNullLogger(), Now: time.Now,
 		})
 	})
 	for range 2 { // the second is no duplicate
@@ -103,7 +110,8 @@ func TestWebhookRefusesBodies(t *testing.T) {
 		"as text":     {`{"image":"nginx"}`, "text/plain", 200},
 		"without one": {`{"image":"nginx"}`, "", 200},
 	} {
-		if r := w.do(http.MethodPost, "/api/webhooks/ci", c.body, "Authorization", hookSecret, "Content-Type", c.kind); r.status != c.status {
+		if r := w.do(http.MethodPost, "/api/webhooks/ci", c.body, "Authorization", hookSecret, "Content-Type",
+			c.kind); r.status != c.status {
 			t.Errorf("%s: %d, want %d: %s", name, r.status, c.status, r.body)
 		}
 	}

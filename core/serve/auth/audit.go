@@ -26,7 +26,8 @@ func (a *Auth) recordEvent(ctx context.Context, t event.Type, subject string, lo
 // lines: the user, method and address come first, and in this order.
 func (a *Auth) logEvent(t event.Type, subject string, login event.Login) {
 	fields := []any{"user", subject}
-	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address}, {"token", login.Token}, {"by", login.By}, {"error", login.Error}} {
+	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address},
+		{"token", login.Token}, {"by", login.By}, {"error", login.Error}} {
 		if part.value != "" {
 			fields = append(fields, part.name, part.value)
 		}

@@ -162,7 +162,11 @@ func New(opt Options) *Auth {
 	if opt.Secrets == nil {
 		opt.Secrets = func(...string) {}
 	}
-	a := &Auth{opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{}, proxies: opt.Config.Server.Proxies(), failures: newLimiter(2048, 20, 30*time.Second), trail: newLimiter(1, 100, time.Minute)}
+	a := &Auth{
+		opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{},
+		proxies: opt.Config.Server.Proxies(), failures: newLimiter(2048, 20, 30*time.Second),
+		trail: newLimiter(1, 100, time.Minute),
+	}
 	_, _ = rand.Read(a.sealing[:]) // never fails (crypto/rand)
 	a.spent = newSpent()
 	a.passwords = newPasswords()
@@ -172,7 +176,8 @@ func New(opt Options) *Auth {
 	}
 	if !a.open && len(a.passwords.users)+len(a.providers) == 0 {
 		a.problems = append(a.problems, config.Problem{Key: "auth", Level: config.Error,
-			Message: "nobody can log in, and nobody gets in without", Remedy: "complete auth.basic.{name}.user and .hash, or remove everything of auth to open the server to all"})
+			Message: "nobody can log in, and nobody gets in without",
+			Remedy:  "complete auth.basic.{name}.user and .hash, or remove everything of auth to open the server to all"})
 	}
 	return a
 }
@@ -226,9 +231,13 @@ func (a *Auth) Strategies() []Strategy {
 		list = append(list, Strategy{Type: "basic", Name: "Login"})
 	}
 	for name, p := range a.providers {
-		list = append(list, Strategy{Type: "oidc", Name: name, Redirect: p.options.Redirect, LogoutURL: logoutURL(p.known.Load(), p.options.ClientID, "")})
+		list = append(list, Strategy{
+			Type: "oidc", Name: name, Redirect: p.options.Redirect, LogoutURL: logoutURL(p.known.Load(), p.options.ClientID, ""),
+		})
 	}
-	slices.SortFunc(list, func(x, y Strategy) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
+	slices.SortFunc(list, func(x, y Strategy) int {
+		return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name))
+	})
 	return list
 }
 

@@ -19,7 +19,9 @@ func BenchmarkIdentify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	conf, err := config.Load(config.Input{Environ: []string{"HOME=/h", "WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + hash}})
+	conf, err := config.Load(config.Input{
+		Environ: []string{"HOME=/h", "WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + hash},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -70,17 +70,21 @@ func (p *provider) admit(c claims) (string, error) {
 	if slices.Contains(p.options.Users, c.text("sub")) {
 		return name, nil
 	}
-	if slices.ContainsFunc(c.list(p.options.GroupsClaim), func(g string) bool { return slices.Contains(p.options.Groups, g) }) {
+	if slices.ContainsFunc(c.list(p.options.GroupsClaim), func(g string) bool {
+		return slices.Contains(p.options.Groups, g)
+	}) {
 		return name, nil
 	}
-	if by == p.options.UsernameClaim && slices.ContainsFunc(p.options.Users, func(u string) bool { return strings.EqualFold(u, name) }) {
+	if by == p.options.UsernameClaim &&
+		slices.ContainsFunc(p.options.Users, func(u string) bool { return strings.EqualFold(u, name) }) {
 		// Some providers let their users claim any address.
 		if verified, stated := c["email_verified"]; by == "email" && stated && verified != true && verified != "true" {
 			return "", fmt.Errorf("the provider has not verified the address %s", name)
 		}
 		return name, nil
 	}
-	return "", fmt.Errorf("the user %s may not log in: neither is the name in auth.%s.users nor a group of theirs in auth.%s.groups", name, p.method.ID(), p.method.ID())
+	return "",
+		fmt.Errorf("the user %s may not log in: neither is the name in auth.%s.users nor a group of theirs in auth.%s.groups", name, p.method.ID(), p.method.ID())
 }
 
 // printable returns a text that came from a provider, bounded and without what

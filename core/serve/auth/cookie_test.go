@@ -48,7 +48,8 @@ func TestSessionCookieNamePathAndSecure(t *testing.T) {
 		{[]string{https}, "dog.example.org:80", "", "dogwatch_session /watch secure"},
 		{[]string{https}, "DOG.example.org:3000", "https://dog.example.org", "dogwatch_session /watch secure"},
 		// At home, past the proxy, a Secure cookie would be dropped by the browser.
-		{[]string{https, "DOGWATCH_SERVER_BASEPATH=/watch"}, "192.168.1.5:3000", "http://192.168.1.5:3000", "dogwatch_session_3000 /watch"},
+		{[]string{https, "DOGWATCH_SERVER_BASEPATH=/watch"}, "192.168.1.5:3000", "http://192.168.1.5:3000",
+			"dogwatch_session_3000 /watch"},
 		{[]string{https}, "nas", "", "dogwatch_session /"},
 		{[]string{https}, "dog.example.org:3000", "http://dog.example.org:3000", "dogwatch_session /watch"},
 		{[]string{http}, "nas.lan", "", "dogwatch_session_8080 /"},
@@ -84,7 +85,8 @@ func TestSessionCookieIgnoresForeignCookies(t *testing.T) {
 	}
 	own := given(t, w, post("connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more"))
 	same(t, "the cookie", own.Name, "dogwatch_session_3000")
-	others := []string{"connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more", "dogwatch_session_3000=with-a-shorter-path", "dogwatch_session_3000="}
+	others := []string{"connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more",
+		"dogwatch_session_3000=with-a-shorter-path", "dogwatch_session_3000="}
 	for at := range len(others) + 1 {
 		cookies := slices.Insert(slices.Clone(others), at, own.Name+"="+own.Value)
 		caller, err := w.auth.Identify(httptest.NewRecorder(), post(cookies...))

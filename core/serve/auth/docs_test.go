@@ -9,7 +9,8 @@ import (
 // TestDocsNameEveryOption: docs/authentication.md names every option, scheme and event there is.
 func TestDocsNameEveryOption(t *testing.T) {
 	page := documentation(t)
-	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}
+	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout",
+		"auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}
 	for _, typ := range []string{"basic", "oidc"} {
 		schema, known := Schema(typ)
 		if !known {

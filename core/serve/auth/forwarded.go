@@ -89,5 +89,7 @@ func (a *Auth) publicURL(r *http.Request) string {
 	if a.usesTLS(r) {
 		scheme = "https"
 	}
-	return strings.TrimRight((&url.URL{Scheme: scheme, Host: a.requestHost(r), Path: a.opt.Config.Server.BasePath}).String(), "/")
+	return strings.TrimRight((&url.URL{
+		Scheme: scheme, Host: a.requestHost(r), Path: a.opt.Config.Server.BasePath,
+	}).String(), "/")
 }

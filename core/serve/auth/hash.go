@@ -54,7 +54,8 @@ func parseHash(text string) (hash, error) {
 		return parseArgon(text)
 	case strings.HasPrefix(text, "$2"):
 		if _, err := bcrypt.Cost([]byte(text)); err != nil || len(text) != 60 {
-			return nil, errors.New("is no complete bcrypt hash: it has 60 characters, in a compose file with each $ written twice")
+			return nil,
+				errors.New("is no complete bcrypt hash: it has 60 characters, in a compose file with each $ written twice")
 		}
 	case strings.HasPrefix(text, "$apr1$"), strings.HasPrefix(text, "$1$"):
 		if salt, sum, _ := strings.Cut(text[strings.Index(text[1:], "$")+2:], "$"); salt == "" || len(sum) != 22 {
@@ -70,14 +71,17 @@ func parseHash(text string) (hash, error) {
 		return nil, errors.New("is of no known kind: known are bcrypt, argon2id, apr1, {SHA} and sha-crypt; " +
 			"in a compose file write each $ twice; dogwatch hash-password prints one")
 	case isRemains(text):
-		return nil, errors.New("is what is left of a hash when its $ are taken for variables: in a compose file write each $ twice, " +
-			"in a shell put the hash in single quotes; a password that looks so needs its hash here, which dogwatch hash-password prints")
+		return nil,
+			errors.New("is what is left of a hash when its $ are taken for variables: in a compose file write each $ twice, " +
+				"in a shell put the hash in single quotes; a password that looks so needs its hash here, which dogwatch hash-password prints")
 	case isDES(text):
-		return nil, errors.New("is a hash of the old crypt, which is not safe and not supported; dogwatch hash-password prints another")
+		return nil,
+			errors.New("is a hash of the old crypt, which is not safe and not supported; dogwatch hash-password prints another")
 	default:
 		return cleartext(text), nil
 	}
-	for _, read := range []htpasswd.PasswdParser{htpasswd.AcceptBcrypt, htpasswd.AcceptMd5, htpasswd.AcceptSha, htpasswd.AcceptSsha, htpasswd.AcceptCryptSha} {
+	for _, read := range []htpasswd.PasswdParser{htpasswd.AcceptBcrypt, htpasswd.AcceptMd5, htpasswd.AcceptSha,
+		htpasswd.AcceptSsha, htpasswd.AcceptCryptSha} {
 		switch parsed, err := read(text); {
 		case err != nil:
 			return nil, errors.New("is no complete hash")

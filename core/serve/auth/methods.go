@@ -67,7 +67,10 @@ func (a *Auth) addMethod(c config.Component) {
 	}
 	schema, known := Schema(c.Type)
 	if !known {
-		p := config.Problem{Key: c.Key(), Message: "unknown way to log in: it lets nobody in", Remedy: "the types are basic, oidc and anonymous", Level: config.Error}
+		p := config.Problem{
+			Key: c.Key(), Message: "unknown way to log in: it lets nobody in",
+			Remedy: "the types are basic, oidc and anonymous", Level: config.Error,
+		}
 		if near := option.Suggest(c.Type, Types()); near != "" {
 			p.Remedy = "did you mean auth." + near + "." + c.Name + "?"
 		}
@@ -104,7 +107,9 @@ func (a *Auth) addMethod(c config.Component) {
 		at, err = invalid.Fields[0].Field, errors.New(invalid.Fields[0].Detail)
 	}
 	if err != nil {
-		a.reject(m, config.Problem{Key: c.Key() + "." + at, Source: c.Options[at].Source, Message: err.Error(), Level: config.Error})
+		a.reject(m, config.Problem{
+			Key: c.Key() + "." + at, Source: c.Options[at].Source, Message: err.Error(), Level: config.Error,
+		})
 		return
 	}
 	a.methods = append(a.methods, m)
@@ -119,7 +124,9 @@ func (a *Auth) reject(m Method, problems ...config.Problem) {
 }
 
 func (a *Auth) addWarning(m Method, key, message, remedy string) {
-	a.problems = append(a.problems, config.Problem{Key: fmt.Sprintf("auth.%s.%s", m.ID(), key), Message: message, Remedy: remedy, Level: config.Warning})
+	a.problems = append(a.problems, config.Problem{
+		Key: fmt.Sprintf("auth.%s.%s", m.ID(), key), Message: message, Remedy: remedy, Level: config.Warning,
+	})
 }
 
 func (a *Auth) addUser(m Method, values option.Values) error {
@@ -157,7 +164,8 @@ func (a *Auth) addProvider(m *Method, values option.Values) error {
 		return err
 	}
 	if options.TLS.Insecure {
-		a.addWarning(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in", "set tls.cafile instead")
+		a.addWarning(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in",
+			"set tls.cafile instead")
 	}
 	a.providers[m.Name] = newProvider(*m, options, security, a.now)
 	return nil

@@ -96,7 +96,8 @@ func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (
 	if err != nil {
 		// Any page can make a browser request this address, as an image: that is no
 		// attempt to log in.
-		a.log.Debug("a redirect from a provider belongs to no pending login", "provider", name, "address", a.Address(r), "error", err)
+		a.log.Debug("a redirect from a provider belongs to no pending login", "provider", name, "address", a.Address(r),
+			"error", err)
 		return "", fmt.Errorf("%w: %w", ErrBadCredentials, err)
 	}
 	attempt := allowance{{a.passwords.networks, a.rateKey(r)}}
@@ -153,7 +154,8 @@ func (a *Auth) pendingFlow(w http.ResponseWriter, r *http.Request, name string) 
 // may log in.
 func (p *provider) login(ctx context.Context, f flow, redirect url.Values) (string, error) {
 	if code := redirect.Get("error"); code != "" {
-		return "", fmt.Errorf("%s refused: %s", p.method.ID(), printable(strings.TrimSpace(code+" "+redirect.Get("error_description"))))
+		return "",
+			fmt.Errorf("%s refused: %s", p.method.ID(), printable(strings.TrimSpace(code+" "+redirect.Get("error_description"))))
 	}
 	d, err := p.settings(ctx)
 	if err != nil {
@@ -196,9 +198,11 @@ func (p *provider) checkParty(id *oidc.IDToken, known claims) error {
 	party, stated := known["azp"]
 	switch {
 	case !stated && len(id.Audience) > 1:
-		return fmt.Errorf("the id token of %s is for several clients and does not say which asked for it (azp)", p.method.ID())
+		return fmt.Errorf("the id token of %s is for several clients and does not say which asked for it (azp)",
+			p.method.ID())
 	case stated && party != p.options.ClientID:
-		return fmt.Errorf("the id token of %s was issued to another client (azp): check auth.%s.clientid", p.method.ID(), p.method.ID())
+		return fmt.Errorf("the id token of %s was issued to another client (azp): check auth.%s.clientid",
+			p.method.ID(), p.method.ID())
 	}
 	return nil
 }
@@ -218,7 +222,9 @@ func (p *provider) checkTimes(id *oidc.IDToken, known claims) error {
 }
 
 // addUserInfo adds the claims of the provider's userinfo endpoint.
-func (p *provider) addUserInfo(ctx context.Context, d *discovered, known claims, subject string, token *oauth2.Token) error {
+func (p *provider) addUserInfo(
+	ctx context.Context, d *discovered, known claims, subject string, token *oauth2.Token,
+) error {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	var unreachable *url.Error
 	switch {
@@ -244,7 +250,8 @@ func (p *provider) addUserInfo(ctx context.Context, d *discovered, known claims,
 func (p *provider) exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("%s did not accept the login: %s", p.method.ID(), printable(strings.TrimSpace(refused.Response.Status+" "+refused.ErrorCode)))
+		return fmt.Errorf("%s did not accept the login: %s", p.method.ID(),
+			printable(strings.TrimSpace(refused.Response.Status+" "+refused.ErrorCode)))
 	}
 	return fmt.Errorf("%w: ask %s for the login: %w", ErrProviderUnavailable, p.method.ID(), p.explain(err))
 }

@@ -60,7 +60,9 @@ func TestOIDCLogin(t *testing.T) {
 	c := w.browser()
 	var seen []*url.URL
 	c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { seen = append(seen, r.URL); return nil }
-	m.QueueUser(&providerUser{subject: "4711", claims: map[string]any{"email": "jane@example.org", "email_verified": true}})
+	m.QueueUser(&providerUser{
+		subject: "4711", claims: map[string]any{"email": "jane@example.org", "email_verified": true},
+	})
 	same(t, "login", w.get(c, begin+"?next=/containers%3Fq%3Dx"), "jane@example.org oidc.home manage")
 	query := seen[0].Query()
 	for name, want := range map[string]string{
@@ -89,7 +91,9 @@ func TestOIDCLogin(t *testing.T) {
 	}
 	w.get(c, "/logout")
 	same(t, "after logout", w.get(c, "/"), "nothing")
-	same(t, "trail", []int{w.events("auth.login jane@example.org oidc.home"), w.events("auth.failed unknown user oidc.home"), w.events("auth.logout")}, []int{1, 0, 1})
+	same(t, "trail",
+		[]int{w.events("auth.login jane@example.org oidc.home"), w.events("auth.failed unknown user oidc.home"),
+			w.events("auth.logout")}, []int{1, 0, 1})
 	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrUnknownProvider.Error())
 }
 
@@ -101,7 +105,8 @@ func (w *testServer) loginAtProvider(c *http.Client, m *oidctest.Provider, p *pr
 
 // TestOIDCAllowedUsersAndGroups has the lists of users and groups, and the claims that they compare.
 func TestOIDCAllowedUsersAndGroups(t *testing.T) {
-	jane := map[string]any{"email": "jane@example.org", "email_verified": true, "preferred_username": "jane", "groups": []string{"staff", "ops"},
+	jane := map[string]any{"email": "jane@example.org", "email_verified": true, "preferred_username": "jane",
+		"groups":       []string{"staff", "ops"},
 		"realm_access": map[string]any{"roles": []string{"dog"}}, "team": "red"}
 	unverified := maps.Clone(jane)
 	unverified["email_verified"] = false
@@ -171,14 +176,20 @@ func TestOIDCRejectsInvalidTokens(t *testing.T) {
 			client := c["aud"].([]string)[0]
 			c["aud"], c["azp"] = []string{"other", client}, client
 		}), ""},
-		"other login":      {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
-		"no nonce":         {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
-		"long expired":     {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }), "compare the clocks"},
-		"far in future":    {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }), "compare the clocks"},
-		"another's info":   {&providerUser{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
-		"info without sub": {&providerUser{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
-		"clocks differ":    {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() }), ""},
-		"clocks differ 2":  {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Minute).Unix() }), ""},
+		"other login": {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
+		"no nonce":    {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
+		"long expired": {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }),
+			"compare the clocks"},
+		"far in future": {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }),
+			"compare the clocks"},
+		"another's info": {&providerUser{
+			subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"},
+		}, "another user"},
+		"info without sub": {&providerUser{
+			subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"},
+		}, "another user"},
+		"clocks differ":   {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() }), ""},
+		"clocks differ 2": {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Minute).Unix() }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, m := startProvider(t)
@@ -223,16 +234,21 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for name, spoil := range map[string]func(*url.URL){
-		"no state":      func(u *url.URL) { u.RawQuery = "code=x" },
-		"no code":       func(u *url.URL) { q := u.Query(); q.Del("code"); u.RawQuery = q.Encode() },
-		"wrong code":    func(u *url.URL) { q := u.Query(); q.Set("code", "x"); u.RawQuery = q.Encode() },
-		"refused":       func(u *url.URL) { u.RawQuery += "&error=access_denied&error_description=no%0Aentry" },
-		"another state": func(u *url.URL) { q := u.Query(); q.Set("state", strings.Repeat("A", 43)); u.RawQuery = q.Encode() },
+		"no state":   func(u *url.URL) { u.RawQuery = "code=x" },
+		"no code":    func(u *url.URL) { q := u.Query(); q.Del("code"); u.RawQuery = q.Encode() },
+		"wrong code": func(u *url.URL) { q := u.Query(); q.Set("code", "x"); u.RawQuery = q.Encode() },
+		"refused":    func(u *url.URL) { u.RawQuery += "&error=access_denied&error_description=no%0Aentry" },
+		"another state": func(u *url.URL) {
+			q := u.Query()
+			q.Set("state", strings.Repeat("A", 43))
+			u.RawQuery = q.Encode()
+		},
 	} {
 		c := w.browser()
 		back := stop(c)
 		spoil(back)
-		if got := w.response(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
+		if got := w.response(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) ||
+			w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, %v", name, got, w.failed())
 		}
 		w.pass(time.Minute) // for the limit of the address
@@ -309,7 +325,8 @@ func TestSpentIsBounded(t *testing.T) {
 // TestLoginRejectsOpenRedirect: a link to the login page never leads to another site.
 func TestLoginRejectsOpenRedirect(t *testing.T) {
 	w, m := startProvider(t)
-	for _, next := range []string{"https://evil.example.org/", "//evil.example.org", "/\\evil.example.org", "javascript:x"} {
+	for _, next := range []string{"https://evil.example.org/", "//evil.example.org", "/\\evil.example.org",
+		"javascript:x"} {
 		c := w.browser()
 		var last *url.URL
 		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { last = r.URL; return nil }

@@ -57,7 +57,9 @@ func newProvider(m Method, o oidcOptions, security *tls.Config, now func() time.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = security
 	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
-	return &provider{method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}}}
+	return &provider{
+		method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}},
+	}
 }
 
 // bounded is a transport that limits the size of responses.
@@ -118,19 +120,25 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for its settings: %s answered %s: check auth.%s.discovery", p.method.ID(), req.URL.Redacted(), resp.Status, p.method.ID())
+		return nil,
+			fmt.Errorf("ask %s for its settings: %s answered %s: check auth.%s.discovery", p.method.ID(),
+				req.URL.Redacted(), resp.Status, p.method.ID())
 	}
 	var document struct {
 		oidc.ProviderConfig
 		Logout string `json:"end_session_endpoint"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&document); err != nil {
-		return nil, fmt.Errorf("ask %s for its settings: %s is not an OpenID Connect provider: %w", p.method.ID(), p.options.Discovery.Redacted(), err)
+		return nil,
+			fmt.Errorf("ask %s for its settings: %s is not an OpenID Connect provider: %w", p.method.ID(),
+				p.options.Discovery.Redacted(), err)
 	}
 	c := document.ProviderConfig
 	switch {
 	case strings.TrimRight(c.IssuerURL, "/") != issuer:
-		return nil, fmt.Errorf("%s says that its issuer is %q, not %q: set auth.%s.discovery to the issuer", p.method.ID(), c.IssuerURL, issuer, p.method.ID())
+		return nil,
+			fmt.Errorf("%s says that its issuer is %q, not %q: set auth.%s.discovery to the issuer", p.method.ID(),
+				c.IssuerURL, issuer, p.method.ID())
 	case weblink.Of(c.AuthURL) == "" || weblink.Of(c.TokenURL) == "" || weblink.Of(c.JWKSURL) == "":
 		return nil, fmt.Errorf("%s does not tell its authorization_endpoint, token_endpoint and jwks_uri", p.method.ID())
 	}

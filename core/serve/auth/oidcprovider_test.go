@@ -17,7 +17,8 @@ func TestOIDCProviderFailures(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	m.Shutdown()
 	c := w.browser()
-	if got := w.get(c, begin); !strings.Contains(got, "ask oidc.home for its settings") || errors.Is(w.failed(), ErrBadCredentials) {
+	if got := w.get(c, begin); !strings.Contains(got, "ask oidc.home for its settings") ||
+		errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("down: %s", got)
 	}
 	same(t, "the other way", w.basic("ana", password), "ana basic.main manage")
@@ -25,7 +26,8 @@ func TestOIDCProviderFailures(t *testing.T) {
 
 	responses := func(status int, body string) *testServer {
 		mux := http.NewServeMux()
-		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1/id/")
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret,
+			"WUD_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1/id/")
 		mux.HandleFunc("/id/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
 			rw.WriteHeader(status)
 			_, _ = io.WriteString(rw, strings.ReplaceAll(body, "SELF", "http://"+r.Host+"/id"))
@@ -75,13 +77,17 @@ func TestOIDCLogoutURL(t *testing.T) {
 	mux := http.NewServeMux()
 	server := newServer(t, mux)
 	mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(rw, strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end"}`, "SELF", server))
+		_, _ = io.WriteString(rw,
+			strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end"}`, "SELF", server))
 	})
 	for back, want := range map[string]string{"false": "", "true": "/auth/oidc/home/cb"} {
-		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server,
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret,
+			"WUD_AUTH_OIDC_HOME_DISCOVERY="+server,
 			"DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN="+back, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
 		response := httptest.NewRecorder()
-		if _, err := w.auth.startSession(response, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
+		if _, err := w.auth.startSession(response, httptest.NewRequest(http.MethodGet, "/", nil), Identity{
+			User: "ana", Method: "oidc.home",
+		}, true); err != nil {
 			t.Fatal(err)
 		}
 		w.restart() // nothing is known of the provider
@@ -97,12 +103,14 @@ func TestOIDCLogoutURL(t *testing.T) {
 			want = "https://dog.example.org/x" + want
 		}
 		same(t, "and back to", u.Query().Get("post_logout_redirect_uri"), want)
-		to, err := w.auth.FinishOIDC(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/auth/oidc/home/cb", nil), "home")
+		to, err := w.auth.FinishOIDC(httptest.NewRecorder(),
+			httptest.NewRequest(http.MethodGet, "/auth/oidc/home/cb", nil), "home")
 		same(t, "back", []any{to, err}, []any{"https://dog.example.org/x/login?stay", nil})
 	}
 }
 
-// TestOIDCProviderOutageKeepsSettings: the discovered settings are used during an outage, and logins fail with a reason.
+// TestOIDCProviderOutageKeepsSettings: the discovered settings are used during an outage, and logins fail with a
+// reason.
 func TestOIDCProviderOutageKeepsSettings(t *testing.T) {
 	w, m := startProvider(t)
 	c := w.browser()
@@ -126,7 +134,8 @@ func TestOIDCProviderOutageKeepsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.response(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
-	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProviderUnavailable) || errors.Is(w.failed(), ErrBadCredentials) {
+	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProviderUnavailable) ||
+		errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -139,9 +148,11 @@ func TestOIDCDiscoveryTTL(t *testing.T) {
 		server := newServer(t, mux)
 		mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, _ *http.Request) {
 			read.Add(1)
-			_, _ = io.WriteString(rw, strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k"}`, "SELF", server))
+			_, _ = io.WriteString(rw,
+				strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k"}`, "SELF", server))
 		})
-		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server, "WUD_AUTH_OIDC_HOME_TTL="+ttl)
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret,
+			"WUD_AUTH_OIDC_HOME_DISCOVERY="+server, "WUD_AUTH_OIDC_HOME_TTL="+ttl)
 		if !contains(w.auth.Problems(), "auth.oidc.home.discovery: is plain http") {
 			t.Errorf("%v", w.auth.Problems())
 		}
@@ -173,7 +184,8 @@ func TestOIDCBeginsUnderPublicURL(t *testing.T) {
 		return to.String()
 	}
 	same(t, "first", where(begin+"?next=/a"), "https://dog.example.org/x/auth/oidc/home/redirect?moved=1&next=%2Fa")
-	if to := where(begin + "?moved=1"); !strings.Contains(to, url.QueryEscape("https://dog.example.org/x/auth/oidc/home/cb")) {
+	if to := where(begin + "?moved=1"); !strings.Contains(to,
+		url.QueryEscape("https://dog.example.org/x/auth/oidc/home/cb")) {
 		t.Errorf("then to %s", to)
 	}
 }

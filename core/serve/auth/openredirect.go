@@ -13,7 +13,8 @@ func LocalPath(next string) string {
 	switch {
 	case err != nil, u.Scheme != "", u.Host != "", u.User != nil, u.Opaque != "",
 		!strings.HasPrefix(next, "/"), strings.HasPrefix(next, "//"),
-		strings.ContainsFunc(next, func(c rune) bool { return c < ' ' || c == '\\' || c == 0x7f }): // browsers read \ as /, and skip what cannot be seen
+		// browsers read \ as /, and skip what cannot be seen
+		strings.ContainsFunc(next, func(c rune) bool { return c < ' ' || c == '\\' || c == 0x7f }):
 		return ""
 	}
 	return next

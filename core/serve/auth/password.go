@@ -49,7 +49,8 @@ type passwords struct {
 
 func newPasswords() passwords {
 	p := passwords{
-		pairs: newLimiter(4096, pairBurst, pairPause), networks: newLimiter(2048, networkBurst, networkPause), names: newLimiter(1024, userBurst, userPause),
+		pairs: newLimiter(4096, pairBurst, pairPause), networks: newLimiter(2048, networkBurst, networkPause),
+		names:   newLimiter(1024, userBurst, userPause),
 		hashing: make(chan struct{}, 1), seed: maphash.MakeSeed(),
 		cache: &passwordCache{right: map[[32]byte]int{}, wrong: map[[32]byte]bool{}, networks: map[string]bool{}},
 	}
@@ -62,7 +63,9 @@ func newPasswords() passwords {
 // is refused like a wrong one, cached or not: otherwise guesses beyond the limit
 // would still find it. The error is ErrBadCredentials, a *ThrottledError or that
 // of ctx.
-func (p *passwords) check(ctx context.Context, network, user, password string, now time.Time) (found account, fresh bool, err error) {
+func (p *passwords) check(
+	ctx context.Context, network, user, password string, now time.Time,
+) (found account, fresh bool, err error) {
 	if user == "" || password == "" || len(password) > maxPassword || len(p.users) == 0 {
 		return account{}, false, ErrBadCredentials
 	}

@@ -190,7 +190,8 @@ func TestCancelledLoginIsNotCounted(t *testing.T) {
 		r := httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)
 		r.RemoteAddr = "203.0.113.9:1"
 		r.SetBasicAuth("ana", fmt.Sprint("guess ", i))
-		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) || errors.Is(err, ErrBadCredentials) || tooMany(err) {
+		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) ||
+			errors.Is(err, ErrBadCredentials) || tooMany(err) {
 			t.Fatalf("cancelled login %d: %v", i, err)
 		}
 	}
@@ -216,6 +217,9 @@ func TestOIDCForeignCallbackIsNotCounted(t *testing.T) {
 	if n := w.events("auth.failed"); n != 0 || strings.Contains(w.log.String(), "auth.failed") {
 		t.Errorf("%d failed logins are recorded, for which fail2ban would ban the client", n)
 	}
-	same(t, "login at the provider", w.loginAtProvider(w.browser(), m, &providerUser{subject: "1", claims: map[string]any{"email": "ana@example.org"}}), "ana@example.org oidc.home manage")
+	same(t, "login at the provider",
+		w.loginAtProvider(w.browser(), m, &providerUser{
+			subject: "1", claims: map[string]any{"email": "ana@example.org"},
+		}), "ana@example.org oidc.home manage")
 	same(t, "login with a password", w.login(w.browser(), "ana", password), "ana basic.main manage")
 }

@@ -152,7 +152,8 @@ func TestRemainsInDockerCompose(t *testing.T) {
 // TestPasswordsAreNoRemains: what people choose as passwords stays one.
 func TestPasswordsAreNoRemains(t *testing.T) {
 	for _, password := range []string{
-		"correct-horse-battery", "hunter2", "P@ssw0rd!", "a1b2c3", "1234", "=secret=", "p4ss.word", "y0ghurt", "letmein/now", "x=1", "/my secret/", ".net-core",
+		"correct-horse-battery", "hunter2", "P@ssw0rd!", "a1b2c3", "1234", "=secret=", "p4ss.word", "y0ghurt",
+		"letmein/now", "x=1", "/my secret/", ".net-core",
 		"b4/two!", "=1=2", "v=19", "argon2id", "apr1", "a1/b-c", "12.34/56",
 	} {
 		if h, err := parseHash(password); err != nil || !h.plain() || !h.matches(password) {
@@ -173,7 +174,9 @@ func TestRemainsOfAHashLetNobodyIn(t *testing.T) {
 		}
 		said := false
 		for _, p := range w.auth.Problems() {
-			said = said || strings.HasPrefix(p.String(), "auth.basic.john.hash: ") && strings.Contains(p.String(), "write each $") && strings.Contains(p.String(), "twice")
+			said = said ||
+				strings.HasPrefix(p.String(), "auth.basic.john.hash: ") &&
+					strings.Contains(p.String(), "write each $") && strings.Contains(p.String(), "twice")
 		}
 		if !said {
 			t.Errorf("%q: %v", left, w.auth.Problems())

@@ -143,7 +143,10 @@ func (a *Auth) startSession(w http.ResponseWriter, r *http.Request, caller Ident
 	}
 	i := slices.IndexFunc(a.methods, func(m Method) bool { return m.ID() == caller.Method })
 	secret, now := newSecret(), a.now()
-	s := store.Session{Hash: hashOf(secret), User: caller.User, Provider: caller.Method, Stamp: a.methods[i].stamp, Created: now, Used: now, Kept: keep}
+	s := store.Session{
+		Hash: hashOf(secret), User: caller.User, Provider: caller.Method, Stamp: a.methods[i].stamp, Created: now,
+		Used: now, Kept: keep,
+	}
 	s.Expires = a.sessionExpiry(s)
 	if err := a.opt.Store.AddSession(r.Context(), s); err != nil {
 		return Identity{}, err
@@ -224,7 +227,8 @@ func (a *Auth) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
 	list := []Session{}
 	for _, s := range stored {
 		list = append(list, Session{
-			ID: sessionID(s.Hash), User: s.User, Method: s.Provider, Created: s.Created, Used: s.Used, Expires: s.Expires, Own: bytes.Equal(s.Hash, actor.session),
+			ID: sessionID(s.Hash), User: s.User, Method: s.Provider, Created: s.Created, Used: s.Used,
+			Expires: s.Expires, Own: bytes.Equal(s.Hash, actor.session),
 		})
 	}
 	return list, err
@@ -277,6 +281,8 @@ func (a *Auth) endSession(ctx context.Context, actor Actor, s store.Session) err
 	if err := a.opt.Store.EndSession(ctx, s.Hash); err != nil {
 		return err
 	}
-	a.recordEvent(ctx, event.LoggedOut, s.User, event.Login{Method: s.Provider, By: actor.User, Address: actor.ClientAddress()})
+	a.recordEvent(ctx, event.LoggedOut, s.User, event.Login{
+		Method: s.Provider, By: actor.User, Address: actor.ClientAddress(),
+	})
 	return nil
 }

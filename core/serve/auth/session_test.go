@@ -62,13 +62,15 @@ func TestBasicAuthentication(t *testing.T) {
 	for _, test := range []struct{ user, password, want string }{
 		{"ana", password, "ana basic.main manage"}, {"ana", password, "ana basic.main manage"},
 		{"Bob", "with:colons in it", "Bob basic.other manage"},
-		{"Ana", password, ErrBadCredentials.Error()}, {"ana", "", ErrBadCredentials.Error()}, {"", "", ErrBadCredentials.Error()}, {"", password, ErrBadCredentials.Error()},
+		{"Ana", password, ErrBadCredentials.Error()}, {"ana", "", ErrBadCredentials.Error()},
+		{"", "", ErrBadCredentials.Error()}, {"", password, ErrBadCredentials.Error()},
 		{"bob", "with:colons in it", ErrBadCredentials.Error()}, {"ana", "with:colons in it", ErrBadCredentials.Error()},
 		{"ana", strings.Repeat("x", maxPassword+1), ErrBadCredentials.Error()}, {"unknown", "x", ErrBadCredentials.Error()},
 	} {
 		same(t, test.user+" "+test.password, w.basic(test.user, test.password), test.want)
 	}
-	for _, header := range []string{"Basic", "Basic ", "Basic !!!", "Basic " + base64.StdEncoding.EncodeToString([]byte("ana")), "Digest ana", "ana"} {
+	for _, header := range []string{"Basic", "Basic ", "Basic !!!",
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("ana")), "Digest ana", "ana"} {
 		same(t, header, w.with("Authorization", header), ErrBadCredentials.Error())
 	}
 	same(t, "nothing", w.get(w.browser(), "/"), "nothing")
@@ -127,7 +129,8 @@ func TestThrottlingBoundsRecordedFailures(t *testing.T) {
 	for i := range 400 {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.RemoteAddr = "127.0.0.1:1"
-		r.Header.Set("X-Forwarded-For", "2001:db8:0:"+string("0123456789abcdef"[i/16%16])+string("0123456789abcdef"[i%16])+"::1")
+		r.Header.Set("X-Forwarded-For",
+			"2001:db8:0:"+string("0123456789abcdef"[i/16%16])+string("0123456789abcdef"[i%16])+"::1")
 		r.SetBasicAuth("ana", "guess"+string(rune('a'+i)))
 		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !tooMany(err) {
 			attempts++
@@ -242,10 +245,15 @@ func TestSessionCookieAttributes(t *testing.T) {
 	}{
 		{nil, "192.0.2.1:1", nil, "nas", false},
 		{nil, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false}, // not a trusted proxy
-		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", true},
-		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "198.51.100.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false},
+		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "192.0.2.1:1", map[string]string{
+			"X-Forwarded-Proto": "https",
+		}, "nas", true},
+		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "198.51.100.1:1", map[string]string{
+			"X-Forwarded-Proto": "https",
+		}, "nas", false},
 		{[]string{"DOGWATCH_PUBLIC_URL=https://dog.example.org"}, "192.0.2.1:1", nil, "dog.example.org", true},
-		{[]string{"DOGWATCH_PUBLIC_URL=https://dog.example.org"}, "192.0.2.1:1", nil, "nas:3000", false}, // a browser would not send it back
+		// a browser would not send it back
+		{[]string{"DOGWATCH_PUBLIC_URL=https://dog.example.org"}, "192.0.2.1:1", nil, "nas:3000", false},
 	} {
 		w := start(t, append(test.settings, ana...)...)
 		r := httptest.NewRequest(http.MethodPost, "/login", nil)
@@ -262,7 +270,8 @@ func TestSessionCookieAttributes(t *testing.T) {
 			t.Fatalf("%v", cookies)
 		}
 		c := cookies[0]
-		if c.Secure != test.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != int(idleTime/time.Second) {
+		if c.Secure != test.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+			c.MaxAge != int(idleTime/time.Second) {
 			t.Errorf("%+v: %v", test, c)
 		}
 	}
@@ -272,7 +281,9 @@ func TestTokens(t *testing.T) {
 	w := start(t, ana...)
 	actor := Actor{Identity: Identity{User: "ana"}}
 	make := func(scope Scope, expires time.Time) (string, int64) {
-		secret, made, err := w.auth.CreateToken(t.Context(), actor, NewToken{Name: " home page ", Scope: scope, Expires: expires})
+		secret, made, err := w.auth.CreateToken(t.Context(), actor, NewToken{
+			Name: " home page ", Scope: scope, Expires: expires,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +301,8 @@ func TestTokens(t *testing.T) {
 	same(t, "short", w.with("Authorization", "Bearer "+short), "home page token write")
 	w.pass(time.Hour)
 	same(t, "expired", w.with("Authorization", "Bearer "+short), ErrBadToken.Error())
-	for _, wrong := range []string{"", "x", "dw_", "wud_abc", tokenPrefix + newSecret(), read[:len(read)-1], read + "x", strings.ToUpper(read)} {
+	for _, wrong := range []string{"", "x", "dw_", "wud_abc", tokenPrefix + newSecret(), read[:len(read)-1], read + "x",
+		strings.ToUpper(read)} {
 		same(t, wrong, w.with("Authorization", "Bearer "+wrong), ErrBadToken.Error())
 	}
 	all, err := w.auth.Tokens(t.Context())
@@ -309,16 +321,20 @@ func TestTokens(t *testing.T) {
 	if err := w.auth.RevokeToken(t.Context(), actor, id); err == nil {
 		t.Error("revoked twice")
 	}
-	same(t, "trail", []int{count(w.trail(), "auth.token.created ana  home page"), count(w.trail(), "auth.token.revoked ana  home page")}, []int{3, 1})
+	same(t, "trail",
+		[]int{count(w.trail(), "auth.token.created ana  home page"),
+			count(w.trail(), "auth.token.revoked ana  home page")}, []int{3, 1})
 	for _, requested := range []NewToken{
-		{Scope: Read}, {Name: "x"}, {Name: "x", Scope: Manage}, {Name: "a\nb", Scope: Read}, {Name: strings.Repeat("x", 101), Scope: Read},
+		{Scope: Read}, {Name: "x"}, {Name: "x", Scope: Manage}, {Name: "a\nb", Scope: Read},
+		{Name: strings.Repeat("x", 101), Scope: Read},
 		{Name: "x", Scope: Read, Expires: w.now()},
 	} {
 		if secret, _, err := w.auth.CreateToken(t.Context(), actor, requested); err == nil {
 			t.Errorf("%+v made %s", requested, secret)
 		}
 	}
-	if text := w.log.String() + strings.Join(w.trail(), "\n"); strings.Contains(text, read[3:]) || strings.Contains(text, write[3:]) {
+	if text := w.log.String() + strings.Join(w.trail(), "\n"); strings.Contains(text, read[3:]) ||
+		strings.Contains(text, write[3:]) {
 		t.Error("a token is logged")
 	}
 }

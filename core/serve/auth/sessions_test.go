@@ -42,7 +42,8 @@ func TestEndSession(t *testing.T) {
 	w.pass(time.Minute)
 	w.login(desk, "ana", password)
 	all := w.sessions(w.requestWith(desk))
-	if len(all) != 3 || !all[0].Own || all[1].Own || all[1].User != "bob" || all[1].Method != "basic.other" || !all[2].Created.Equal(began) {
+	if len(all) != 3 || !all[0].Own || all[1].Own || all[1].User != "bob" || all[1].Method != "basic.other" ||
+		!all[2].Created.Equal(began) {
 		t.Fatalf("%+v", all)
 	}
 	for _, s := range all {
@@ -54,7 +55,8 @@ func TestEndSession(t *testing.T) {
 
 	w.pass(recordUse - 2*time.Minute) // since the phone came
 	w.get(phone, "/")
-	if all := w.sessions(w.requestWith(desk)); all[0].ID == all[1].ID || !all[0].Used.Equal(began.Add(recordUse)) || all[0].Own {
+	if all := w.sessions(w.requestWith(desk)); all[0].ID == all[1].ID || !all[0].Used.Equal(began.Add(recordUse)) ||
+		all[0].Own {
 		t.Errorf("used last: %+v", all[0])
 	}
 
@@ -67,7 +69,8 @@ func TestEndSession(t *testing.T) {
 		t.Error("a stream would go on")
 	}
 	for _, id := range []string{all[1].ID, "", "x", all[0].ID[:8], strings.Repeat("0", 64)} {
-		if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.requestWith(desk)), id); !errors.Is(err, store.ErrNotFound) {
+		if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.requestWith(desk)), id); !errors.Is(err,
+			store.ErrNotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -76,7 +79,8 @@ func TestEndSession(t *testing.T) {
 	}
 	same(t, "others", w.get(phone, "/"), "nothing")
 	same(t, "own", w.get(desk, "/"), "ana basic.main manage")
-	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(nil))); err != nil { // by a caller who sends the password with each request
+	// by a caller who sends the password with each request
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(nil))); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "own, from elsewhere", w.get(desk, "/"), "nothing")
@@ -160,9 +164,12 @@ func withCookies(response *httptest.ResponseRecorder) *http.Request {
 	return r
 }
 
-// TestOIDCMaxAgeEndsSession: after that time the provider is asked for a login again, whether the session was used or not.
+// TestOIDCMaxAgeEndsSession: after that time the provider is asked for a login again, whether the session was used or
+// not.
 func TestOIDCMaxAgeEndsSession(t *testing.T) {
-	for setting, want := range map[string]time.Duration{"": 24 * time.Hour, "2h": 2 * time.Hour, "10000h": 90 * 24 * time.Hour} {
+	for setting, want := range map[string]time.Duration{
+		"": 24 * time.Hour, "2h": 2 * time.Hour, "10000h": 90 * 24 * time.Hour,
+	} {
 		w, m := startProvider(t, "DOGWATCH_AUTH_OIDC_HOME_MAXAGE="+setting)
 		c := w.browser()
 		w.loginAtProvider(c, m, &providerUser{subject: "1", claims: map[string]any{}})
@@ -176,7 +183,8 @@ func TestOIDCMaxAgeEndsSession(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"0s", "-1h", "59s"} {
-		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET=y", "WUD_AUTH_OIDC_HOME_DISCOVERY=https://id.example.org", "WUD_AUTH_OIDC_HOME_MAXAGE="+wrong)
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET=y",
+			"WUD_AUTH_OIDC_HOME_DISCOVERY=https://id.example.org", "WUD_AUTH_OIDC_HOME_MAXAGE="+wrong)
 		if !contains(w.auth.Problems(), "auth.oidc.home.maxage") || w.auth.Open() {
 			t.Errorf("%s: %v", wrong, w.auth.Problems())
 		}

@@ -60,7 +60,9 @@ func (w *testServer) pass(d time.Duration) {
 // start runs a server with settings of the environment.
 func start(t *testing.T, settings ...string) *testServer {
 	t.Helper()
-	conf, err := config.Load(config.Input{Environ: append([]string{"HOME=/h", "DOGWATCH_STORE_PATH=" + t.TempDir()}, settings...)})
+	conf, err := config.Load(config.Input{
+		Environ: append([]string{"HOME=/h", "DOGWATCH_STORE_PATH=" + t.TempDir()}, settings...),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,9 @@ func (w *testServer) serve(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(rw, err.Error())
 		return
 	}
-	_ = json.NewEncoder(rw).Encode(map[string]any{"user": caller.User, "method": caller.Method, "scope": caller.Scope.String(), "path": r.URL.Path})
+	_ = json.NewEncoder(rw).Encode(map[string]any{
+		"user": caller.User, "method": caller.Method, "scope": caller.Scope.String(), "path": r.URL.Path,
+	})
 }
 
 // browser keeps cookies.
@@ -206,7 +210,8 @@ func (w *testServer) trail() []string {
 	}
 	lines := []string{}
 	for _, e := range all {
-		lines = append(lines, strings.TrimSpace(strings.Join([]string{string(e.Type), e.Subject, e.Login.Method, e.Login.Token}, " ")))
+		lines = append(lines,
+			strings.TrimSpace(strings.Join([]string{string(e.Type), e.Subject, e.Login.Method, e.Login.Token}, " ")))
 	}
 	return lines
 }

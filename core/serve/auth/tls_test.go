@@ -17,18 +17,21 @@ import (
 func TestOIDCCustomCA(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		self := "https://" + r.Host
-		fmt.Fprintf(rw, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, self, self+"/a", self+"/t", self+"/k")
+		fmt.Fprintf(rw, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, self, self+"/a",
+			self+"/t", self+"/k")
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that have to fail
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	begins := func(settings ...string) (*testServer, string) {
 		w := start(t, append([]string{
-			"WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY=" + server.URL,
+			"WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + clientSecret,
+			"WUD_AUTH_OIDC_HOME_DISCOVERY=" + server.URL,
 		}, settings...)...)
 		c := w.browser()
 		c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -51,7 +54,8 @@ func TestOIDCCustomCA(t *testing.T) {
 		if !strings.Contains(said, server.URL+"/a?") {
 			t.Errorf("%s: %s", setting, said)
 		}
-		if warned := contains(w.auth.Problems(), "auth.oidc.home.tls.insecure"); warned != strings.HasPrefix(setting, "INSECURE") {
+		if warned := contains(w.auth.Problems(), "auth.oidc.home.tls.insecure"); warned != strings.HasPrefix(setting,
+			"INSECURE") {
 			t.Errorf("%s: %v", setting, w.auth.Problems())
 		}
 	}

@@ -69,7 +69,9 @@ type NewToken struct {
 
 // CreateToken creates a token on behalf of an actor and returns its secret, which is
 // not stored, and what is. The error is an *sdk.InvalidError when a field is not valid.
-func (a *Auth) CreateToken(ctx context.Context, actor Actor, want NewToken) (secret string, made store.Token, err error) {
+func (a *Auth) CreateToken(
+	ctx context.Context, actor Actor, want NewToken,
+) (secret string, made store.Token, err error) {
 	want.Name = strings.TrimSpace(want.Name)
 	switch {
 	case want.Name == "":
@@ -83,12 +85,15 @@ func (a *Auth) CreateToken(ctx context.Context, actor Actor, want NewToken) (sec
 	}
 	secret = tokenPrefix + newSecret()
 	made, err = a.opt.Store.AddToken(ctx, store.Token{
-		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: actor.User, Created: a.now(), Expires: want.Expires,
+		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: actor.User, Created: a.now(),
+		Expires: want.Expires,
 	})
 	if err != nil {
 		return "", made, err
 	}
-	a.recordEvent(ctx, event.TokenCreated, actor.User, event.Login{Token: made.Name, Scope: made.Scope, Address: actor.ClientAddress()})
+	a.recordEvent(ctx, event.TokenCreated, actor.User, event.Login{
+		Token: made.Name, Scope: made.Scope, Address: actor.ClientAddress(),
+	})
 	return secret, made, nil
 }
 
@@ -102,6 +107,8 @@ func (a *Auth) RevokeToken(ctx context.Context, actor Actor, id int64) error {
 	if err != nil {
 		return err
 	}
-	a.recordEvent(ctx, event.TokenRevoked, actor.User, event.Login{Token: gone.Name, Scope: gone.Scope, Address: actor.ClientAddress()})
+	a.recordEvent(ctx, event.TokenRevoked, actor.User, event.Login{
+		Token: gone.Name, Scope: gone.Scope, Address: actor.ClientAddress(),
+	})
 	return nil
 }

@@ -41,7 +41,8 @@ func Stack(text Text, bands []Band) (svg string, top int) {
 		}
 	}
 	d := open(text, "stack", width)
-	d.WriteString(`<path class="grid" d="M0 0H` + strconv.Itoa(width) + `M0 ` + strconv.Itoa(height/2) + `H` + strconv.Itoa(width) + `"/>`)
+	d.WriteString(`<path class="grid" d="M0 0H` + strconv.Itoa(width) + `M0 ` + strconv.Itoa(height/2) + `H` +
+		strconv.Itoa(width) + `"/>`)
 	below := make([]int, width)
 	for _, b := range bands {
 		above := make([]int, width)
@@ -100,8 +101,10 @@ func level(value, top int) string { return strconv.Itoa(height - value*height/to
 func open(text Text, class string, width int) *strings.Builder {
 	var d strings.Builder
 	id := html.EscapeString(text.ID)
-	d.WriteString(`<svg class="chart ` + class + `" role="img" aria-labelledby="` + id + `-title ` + id + `-desc" viewBox="0 0 ` + strconv.Itoa(width) + ` ` + strconv.Itoa(height) +
-		`" preserveAspectRatio="none" focusable="false"><title id="` + id + `-title">` + html.EscapeString(text.Title) + `</title><desc id="` + id + `-desc">` + html.EscapeString(text.Description) + `</desc>`)
+	d.WriteString(`<svg class="chart ` + class + `" role="img" aria-labelledby="` + id + `-title ` + id +
+		`-desc" viewBox="0 0 ` + strconv.Itoa(width) + ` ` + strconv.Itoa(height) +
+		`" preserveAspectRatio="none" focusable="false"><title id="` + id + `-title">` + html.EscapeString(text.Title) +
+		`</title><desc id="` + id + `-desc">` + html.EscapeString(text.Description) + `</desc>`)
 	return &d
 }
 
@@ -120,7 +123,8 @@ func Lanes(text Text, lanes [][]Segment) string {
 		y := i * height / len(lanes)
 		for _, s := range lane {
 			from, to := int(s.From*width), int(s.To*width)
-			d.WriteString(`<rect class="` + html.EscapeString(s.Class) + `" x="` + strconv.Itoa(from) + `" y="` + strconv.Itoa(y+gap) + `" width="` + strconv.Itoa(max(to-from, 1)) +
+			d.WriteString(`<rect class="` + html.EscapeString(s.Class) + `" x="` + strconv.Itoa(from) + `" y="` +
+				strconv.Itoa(y+gap) + `" width="` + strconv.Itoa(max(to-from, 1)) +
 				`" height="` + strconv.Itoa(height/len(lanes)-2*gap) + `"><title>` + html.EscapeString(s.Title) + `</title></rect>`)
 		}
 	}

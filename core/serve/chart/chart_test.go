@@ -50,7 +50,8 @@ func wellFormed(t *testing.T, svg string) {
 }
 
 func TestStack(t *testing.T) {
-	svg, top := Stack(about, []Band{{"major", []int{0, 1, 1, 0, 2}}, {"minor", []int{2, 2, 0, 0, 2}}, {"never", []int{0, 0, 0, 0, 0}}})
+	svg, top := Stack(about,
+		[]Band{{"major", []int{0, 1, 1, 0, 2}}, {"minor", []int{2, 2, 0, 0, 2}}, {"never", []int{0, 0, 0, 0, 0}}})
 	if top != 4 {
 		t.Errorf("the top is %d, want 4", top)
 	}
@@ -63,7 +64,8 @@ func TestStack(t *testing.T) {
 }
 
 func TestLanes(t *testing.T) {
-	golden(t, "lanes", Lanes(about, [][]Segment{{{"major", `1.0 "x"`, 0, .5}, {"ok", "2.0", .5, 1}}, {{"ok", "2.0", .25, .25}}}))
+	golden(t, "lanes",
+		Lanes(about, [][]Segment{{{"major", `1.0 "x"`, 0, .5}, {"ok", "2.0", .5, 1}}, {{"ok", "2.0", .25, .25}}}))
 }
 
 // TestStackCoversItsValues reads the outlines back: at each step the bands cover as much as their values.

@@ -51,7 +51,8 @@ func (s selection) by(names ...string) map[string]int {
 // TestGrafanaDashboard runs the query of each panel of the dashboard that users of
 // What's Up Docker have.
 func TestGrafanaDashboard(t *testing.T) {
-	containers := series(parse(t, scraped(t, eventful(), State{Containers: each(fleet()...), Components: components()}))["wud_containers"])
+	containers := series(parse(t,
+		scraped(t, eventful(), State{Containers: each(fleet()...), Components: components()}))["wud_containers"])
 	t.Run("variables", func(t *testing.T) {
 		if hosts := containers.by("watcher"); hosts["local"] != 4 || hosts["remote"] != 2 || len(hosts) != 2 {
 			t.Errorf("hosts: %v", hosts)
@@ -64,11 +65,14 @@ func TestGrafanaDashboard(t *testing.T) {
 		pairs []string
 		want  int
 	}{
-		"images monitored":            {[]string{"watcher", ".*"}, 6},
-		"images monitored on one":     {[]string{"watcher", "local|other"}, 4},
-		"major updates":               {[]string{"update_available", "true", "update_kind_semver_diff", "major", "watcher", ".*", "image_name", ".*"}, 1},
-		"minor updates":               {[]string{"update_available", "true", "update_kind_semver_diff", "minor", "watcher", ".*", "image_name", ".*"}, 1},
-		"patch updates, none":         {[]string{"update_available", "true", "update_kind_semver_diff", "patch", "watcher", ".*", "image_name", ".*"}, 0},
+		"images monitored":        {[]string{"watcher", ".*"}, 6},
+		"images monitored on one": {[]string{"watcher", "local|other"}, 4},
+		"major updates": {[]string{"update_available", "true", "update_kind_semver_diff", "major",
+			"watcher", ".*", "image_name", ".*"}, 1},
+		"minor updates": {[]string{"update_available", "true", "update_kind_semver_diff", "minor",
+			"watcher", ".*", "image_name", ".*"}, 1},
+		"patch updates, none": {[]string{"update_available", "true", "update_kind_semver_diff", "patch",
+			"watcher", ".*", "image_name", ".*"}, 0},
 		"updates of one image":        {[]string{"update_available", "true", "image_name", "library/postgres"}, 1},
 		"all updates, for alert rule": {[]string{"update_available", "true"}, 3},
 	} {
@@ -79,7 +83,8 @@ func TestGrafanaDashboard(t *testing.T) {
 		})
 	}
 	t.Run("table", func(t *testing.T) {
-		rows := containers.by("display_name", "update_kind_remote_value", "update_kind_semver_diff", "watcher", "image_tag_value", "result_link")
+		rows := containers.by("display_name", "update_kind_remote_value", "update_kind_semver_diff", "watcher",
+			"image_tag_value", "result_link")
 		for _, row := range []string{
 			"The nginx|1.26.0|minor|local|1.25.0|https://example.org/1.26",
 			"The redis|sha256:d3|undefined|local|1.25.0|https://example.org/1.26",
@@ -100,7 +105,8 @@ func TestExpositionServesQueriesOfDashboards(t *testing.T) {
 		t.Errorf("by status: %v", by)
 	}
 	full := containers.where("name", "nginx")[0]
-	for _, name := range []string{"name", "status", "watcher", "image_name", "image_tag_value", "image_architecture", "image_registry_name", "update_available", "update_kind_kind", "result_tag"} {
+	for _, name := range []string{"name", "status", "watcher", "image_name", "image_tag_value", "image_architecture",
+		"image_registry_name", "update_available", "update_kind_kind", "result_tag"} {
 		if full[name] == "" {
 			t.Errorf("label %s is missing", name)
 		}
@@ -113,7 +119,8 @@ func TestExpositionServesQueriesOfDashboards(t *testing.T) {
 	}
 	for _, m := range families["wud_registry_response"].GetMetric() {
 		if set := labels(m); set["type"] == "hub" {
-			if s := m.GetSummary(); set["name"] != "public" || s.GetSampleCount() != 2 || s.GetSampleSum() < .59 || s.GetSampleSum() > .61 || len(s.GetQuantile()) != 7 {
+			if s := m.GetSummary(); set["name"] != "public" || s.GetSampleCount() != 2 || s.GetSampleSum() < .59 ||
+				s.GetSampleSum() > .61 || len(s.GetQuantile()) != 7 {
 				t.Errorf("wud_registry_response: %v", m)
 			}
 		}

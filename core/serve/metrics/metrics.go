@@ -60,14 +60,26 @@ type bundle struct {
 func New(version string, opt Options) *Metrics {
 	m := &Metrics{
 		opt: opt, version: version, registry: prometheus.NewRegistry(), plugins: map[string]bundle{},
-		checks:         counter("dogwatch_checks_total", "Checks that ended: ok, partial (some containers could not be checked or have a wrong label) or failed.", "watcher", "result"),
-		checkSeconds:   histogram("dogwatch_check_duration_seconds", "How long the checks took that reached their engine.", []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}, "watcher"),
-		requests:       counter("dogwatch_registry_requests_total", "Questions to registries, by how they ended.", "registry", "result"),
-		requestSeconds: histogram("dogwatch_registry_request_duration_seconds", "How long questions to registries took.", []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "registry"),
-		deliveries:     counter("dogwatch_deliveries_total", "Runs of triggers that ended: sent, failed or skipped.", "trigger", "result"),
-		operations:     counter("dogwatch_operations_total", "Updates and rollbacks of containers that ended: succeeded, rolledback, failed or cancelled.", "kind", "result"),
-		downtime:       prometheus.NewHistogram(prometheus.HistogramOpts{Name: "dogwatch_operation_downtime_seconds", Help: "How long containers did not run while they were updated or rolled back.", Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 120}}),
-		wud:            newWUD(),
+		checks: counter("dogwatch_checks_total",
+			"Checks that ended: ok, partial (some containers could not be checked or have a wrong label) or failed.",
+			"watcher", "result"),
+		checkSeconds: histogram("dogwatch_check_duration_seconds",
+			"How long the checks took that reached their engine.",
+			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}, "watcher"),
+		requests: counter("dogwatch_registry_requests_total", "Questions to registries, by how they ended.",
+			"registry", "result"),
+		requestSeconds: histogram("dogwatch_registry_request_duration_seconds",
+			"How long questions to registries took.", []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "registry"),
+		deliveries: counter("dogwatch_deliveries_total", "Runs of triggers that ended: sent, failed or skipped.",
+			"trigger", "result"),
+		operations: counter("dogwatch_operations_total",
+			"Updates and rollbacks of containers that ended: succeeded, rolledback, failed or cancelled.", "kind", "result"),
+		downtime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "dogwatch_operation_downtime_seconds",
+			Help:    "How long containers did not run while they were updated or rolled back.",
+			Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 120},
+		}),
+		wud: newWUD(),
 	}
 	if !opt.Enabled {
 		return m
@@ -165,7 +177,8 @@ func (m *Metrics) check(t event.Type, c event.Check) {
 
 func (m *Metrics) operation(t event.Type, o event.Operation) {
 	results := map[event.Type]string{
-		event.OperationSucceeded: "succeeded", event.OperationRolledBack: "rolledback", event.OperationFailed: "failed", event.OperationCancelled: "cancelled",
+		event.OperationSucceeded: "succeeded", event.OperationRolledBack: "rolledback", event.OperationFailed: "failed",
+		event.OperationCancelled: "cancelled",
 	}
 	result, ended := results[t]
 	if !ended || o.DryRun {
@@ -178,7 +191,9 @@ func (m *Metrics) operation(t event.Type, o event.Operation) {
 }
 
 func (m *Metrics) delivery(t event.Type, trigger string) {
-	results := map[event.Type]string{event.TriggerSent: "sent", event.TriggerFailed: "failed", event.TriggerSkipped: "skipped"}
+	results := map[event.Type]string{
+		event.TriggerSent: "sent", event.TriggerFailed: "failed", event.TriggerSkipped: "skipped",
+	}
 	result, ended := results[t]
 	if !ended {
 		return

@@ -48,27 +48,38 @@ func each(containers ...sdk.Container) iter.Seq[*sdk.Container] {
 // container has a value in every field that is a label.
 func container(watcher, name string) sdk.Container {
 	return sdk.Container{
-		ID: "id-" + name, Name: name, DisplayName: "The " + name, DisplayIcon: "mdi:docker", Status: "running", Watcher: watcher,
-		IncludeTags: `^\d+$`, ExcludeTags: "beta", TransformTags: "^(.*)$ => $1", LinkTemplate: "https://example.org/${major}",
-		Link: "https://example.org/1", TriggerInclude: "smtp.main", TriggerExclude: "ntfy.main",
+		ID: "id-" + name, Name: name, DisplayName: "The " + name, DisplayIcon: "mdi:docker", Status: "running",
+		Watcher:     watcher,
+		IncludeTags: `^\d+$`, ExcludeTags: "beta", TransformTags: "^(.*)$ => $1",
+		LinkTemplate: "https://example.org/${major}",
+		Link:         "https://example.org/1", TriggerInclude: "smtp.main", TriggerExclude: "ntfy.main",
 		Image: sdk.Image{
-			ID: "sha256:i1", Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
-			Name: "library/" + name, Tag: sdk.Tag{Value: "1.25.0", Semver: true},
+			ID:       "sha256:i1",
+			Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
+			Name:     "library/" + name, Tag: sdk.Tag{Value: "1.25.0", Semver: true},
 			Digest:       sdk.Digest{Watch: true, Repo: "sha256:d1", Value: "sha256:d2"},
-			Architecture: "arm64", OS: "linux", Variant: "v8", Created: sdk.TimeOf(time.Date(2024, 1, 2, 3, 4, 5, 678e6, time.UTC)),
+			Architecture: "arm64", OS: "linux", Variant: "v8",
+			Created: sdk.TimeOf(time.Date(2024, 1, 2, 3, 4, 5, 678e6, time.UTC)),
 		},
-		Labels:          map[string]string{"com.docker.compose.project": "p"},
-		Result:          &sdk.Result{Tag: "1.26.0", Digest: "sha256:d3", Created: sdk.TimeOf(time.Date(2024, 2, 2, 3, 4, 5, 0, time.UTC)), Link: "https://example.org/1.26"},
+		Labels: map[string]string{"com.docker.compose.project": "p"},
+		Result: &sdk.Result{
+			Tag: "1.26.0", Digest: "sha256:d3", Created: sdk.TimeOf(time.Date(2024, 2, 2, 3, 4, 5, 0, time.UTC)),
+			Link: "https://example.org/1.26",
+		},
 		Error:           &sdk.ContainerError{Message: "registry says \"no\"\nin C:\\temp"},
 		Check:           sdk.CheckState{State: sdk.CheckOK},
 		UpdateAvailable: true,
-		UpdateKind:      sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor},
+		UpdateKind: sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor,
+		},
 	}
 }
 
 // bare has nothing that a container may lack.
 func bare(watcher, name string) sdk.Container {
-	return sdk.Container{ID: "id-" + name, Name: name, Watcher: watcher, Status: "exited", Check: sdk.CheckState{State: sdk.CheckNever}}
+	return sdk.Container{
+		ID: "id-" + name, Name: name, Watcher: watcher, Status: "exited", Check: sdk.CheckState{State: sdk.CheckNever},
+	}
 }
 
 // fleet is a few containers of two watchers.
@@ -110,7 +121,11 @@ func limits() []Limits {
 // budgets are of a host that has one, and of one that has none.
 func budgets() []budget.Forecast {
 	return []budget.Forecast{
-		{Use: budget.Use{Host: "docker.io", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour}, Used: 92}, Next: 12},
+		{
+			Use: budget.Use{
+				Host: "docker.io", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour}, Used: 92,
+			}, Next: 12,
+		},
 		{Use: budget.Use{Host: "ghcr.io", Used: 7}, Next: 7},
 	}
 }
@@ -122,7 +137,9 @@ func scraped(t testing.TB, m *Metrics, state State) string {
 		state.Containers = each()
 	}
 	w := httptest.NewRecorder()
-	m.Handler(func(context.Context) (State, error) { return state, nil }).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler(func(context.Context) (State, error) {
+		return state, nil
+	}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -170,11 +187,17 @@ func eventful() *Metrics {
 		{Type: event.TriggerFailed, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}}},
 		{Type: event.TriggerSkipped, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "ntfy.main"}}},
 		{Type: event.OperationStep, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Ended: true}}},
-		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "1.2s"}}},
+		{
+			Type:    event.OperationSucceeded,
+			Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "1.2s"}},
+		},
 		// no update
 		{Type: event.OperationSucceeded,
 			Payload: event.Payload{Operation: &event.Operation{Kind: "update", DryRun: true}}},
-		{Type: event.OperationRolledBack, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "40s"}}},
+		{
+			Type:    event.OperationRolledBack,
+			Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "40s"}},
+		},
 		{Type: event.OperationFailed, Payload: event.Payload{Operation: &event.Operation{Kind: "rollback"}}},
 		{Type: event.OperationCancelled, Payload: event.Payload{Operation: &event.Operation{Kind: "update"}}},
 		{Type: event.UpdateFound, Payload: event.Payload{Container: new(sdk.Container)}},
@@ -185,7 +208,12 @@ func eventful() *Metrics {
 }
 
 func TestExposition(t *testing.T) {
-	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Budgets: budgets(), Webhooks: []Webhook{{"ghcr", "waiting", 7}, {"ghcr", "refused", 1}}, Installed: []Installed{{"lamp", true}, {"mail", false}}, Scans: map[string]int{"done": 4, "failed": 1, "reused": 2}, Pending: 3, Operations: 1}))
+	text := own(scraped(t, eventful(), State{
+		Containers: each(fleet()...), Components: components(), Limits: limits(), Budgets: budgets(),
+		Webhooks:  []Webhook{{"ghcr", "waiting", 7}, {"ghcr", "refused", 1}},
+		Installed: []Installed{{"lamp", true}, {"mail", false}},
+		Scans:     map[string]int{"done": 4, "failed": 1, "reused": 2}, Pending: 3, Operations: 1,
+	}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)
 	const path = "testdata/exposition.txt"
@@ -302,13 +330,16 @@ func TestWUDLabelsAreFlattenedFields(t *testing.T) {
 func TestWUDLabelOfUnknownIsUndefined(t *testing.T) {
 	family := parse(t, scraped(t, New("1", all), State{Containers: each(bare("local", "new"))}))["wud_containers"]
 	got := labels(family.GetMetric()[0])
-	for _, name := range []string{"include_tags", "exclude_tags", "transform_tags", "link_template", "trigger_include", "trigger_exclude",
-		"image_variant", "image_digest_repo", "update_kind_local_value", "update_kind_remote_value", "update_kind_semver_diff"} {
+	for _, name := range []string{"include_tags", "exclude_tags", "transform_tags", "link_template", "trigger_include",
+		"trigger_exclude",
+		"image_variant", "image_digest_repo", "update_kind_local_value", "update_kind_remote_value",
+		"update_kind_semver_diff"} {
 		if got[name] != "undefined" {
 			t.Errorf("%s is %q, want undefined", name, got[name])
 		}
 	}
-	for _, name := range []string{"link", "result_tag", "result_link", "result_digest", "error_message", "image_created", "labels"} {
+	for _, name := range []string{"link", "result_tag", "result_link", "result_digest", "error_message",
+		"image_created", "labels"} {
 		if v, there := got[name]; there {
 			t.Errorf("%s is there, as %q", name, v)
 		}
@@ -411,13 +442,16 @@ func TestMetricsAreConcurrent(t *testing.T) {
 			for range 20 {
 				m.Call("registry.hub.public", "Tags", time.Millisecond, nil)
 				m.Plugin("registry", true, 1)
-				m.Event(event.Event{Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}}})
+				m.Event(event.Event{
+					Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}},
+				})
 				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil))
 			}
 		})
 	}
 	wait.Wait()
-	if text := scraped(t, m, State{}); !strings.Contains(text, `dogwatch_deliveries_total{result="sent",trigger="smtp.main"} 80`) {
+	if text := scraped(t, m, State{}); !strings.Contains(text,
+		`dogwatch_deliveries_total{result="sent",trigger="smtp.main"} 80`) {
 		t.Errorf("counts got lost:\n%s", own(text))
 	}
 }

@@ -129,24 +129,33 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(name, help string, value float64, labels ...string) {
 		ch <- sample(name, help, prometheus.GaugeValue, value, labels...)
 	}
-	gauge("dogwatch_build_info", "The running version; always 1.", 1, "version", s.metrics.version, "goversion", runtime.Version())
+	gauge("dogwatch_build_info", "The running version; always 1.", 1, "version", s.metrics.version, "goversion",
+		runtime.Version())
 	gauge("dogwatch_deliveries_pending", "Deliveries to triggers that wait to be sent.", float64(s.state.Pending))
-	gauge("dogwatch_operations_running", "Updates and rollbacks of containers that are under way.", float64(s.state.Operations))
+	gauge("dogwatch_operations_running", "Updates and rollbacks of containers that are under way.",
+		float64(s.state.Operations))
 	for name, b := range s.metrics.bundles() {
 		gauge("dogwatch_plugin_up", "Whether the plugin's process answers calls.", oneIf(b.up), "bundle", name)
-		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue, float64(b.restarts), "bundle", name)
+		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue,
+			float64(b.restarts), "bundle", name)
 	}
 	for _, p := range s.state.Installed {
-		gauge("dogwatch_plugin_outdated", "Whether there is a newer version of the installed plugin.", oneIf(p.Outdated), "bundle", p.Name)
+		gauge("dogwatch_plugin_outdated", "Whether there is a newer version of the installed plugin.",
+			oneIf(p.Outdated), "bundle", p.Name)
 	}
 	for _, c := range s.state.Components {
-		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)
+		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id",
+			string(c.Kind)+"."+c.Type+"."+c.Name)
 	}
 	for _, w := range s.state.Webhooks {
-		ch <- sample("dogwatch_webhook_deliveries_total", "Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue, float64(w.Deliveries), "webhook", w.Name, "state", w.State)
+		ch <- sample("dogwatch_webhook_deliveries_total",
+			"Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue,
+			float64(w.Deliveries), "webhook", w.Name, "state", w.State)
 	}
 	for result, n := range s.state.Scans {
-		ch <- sample("dogwatch_scans_total", "Images that were to be scanned for vulnerabilities, by whether they were, failed, or had been lately.", prometheus.CounterValue, float64(n), "result", result)
+		ch <- sample("dogwatch_scans_total",
+			"Images that were to be scanned for vulnerabilities, by whether they were, failed, or had been lately.",
+			prometheus.CounterValue, float64(n), "result", result)
 	}
 	s.limits(gauge)
 	s.budgets(gauge)
@@ -158,28 +167,36 @@ func (s scrape) limits(gauge func(name, help string, value float64, labels ...st
 		for _, l := range of.Hosts {
 			labels := []string{"registry", of.Registry, "host", l.Host}
 			if l.Limit > 0 {
-				gauge("dogwatch_registry_rate_limit", "Requests or pulls that the registry's host allows per window, as it said last.", float64(l.Limit), labels...)
+				gauge("dogwatch_registry_rate_limit",
+					"Requests or pulls that the registry's host allows per window, as it said last.", float64(l.Limit), labels...)
 				gauge("dogwatch_registry_rate_remaining", "How many of them were left.", float64(l.Remaining), labels...)
 			}
 			paused := 0.0
 			if !l.PausedUntil.IsZero() {
 				paused = float64(l.PausedUntil.UnixMilli()) / 1000
 			}
-			gauge("dogwatch_registry_paused_until_seconds", "Until when the registry's host is not asked, in seconds since 1970; 0 when it may be.", paused, labels...)
+			gauge("dogwatch_registry_paused_until_seconds",
+				"Until when the registry's host is not asked, in seconds since 1970; 0 when it may be.", paused, labels...)
 		}
 	}
 }
 
 func (s scrape) budgets(gauge func(name, help string, value float64, labels ...string)) {
 	for _, b := range s.state.Budgets {
-		gauge("dogwatch_registry_requests_used", "Requests to the host in the period of its budget, or in the last hour where it has none.", float64(b.Used), "host", b.Host)
-		gauge("dogwatch_registry_requests_next", "About how many requests the next checks of all watchers make.", float64(b.Next), "host", b.Host)
+		gauge("dogwatch_registry_requests_used",
+			"Requests to the host in the period of its budget, or in the last hour where it has none.", float64(b.Used),
+			"host", b.Host)
+		gauge("dogwatch_registry_requests_next", "About how many requests the next checks of all watchers make.",
+			float64(b.Next), "host", b.Host)
 		if b.Limited() {
-			gauge("dogwatch_registry_requests_left", "Requests that may be made now, by the budget and by what the host reports.", float64(b.Left()), "host", b.Host)
+			gauge("dogwatch_registry_requests_left",
+				"Requests that may be made now, by the budget and by what the host reports.", float64(b.Left()), "host", b.Host)
 		}
 		if b.Allowance.Requests > 0 {
-			gauge("dogwatch_registry_requests_budget", "Requests that check.budgets allows in the period of the budget.", float64(b.Allowance.Requests), "host", b.Host)
-			gauge("dogwatch_registry_requests_budget_seconds", "How long the period of the budget is.", b.Allowance.Per.Seconds(), "host", b.Host)
+			gauge("dogwatch_registry_requests_budget",
+				"Requests that check.budgets allows in the period of the budget.", float64(b.Allowance.Requests), "host", b.Host)
+			gauge("dogwatch_registry_requests_budget_seconds", "How long the period of the budget is.",
+				b.Allowance.Per.Seconds(), "host", b.Host)
 		}
 	}
 }
@@ -214,7 +231,8 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 			state string
 			n     int
 		}{{sdk.StateOffered, n.Offered}, {sdk.StateHeld, n.Held}, {sdk.StateAutomatic, n.Automatic}} {
-			gauge("dogwatch_updates", "Containers with an update, by what became of it: offered, held or automatic.", float64(of.n), "watcher", name, "state", of.state)
+			gauge("dogwatch_updates", "Containers with an update, by what became of it: offered, held or automatic.",
+				float64(of.n), "watcher", name, "state", of.state)
 		}
 	}
 	for _, c := range s.state.Components {

@@ -29,7 +29,8 @@ func newWUD() wud {
 			Objectives: map[float64]float64{.01: .001, .05: .005, .5: .05, .9: .01, .95: .005, .99: .001, .999: .0001},
 			MaxAge:     sinceStart, AgeBuckets: 1,
 		}, []string{"type", "name"}),
-		triggers: counter("wud_trigger_count", "Runs of the trigger that ended: success, error or skipped.", "type", "name", "status"),
+		triggers: counter("wud_trigger_count", "Runs of the trigger that ended: success, error or skipped.", "type",
+			"name", "status"),
 	}
 }
 
@@ -40,7 +41,9 @@ func (w wud) responded(registry string, took time.Duration) {
 
 func (w wud) ran(trigger string, t event.Type) {
 	typ, name, _ := strings.Cut(trigger, ".")
-	statuses := map[event.Type]string{event.TriggerSent: "success", event.TriggerFailed: "error", event.TriggerSkipped: "skipped"}
+	statuses := map[event.Type]string{
+		event.TriggerSent: "success", event.TriggerFailed: "error", event.TriggerSkipped: "skipped",
+	}
 	w.triggers.WithLabelValues(typ, name, statuses[t]).Inc()
 }
 
@@ -99,9 +102,18 @@ var containerLabels = []label{
 		}
 		return c.UpdateKind.Kind
 	}},
-	{name: "update_kind_local_value", of: func(c *sdk.Container) string { return c.UpdateKind.LocalValue }, undefined: true},
-	{name: "update_kind_remote_value", of: func(c *sdk.Container) string { return c.UpdateKind.RemoteValue }, undefined: true},
-	{name: "update_kind_semver_diff", of: func(c *sdk.Container) string { return c.UpdateKind.SemverDiff }, undefined: true},
+	{
+		name: "update_kind_local_value", of: func(c *sdk.Container) string { return c.UpdateKind.LocalValue },
+		undefined: true,
+	},
+	{
+		name: "update_kind_remote_value", of: func(c *sdk.Container) string { return c.UpdateKind.RemoteValue },
+		undefined: true,
+	},
+	{
+		name: "update_kind_semver_diff", of: func(c *sdk.Container) string { return c.UpdateKind.SemverDiff },
+		undefined: true,
+	},
 	{name: "watcher", of: func(c *sdk.Container) string { return c.Watcher }},
 }
 
@@ -121,7 +133,8 @@ func writeContainers(w *bufio.Writer, containers iter.Seq[*sdk.Container]) {
 	none := true
 	for c := range containers {
 		if none {
-			_, _ = w.WriteString("# HELP " + name + " The watched containers, each a series of value 1.\n# TYPE " + name + " gauge\n")
+			_, _ = w.WriteString("# HELP " + name + " The watched containers, each a series of value 1.\n# TYPE " +
+				name + " gauge\n")
 			none = false
 		}
 		_, _ = w.WriteString(name)

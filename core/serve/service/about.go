@@ -45,7 +45,9 @@ func (s *Service) About() About {
 	own := *c
 	own.Components, own.Auth = nil, nil
 	for _, l := range config.List(&own, nil, true) {
-		about.Settings = append(about.Settings, Setting{Name: l.Path, Value: s.opt.Redact(written(l.Value)), Source: l.Source})
+		about.Settings = append(about.Settings, Setting{
+			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Source: l.Source,
+		})
 	}
 	for _, p := range slices.Concat(c.Problems, s.installProblems(), s.opt.Components.Problems()) {
 		about.Problems = append(about.Problems, s.opt.Redact(p.String()))

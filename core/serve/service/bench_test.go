@@ -27,8 +27,15 @@ func BenchmarkUpdateHistory(b *testing.B) {
 		var change event.Change
 		for i := from; i < to; i++ {
 			n, round := i%containers, i/containers
-			e := event.Event{At: now.Add(-89 * 24 * time.Hour).Add(time.Duration(i) * 89 * 24 * time.Hour / events), Type: event.UpdateFound}
-			c := sdk.Container{ID: fmt.Sprint("c", n), Watcher: "local", Labels: labels, UpdateAvailable: round%2 == 1, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, SemverDiff: []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch}[n%3]}}
+			e := event.Event{
+				At: now.Add(-89 * 24 * time.Hour).Add(time.Duration(i) * 89 * 24 * time.Hour / events), Type: event.UpdateFound,
+			}
+			c := sdk.Container{
+				ID: fmt.Sprint("c", n), Watcher: "local", Labels: labels, UpdateAvailable: round%2 == 1,
+				UpdateKind: sdk.UpdateKind{
+					Kind: sdk.KindTag, SemverDiff: []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch}[n%3],
+				},
+			}
 			switch {
 			case round == 0:
 				e.Type, names[n] = event.ContainerAdded, fmt.Sprintf("app%03d", n)

@@ -62,7 +62,8 @@ func (s *Service) Choose(ctx context.Context, actor auth.Actor, choice Choice) e
 	if err := s.opt.Choices.Choose(ctx, actor.User, event.Subject(c), key, choice.Kind, choice.Until); err != nil {
 		return err
 	}
-	s.log.Info("decided about an update", "container", event.Subject(c), "action", choice.Kind, "version", key.To(), "until", sdk.TimeOf(choice.Until), "actor", actor.User, "address", actor.ClientAddress())
+	s.log.Info("decided about an update", "container", event.Subject(c), "action", choice.Kind, "version", key.To(),
+		"until", sdk.TimeOf(choice.Until), "actor", actor.User, "address", actor.ClientAddress())
 	return nil
 }
 
@@ -100,7 +101,8 @@ func (s *Service) UndoChoices(ctx context.Context, actor auth.Actor, container s
 	}
 	n, err := s.opt.Choices.Undo(ctx, actor.User, event.Subject(rec.Container))
 	if err == nil && n > 0 {
-		s.log.Info("choices undone", "container", event.Subject(rec.Container), "actor", actor.User, "address", actor.ClientAddress())
+		s.log.Info("choices undone", "container", event.Subject(rec.Container), "actor", actor.User, "address",
+			actor.ClientAddress())
 	}
 	return n, err
 }

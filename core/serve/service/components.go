@@ -146,7 +146,10 @@ func (s *Service) TriggersOf(actor auth.Actor, c sdk.Container) []Component {
 
 // component returns a component as an actor may see it.
 func (s *Service) component(actor auth.Actor, c *component.Component) Component {
-	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(), Acts: c.Can(kind.CapEngine) || c.Can(kind.CapOperate)}
+	v := Component{
+		View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(),
+		Acts: c.Can(kind.CapEngine) || c.Can(kind.CapOperate),
+	}
 	if actor.Operator() {
 		v.View = c.StoredView()
 	}

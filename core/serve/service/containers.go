@@ -50,7 +50,9 @@ func (s *Service) DeleteContainer(ctx context.Context, actor auth.Actor, id stri
 		return err
 	}
 	c := rec.Container
-	removed := event.Event{At: s.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
+	removed := event.Event{
+		At: s.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+	}
 	return s.opt.Store.Commit(ctx, event.Change{Remove: []string{c.ID}, Events: []event.Event{removed}})
 }
 
@@ -93,7 +95,9 @@ func (s *Service) Progress() []check.Progress { return s.opt.Checks.Progress() }
 // RunTrigger runs a trigger for containers, and returns when it has ended. The end
 // of ctx cancels it. test marks the run as a test. The error is an ErrNotFound when
 // there is no such trigger.
-func (s *Service) RunTrigger(ctx context.Context, actor auth.Actor, typ, name string, containers []sdk.Container, test bool) error {
+func (s *Service) RunTrigger(
+	ctx context.Context, actor auth.Actor, typ, name string, containers []sdk.Container, test bool,
+) error {
 	t, err := s.find(kind.Trigger, typ, name)
 	if err == nil {
 		err = allow(actor, auth.Write, "run triggers")

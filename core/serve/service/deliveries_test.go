@@ -26,7 +26,11 @@ func TestRetryDeliveryErrors(t *testing.T) {
 	if err := s.RetryDelivery(t.Context(), writer, 77); !errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotFailed) {
 		t.Errorf("of no delivery: %v", err)
 	}
-	if _, err := stored.Plan(t.Context(), "test", 1, []delivery.Delivery{{Trigger: "smtp.main", Subject: "local/web", Fingerprint: "a", State: delivery.Pending, CreatedAt: time.Now(), UpdatedAt: time.Now()}}); err != nil {
+	if _, err := stored.Plan(t.Context(), "test", 1,
+		[]delivery.Delivery{{
+			Trigger: "smtp.main", Subject: "local/web", Fingerprint: "a", State: delivery.Pending,
+			CreatedAt: time.Now(), UpdatedAt: time.Now(),
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.Deliveries(t.Context(), store.DeliveryFilter{})

@@ -79,17 +79,20 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		return metrics.State{}, err
 	}
 	records := s.opt.Store.Snapshot().All()
-	state := metrics.State{Pending: len(pending), Operations: len(s.OperationsUnderWay()), Containers: func(yield func(*sdk.Container) bool) {
-		for _, rec := range records {
-			if !yield(&rec.Container) {
-				return
+	state := metrics.State{Pending: len(pending), Operations: len(s.OperationsUnderWay()),
+		Containers: func(yield func(*sdk.Container) bool) {
+			for _, rec := range records {
+				if !yield(&rec.Container) {
+					return
+				}
 			}
-		}
-	}}
+		}}
 	for _, k := range kind.Kinds() {
 		for _, c := range s.opt.Components.All(k) {
 			condition, _ := c.State()
-			state.Components = append(state.Components, metrics.Component{Kind: k, Type: c.Type, Name: c.Name, Failed: condition == component.Failed})
+			state.Components = append(state.Components, metrics.Component{
+				Kind: k, Type: c.Type, Name: c.Name, Failed: condition == component.Failed,
+			})
 		}
 	}
 	state.Budgets = s.opt.Checks.Budgets()

@@ -33,8 +33,10 @@ func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
 	}
 	t.Cleanup(func() { s.Close() })
 	opt := Options{
-		Config: func() *config.Config { return &config.Config{} }, Store: s, Auth: auth.New(auth.Options{Config: &config.Config{}, Store: s, Log: hclog.NewNullLogger()}),
-		Redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Config: func() *config.Config { return &config.Config{} }, Store: s,
+		Auth:   auth.New(auth.Options{Config: &config.Config{}, Store: s, Log: hclog.NewNullLogger()}),
+		Redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, Log: hclog.NewNullLogger(),
+		Now: time.Now,
 	}
 	if change != nil {
 		change(&opt)

@@ -17,7 +17,9 @@ func TestHistoryHidesLoginsFromTokens(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	anonymous := auth.Actor{Identity: auth.Identity{User: auth.AnonymousName, Method: auth.AnonymousName, Scope: auth.Write}}
+	anonymous := auth.Actor{
+		Identity: auth.Identity{User: auth.AnonymousName, Method: auth.AnonymousName, Scope: auth.Write},
+	}
 	for _, test := range []struct {
 		actor auth.Actor
 		want  int

@@ -16,7 +16,8 @@ type Links interface {
 }
 
 // errNoLinks: messages have no links.
-var errNoLinks = sdk.WithKind(sdk.ErrUnsupported, errors.New("messages have no links: set public.url, and leave links.enabled as it is"))
+var errNoLinks = sdk.WithKind(sdk.ErrUnsupported,
+	errors.New("messages have no links: set public.url, and leave links.enabled as it is"))
 
 // HasLinks reports whether messages have links.
 func (s *Service) HasLinks() bool { return s.opt.Links != nil }

@@ -31,21 +31,26 @@ func (f *fakeLinks) Revoke(_ context.Context, triggerID string, ev ...event.Even
 type oneTrigger struct{ Components }
 
 func (oneTrigger) Trigger(id string) (*component.Trigger, bool) {
-	return &component.Trigger{Component: component.Component{Type: "ntfy", Name: "main"}}, strings.EqualFold(id, "ntfy.main")
+	return &component.Trigger{Component: component.Component{Type: "ntfy", Name: "main"}},
+		strings.EqualFold(id, "ntfy.main")
 }
 
 func TestRevokeLinks(t *testing.T) {
 	links := &fakeLinks{}
 	opt := Options{Components: oneTrigger{}, Links: links, Log: hclog.NewNullLogger(), Now: time.Now}
 	s := New(opt)
-	ana := auth.Actor{Identity: auth.Identity{User: "ana", Method: "basic.main", Scope: auth.Manage}, Address: netip.MustParseAddr("192.0.2.1")}
+	ana := auth.Actor{
+		Identity: auth.Identity{User: "ana", Method: "basic.main", Scope: auth.Manage},
+		Address:  netip.MustParseAddr("192.0.2.1"),
+	}
 	for given, want := range map[string]string{"": "", "NTFY.Main": "ntfy.main", "smtp.gone": "smtp.gone"} {
 		links.revoked, links.events = nil, nil
 		if err := s.RevokeLinks(t.Context(), ana, given); err != nil || len(links.revoked) != 1 || links.revoked[0] != want {
 			t.Fatalf("%q: revoked %q, %v", given, links.revoked, err)
 		}
 		e := links.events[0]
-		if e.Type != event.LinksRevoked || e.Subject != "ana" || *e.Login != (event.Login{Method: "basic.main", Address: "192.0.2.1", Trigger: want}) || !e.Type.Private() {
+		if e.Type != event.LinksRevoked || e.Subject != "ana" ||
+			*e.Login != (event.Login{Method: "basic.main", Address: "192.0.2.1", Trigger: want}) || !e.Type.Private() {
 			t.Errorf("%q: event %+v, %+v", given, e, e.Login)
 		}
 	}
@@ -54,7 +59,8 @@ func TestRevokeLinks(t *testing.T) {
 		t.Errorf("a long id: %v", err)
 	}
 	opt.Links = nil
-	if err := New(opt).RevokeLinks(t.Context(), ana, ""); !errors.Is(err, sdk.ErrUnsupported) || !strings.Contains(err.Error(), "public.url") {
+	if err := New(opt).RevokeLinks(t.Context(), ana, ""); !errors.Is(err, sdk.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "public.url") {
 		t.Errorf("without links: %v", err)
 	}
 }

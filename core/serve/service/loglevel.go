@@ -32,7 +32,8 @@ func (s *Service) SetLogLevel(ctx context.Context, actor auth.Actor, name string
 	}
 	changed := event.Setting{From: from.String(), To: to.String(), User: actor.User, Address: actor.ClientAddress()}
 	log := func() {
-		s.log.Info("the log level changes", "from", changed.From, "to", changed.To, "user", changed.User, "address", changed.Address)
+		s.log.Info("the log level changes", "from", changed.From, "to", changed.To, "user", changed.User, "address",
+			changed.Address)
 	}
 	// Logged at the more verbose of the two levels, where it is more likely to be seen.
 	if to > from {
@@ -48,7 +49,9 @@ func (s *Service) SetLogLevel(ctx context.Context, actor auth.Actor, name string
 
 // recordSetting appends to the log of events how a user changed a setting. What was changed stands even if that fails.
 func (s *Service) recordSetting(ctx context.Context, subject string, changed event.Setting) {
-	e := event.Event{At: s.opt.Now(), Type: event.SettingChanged, Subject: subject, Payload: event.Payload{Setting: &changed}}
+	e := event.Event{
+		At: s.opt.Now(), Type: event.SettingChanged, Subject: subject, Payload: event.Payload{Setting: &changed},
+	}
 	if err := s.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}}); err != nil {
 		s.log.Error("record that a setting changed", "setting", subject, "error", err)
 	}

@@ -30,7 +30,8 @@ func TestSetLogLevel(t *testing.T) {
 		if err := s.SetLogLevel(t.Context(), actor, level); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := s.LogLevel(), strings.ToLower(level); got != want || plugin.GetLevel().String() != want || root.Named("check").GetLevel() != hclog.Error {
+		if got, want := s.LogLevel(), strings.ToLower(level); got != want || plugin.GetLevel().String() != want ||
+			root.Named("check").GetLevel() != hclog.Error {
 			t.Errorf("the level is %s, that of a plugin %s, want %s", got, plugin.GetLevel(), want)
 		}
 	}
@@ -44,7 +45,9 @@ func TestSetLogLevel(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d events, %v: want one for each change", len(all), err)
 	}
-	for i, want := range []event.Setting{{From: "info", To: "debug", User: "ana", Address: "192.0.2.7"}, {From: "debug", To: "warn", User: "ana", Address: "192.0.2.7"}} {
+	for i, want := range []event.Setting{{From: "info", To: "debug", User: "ana", Address: "192.0.2.7"}, {
+		From: "debug", To: "warn", User: "ana", Address: "192.0.2.7",
+	}} {
 		if e := all[i]; e.Type != event.SettingChanged || e.Subject != "log.level" || e.Setting == nil || *e.Setting != want {
 			t.Errorf("%+v, want %+v", e, want)
 		}

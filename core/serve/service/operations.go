@@ -62,10 +62,12 @@ func (s *Service) StartOperation(ctx context.Context, actor auth.Actor, change C
 	}
 	op, err := s.opt.Updater.Start(ctx, req)
 	if err != nil {
-		s.log.Info("operation refused", "kind", change.Kind, "container", req.Container.Watcher+"/"+req.Container.Name, "actor", actor.User, "address", actor.ClientAddress(), "error", s.opt.Redact(err.Error()))
+		s.log.Info("operation refused", "kind", change.Kind, "container", req.Container.Watcher+"/"+req.Container.Name,
+			"actor", actor.User, "address", actor.ClientAddress(), "error", s.opt.Redact(err.Error()))
 		return operation.Operation{}, s.changeError(err)
 	}
-	s.log.Info("operation queued", "id", op.ID, "kind", change.Kind, "container", op.Watcher+"/"+op.Name, "actor", actor.User, "address", actor.ClientAddress())
+	s.log.Info("operation queued", "id", op.ID, "kind", change.Kind, "container", op.Watcher+"/"+op.Name, "actor",
+		actor.User, "address", actor.ClientAddress())
 	return s.redactOperation(op), nil
 }
 
@@ -153,7 +155,8 @@ func (s *Service) changeError(err error) error {
 // the names are shown. Codes and ids stay as they are, and names and
 // references but for what cannot be seen of them.
 func (s *Service) redactPlan(p watcher.Plan) watcher.Plan {
-	p.Name, p.From.Reference, p.To.Reference = visible.Line(p.Name), visible.Line(p.From.Reference), visible.Line(p.To.Reference)
+	p.Name, p.From.Reference, p.To.Reference = visible.Line(p.Name), visible.Line(p.From.Reference),
+		visible.Line(p.To.Reference)
 	p.Dependents, p.Backups = slices.Clone(p.Dependents), slices.Clone(p.Backups)
 	for i := range p.Dependents {
 		p.Dependents[i].Name = visible.Line(p.Dependents[i].Name)

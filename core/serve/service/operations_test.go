@@ -49,7 +49,11 @@ func (f *fakeUpdater) Allowed(string) error { return f.failure }
 func (f *fakeUpdater) UnderWay() []updater.Progress { return nil }
 func (f *fakeUpdater) ImageDiff(context.Context, sdk.Container) (updater.ImageDiff, error) {
 	change := imagediff.Change{Kind: imagediff.Env, Name: "TOKEN", After: secret}
-	return updater.ImageDiff{Diff: imagediff.Diff{Changes: []imagediff.Change{change}, Warnings: []imagediff.Warning{{Code: "image.user", Text: "runs as " + secret}}}}, f.failure
+	return updater.ImageDiff{
+		Diff: imagediff.Diff{
+			Changes: []imagediff.Change{change}, Warnings: []imagediff.Warning{{Code: "image.user", Text: "runs as " + secret}},
+		},
+	}, f.failure
 }
 func (f *fakeUpdater) Previous(context.Context, sdk.Container) (string, error) {
 	return "nginx:1", f.failure
@@ -75,7 +79,8 @@ func secretOperation() operation.Operation {
 		Image: watcher.TargetImage{Reference: "nginx:1", Config: &sdk.ImageConfig{Env: []string{secret}}},
 		Rules: watcher.UpdateRules{Health: watcher.HealthGate{HTTP: secret, Command: []string{secret}}},
 		Plan: watcher.Plan{
-			Steps: []watcher.Step{{ID: "pull", Text: secret}}, Carried: []watcher.Setting{{Name: "env A", Value: "of the user"}, {Name: "label b", Value: secret}},
+			Steps:   []watcher.Step{{ID: "pull", Text: secret}},
+			Carried: []watcher.Setting{{Name: "env A", Value: "of the user"}, {Name: "label b", Value: secret}},
 			Changes: []watcher.Change{{Name: "env C", Before: secret, After: secret}}, Warnings: reasons, Blocks: reasons,
 			Files: []watcher.FileChange{{Path: "compose.yaml", Diff: secret}},
 		},
@@ -91,7 +96,9 @@ func secretOperation() operation.Operation {
 func withContainer(t *testing.T, f *fakeUpdater) *Service {
 	t.Helper()
 	s, stored := newService(t, func(o *Options) { o.Updater, o.Operations = f, f })
-	if err := stored.Commit(t.Context(), event.Change{Put: []sdk.Container{{ID: "c1", Name: "web", Watcher: "local"}}}); err != nil {
+	if err := stored.Commit(t.Context(), event.Change{
+		Put: []sdk.Container{{ID: "c1", Name: "web", Watcher: "local"}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -102,7 +109,8 @@ func TestOperationsRequireScopes(t *testing.T) {
 	s := withContainer(t, f)
 	for _, actor := range []auth.Actor{unknown, reader} {
 		_, err := s.StartOperation(t.Context(), actor, Change{Container: "c1", Kind: operation.Update})
-		if !errors.Is(err, ErrForbidden) || !errors.Is(s.CancelOperation(t.Context(), actor, "op1"), ErrForbidden) || f.done > 0 {
+		if !errors.Is(err, ErrForbidden) || !errors.Is(s.CancelOperation(t.Context(), actor, "op1"), ErrForbidden) ||
+			f.done > 0 {
 			t.Errorf("with the scope %s: %v, %d done", actor.Scope, err, f.done)
 		}
 	}
@@ -112,10 +120,13 @@ func TestOperationsRequireScopes(t *testing.T) {
 	if _, err := s.Plan(t.Context(), reader, Change{Container: "c1"}); err != nil {
 		t.Errorf("a plan of a reader: %v", err)
 	}
-	if _, err := s.StartOperation(t.Context(), loggedIn, Change{Container: "C1", Kind: operation.Rollback, Digest: "d", State: "s"}); err != nil {
+	if _, err := s.StartOperation(t.Context(), loggedIn, Change{
+		Container: "C1", Kind: operation.Rollback, Digest: "d", State: "s",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.started[0]; got.Actor != "ana" || got.Container.ID != "c1" || got.Kind != operation.Rollback || got.Digest != "d" || got.State != "s" {
+	if got := f.started[0]; got.Actor != "ana" || got.Container.ID != "c1" || got.Kind != operation.Rollback ||
+		got.Digest != "d" || got.State != "s" {
 		t.Errorf("started %+v", got)
 	}
 }

@@ -119,9 +119,12 @@ func (s *Service) TrustPlugin(ctx context.Context, actor auth.Actor, name, sha25
 }
 
 // GrantPlugin gives a capability to an installed plugin, or takes it away, and has it
-// started again; who did so is recorded in the log of events. The error is an ErrNotFound when no plugin of that name was installed,
+// started again; who did so is recorded in the log of events. The error is an ErrNotFound when no plugin of that name
+// was installed,
 // an ErrForbidden unless the actor is an operator, and any other one when that cannot be.
-func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (Plugin, error) {
+func (s *Service) GrantPlugin(
+	ctx context.Context, actor auth.Actor, name, capability string, granted bool,
+) (Plugin, error) {
 	b, err := s.bundle(name)
 	if err == nil {
 		err = allowOperator(actor, "say what plugins are granted")
@@ -146,7 +149,8 @@ func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capab
 // recordPlugin records what a user decided about a plugin.
 func (s *Service) recordPlugin(ctx context.Context, actor auth.Actor, subject, from, to string) {
 	changed := event.Setting{From: from, To: to, User: actor.User, Address: actor.ClientAddress()}
-	s.log.Info("a user decides about a plugin", "subject", subject, "from", from, "to", to, "user", changed.User, "address", changed.Address)
+	s.log.Info("a user decides about a plugin", "subject", subject, "from", from, "to", to, "user", changed.User,
+		"address", changed.Address)
 	s.recordSetting(ctx, subject, changed)
 }
 

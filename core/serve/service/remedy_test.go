@@ -25,7 +25,8 @@ func TestRemedyFollowsTheKindOfTheError(t *testing.T) {
 		"invalid":          {sdk.Invalid("port", "want a whole number"), "Correct the named setting"},
 		"with its own one": {sdk.WithRemedy(sdk.WithKind(sdk.ErrUnavailable, odd), "turn hunter2 on"), "turn *** on"},
 	} {
-		if got := s.remedy(c.err); (c.want == "") != (got == "") || !strings.HasPrefix(got, c.want) && !strings.Contains(got, c.want) {
+		if got := s.remedy(c.err); (c.want == "") != (got == "") ||
+			!strings.HasPrefix(got, c.want) && !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

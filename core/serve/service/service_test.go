@@ -51,8 +51,9 @@ func (f *fakeParts) Budgets() []budget.Forecast                    { return nil 
 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{
-		Name: secret, Error: secret, Summary: []string{secret}, Warnings: []string{secret}, Rules: []check.Rule{{Name: "tag.include", Value: secret}},
-		Tags: []check.Verdict{{Tag: secret}},
+		Name: secret, Error: secret, Summary: []string{secret}, Warnings: []string{secret},
+		Rules: []check.Rule{{Name: "tag.include", Value: secret}},
+		Tags:  []check.Verdict{{Tag: secret}},
 	}
 }
 
@@ -92,11 +93,15 @@ func TestServiceRequiresScopes(t *testing.T) {
 		scope auth.Scope
 		do    func(context.Context, auth.Actor) error
 	}{
-		"check all":     {auth.Write, s.CheckAll},
-		"check one":     {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.CheckOne(ctx, a, c) }},
-		"delete":        {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.DeleteContainer(ctx, a, "c1") }},
-		"retry":         {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.RetryDelivery(ctx, a, 1) }},
-		"set log level": {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.SetLogLevel(ctx, a, "debug") }},
+		"check all": {auth.Write, s.CheckAll},
+		"check one": {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.CheckOne(ctx, a, c) }},
+		"delete": {auth.Write, func(ctx context.Context, a auth.Actor) error {
+			return s.DeleteContainer(ctx, a, "c1")
+		}},
+		"retry": {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.RetryDelivery(ctx, a, 1) }},
+		"set log level": {auth.Write, func(ctx context.Context, a auth.Actor) error {
+			return s.SetLogLevel(ctx, a, "debug")
+		}},
 		"test": {auth.Write, func(ctx context.Context, a auth.Actor) error {
 			_, err := s.Test(ctx, a, kind.Trigger, "smtp", "main", "")
 			return err
@@ -104,11 +109,23 @@ func TestServiceRequiresScopes(t *testing.T) {
 		"run": {auth.Write, func(ctx context.Context, a auth.Actor) error {
 			return s.RunTrigger(ctx, a, "smtp", "main", []sdk.Container{c}, false)
 		}},
-		"see tokens":         {auth.Manage, func(ctx context.Context, a auth.Actor) error { _, err := s.Tokens(ctx, a); return err }},
-		"revoke links":       {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.RevokeLinks(ctx, a, "") }},
-		"revoke token":       {auth.Manage, func(ctx context.Context, a auth.Actor) error { return s.RevokeToken(ctx, a, 1) }},
-		"see sessions":       {auth.Manage, func(ctx context.Context, a auth.Actor) error { _, err := s.Sessions(ctx, a); return err }},
-		"end session":        {auth.Manage, func(ctx context.Context, a auth.Actor) error { return s.EndSession(ctx, a, "x") }},
+		"see tokens": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
+			_, err := s.Tokens(ctx, a)
+			return err
+		}},
+		"revoke links": {auth.Write, func(ctx context.Context, a auth.Actor) error {
+			return s.RevokeLinks(ctx, a, "")
+		}},
+		"revoke token": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
+			return s.RevokeToken(ctx, a, 1)
+		}},
+		"see sessions": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
+			_, err := s.Sessions(ctx, a)
+			return err
+		}},
+		"end session": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
+			return s.EndSession(ctx, a, "x")
+		}},
 		"end other sessions": {auth.Manage, s.EndOtherSessions},
 		"create token": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
 			_, _, err := s.CreateToken(ctx, a, "ci", "read", time.Time{})
@@ -147,8 +164,9 @@ func TestUnknownThingsAreNotFound(t *testing.T) {
 	_, container := s.Container("missing")
 	for name, err := range map[string]error{
 		"test": test, "restart": restart, "trust": trust, "container": container,
-		"run": s.RunTrigger(ctx, loggedIn, "smtp", "missing", nil, false), "delete": s.DeleteContainer(ctx, loggedIn, "missing"),
-		"token": s.RevokeToken(ctx, loggedIn, 77), "session": s.EndSession(ctx, loggedIn, "missing"),
+		"run":    s.RunTrigger(ctx, loggedIn, "smtp", "missing", nil, false),
+		"delete": s.DeleteContainer(ctx, loggedIn, "missing"),
+		"token":  s.RevokeToken(ctx, loggedIn, 77), "session": s.EndSession(ctx, loggedIn, "missing"),
 	} {
 		if !errors.Is(err, ErrNotFound) || errors.Is(err, sdk.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
@@ -165,13 +183,17 @@ func TestTestRunsAnyHostForOperators(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(parts.requests) != 2 || parts.requests[0].AnyHost || !parts.requests[1].AnyHost || parts.requests[0].Image != "ghcr.io/a/b" {
+	if len(parts.requests) != 2 || parts.requests[0].AnyHost || !parts.requests[1].AnyHost ||
+		parts.requests[0].Image != "ghcr.io/a/b" {
 		t.Errorf("requests: %+v", parts.requests)
 	}
 }
 
 func TestTestResultsAreRedacted(t *testing.T) {
-	parts := &fakeParts{failure: errors.Join(testrun.ErrHost, errors.New(secret)), result: testrun.Result{Title: secret, Body: secret, Response: secret, Warnings: []string{secret}}}
+	parts := &fakeParts{
+		failure: errors.Join(testrun.ErrHost, errors.New(secret)),
+		result:  testrun.Result{Title: secret, Body: secret, Response: secret, Warnings: []string{secret}},
+	}
 	s, _ := newService(t, withParts(parts))
 	result, err := s.Test(t.Context(), writer, kind.Registry, "hub", "public", "")
 	if !errors.Is(err, testrun.ErrHost) || strings.Contains(err.Error(), secret) {

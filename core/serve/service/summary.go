@@ -40,7 +40,9 @@ func (s *Service) Summary(watcher string) (sum Summary, known bool) {
 		}
 	}
 	if watcher != "" {
-		records = slices.DeleteFunc(slices.Clone(records), func(rec *store.Record) bool { return !strings.EqualFold(rec.Container.Watcher, watcher) })
+		records = slices.DeleteFunc(slices.Clone(records), func(rec *store.Record) bool {
+			return !strings.EqualFold(rec.Container.Watcher, watcher)
+		})
 	}
 	for _, rec := range records {
 		sum.Add(&rec.Container)

@@ -24,7 +24,9 @@ type TestResult struct {
 // no such component, a testrun.ErrHost when the actor may not have a registry
 // contact the host of image, an *sdk.InvalidError that names image when it makes no
 // sense, and else what did not work.
-func (s *Service) Test(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name, image string) (TestResult, error) {
+func (s *Service) Test(
+	ctx context.Context, actor auth.Actor, k kind.Kind, typ, name, image string,
+) (TestResult, error) {
 	c, err := s.find(k, typ, name)
 	if err == nil {
 		err = allow(actor, auth.Write, "test components")
@@ -49,5 +51,8 @@ func (s *Service) Preview(ctx context.Context, typ, name string) (testrun.Result
 }
 
 func (s *Service) testResult(r testrun.Result) testrun.Result {
-	return testrun.Result{Title: s.opt.Redact(r.Title), Body: s.opt.Redact(r.Body), Response: s.opt.Redact(r.Response), Warnings: s.texts(r.Warnings)}
+	return testrun.Result{
+		Title: s.opt.Redact(r.Title), Body: s.opt.Redact(r.Body), Response: s.opt.Redact(r.Response),
+		Warnings: s.texts(r.Warnings),
+	}
 }

@@ -27,7 +27,9 @@ func (s *Service) Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, 
 // which cannot be found out again. The zero time of expires stands for never. The
 // error is an ErrForbidden unless a user is logged in, and an *sdk.InvalidError
 // when one of the values makes no sense.
-func (s *Service) CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string, made store.Token, err error) {
+func (s *Service) CreateToken(
+	ctx context.Context, actor auth.Actor, name, scope string, expires time.Time,
+) (secret string, made store.Token, err error) {
 	if err := allow(actor, auth.Manage, "create tokens"); err != nil {
 		return "", made, err
 	}

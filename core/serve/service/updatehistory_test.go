@@ -31,8 +31,14 @@ func TestUpdateHistoryReadsEachEventOnce(t *testing.T) {
 	})
 	now := time.Now()
 	become := func(at time.Time, typ event.Type, kind string) {
-		c := sdk.Container{ID: "c1", Watcher: "local", Name: "web", UpdateAvailable: kind != "", UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, SemverDiff: kind}}
-		if err := stored.Commit(t.Context(), event.Change{Put: []sdk.Container{c}, Events: []event.Event{{At: at, Type: typ, Subject: "local/web", Payload: event.Payload{Container: &c}}}}); err != nil {
+		c := sdk.Container{
+			ID: "c1", Watcher: "local", Name: "web", UpdateAvailable: kind != "",
+			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, SemverDiff: kind},
+		}
+		if err := stored.Commit(t.Context(), event.Change{
+			Put:    []sdk.Container{c},
+			Events: []event.Event{{At: at, Type: typ, Subject: "local/web", Payload: event.Payload{Container: &c}}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,9 @@ func (s *Service) ReceiveWebhook(name string, header http.Header, token string, 
 }
 
 // CheckByWebhook checks what a request of CI names, which has the secret of a webhook.
-func (s *Service) CheckByWebhook(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error) {
+func (s *Service) CheckByWebhook(
+	ctx context.Context, name string, header http.Header, token string, body []byte,
+) ([]webhook.Result, error) {
 	if s.opt.Webhooks == nil {
 		return nil, webhook.ErrSecret
 	}

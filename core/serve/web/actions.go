@@ -34,7 +34,10 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 	case do == "check-all":
 		started = u.checkAll(actor)
 	case len(chosen) == 0:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
+			Back: "To the containers", BackTo: "/containers",
+		})
 		return
 	case do == "update":
 		if newer := updatable(chosen); len(newer) > 0 {
@@ -55,7 +58,11 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		choices := triggerChoices(u.Service.Components(actor, kind.Trigger))
 		i := slices.IndexFunc(choices, func(t triggerChoice) bool { return t.ID == id })
 		if i < 0 {
-			u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "There is no such trigger", Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers", BackTo: "/triggers"})
+			u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+				Title:  "There is no such trigger",
+				Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers",
+				BackTo: "/triggers",
+			})
 			return
 		}
 		if choices[i].Acts && r.PostFormValue("sure") == "" {
@@ -64,11 +71,15 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		}
 		started = u.runTrigger(actor, id, chosen)
 	default:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it."})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it.",
+		})
 		return
 	}
 	if !started {
-		u.renderError(w, r, http.StatusServiceUnavailable, problem{Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it."})
+		u.renderError(w, r, http.StatusServiceUnavailable, problem{
+			Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it.",
+		})
 		return
 	}
 	u.done(w, r)
@@ -114,13 +125,14 @@ func names(of []sdk.Container) string {
 }
 
 func (u *UI) checkAll(actor auth.Actor) bool {
-	return u.tasks.start(task{Title: "Checking every container", Steps: 1}, func(ctx context.Context, step func()) (string, bool) {
-		defer step()
-		if err := u.Service.CheckAll(ctx, actor); err != nil {
-			return "The check did not end: " + err.Error() + ".", true
-		}
-		return "Checked: " + sentence(u.count()) + ".", false
-	})
+	return u.tasks.start(task{Title: "Checking every container", Steps: 1},
+		func(ctx context.Context, step func()) (string, bool) {
+			defer step()
+			if err := u.Service.CheckAll(ctx, actor); err != nil {
+				return "The check did not end: " + err.Error() + ".", true
+			}
+			return "Checked: " + sentence(u.count()) + ".", false
+		})
 }
 
 // count counts all containers.
@@ -133,21 +145,22 @@ func (u *UI) count() tally.Counts {
 }
 
 func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
-	return u.tasks.start(task{Title: "Checking " + names(chosen), Steps: len(chosen)}, func(ctx context.Context, step func()) (string, bool) {
-		errs := make([]error, len(chosen))
-		var wait sync.WaitGroup
-		slots := make(chan struct{}, atOnce)
-		for i, c := range chosen {
-			slots <- struct{}{}
-			wait.Go(func() {
-				errs[i] = u.Service.CheckOne(ctx, actor, c)
-				step()
-				<-slots
-			})
-		}
-		wait.Wait()
-		return u.checked(chosen, errs)
-	})
+	return u.tasks.start(task{Title: "Checking " + names(chosen), Steps: len(chosen)},
+		func(ctx context.Context, step func()) (string, bool) {
+			errs := make([]error, len(chosen))
+			var wait sync.WaitGroup
+			slots := make(chan struct{}, atOnce)
+			for i, c := range chosen {
+				slots <- struct{}{}
+				wait.Go(func() {
+					errs[i] = u.Service.CheckOne(ctx, actor, c)
+					step()
+					<-slots
+				})
+			}
+			wait.Wait()
+			return u.checked(chosen, errs)
+		})
 }
 
 // checked says how checks of containers went.

@@ -16,7 +16,9 @@ func TestActionForm(t *testing.T) {
 	act := func(form url.Values, headers ...string) *httptest.ResponseRecorder {
 		return request(u, "POST", "/containers/act", form, headers...)
 	}
-	if w := act(url.Values{"do": {"check"}, "c": {"local/one", "local/one", "local/two", "local/gone"}, "back": {"/containers?q=x"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/containers?q=x" {
+	if w := act(url.Values{
+		"do": {"check"}, "c": {"local/one", "local/one", "local/two", "local/gone"}, "back": {"/containers?q=x"},
+	}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/containers?q=x" {
 		t.Fatalf("%d %s", w.Code, w.Header().Get("Location"))
 	}
 	got := []string{<-checked, <-checked}
@@ -24,7 +26,8 @@ func TestActionForm(t *testing.T) {
 	if !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("checked %q", got)
 	}
-	if w := act(url.Values{"do": {"check-all"}}, "HX-Request", "true"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `id="work"`) {
+	if w := act(url.Values{"do": {"check-all"}}, "HX-Request", "true"); w.Code != http.StatusOK ||
+		!strings.Contains(w.Body.String(), `id="work"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if got := <-checked; got != "all" {
@@ -38,13 +41,16 @@ func TestActionForm(t *testing.T) {
 			t.Errorf("%d, want %d: %s", w.Code, want, w.Body)
 		}
 	}
-	for _, form := range []url.Values{{}, {"do": {"dance"}, "c": {"local/one"}}, {"do": {"run"}, "c": {"local/one"}, "trigger": {evil}}} {
+	for _, form := range []url.Values{{}, {"do": {"dance"}, "c": {"local/one"}}, {
+		"do": {"run"}, "c": {"local/one"}, "trigger": {evil},
+	}} {
 		if w := act(form); w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), "<script>alert") {
 			t.Errorf("%v: %d %s", form, w.Code, w.Body)
 		}
 	}
 	refused := act(url.Values{"do": {"check"}}, "HX-Request", "true", "HX-Target", "section#work")
-	if !strings.Contains(refused.Body.String(), `id="work"`) || !strings.Contains(refused.Body.String(), "Nothing was chosen") {
+	if !strings.Contains(refused.Body.String(), `id="work"`) ||
+		!strings.Contains(refused.Body.String(), "Nothing was chosen") {
 		t.Errorf("htmx is told %s", refused.Body)
 	}
 }
@@ -53,9 +59,11 @@ func TestActionForm(t *testing.T) {
 func TestConfirmRunOfTrigger(t *testing.T) {
 	u, _ := withStore(t)
 	w := httptest.NewRecorder()
-	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), evil, []sdk.Container{a("one"), a("two", func(c *sdk.Container) { c.DisplayName = evil })})
+	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), evil,
+		[]sdk.Container{a("one"), a("two", func(c *sdk.Container) { c.DisplayName = evil })})
 	body := w.Body.String()
-	contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`, `name="sure" value="1"`, `action="/base/containers/act"`)
+	contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`,
+		`name="sure" value="1"`, `action="/base/containers/act"`)
 	mustBeInert(t, body)
 }
 

@@ -196,7 +196,8 @@ func (d *document) operation(method, path string, o documentedOperation) apiOper
 			given = d.Components.Parameters[lastPart(given.Ref)]
 		}
 		shown.Parameters = append(shown.Parameters, apiField{
-			Name: given.Name, Where: given.In, Description: given.Description, Type: typeOf(given.Schema), Required: given.Required,
+			Name: given.Name, Where: given.In, Description: given.Description, Type: typeOf(given.Schema),
+			Required: given.Required,
 		})
 	}
 	if o.RequestBody != nil {
@@ -257,7 +258,8 @@ func fieldsOf(prefix string, s schema) []apiField {
 	for _, property := range s.Properties {
 		of := property.Value
 		fields = append(fields, apiField{
-			Name: prefix + property.Key, Description: of.Description, Type: typeOf(of), Required: slices.Contains(s.Required, property.Key),
+			Name: prefix + property.Key, Description: of.Description, Type: typeOf(of),
+			Required: slices.Contains(s.Required, property.Key),
 		})
 		below := prefix + property.Key + "."
 		if of.Items != nil {

@@ -45,11 +45,13 @@ func TestAPIPage(t *testing.T) {
 			t.Errorf("a link leads to the schema %q, which there is not", name)
 		}
 	}
-	contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image", `<code>dogwatch.display.name</code>`)
+	contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image",
+		`<code>dogwatch.display.name</code>`)
 }
 
 func TestReadAPIRejectsInvalidDocuments(t *testing.T) {
-	for _, text := range []string{"\t", "paths: []", "paths: {/x: {get: []}}", "paths: {/x: {parameters: {}, get: {}}}", "components: {schemas: 5}"} {
+	for _, text := range []string{"\t", "paths: []", "paths: {/x: {get: []}}", "paths: {/x: {parameters: {}, get: {}}}",
+		"components: {schemas: 5}"} {
 		if _, err := readAPI([]byte(text)); err == nil {
 			t.Errorf("%q: no error", text)
 		}

@@ -86,19 +86,23 @@ func behindOf(days []history.Day) *behindView {
 	first, last := days[0], days[len(days)-1]
 	v := &behindView{
 		First: date(first), Last: "today",
-		Sentence: fmt.Sprintf("%s now, those held included; %d on %s; most were %d, on %s.", plural(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
+		Sentence: fmt.Sprintf("%s now, those held included; %d on %s; most were %d, on %s.",
+			plural(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
 	}
 	if missing := fewDays - len(days); missing > 0 {
 		v.First = shortDate(last, 1-fewDays)
 	}
-	v.Pictures = []picture{pictureOf("size", "By size", days, sizes()), pictureOf("age", "By how long they wait", days, ages())}
+	v.Pictures = []picture{pictureOf("size", "By size", days, sizes()),
+		pictureOf("age", "By how long they wait", days, ages())}
 	for i, d := range slices.Backward(days) {
 		before := history.Day{}
 		if i > 0 {
 			before = days[i-1]
 		}
 		if before.Date = d.Date; d != before {
-			v.Days = append(v.Days, dayRow{Date: date(d), Updates: d.Updates, Sizes: countsOf(d, sizes()), Ages: countsOf(d, ages())})
+			v.Days = append(v.Days, dayRow{
+				Date: date(d), Updates: d.Updates, Sizes: countsOf(d, sizes()), Ages: countsOf(d, ages()),
+			})
 		}
 	}
 	return v
@@ -139,7 +143,9 @@ func pictureOf(id, title string, days []history.Day, bands []band) picture {
 		}
 		description += fmt.Sprintf("%s: %d", b.word, now)
 	}
-	svg, top := chart.Stack(chart.Text{ID: "behind-" + id, Title: "Updates by day, " + title, Description: description + "."}, drawn)
+	svg, top := chart.Stack(chart.Text{
+		ID: "behind-" + id, Title: "Updates by day, " + title, Description: description + ".",
+	}, drawn)
 	p.SVG, p.Top = template.HTML(svg), top // chart escapes its texts
 	return p
 }

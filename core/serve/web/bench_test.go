@@ -15,7 +15,8 @@ import (
 func fleet(n int) []sdk.Container {
 	var all []sdk.Container
 	for i := range n {
-		c := a(fmt.Sprintf("app%03d", i), in(fmt.Sprintf("stack%d", i/10)), labelled("org.opencontainers.image.source", "https://example.org"))
+		c := a(fmt.Sprintf("app%03d", i), in(fmt.Sprintf("stack%d", i/10)),
+			labelled("org.opencontainers.image.source", "https://example.org"))
 		switch i % 5 {
 		case 0:
 			newer("2.0.0", "major")(&c)

@@ -20,16 +20,31 @@ func TestBudgetsInWords(t *testing.T) {
 		row      string
 		overview string
 	}{
-		{"none set", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7}, Next: 9}, "7 requests in the last hour; the next checks make about 9; no budget is set", ""},
-		{"enough", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7, Allowance: allowed}, Next: 9}, "7 of 100 requests in 6h used; the next checks make about 9", ""},
-		{"too little", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 92, Allowance: allowed}, Next: 12}, "92 of 100 requests in 6h used; the next checks make about 12, of which 4 are left for later ones",
+		{"none set", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7}, Next: 9},
+			"7 requests in the last hour; the next checks make about 9; no budget is set", ""},
+		{"enough", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7, Allowance: allowed}, Next: 9},
+			"7 of 100 requests in 6h used; the next checks make about 9", ""},
+		{"too little", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 92, Allowance: allowed}, Next: 12},
+			"92 of 100 requests in 6h used; the next checks make about 12, of which 4 are left for later ones",
 			"docker.io: 92 of 100 requests in 6h used; the next checks make about 12, of which 4 are left for later ones."},
-		{"reported", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 50, Reported: budget.Report{Allowance: budget.Allowance{Requests: 60, Per: time.Minute}, Remaining: 10}, Since: 7}, Next: 12},
+		{"reported", budget.Forecast{
+			Use: budget.Use{
+				Host: "docker.io", Used: 50,
+				Reported: budget.Report{Allowance: budget.Allowance{Requests: 60, Per: time.Minute}, Remaining: 10}, Since: 7,
+			}, Next: 12,
+		},
 			"50 requests in the last hour; the host reports 3 of 60 requests in 1m left; the next checks make about 12, of which 9 are left for later ones",
 			"docker.io: 50 requests in the last hour; the host reports 3 of 60 requests in 1m left; the next checks make about 12, of which 9 are left for later ones."},
-		{"pulls", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 7, Reported: budget.Report{Allowance: budget.Allowance{Requests: 100}, Pulls: true}}, Next: 12}, "7 requests in the last hour; the next checks make about 12; no budget is set", ""},
-		{"estimated", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 1, Estimated: true}, Next: 1}, "about 1 request in the last hour (one for each question, as the plugin does not count them); the next checks make about 1; no budget is set", ""},
-		{"full", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 100, Allowance: allowed, FullUntil: noon.Add(time.Hour)}, Next: 12}, "100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones",
+		{"pulls", budget.Forecast{
+			Use: budget.Use{
+				Host: "docker.io", Used: 7, Reported: budget.Report{Allowance: budget.Allowance{Requests: 100}, Pulls: true},
+			}, Next: 12,
+		}, "7 requests in the last hour; the next checks make about 12; no budget is set", ""},
+		{"estimated", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 1, Estimated: true}, Next: 1},
+			"about 1 request in the last hour (one for each question, as the plugin does not count them); the next checks make about 1; no budget is set", ""},
+		{"full", budget.Forecast{
+			Use: budget.Use{Host: "docker.io", Used: 100, Allowance: allowed, FullUntil: noon.Add(time.Hour)}, Next: 12,
+		}, "100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones",
 			"docker.io: 100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

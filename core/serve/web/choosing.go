@@ -61,7 +61,8 @@ type madeChoice struct {
 
 // snoozePresets are for how long updates are snoozed.
 func snoozePresets() []choice {
-	return []choice{{"1", "until tomorrow", false}, {"7", "for a week", true}, {"30", "for a month", false}, {untilNext, "until the next version", false}}
+	return []choice{{"1", "until tomorrow", false}, {"7", "for a week", true}, {"30", "for a month", false},
+		{untilNext, "until the next version", false}}
 }
 
 // versionsToChoose are the versions of the update of a container.
@@ -84,7 +85,8 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 	for _, level := range []struct {
 		word string
 		of   *sdk.Release
-	}{{sdk.DiffPatch, c.Result.Levels.Patch}, {sdk.DiffMinor, c.Result.Levels.Minor}, {sdk.DiffMajor, c.Result.Levels.Major}} {
+	}{{sdk.DiffPatch, c.Result.Levels.Patch}, {sdk.DiffMinor, c.Result.Levels.Minor},
+		{sdk.DiffMajor, c.Result.Levels.Major}} {
 		if level.of != nil && level.of.Tag != c.Result.Tag {
 			all = append(all, choice{level.of.Tag, level.of.Tag + " (" + level.word + ")", level.of.Tag == chosen})
 		}
@@ -106,7 +108,9 @@ func (u *UI) chooserOf(r *http.Request, chosen []sdk.Container, given url.Values
 		c := &chosen[i]
 		key := c.Watcher + "/" + c.Name
 		if versions := versionsToChoose(c, given.Get("version:"+key)); versions != nil {
-			f.Items = append(f.Items, chooserItem{Key: key, Name: nameOf(c), Href: hrefOf(c), Current: shortTag(c.Image.Tag.Value), Versions: versions})
+			f.Items = append(f.Items, chooserItem{
+				Key: key, Name: nameOf(c), Href: hrefOf(c), Current: shortTag(c.Image.Tag.Value), Versions: versions,
+			})
 			f.Approve = f.Approve || c.Base == nil
 			f.May = f.May || u.carriesOut(r, c)
 		}
@@ -163,7 +167,10 @@ func (u *UI) showChooser(w http.ResponseWriter, r *http.Request) {
 	}
 	f := u.chooserOf(r, chosen, query)
 	if f == nil {
-		p := problem{Title: "There is nothing to decide", Detail: "Nothing newer is known of what was chosen.", Back: "To the containers", BackTo: "/containers"}
+		p := problem{
+			Title: "There is nothing to decide", Detail: "Nothing newer is known of what was chosen.",
+			Back: "To the containers", BackTo: "/containers",
+		}
 		if !u.mayChoose(r) {
 			p.Title, p.Detail = "This is not allowed", "Only a login, or a token that may write, allows to decide about updates."
 		}
@@ -183,7 +190,11 @@ func (u *UI) refuseSelection(w http.ResponseWriter, r *http.Request, n int) bool
 	if n > 0 && n <= maxSelected {
 		return false
 	}
-	u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+	u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		Title:  "Nothing was chosen",
+		Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
+		Back:   "To the containers", BackTo: "/containers",
+	})
 	return true
 }
 
@@ -209,7 +220,9 @@ func (u *UI) snoozedUntil(form url.Values) (time.Time, error) {
 		case err != nil:
 			return day, sdk.Invalid("date", "want a day such as %s", now.AddDate(0, 0, 7).Format(time.DateOnly))
 		case !day.After(now):
-			return day, sdk.Invalid("date", "a snooze lasts until a day to come, the earliest is %s", now.AddDate(0, 0, 1).Format(time.DateOnly))
+			return day,
+				sdk.Invalid("date", "a snooze lasts until a day to come, the earliest is %s",
+					now.AddDate(0, 0, 1).Format(time.DateOnly))
 		}
 		return day, nil
 	}
@@ -311,12 +324,17 @@ func (u *UI) decideOne(r *http.Request, c *sdk.Container, action, version string
 	if !until.IsZero() {
 		version = "" // a snooze with an end holds every update
 	}
-	return u.Service.Choose(r.Context(), u.actor(r), service.Choice{Container: c.ID, Kind: policy.ChoiceKind(action), Version: version, Until: until})
+	return u.Service.Choose(r.Context(), u.actor(r), service.Choice{
+		Container: c.ID, Kind: policy.ChoiceKind(action), Version: version, Until: until,
+	})
 }
 
 // refuseChoice responds to what cannot be decided.
 func (u *UI) refuseChoice(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem{Title: "Nothing was decided", Detail: sentenceOf(err.Error()), Back: "Back", BackTo: localPath(r.PostFormValue("back"))}
+	p := problem{
+		Title: "Nothing was decided", Detail: sentenceOf(err.Error()), Back: "Back",
+		BackTo: localPath(r.PostFormValue("back")),
+	}
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):

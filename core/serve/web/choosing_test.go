@@ -33,7 +33,9 @@ func levelled(patch, minor, major string) func(*sdk.Container) {
 
 // chosenOf returns a choice about the update of a container that a made.
 func chosenOf(name string, kind policy.ChoiceKind, tag string, until time.Time) policy.Choice {
-	c := policy.Choice{Subject: "local/" + name, Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Hour)), Until: sdk.TimeOf(until)}
+	c := policy.Choice{
+		Subject: "local/" + name, Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Hour)), Until: sdk.TimeOf(until),
+	}
 	if tag != "" {
 		c.Update = update.Key{Subject: c.Subject, Kind: sdk.KindTag, FromTag: "1.0.0", ToTag: tag}
 	}
@@ -41,10 +43,13 @@ func chosenOf(name string, kind policy.ChoiceKind, tag string, until time.Time) 
 }
 
 func TestChooserOnThePageOfAContainer(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")), a("one", newer("2.0.0", "major")), a("current"))
+	u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")),
+		a("one", newer("2.0.0", "major")), a("current"))
 	_, body := get(t, u, "/containers/local/db")
-	contains(t, body, `action="/base/choose"`, `<select name="version:local/db"`, `<option value="9.0.0">9.0.0 (major)</option>`, `<option value="8.2.1">8.2.1 (minor)</option>`,
-		`name="do" value="skip"`, `name="do" value="snooze"`, `name="do" value="approve"`, `min="`+noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`, `<option value="7" selected>for a week</option>`)
+	contains(t, body, `action="/base/choose"`, `<select name="version:local/db"`,
+		`<option value="9.0.0">9.0.0 (major)</option>`, `<option value="8.2.1">8.2.1 (minor)</option>`,
+		`name="do" value="skip"`, `name="do" value="snooze"`, `name="do" value="approve"`,
+		`min="`+noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`, `<option value="7" selected>for a week</option>`)
 	if strings.Index(body, `value="snooze"`) > strings.Index(body, `value="approve"`) {
 		t.Error("enter in the field of the date approves")
 	}
@@ -54,7 +59,8 @@ func TestChooserOnThePageOfAContainer(t *testing.T) {
 		t.Error("there is something to decide about a container without an update")
 	}
 	for _, path := range []string{"/containers/local/db", "/containers", "/policies"} {
-		if body := request(u, "GET", path, nil).Body.String(); strings.Contains(body, "/base/choose") || strings.Contains(body, `value="decide"`) {
+		if body := request(u, "GET", path, nil).Body.String(); strings.Contains(body, "/base/choose") ||
+			strings.Contains(body, `value="decide"`) {
 			t.Errorf("%s: one who may only read can decide", path)
 		}
 	}
@@ -71,11 +77,19 @@ func TestChoose(t *testing.T) {
 		want service.Choice
 		said string
 	}{
-		"skip":                       {url.Values{"do": {"skip"}, "version:local/db": {"9.0.0"}}, service.Choice{Kind: policy.Skip, Version: "9.0.0"}, "Skipped: db"},
-		"approve another level":      {url.Values{"do": {"approve"}, "version:local/db": {"8.2.1"}}, service.Choice{Kind: policy.Approved, Version: "8.2.1"}, "Approved: db"},
-		"snooze for a week":          {url.Values{"do": {"snooze"}, "until": {"7"}, "version:local/db": {"9.0.0"}}, service.Choice{Kind: policy.Snooze, Until: noon.AddDate(0, 0, 7)}, "Snoozed: db"},
-		"snooze until a day":         {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{Kind: policy.Snooze, Until: midnight}, "Snoozed: db"},
-		"snooze to the next version": {url.Values{"do": {"snooze"}, "until": {"next"}, "version:local/db": {"9.0.0"}}, service.Choice{Kind: policy.Snooze, Version: "9.0.0"}, "with the next version"},
+		"skip": {url.Values{"do": {"skip"}, "version:local/db": {"9.0.0"}}, service.Choice{
+			Kind: policy.Skip, Version: "9.0.0",
+		}, "Skipped: db"},
+		"approve another level": {url.Values{"do": {"approve"}, "version:local/db": {"8.2.1"}}, service.Choice{
+			Kind: policy.Approved, Version: "8.2.1",
+		}, "Approved: db"},
+		"snooze for a week": {url.Values{"do": {"snooze"}, "until": {"7"}, "version:local/db": {"9.0.0"}},
+			service.Choice{Kind: policy.Snooze, Until: noon.AddDate(0, 0, 7)}, "Snoozed: db"},
+		"snooze until a day": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{
+			Kind: policy.Snooze, Until: midnight,
+		}, "Snoozed: db"},
+		"snooze to the next version": {url.Values{"do": {"snooze"}, "until": {"next"}, "version:local/db": {"9.0.0"}},
+			service.Choice{Kind: policy.Snooze, Version: "9.0.0"}, "with the next version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
@@ -90,7 +104,8 @@ func TestChoose(t *testing.T) {
 				t.Errorf("chosen is %+v, want %+v", got, test.want)
 			}
 			_, body := get(t, u, "/containers/local/db")
-			contains(t, body, test.said, `<input type="hidden" name="task" value="1"><input type="hidden" name="c" value="local/db">`)
+			contains(t, body, test.said,
+				`<input type="hidden" name="task" value="1"><input type="hidden" name="c" value="local/db">`)
 			if body := request(u, "GET", "/work", nil).Body.String(); strings.Contains(body, "Undo") {
 				t.Error("one who may only read can undo it")
 			}
@@ -105,14 +120,15 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 		form url.Values
 		want string
 	}{
-		"nothing":               {url.Values{"do": {"skip"}}, "Nothing was chosen"},
-		"gone":                  {url.Values{"do": {"skip"}, "c": {"local/gone"}}, "Nothing was chosen"},
-		"another action":        {url.Values{"do": {"dance"}, "c": {"local/db"}}, "not understood"},
-		"a day that is over":    {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"2001-01-01"}}, "a day to come"},
-		"no day":                {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"soon"}}, "want a day such as"},
-		"no end":                {url.Values{"do": {"snooze"}, "c": {"local/db"}}, "until when"},
-		"an end too far":        {url.Values{"do": {"snooze"}, "c": {"local/db"}, "until": {"99999"}}, "until when"},
-		"what the service does": {url.Values{"do": {"skip"}, "c": {"local/db"}, "version:local/db": {evil}}, "none of the newer versions"},
+		"nothing":            {url.Values{"do": {"skip"}}, "Nothing was chosen"},
+		"gone":               {url.Values{"do": {"skip"}, "c": {"local/gone"}}, "Nothing was chosen"},
+		"another action":     {url.Values{"do": {"dance"}, "c": {"local/db"}}, "not understood"},
+		"a day that is over": {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"2001-01-01"}}, "a day to come"},
+		"no day":             {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"soon"}}, "want a day such as"},
+		"no end":             {url.Values{"do": {"snooze"}, "c": {"local/db"}}, "until when"},
+		"an end too far":     {url.Values{"do": {"snooze"}, "c": {"local/db"}, "until": {"99999"}}, "until when"},
+		"what the service does": {url.Values{"do": {"skip"}, "c": {"local/db"}, "version:local/db": {evil}},
+			"none of the newer versions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, body := post(t, u, "/choose", test.form)
@@ -136,16 +152,20 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 	u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
 	fakes(u).permission = service.Permission{Allowed: true}
-	form := url.Values{"do": {"approve"}, "c": {"local/db"}, "version:local/db": {"8.2.1"}, "back": {"/containers?state=held"}}
+	form := url.Values{
+		"do": {"approve"}, "c": {"local/db"}, "version:local/db": {"8.2.1"}, "back": {"/containers?state=held"},
+	}
 	r, _ := post(t, u, "/choose", form)
 	to := strings.TrimPrefix(r.Header.Get("Location"), "/base")
 	if r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, "/choose?") || len(fakes(u).chosen) > 0 {
 		t.Fatalf("%d, leads to %q, and chosen is %+v", r.StatusCode, to, fakes(u).chosen)
 	}
 	_, body := get(t, u, to)
-	contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`, `name="back" value="/containers?state=held"`, "carried out")
+	contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`,
+		`name="back" value="/containers?state=held"`, "carried out")
 	form.Set("sure", "1")
-	if r, _ = post(t, u, "/choose", form); r.Header.Get("Location") != "/base/containers?state=held" || len(fakes(u).chosen) != 1 {
+	if r, _ = post(t, u, "/choose", form); r.Header.Get("Location") != "/base/containers?state=held" ||
+		len(fakes(u).chosen) != 1 {
 		t.Errorf("leads to %q, and chosen is %+v", r.Header.Get("Location"), fakes(u).chosen)
 	}
 	htmx := httptest.NewRequest(http.MethodPost, "/choose", strings.NewReader("do=approve&c=local/db"))
@@ -160,19 +180,25 @@ func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 
 func TestDecideAboutASelection(t *testing.T) {
 	u, _ := withStore(t, a("db", newer("9.0.0", "major")), a("web", newer("1.1.0", "minor")), a("current"))
-	r, _ := post(t, u, "/containers/act", url.Values{"do": {"decide"}, "c": {"local/db", "local/web", "local/current"}, "back": {"/containers?q=b"}})
+	r, _ := post(t, u, "/containers/act", url.Values{
+		"do": {"decide"}, "c": {"local/db", "local/web", "local/current"}, "back": {"/containers?q=b"},
+	})
 	to := strings.TrimPrefix(r.Header.Get("Location"), "/base")
 	_, body := get(t, u, to)
-	contains(t, body, "Decide about 2 updates", `name="c" value="local/db" checked`, `name="c" value="local/web" checked`, `name="back" value="/containers?q=b"`)
+	contains(t, body, "Decide about 2 updates", `name="c" value="local/db" checked`,
+		`name="c" value="local/web" checked`, `name="back" value="/containers?q=b"`)
 
 	fakes(u).fakeChoices.err = map[string]error{"id-web": errors.New("disk is full")}
-	form := url.Values{"do": {"skip"}, "c": {"local/db", "local/web"}, "version:local/db": {"9.0.0"}, "version:local/web": {"1.1.0"}}
+	form := url.Values{
+		"do": {"skip"}, "c": {"local/db", "local/web"}, "version:local/db": {"9.0.0"}, "version:local/web": {"1.1.0"},
+	}
 	post(t, u, "/choose", form)
 	if got := fakes(u).chosen; len(got) != 1 || got[0].Version != "9.0.0" {
 		t.Errorf("chosen is %+v", got)
 	}
 	_, body = get(t, u, "/containers")
-	contains(t, body, "Skipped: 2 containers", "It failed for web: disk is full", `name="task" value="1"><input type="hidden" name="c" value="local/db"><button`)
+	contains(t, body, "Skipped: 2 containers", "It failed for web: disk is full",
+		`name="task" value="1"><input type="hidden" name="c" value="local/db"><button`)
 
 	post(t, u, "/choose", url.Values{"do": {"undo"}, "c": {"local/db"}, "task": {"1"}})
 	_, body = get(t, u, "/containers")
@@ -182,7 +208,9 @@ func TestDecideAboutASelection(t *testing.T) {
 	if got := fakes(u).undone; !slices.Equal(got, []string{"id-db"}) {
 		t.Errorf("undone is %q", got)
 	}
-	for path, want := range map[string]string{"/choose?c=local/current": "Nothing newer is known", "/choose": "Nothing was chosen"} {
+	for path, want := range map[string]string{
+		"/choose?c=local/current": "Nothing newer is known", "/choose": "Nothing was chosen",
+	} {
 		if code, body := get(t, u, path); code != http.StatusUnprocessableEntity || !strings.Contains(body, want) {
 			t.Errorf("%s: %d", path, code)
 		}
@@ -192,12 +220,16 @@ func TestDecideAboutASelection(t *testing.T) {
 func TestListOfChoices(t *testing.T) {
 	u, _ := withStore(t, a("db", newer("9.0.0", "major")))
 	fakes(u).fakeChoices.all = []policy.Choice{
-		chosenOf("db", policy.Skip, "9.0.0", time.Time{}), chosenOf("db", policy.Snooze, "", noon.AddDate(0, 0, 2)), chosenOf("db", policy.Snooze, "", noon.Add(-time.Minute)),
+		chosenOf("db", policy.Skip, "9.0.0", time.Time{}), chosenOf("db", policy.Snooze, "", noon.AddDate(0, 0, 2)),
+		chosenOf("db", policy.Snooze, "", noon.Add(-time.Minute)),
 		chosenOf("db", policy.Approved, "1.0.0", time.Time{}), chosenOf("gone", policy.Snooze, "3.0.0", time.Time{}),
 	}
 	_, body := get(t, u, "/policies")
-	contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ", "Snoozed 3.0.0 until the next version by ana", "local/gone <span class=\"second\">is gone</span>", `aria-label="Undo what was decided about local/db"`)
-	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 || strings.Contains(body, "about local/gone") {
+	contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
+		"Snoozed 3.0.0 until the next version by ana", "local/gone <span class=\"second\">is gone</span>",
+		`aria-label="Undo what was decided about local/db"`)
+	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 ||
+		strings.Contains(body, "about local/gone") {
 		t.Errorf("it shows what has ended, or undoes what is gone: %s", body)
 	}
 	_, body = get(t, u, "/containers/local/db")

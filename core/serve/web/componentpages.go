@@ -26,8 +26,12 @@ const (
 // componentRoutes adds the pages of one kind.
 func (u *UI) componentRoutes(mux *http.ServeMux, k kind.Kind) {
 	mux.HandleFunc("GET "+kindPath(k), func(w http.ResponseWriter, r *http.Request) { u.showKind(w, r, k) })
-	mux.HandleFunc("GET "+kindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) { u.showComponent(w, r, k) })
-	mux.HandleFunc("POST "+kindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) { u.testComponent(w, r, k) })
+	mux.HandleFunc("GET "+kindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) {
+		u.showComponent(w, r, k)
+	})
+	mux.HandleFunc("POST "+kindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) {
+		u.testComponent(w, r, k)
+	})
 }
 
 func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
@@ -67,7 +71,9 @@ func follows(k kind.Kind) string {
 
 // recentChecks returns the latest beginnings and ends of checks, newest first.
 func (u *UI) recentChecks(ctx context.Context, actor auth.Actor) ([]event.Event, error) {
-	return u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
+	return u.Service.History(ctx, actor, event.Filter{
+		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks,
+	})
 }
 
 func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event.Event, error) {
@@ -80,9 +86,10 @@ func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (ser
 	c, known := u.Service.Component(r.Context(), u.actor(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {
 		u.renderError(w, r, http.StatusNotFound, problem{
-			Title:  "There is no such " + string(k),
-			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") + " is configured. It may have been renamed or removed since this page was made.",
-			Back:   "To the " + kindPath(k)[1:], BackTo: kindPath(k),
+			Title: "There is no such " + string(k),
+			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") +
+				" is configured. It may have been renamed or removed since this page was made.",
+			Back: "To the " + kindPath(k)[1:], BackTo: kindPath(k),
 		})
 	}
 	return c, known

@@ -20,20 +20,35 @@ import (
 )
 
 func TestComponentListPages(t *testing.T) {
-	local, nas, hub := configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Watcher, "docker", "nas", component.Failed), configured(kind.Registry, "hub", "public", component.Pending)
-	local.Default, local.Next, local.Settings = true, noon.Add(12*time.Minute), []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
+	local, nas, hub := configured(kind.Watcher, "docker", "local", component.Ready),
+		configured(kind.Watcher, "docker", "nas", component.Failed),
+		configured(kind.Registry, "hub", "public", component.Pending)
+	local.Default, local.Next, local.Settings = true, noon.Add(12*time.Minute),
+		[]service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
 	nas.Error, hub.Hosts = "docker.nas: 401 Unauthorized", []string{"a", "b", "c", "d", "e"}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{local, nas, hub, smtp()}}
 		f.fakeHistory = fakeHistory{events: []event.Event{
-			{ID: 9, At: noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: true}}},
-			{ID: 8, At: noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: 5, Updates: []string{"x"}, Failed: 2, Took: "3s"}}},
-			{ID: 7, At: noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "older"}}},
+			{
+				ID: 9, At: noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local",
+				Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: true}},
+			},
+			{
+				ID: 8, At: noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local",
+				Payload: event.Payload{
+					Check: &event.Check{Watcher: "local", Containers: 5, Updates: []string{"x"}, Failed: 2, Took: "3s"},
+				},
+			},
+			{
+				ID: 7, At: noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local",
+				Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "older"}},
+			},
 		}}
 	})
 	_, body := get(t, u, "/watchers")
 	contains(t, body, "2 watchers, 1 failed", "by default", "in 12 min", "checks at 0 * * * *", "401 Unauthorized",
-		"check finished: 5 containers, 1 update, 2 failed, took 3s", "1 h ago", `href="/base/watchers/docker/local"`, `aria-current="page"`)
+		"check finished: 5 containers, 1 update, 2 failed, took 3s", "1 h ago", `href="/base/watchers/docker/local"`,
+		`aria-current="page"`)
 	if strings.Contains(body, "older") {
 		t.Error("an older check is shown")
 	}
@@ -48,15 +63,22 @@ func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{local}}
 		f.fakeHistory = fakeHistory{events: []event.Event{
-			{ID: 2, At: noon, Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}}},
-			{ID: 1, At: noon, Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}},
+			{
+				ID: 2, At: noon, Type: event.CheckFailed, Subject: "local",
+				Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}},
+			},
+			{
+				ID: 1, At: noon, Type: event.CheckFinished, Subject: "local",
+				Payload: event.Payload{Check: &event.Check{Watcher: "local"}},
+			},
 		}}
 	})
 	_, body := get(t, u, "/watchers")
 	contains(t, body, "1 watcher, 1 failed", "Check failed", "connection refused")
 	_, body = get(t, u, "/watchers/docker/local")
 	contains(t, body, "Check failed", "connection refused")
-	local.State, local.Error, local.Remedy = component.Failed, "dial tcp: connection refused", "The other side does not answer."
+	local.State, local.Error, local.Remedy = component.Failed, "dial tcp: connection refused",
+		"The other side does not answer."
 	u = withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{local}} })
 	_, body = get(t, u, "/watchers/docker/local")
 	contains(t, body, "Why it does not work", "connection refused", "The other side does not answer.")
@@ -64,21 +86,34 @@ func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 
 func TestTriggerPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{smtp()}, result: service.TestResult{Result: testrun.Result{Title: "T1", Body: "B1"}, Took: 1234 * time.Millisecond}}
+		f.fakeComponents = fakeComponents{
+			all:    []service.Component{smtp()},
+			result: service.TestResult{Result: testrun.Result{Title: "T1", Body: "B1"}, Took: 1234 * time.Millisecond},
+		}
 		f.fakeHistory = fakeHistory{deliveries: []delivery.Delivery{
-			{ID: 3, Trigger: "smtp.main", Subject: "local/nginx", State: delivery.Failed, Attempts: 10, Error: "535 authentication failed", UpdatedAt: noon},
-			{ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2, NextAt: noon.Add(time.Minute), UpdatedAt: noon},
+			{
+				ID: 3, Trigger: "smtp.main", Subject: "local/nginx", State: delivery.Failed, Attempts: 10,
+				Error: "535 authentication failed", UpdatedAt: noon,
+			},
+			{
+				ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2,
+				NextAt: noon.Add(time.Minute), UpdatedAt: noon,
+			},
 			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: noon},
 		}}
 	})
 	_, body := get(t, u, "/triggers/smtp/main")
-	contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org", "1 option with its default",
-		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`, "tried twice, to be tried again",
-		"DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE", `href="/base/history?trigger=smtp.main"`, `href="/base/deliveries?trigger=smtp.main"`)
+	contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
+		"1 option with its default",
+		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`,
+		"tried twice, to be tried again",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE", `href="/base/history?trigger=smtp.main"`,
+		`href="/base/deliveries?trigger=smtp.main"`)
 	if strings.Contains(body, "not-mine") || strings.Contains(body, "deliveries/2/retry") {
 		t.Errorf("what cannot be retried can be, or another trigger's is shown:\n%s", body)
 	}
-	contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1", "</html>")
+	contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1",
+		"</html>")
 	if _, body = get(t, u, "/triggers/smtp/main"); strings.Contains(body, "The service took") {
 		t.Error("a page without ?tested shows the result")
 	}
@@ -125,13 +160,18 @@ func TestRegistryPage(t *testing.T) {
 	hub := configured(kind.Registry, "hub", "public", component.Ready)
 	hub.Hosts = []string{"docker.io"}
 	window, paused, silent := limit("docker.io", 100, 12), limit("paused.example", 0, 0), limit("silent.example", 0, 0)
-	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(noon.Add(time.Hour)), sdk.TimeOf(noon.Add(-time.Hour))
+	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(noon.Add(time.Hour)),
+		sdk.TimeOf(noon.Add(-time.Hour))
 	hub.Limits = []registry.Limit{window, paused, silent}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{image: &image, failure: errors.New("hub.public: 401 Unauthorized"), result: service.TestResult{Remedy: "Check the login"}, all: []service.Component{hub}}
+		f.fakeComponents = fakeComponents{
+			image: &image, failure: errors.New("hub.public: 401 Unauthorized"),
+			result: service.TestResult{Remedy: "Check the login"}, all: []service.Component{hub},
+		}
 	})
 	_, body := get(t, u, "/registries/hub/public")
-	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on", "does not say what it allows", "Nothing is set")
+	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on",
+		"does not say what it allows", "Nothing is set")
 	body = tested(t, u, "/registries/hub/public", url.Values{"image": {"nginx:1"}})
 	contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if image != "nginx:1" {

@@ -95,7 +95,10 @@ type historyLine struct {
 // containerOf makes the page of a stored container.
 func containerOf(rec *store.Record, make rows) containerView {
 	c := &rec.Container
-	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo, Version: c.Image.Version}
+	v := containerView{
+		row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo,
+		Version: c.Image.Version,
+	}
 	v.Floating, v.Watched, v.Pinned = c.Image.Tag.Floating, c.Image.Digest.Watch, c.Image.Digest.Pinned
 	for _, s := range c.Skipped {
 		v.Skipped = append(v.Skipped, visible.Line(s.Text))
@@ -109,7 +112,8 @@ func containerOf(rec *store.Record, make rows) containerView {
 	set := label.Of(*c)
 	for _, name := range sortedKeys(c.Labels) {
 		_, fromImage := set.Image[name]
-		v.Labels = append(v.Labels, labelLine{visible.Line(name), make.redact(c.Labels[name]), fromImage && !set.Unattributed})
+		v.Labels = append(v.Labels,
+			labelLine{visible.Line(name), make.redact(c.Labels[name]), fromImage && !set.Unattributed})
 	}
 	return v
 }
@@ -331,7 +335,8 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 			return nil
 		}
 		u.renderError(w, r, http.StatusNotFound, problem{
-			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.", Back: "To the containers", BackTo: "/containers",
+			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.",
+			Back: "To the containers", BackTo: "/containers",
 		})
 		return nil
 	}
@@ -344,7 +349,8 @@ func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
 	to := u.pathOf(r.Context(), u.actor(r), r.PathValue("id"))
 	if to == "" {
 		u.renderError(w, r, http.StatusNotFound, problem{
-			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers", BackTo: "/containers",
+			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers",
+			BackTo: "/containers",
 		})
 		return
 	}

@@ -21,7 +21,9 @@ func TestContainerPage(t *testing.T) {
 		{At: noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
 	}}
 	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
-	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).", "from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known.", "<!doctype html>"} {
+	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).",
+		"from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>",
+		"So nothing newer is known.", "<!doctype html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -38,7 +40,8 @@ func TestContainerPage(t *testing.T) {
 	if strings.Contains(sheet, "<html") || !strings.Contains(sheet, `hx-get="/base/containers/local/web/why"`) {
 		t.Errorf("the sheet is %s", sheet)
 	}
-	if w := request(u, "GET", "/containers/id-web", nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+	if w := request(u, "GET", "/containers/id-web", nil); w.Code != http.StatusFound ||
+		w.Header().Get("Location") != "/base/containers/local/web" {
 		t.Errorf("an id leads to %d %s", w.Code, w.Header().Get("Location"))
 	}
 	for _, path := range []string{"/containers/local/gone", "/containers/gone", "/nowhere"} {
@@ -110,7 +113,8 @@ func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 			}
 		}))
 		page := request(u, "GET", "/containers/local/web", nil).Body.String()
-		if strings.Contains(page, marked) != want || strings.Count(page, "from the image") > 1 || !strings.Contains(page, "<dt>ours</dt><dd><code>1</code></dd>") {
+		if strings.Contains(page, marked) != want || strings.Count(page, "from the image") > 1 ||
+			!strings.Contains(page, "<dt>ours</dt><dd><code>1</code></dd>") {
 			t.Errorf("%q:\n%s", image, page)
 		}
 	}
@@ -118,9 +122,11 @@ func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 
 func TestPullCommand(t *testing.T) {
 	for want, c := range map[string]sdk.Container{
-		"docker pull x:1.0.0":               a("x"),
-		"docker pull x:2":                   a("x", newer("2", "major")),
-		"docker pull ghcr.io/o/x:1.0.0":     a("x", func(c *sdk.Container) { c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x" }),
+		"docker pull x:1.0.0": a("x"),
+		"docker pull x:2":     a("x", newer("2", "major")),
+		"docker pull ghcr.io/o/x:1.0.0": a("x", func(c *sdk.Container) {
+			c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x"
+		}),
 		"docker pull x@sha256:0123456789ab": a("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
 		"":                                  a("x", func(c *sdk.Container) { c.Image.Name = "" }),
 	} {
@@ -134,27 +140,40 @@ func TestPullCommand(t *testing.T) {
 func TestOldIDLeadsToContainer(t *testing.T) {
 	u, _ := withStore(t, a("web"))
 	f := fakes(u)
-	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.ContainerID = "id-planned" }, outcome(watcher.Outcome{ContainerID: "id-made"}))}
-	f.events = []event.Event{{ID: 1, Type: event.ContainerReplaced, Payload: event.Payload{Container: &sdk.Container{ID: "id-composed", Watcher: "local", Name: "web"}}}}
+	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, func(op *operation.Operation) {
+		op.ContainerID = "id-planned"
+	}, outcome(watcher.Outcome{ContainerID: "id-made"}))}
+	f.events = []event.Event{{
+		ID: 1, Type: event.ContainerReplaced,
+		Payload: event.Payload{Container: &sdk.Container{ID: "id-composed", Watcher: "local", Name: "web"}},
+	}}
 	for _, id := range []string{"id-web", "id-planned", "id-made", "id-composed"} {
-		if w := request(u, "GET", "/containers/"+id, nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+		if w := request(u, "GET", "/containers/"+id, nil); w.Code != http.StatusFound ||
+			w.Header().Get("Location") != "/base/containers/local/web" {
 			t.Errorf("%s: %d to %q", id, w.Code, w.Header().Get("Location"))
 		}
 	}
-	if w := request(u, "GET", "/containers/id-none", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "This container is gone") {
+	if w := request(u, "GET", "/containers/id-none", nil); w.Code != http.StatusNotFound ||
+		!strings.Contains(w.Body.String(), "This container is gone") {
 		t.Errorf("an unknown id: %d %s", w.Code, w.Body)
 	}
 }
 
 func TestContainerHistoryNamesDecisions(t *testing.T) {
 	c := &sdk.Container{Watcher: "local", Name: "web", Status: "running", Result: &sdk.Result{Tag: "2.0.0"},
-		Decision: &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "skipped", Text: "it was skipped by ann"}}}}
+		Decision: &sdk.Decision{
+			State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "skipped", Text: "it was skipped by ann"}},
+		}}
 	all := happened([]event.Event{
-		{Type: event.ChoiceMade, Payload: event.Payload{Choice: &event.Choice{Action: "skip", Version: "2.0.0", Actor: "ann"}}},
+		{
+			Type:    event.ChoiceMade,
+			Payload: event.Payload{Choice: &event.Choice{Action: "skip", Version: "2.0.0", Actor: "ann"}},
+		},
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c, Aspect: event.Decided}},
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
 	}, c)
-	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann", "It changed; it is running"} {
+	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann",
+		"It changed; it is running"} {
 		if all[i].Words != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}

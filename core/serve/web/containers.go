@@ -23,9 +23,11 @@ const labelGroup = "label:"
 
 func parseListQuery(v url.Values) listQuery {
 	q := listQuery{
-		Search: strings.TrimSpace(v.Get("q")), State: v.Get("state"), Status: v.Get("status"), Watcher: v.Get("watcher"), Registry: v.Get("registry"), Group: v.Get("group"), Sort: v.Get("sort"),
+		Search: strings.TrimSpace(v.Get("q")), State: v.Get("state"), Status: v.Get("status"),
+		Watcher: v.Get("watcher"), Registry: v.Get("registry"), Group: v.Get("group"), Sort: v.Get("sort"),
 	}
-	if !slices.Contains([]string{"stack", "watcher", "registry", "none"}, q.Group) && !strings.HasPrefix(q.Group, labelGroup) {
+	if !slices.Contains([]string{"stack", "watcher", "registry", "none"}, q.Group) &&
+		!strings.HasPrefix(q.Group, labelGroup) {
 		q.Group = "stack"
 	}
 	if !slices.Contains([]string{"need", "name", "age", "image"}, q.Sort) {
@@ -38,13 +40,18 @@ func parseListQuery(v url.Values) listQuery {
 // "" nothing, for links.
 func (q listQuery) with(name, value string) string {
 	v := url.Values{}
-	for key, value := range map[string]string{"q": q.Search, "state": q.State, "status": q.Status, "watcher": q.Watcher, "registry": q.Registry, "group": q.Group, "sort": q.Sort} {
+	for key, value := range map[string]string{
+		"q": q.Search, "state": q.State, "status": q.Status, "watcher": q.Watcher, "registry": q.Registry,
+		"group": q.Group, "sort": q.Sort,
+	} {
 		v.Set(key, value)
 	}
 	if name != "" {
 		v.Set(name, value)
 	}
-	for key, usual := range map[string]string{"q": "", "state": "", "status": "", "watcher": "", "registry": "", "group": "stack", "sort": "need"} {
+	for key, usual := range map[string]string{
+		"q": "", "state": "", "status": "", "watcher": "", "registry": "", "group": "stack", "sort": "need",
+	} {
 		if v.Get(key) == usual {
 			v.Del(key)
 		}
@@ -137,9 +144,11 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Watchers = choices(watchers, q.Watcher, "every watcher")
 	v.Statuses = choices(statuses, q.Status, "every state")
 	v.Registry = choices(registries, q.Registry, "every registry")
-	v.GroupBy = []choice{{"stack", "by stack", false}, {"watcher", "by watcher", false}, {"registry", "by registry", false}, {"none", "ungrouped", false}}
+	v.GroupBy = []choice{{"stack", "by stack", false}, {"watcher", "by watcher", false},
+		{"registry", "by registry", false}, {"none", "ungrouped", false}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
-	v.SortBy = []choice{{"need", "what needs you first", false}, {"name", "by name", false}, {"age", "newest release first", false}, {"image", "by image", false}}
+	v.SortBy = []choice{{"need", "what needs you first", false}, {"name", "by name", false},
+		{"age", "newest release first", false}, {"image", "by image", false}}
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)
 	return v
@@ -147,7 +156,8 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 
 // matches reports whether a row has every word and is of the watcher, the registry and the status.
 func (q listQuery) matches(r *row, words []string) bool {
-	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry || q.Status != "" && r.Status != q.Status {
+	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry ||
+		q.Status != "" && r.Status != q.Status {
 		return false
 	}
 	if len(words) == 0 {
@@ -213,7 +223,8 @@ func grouped(rows []row, order string) []group {
 		slices.SortStableFunc(g.Rows, func(a, b row) int { return compare(&a, &b, order) })
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
-		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""), strings.Compare(a.Title, b.Title))
+		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""),
+			strings.Compare(a.Title, b.Title))
 	})
 	return groups
 }
@@ -243,9 +254,13 @@ func compareBool(a, b bool) int {
 
 func (q listQuery) chips(t tally.Counts) []chip {
 	all := []chip{
-		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "to approve", Class: "approval", Count: t.Approval},
-		{Word: "held", Class: sdk.StateHeld, Count: t.Held}, {Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
-		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
+		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates},
+		{Word: "to approve", Class: "approval", Count: t.Approval},
+		{Word: "held", Class: sdk.StateHeld, Count: t.Held},
+		{Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic},
+		{Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
+		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease},
+		{Word: "rebuilt", Class: "digest", Count: t.Digest},
 		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: string(tally.Broken),
 			Count: t.Failed},
 		{Word: "postponed", Class: string(tally.Postponed), Count: t.Postponed},
@@ -325,7 +340,8 @@ func choose(all []choice, value string) {
 
 // groupable reports whether a label may group containers as users think of them.
 func groupable(name string) bool {
-	for _, prefix := range []string{"com.docker.", "org.opencontainers.", "org.label-schema.", "io.podman.", "wud.", "dogwatch.", "maintainer", "desktop.docker."} {
+	for _, prefix := range []string{"com.docker.", "org.opencontainers.", "org.label-schema.", "io.podman.", "wud.",
+		"dogwatch.", "maintainer", "desktop.docker."} {
 		if strings.HasPrefix(name, prefix) {
 			return false
 		}

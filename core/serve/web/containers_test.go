@@ -60,7 +60,9 @@ func TestListFilterGroupSort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
+		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+		})
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
@@ -83,10 +85,15 @@ func mustParse(t *testing.T, query string) url.Values {
 }
 
 func TestListFilterChipsCountTheirContainers(t *testing.T) {
-	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"), a("four", newer("1.1.0", "minor"), failed("401")))
-	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
+	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"),
+		a("four", newer("1.1.0", "minor"), failed("401")))
+	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{
+		redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+	})
 	for _, c := range v.Chips {
-		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
+		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+		})
 		if of.Shown != c.Count {
 			t.Errorf("chip %q promises %d and leaves %d", c.Word, c.Count, of.Shown)
 		}
@@ -207,9 +214,15 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 		c.Check.PostponedUntil, c.Check.PostponedReason = until, "docker.io limits requests"
 	}
 	never := func(c *sdk.Container) { c.Check.State, c.Check.At = sdk.CheckNever, sdk.Time{} }
-	u, _ := withStore(t, a("current", waits), a("old", newer("1.1.0", "minor"), waits), a("fresh", never, waits), a("other"))
+	u, _ := withStore(t, a("current", waits), a("old", newer("1.1.0", "minor"), waits), a("fresh", never, waits),
+		a("other"))
 	web := a("current", waits)
-	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: noon, Type: event.ContainerChanged, Subject: "local/current", Payload: event.Payload{Container: &web, Aspect: event.Postponed}}}}
+	fakes(u).fakeHistory = fakeHistory{
+		events: []event.Event{{
+			At: noon, Type: event.ContainerChanged, Subject: "local/current",
+			Payload: event.Payload{Container: &web, Aspect: event.Postponed},
+		}},
+	}
 	words := "until " + exactly(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
 		"/containers": {"1 update · 2 postponed checks · 1 container up to date",

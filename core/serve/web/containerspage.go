@@ -69,7 +69,9 @@ func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 		u.fragment(w, r, "containers", "list", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "containers", page{Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: followsContainers, Content: v})
+	u.show(w, r, http.StatusOK, "containers", page{
+		Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: followsContainers, Content: v,
+	})
 }
 
 // containerRows responds with the summary of the list and those of the rows named

@@ -66,5 +66,6 @@ func (t table) delivery(d delivery.Delivery) {
 	if d.State == delivery.Pending {
 		next = exact(d.NextAt)
 	}
-	t.row(strconv.FormatInt(d.ID, 10), d.Trigger, d.Subject, d.State, strconv.Itoa(d.Attempts), exact(d.CreatedAt), exact(d.UpdatedAt), next, d.Error)
+	t.row(strconv.FormatInt(d.ID, 10), d.Trigger, d.Subject, d.State, strconv.Itoa(d.Attempts), exact(d.CreatedAt),
+		exact(d.UpdatedAt), next, d.Error)
 }

@@ -69,7 +69,8 @@ type snoozeChoice struct {
 }
 
 var snoozeChoices = []snoozeChoice{
-	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false}, {0, "until the next version", false},
+	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false},
+	{0, "until the next version", false},
 }
 
 // showDecision shows what a link stands for. It changes nothing: scanners, previews and
@@ -78,7 +79,10 @@ func (u *UI) showDecision(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	switch {
 	case token == link.SampleToken:
-		u.renderDecision(w, r, http.StatusOK, decidePage{Title: "The links work", Done: "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision"})
+		u.renderDecision(w, r, http.StatusOK, decidePage{
+			Title: "The links work",
+			Done:  "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision",
+		})
 		return
 	case u.Links == nil:
 		u.renderDecision(w, r, http.StatusNotFound, linksOff)
@@ -92,7 +96,10 @@ func (u *UI) showDecision(w http.ResponseWriter, r *http.Request) {
 	u.renderDecision(w, r, http.StatusOK, u.question(shown, token))
 }
 
-var linksOff = decidePage{Title: "Links are off", Wrong: "This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates"}
+var linksOff = decidePage{
+	Title: "Links are off",
+	Wrong: "This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates",
+}
 
 // decide does what a link stands for.
 func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
@@ -106,11 +113,14 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	until, ok := u.snoozeEnd(r.PostForm)
 	if !ok {
-		u.renderDecision(w, r, http.StatusUnprocessableEntity, decidePage{Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again"})
+		u.renderDecision(w, r, http.StatusUnprocessableEntity, decidePage{
+			Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again",
+		})
 		return
 	}
 	shown, err := u.Links.Redeem(r.Context(), token, policy.ChoiceKind(r.PostFormValue("action")), until)
-	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action, "address", u.actor(r).ClientAddress())
+	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action,
+		"address", u.actor(r).ClientAddress())
 	switch {
 	case errors.Is(err, link.ErrChoice):
 		p := u.question(shown, token)
@@ -189,7 +199,9 @@ func (u *UI) question(shown link.Shown, token string) decidePage {
 	return p
 }
 
-var doneTitles = map[policy.ChoiceKind]string{policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed"}
+var doneTitles = map[policy.ChoiceKind]string{
+	policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed",
+}
 
 // doneSentence says what follows from a decision.
 func doneSentence(chosen policy.ChoiceKind, until time.Time) string {
@@ -211,10 +223,13 @@ var linkErrors = []struct {
 	title  string
 	help   string
 }{
-	{link.ErrInvalid, http.StatusNotFound, "This link is not valid", "Copy all of it from the message, or open the pages of Dogwatch to decide"},
-	{link.ErrExpired, http.StatusGone, "This link has expired", "A later message has another one, and the pages of Dogwatch let you decide too"},
+	{link.ErrInvalid, http.StatusNotFound, "This link is not valid",
+		"Copy all of it from the message, or open the pages of Dogwatch to decide"},
+	{link.ErrExpired, http.StatusGone, "This link has expired",
+		"A later message has another one, and the pages of Dogwatch let you decide too"},
 	{link.ErrRevoked, http.StatusGone, "This link was revoked", "Open the pages of Dogwatch to decide"},
-	{link.ErrGone, http.StatusGone, "There is nothing to decide any more", "What this link is about is no longer offered: the container was updated or removed, or there is something newer"},
+	{link.ErrGone, http.StatusGone, "There is nothing to decide any more",
+		"What this link is about is no longer offered: the container was updated or removed, or there is something newer"},
 }
 
 // renderLinkError says why a link is refused.
@@ -223,7 +238,8 @@ func (u *UI) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.
 	if errors.Is(err, link.ErrUsed) {
 		kind := policy.ChoiceKind(shown.Use.Action)
 		p.Title = doneTitles[kind]
-		p.Done = "This link was used on " + exactly(shown.Use.At) + ", and works once. To change that, open the pages of Dogwatch"
+		p.Done = "This link was used on " + exactly(shown.Use.At) +
+			", and works once. To change that, open the pages of Dogwatch"
 		u.renderDecision(w, r, http.StatusGone, p)
 		return
 	}
@@ -238,7 +254,9 @@ func (u *UI) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.
 		return
 	}
 	u.Log.Error("redeem a link", "trigger", shown.Trigger, "container", shown.Update.Subject, "error", err)
-	u.renderDecision(w, r, http.StatusInternalServerError, decidePage{Title: "This did not work", Wrong: "Dogwatch could not do it; its log has the details. Try the link again later"})
+	u.renderDecision(w, r, http.StatusInternalServerError, decidePage{
+		Title: "This did not work", Wrong: "Dogwatch could not do it; its log has the details. Try the link again later",
+	})
 }
 
 func (u *UI) renderDecision(w http.ResponseWriter, r *http.Request, status int, p decidePage) {

@@ -34,7 +34,9 @@ func (f *fakeLinks) Show(_ context.Context, token string) (link.Shown, error) {
 	return f.shown, f.err
 }
 
-func (f *fakeLinks) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error) {
+func (f *fakeLinks) Redeem(
+	ctx context.Context, token string, action policy.ChoiceKind, until time.Time,
+) (link.Shown, error) {
 	shown, err := f.Show(ctx, token)
 	if err == nil {
 		shown.Use.Action = string(cmp.Or(action, f.shown.Action))
@@ -48,7 +50,9 @@ func withLink(t *testing.T, action policy.ChoiceKind, change ...func(*sdk.Contai
 	t.Helper()
 	c := a("web", append([]func(*sdk.Container){newer("1.1.0", sdk.DiffMinor)}, change...)...)
 	f := &fakeLinks{shown: link.Shown{
-		Link:      link.Link{Action: action, Update: update.KeyOf(&c), Trigger: "ntfy.main", Expires: noon.Add(5 * 24 * time.Hour)},
+		Link: link.Link{
+			Action: action, Update: update.KeyOf(&c), Trigger: "ntfy.main", Expires: noon.Add(5 * 24 * time.Hour),
+		},
 		Container: c, Known: true,
 	}}
 	u := newUI(t, Options{BasePath: "/base", Service: newFakeService(), Logins: fakeLogins{}, Links: f})
@@ -64,22 +68,30 @@ func openLink(t *testing.T, u *UI, method, path string, form url.Values) (*http.
 
 func TestDecidePageShowsTheQuestion(t *testing.T) {
 	held := func(c *sdk.Container) {
-		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "window.closed", Text: "the window is closed", Until: sdk.TimeOf(noon)}}}
+		c.Decision = &sdk.Decision{
+			State:   sdk.StateHeld,
+			Reasons: []sdk.Reason{{Code: "window.closed", Text: "the window is closed", Until: sdk.TimeOf(noon)}},
+		}
 		c.Result.Link = "https://example.org/notes"
 	}
 	for action, want := range map[policy.ChoiceKind][]string{
 		policy.Approved: {"Approve the update of web?", ">Approve</button>"},
 		policy.Skip:     {"Skip this version of web?", ">Skip this version</button>"},
-		policy.Snooze:   {"Snooze the update of web?", `<option value="7" selected>for a week</option>`, `<option value="0">until the next version</option>`},
+		policy.Snooze: {"Snooze the update of web?", `<option value="7" selected>for a week</option>`,
+			`<option value="0">until the next version</option>`},
 	} {
 		u, f := withLink(t, action, held)
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			resp, body := openLink(t, u, method, "/decide/good", nil)
-			if resp.StatusCode != http.StatusOK || resp.Header.Get("Cache-Control") != "no-store" || !strings.Contains(resp.Header.Get("X-Robots-Tag"), "noindex") || resp.Header.Get("Referrer-Policy") != "same-origin" {
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Cache-Control") != "no-store" ||
+				!strings.Contains(resp.Header.Get("X-Robots-Tag"), "noindex") ||
+				resp.Header.Get("Referrer-Policy") != "same-origin" {
 				t.Errorf("%s: %d, %v", method, resp.StatusCode, resp.Header)
 			}
 			if method == http.MethodGet {
-				contains(t, body, append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0", "The window is closed, until 2026-03-29 12:00:00 UTC", `href="https://example.org/notes"`, "ntfy.main")...)
+				contains(t, body,
+					append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0",
+						"The window is closed, until 2026-03-29 12:00:00 UTC", `href="https://example.org/notes"`, "ntfy.main")...)
 				if strings.Contains(body, "<nav") || strings.Contains(body, "<script") {
 					t.Error("who has only the link gets navigation or script")
 				}
@@ -97,7 +109,8 @@ func TestDecideByForm(t *testing.T) {
 		until  time.Time
 	}{
 		"7": {http.StatusOK, noon.AddDate(0, 0, 7)}, "0": {http.StatusOK, time.Time{}}, "": {http.StatusOK, time.Time{}},
-		"-1": {http.StatusUnprocessableEntity, time.Time{}}, "x": {http.StatusUnprocessableEntity, time.Time{}}, "99999999": {http.StatusUnprocessableEntity, time.Time{}},
+		"-1": {http.StatusUnprocessableEntity, time.Time{}}, "x": {http.StatusUnprocessableEntity, time.Time{}},
+		"99999999": {http.StatusUnprocessableEntity, time.Time{}},
 	} {
 		u, f := withLink(t, policy.Snooze)
 		resp, body := openLink(t, u, http.MethodPost, "/decide/good", url.Values{"days": {days}})
@@ -143,15 +156,18 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		status int
 		want   string
 	}{
-		"expired": {link.ErrExpired, http.StatusGone, "This link has expired"}, "revoked": {link.ErrRevoked, http.StatusGone, "This link was revoked"},
-		"gone": {link.ErrGone, http.StatusGone, "no longer offered"}, "used": {link.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
-		"store": {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
+		"expired": {link.ErrExpired, http.StatusGone, "This link has expired"},
+		"revoked": {link.ErrRevoked, http.StatusGone, "This link was revoked"},
+		"gone":    {link.ErrGone, http.StatusGone, "no longer offered"},
+		"used":    {link.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
+		"store":   {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
 	} {
 		u, f := withLink(t, policy.Skip)
 		f.err, f.shown.Use = c.err, link.Use{At: noon, Action: "skip"}
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			resp, body := openLink(t, u, method, "/decide/good", url.Values{})
-			if resp.StatusCode != c.status || !strings.Contains(body, c.want) || strings.Contains(body, "<form") || strings.Contains(body, "disk: secret") {
+			if resp.StatusCode != c.status || !strings.Contains(body, c.want) || strings.Contains(body, "<form") ||
+				strings.Contains(body, "disk: secret") {
 				t.Errorf("%s, %s: %d\n%s", title, method, resp.StatusCode, body)
 			}
 		}
@@ -168,7 +184,8 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		t.Error("something was decided")
 	}
 	f.err = link.ErrChoice
-	if resp, body := openLink(t, u, http.MethodPost, "/decide/good", url.Values{}); resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "<form") {
+	if resp, body := openLink(t, u, http.MethodPost, "/decide/good",
+		url.Values{}); resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "<form") {
 		t.Errorf("what cannot be chosen: %d, no second try", resp.StatusCode)
 	}
 }
@@ -184,11 +201,13 @@ func TestDecidePageEscapesTexts(t *testing.T) {
 
 func TestDecidePageOfSampleMessage(t *testing.T) {
 	u := newUI(t, Options{Service: newFakeService(), Logins: fakeLogins{}})
-	if resp, body := openLink(t, u, http.MethodGet, "/decide/"+link.SampleToken, nil); resp.StatusCode != http.StatusOK || !strings.Contains(body, "The links work") {
+	if resp, body := openLink(t, u, http.MethodGet, "/decide/"+link.SampleToken,
+		nil); resp.StatusCode != http.StatusOK || !strings.Contains(body, "The links work") {
 		t.Errorf("%d\n%s", resp.StatusCode, body)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		if resp, body := openLink(t, u, method, "/decide/good", url.Values{}); resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "Links are off") {
+		if resp, body := openLink(t, u, method, "/decide/good", url.Values{}); resp.StatusCode != http.StatusNotFound ||
+			!strings.Contains(body, "Links are off") {
 			t.Errorf("%s: %d\n%s", method, resp.StatusCode, body)
 		}
 	}
@@ -203,7 +222,8 @@ func TestSettingsRevokeLinks(t *testing.T) {
 	_, body := get(t, u, "/settings")
 	contains(t, body, "Links in messages", `<option value="ntfy.main">`)
 	resp, body := post(t, u, "/settings/links/revoke", url.Values{"trigger": {"ntfy.main"}})
-	if contains(t, body, "The links are revoked"); resp.StatusCode != http.StatusOK || !slices.Equal(revoked, []string{"ntfy.main"}) {
+	if contains(t, body, "The links are revoked"); resp.StatusCode != http.StatusOK ||
+		!slices.Equal(revoked, []string{"ntfy.main"}) {
 		t.Errorf("%d, revoked %v", resp.StatusCode, revoked)
 	}
 	if _, body := get(t, withFakes(t, nil), "/settings"); strings.Contains(body, "Links in messages") {

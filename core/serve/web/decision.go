@@ -128,7 +128,10 @@ func cameBackOf(all []row, said map[string]bool) []line {
 	if len(of) == 0 {
 		return nil
 	}
-	return []line{about(of, line{Kind: "major", Word: "did not work", Text: plural(len(of), "update") + " rolled back", To: "/containers?state=updates"})}
+	return []line{about(of, line{
+		Kind: "major", Word: "did not work", Text: plural(len(of), "update") + " rolled back",
+		To: "/containers?state=updates",
+	})}
 }
 
 // waitingOf are the sentences about updates that wait for no user: the held ones by reason, and the automatic ones.
@@ -159,7 +162,10 @@ func waitingOf(all []row, now time.Time) []line {
 		lines = append(lines, about(of, line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
 	}
 	if of := rowsIn(all, sdk.StateAutomatic); len(of) > 0 {
-		lines = append(lines, about(of, line{Kind: "ok", Word: "automatic", Text: plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic"}))
+		lines = append(lines, about(of, line{
+			Kind: "ok", Word: "automatic",
+			Text: plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+		}))
 	}
 	if len(follow) > 0 {
 		text := plural(len(follow), "update") + ", carried out " + relative(now.Sub(earliest(follow)))
@@ -222,7 +228,9 @@ func (u *UI) automatic(ctx context.Context) map[string]bool {
 		return found
 	}
 	for _, c := range policies.Now.Containers {
-		if slices.ContainsFunc(c.Rules, func(r policypreview.Rule) bool { return r.Name == policy.RuleUpdate && r.Value == string(policy.Auto) }) {
+		if slices.ContainsFunc(c.Rules, func(r policypreview.Rule) bool {
+			return r.Name == policy.RuleUpdate && r.Value == string(policy.Auto)
+		}) {
 			found[c.Name] = true
 		}
 	}

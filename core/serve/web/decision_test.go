@@ -20,12 +20,21 @@ func decidedAs(state string, reasons ...sdk.Reason) func(*sdk.Container) {
 
 // house has an update of every state.
 func house() []sdk.Container {
-	young := sdk.Reason{Code: policy.ReasonMinAge, Text: "it is 1 day old, and s3cret must be 7", Source: "policies.careful.minage", Until: sdk.TimeOf(noon.Add(6 * 24 * time.Hour))}
+	young := sdk.Reason{
+		Code: policy.ReasonMinAge, Text: "it is 1 day old, and s3cret must be 7", Source: "policies.careful.minage",
+		Until: sdk.TimeOf(noon.Add(6 * 24 * time.Hour)),
+	}
 	return []sdk.Container{
 		a("young", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, young)),
-		a("younger", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, sdk.Reason{Code: policy.ReasonMinAge, Text: "it is new", Until: sdk.TimeOf(noon.Add(7 * 24 * time.Hour))})),
-		a("skipped", newer("2.0.0", "major"), decidedAs(sdk.StateHeld, sdk.Reason{Code: policy.ReasonSkipped, Text: "ana skipped it", Source: "user ana"})),
-		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"})),
+		a("younger", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, sdk.Reason{
+			Code: policy.ReasonMinAge, Text: "it is new", Until: sdk.TimeOf(noon.Add(7 * 24 * time.Hour)),
+		})),
+		a("skipped", newer("2.0.0", "major"), decidedAs(sdk.StateHeld, sdk.Reason{
+			Code: policy.ReasonSkipped, Text: "ana skipped it", Source: "user ana",
+		})),
+		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{
+			Code: policy.ReasonApproval, Text: "it waits for the approval of a user",
+		})),
 		a("auto", newer("1.0.1", "patch"), decidedAs(sdk.StateAutomatic)),
 		a("open", newer("8.2.1", "minor"), decidedAs(sdk.StateOffered), func(c *sdk.Container) {
 			c.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "8.2.1"}, Major: &sdk.Release{Tag: "9.0.0"}}
@@ -43,7 +52,8 @@ func TestListShowsDecisions(t *testing.T) {
 		return row
 	}
 	for name, want := range map[string][]string{
-		"young":   {"held: too young, ends in 6 d", `title="It is 1 day old, and *** must be 7 (policies.careful.minage), until `},
+		"young": {"held: too young, ends in 6 d",
+			`title="It is 1 day old, and *** must be 7 (policies.careful.minage), until `},
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
 		"auto":    {"updated by rule"},
@@ -55,7 +65,10 @@ func TestListShowsDecisions(t *testing.T) {
 			}
 		}
 	}
-	for state, want := range map[string]string{"held": "skipped young younger", "approval": "waits", "automatic": "auto", "current": "fine", "updates": "auto open skipped waits young younger"} {
+	for state, want := range map[string]string{
+		"held": "skipped young younger", "approval": "waits", "automatic": "auto", "current": "fine",
+		"updates": "auto open skipped waits young younger",
+	} {
 		var shown []string
 		for _, c := range house() {
 			if rowOf("&state="+state, c.Name) != "" {
@@ -96,7 +109,8 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("%s needs the user:\n%s", name, needs)
 		}
 	}
-	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<", ">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
+	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<",
+		">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)
 		}
@@ -109,7 +123,8 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 func TestContainerPageShowsItsDecision(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	for name, want := range map[string][]string{
-		"young": {`<span class="kind muted">held</span>`, "<li>It is 1 day old, and *** must be 7 (policies.careful.minage), until ", "in 6 d"},
+		"young": {`<span class="kind muted">held</span>`,
+			"<li>It is 1 day old, and *** must be 7 (policies.careful.minage), until ", "in 6 d"},
 		"waits": {">to approve<", "<li>It waits for the approval of a user</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},
 		"open":  {"or 9.0.0"},
@@ -157,20 +172,29 @@ func TestStoppedStackIsHeld(t *testing.T) {
 func TestOverviewSaysWhatComes(t *testing.T) {
 	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}
 	shut := func(d time.Duration) sdk.Reason {
-		return sdk.Reason{Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window", Until: sdk.TimeOf(noon.Add(d))}
+		return sdk.Reason{
+			Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window",
+			Until: sdk.TimeOf(noon.Add(d)),
+		}
 	}
 	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"}
 	all := []sdk.Container{
 		a("approved", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
 		a("shut", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),
 		a("told", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(120*time.Hour))),
-		a("back", newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})),
-		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), a("open", newer("1.0.1", "patch")), a("broken", failed("503")),
+		a("back", newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{
+			Code: policy.ReasonCameBack, Text: "it was tried and rolled back",
+		})),
+		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), a("open", newer("1.0.1", "patch")),
+		a("broken", failed("503")),
 	}
 	u, _ := withStore(t, all...)
 	f := fakes(u)
 	f.subjects = []policypreview.Subject{
-		{Running: "1.0.0", Update: policy.Update{Subject: "local/shut"}, Rules: policy.Rules{Mode: policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}}},
+		{
+			Running: "1.0.0", Update: policy.Update{Subject: "local/shut"},
+			Rules: policy.Rules{Mode: policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}},
+		},
 		{Running: "1.0.0", Update: policy.Update{Subject: "local/told"}},
 	}
 	order := func(body string, want ...string) {
@@ -185,23 +209,27 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic", ">3 updates, window closed, the next one in 3 d<")
+	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic",
+		">3 updates, window closed, the next one in 3 d<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)
 	}
 
 	f.permission = service.Permission{Allowed: true}
 	body = request(u, "GET", "/", nil).Body.String()
-	order(body, ">1 update, window closed, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<", ">approved<", ">shut<")
+	order(body, ">1 update, window closed, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<",
+		">approved<", ">shut<")
 	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
 	order(body, "It was approved by ana", "Then it is carried out.")
-	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body, "Then it is carried out") {
+	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body,
+		"Then it is carried out") {
 		t.Error("what is only offered is carried out")
 	}
 
 	f.operations = []operation.Operation{updateOf("back", operation.RolledBack, failing("never healthy"))}
 	body = request(u, "GET", "/", nil).Body.String()
-	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") || strings.Contains(body, "<h2>Updates</h2>") {
+	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") ||
+		strings.Contains(body, "<h2>Updates</h2>") {
 		t.Errorf("it says twice what did not work: %s", body)
 	}
 

@@ -63,7 +63,10 @@ func (q deliveryQuery) values(before int64) string {
 }
 
 func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Delivery, triggers []string) deliveriesPage {
-	p := deliveriesPage{State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger), Wrong: wrong, CSV: q.values(0)}
+	p := deliveriesPage{
+		State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger),
+		Wrong: wrong, CSV: q.values(0),
+	}
 	if len(found) > historyPageSize {
 		found = found[:historyPageSize]
 		p.Older = q.values(found[historyPageSize-1].ID)

@@ -31,14 +31,19 @@ func TestStepText(t *testing.T) {
 // TestPagesShowDeliveryProgress: the deliveries that are being sent, and the task of a manual run.
 func TestPagesShowDeliveryProgress(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Trigger, "docker", "local", component.Ready)}}
+		f.fakeComponents = fakeComponents{
+			all: []service.Component{configured(kind.Trigger, "docker", "local", component.Ready)},
+		}
 		f.fakeHistory = fakeHistory{
 			deliveries: []delivery.Delivery{
 				{ID: 9, Trigger: "docker.local", Subject: "local/web", State: delivery.Sending, Manual: true, CreatedAt: noon},
 				{ID: 8, Trigger: "docker.local", Subject: "local/db", State: delivery.Sent, CreatedAt: noon},
 			},
 			steps: []dispatch.Progress{
-				{Delivery: 9, Trigger: "docker.local", Subject: "local/web", Manual: true, Phase: "pull", Message: "layer <3>", Current: 3, Total: 10},
+				{
+					Delivery: 9, Trigger: "docker.local", Subject: "local/web", Manual: true, Phase: "pull",
+					Message: "layer <3>", Current: 3, Total: 10,
+				},
 				{Delivery: 8, Trigger: "docker.local", Subject: "local/db", Phase: "stale"},
 			},
 		}

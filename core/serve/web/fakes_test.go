@@ -44,7 +44,9 @@ type fakeService struct {
 // newFakeService has nothing, and was started an hour before noon.
 func newFakeService() *fakeService {
 	return &fakeService{
-		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeChoices: &fakeChoices{}, fakeScans: &fakeScans{}, fakeAccess: fakeAccess{forbidden: true}, fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
+		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeChoices: &fakeChoices{},
+		fakeScans: &fakeScans{}, fakeAccess: fakeAccess{forbidden: true},
+		fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
 	}
 }
 
@@ -79,8 +81,13 @@ func (f fakeContainers) CheckOne(_ context.Context, _ auth.Actor, c sdk.Containe
 
 func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explanation {
 	return check.Explanation{
-		Name: c.Name, Summary: []string{"So nothing newer is known."}, Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {Name: "tag.exclude", Value: "none", Source: "default"}},
-		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {Tag: evil, Reason: "older", Detail: evil}},
+		Name: c.Name, Summary: []string{"So nothing newer is known."},
+		Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {
+			Name: "tag.exclude", Value: "none", Source: "default",
+		}},
+		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {
+			Tag: evil, Reason: "older", Detail: evil,
+		}},
 	}
 }
 
@@ -112,7 +119,9 @@ func (f fakeComponents) ComponentsWithSettings(actor auth.Actor, k kind.Kind) []
 	return f.Components(actor, k)
 }
 
-func (f fakeComponents) Component(_ context.Context, _ auth.Actor, k kind.Kind, typ, name string) (service.Component, bool) {
+func (f fakeComponents) Component(
+	_ context.Context, _ auth.Actor, k kind.Kind, typ, name string,
+) (service.Component, bool) {
 	i := slices.IndexFunc(f.all, func(c service.Component) bool { return c.Kind == k && c.Type == typ && c.Name == name })
 	if i < 0 {
 		return service.Component{}, false
@@ -132,7 +141,9 @@ func (f fakeComponents) RunTrigger(context.Context, auth.Actor, string, string, 
 	return f.failure
 }
 
-func (f fakeComponents) Test(_ context.Context, _ auth.Actor, _ kind.Kind, _, _, image string) (service.TestResult, error) {
+func (f fakeComponents) Test(
+	_ context.Context, _ auth.Actor, _ kind.Kind, _, _, image string,
+) (service.TestResult, error) {
 	if f.image != nil {
 		*f.image = image
 	}
@@ -189,7 +200,9 @@ func (f fakePlugins) TrustPlugin(_ context.Context, actor auth.Actor, name, sha2
 	return found, f.err
 }
 
-func (f fakePlugins) GrantPlugin(_ context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error) {
+func (f fakePlugins) GrantPlugin(
+	_ context.Context, actor auth.Actor, name, capability string, granted bool,
+) (service.Plugin, error) {
 	found, err := f.find(name)
 	switch {
 	case err != nil:
@@ -235,7 +248,8 @@ func (f fakeHistory) History(_ context.Context, _ auth.Actor, q event.Filter) ([
 	}
 	var found []event.Event
 	for _, e := range f.events {
-		if (q.Before == 0 || e.ID < q.Before) && len(found) < q.Limit && (q.Subject == "" || e.Subject == q.Subject) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) {
+		if (q.Before == 0 || e.ID < q.Before) && len(found) < q.Limit && (q.Subject == "" || e.Subject == q.Subject) &&
+			(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) {
 			found = append(found, e)
 		}
 	}
@@ -245,7 +259,8 @@ func (f fakeHistory) History(_ context.Context, _ auth.Actor, q event.Filter) ([
 func (f fakeHistory) Deliveries(_ context.Context, q store.DeliveryFilter) ([]delivery.Delivery, error) {
 	var found []delivery.Delivery
 	for _, d := range f.deliveries {
-		if (q.Before == 0 || d.ID < q.Before) && (q.Limit == 0 || len(found) < q.Limit) && (q.State == "" || d.State == q.State) && (q.Trigger == "" || d.Trigger == q.Trigger) {
+		if (q.Before == 0 || d.ID < q.Before) && (q.Limit == 0 || len(found) < q.Limit) &&
+			(q.State == "" || d.State == q.State) && (q.Trigger == "" || d.Trigger == q.Trigger) {
 			found = append(found, d)
 		}
 	}
@@ -291,7 +306,9 @@ func (f fakeAccess) Tokens(context.Context, auth.Actor) ([]store.Token, error) {
 	return f.tokens, nil
 }
 
-func (f fakeAccess) CreateToken(_ context.Context, _ auth.Actor, name, scope string, expires time.Time) (string, store.Token, error) {
+func (f fakeAccess) CreateToken(
+	_ context.Context, _ auth.Actor, name, scope string, expires time.Time,
+) (string, store.Token, error) {
 	end := "never"
 	if !expires.IsZero() {
 		end = expires.Format(time.DateOnly)
@@ -363,7 +380,9 @@ func (f *fakeOperations) Plan(_ context.Context, _ auth.Actor, change service.Ch
 	return f.plan, f.planning
 }
 
-func (f *fakeOperations) StartOperation(_ context.Context, _ auth.Actor, change service.Change) (operation.Operation, error) {
+func (f *fakeOperations) StartOperation(
+	_ context.Context, _ auth.Actor, change service.Change,
+) (operation.Operation, error) {
 	f.started = append(f.started, change)
 	return operation.Operation{ID: "op9"}, f.starting
 }
@@ -376,7 +395,8 @@ func (f *fakeOperations) CancelOperation(_ context.Context, _ auth.Actor, id str
 func (f *fakeOperations) Operations(_ context.Context, q operation.Filter) ([]operation.Operation, error) {
 	var found []operation.Operation
 	for _, op := range f.operations {
-		if (q.Before == "" || op.ID < q.Before) && (q.Limit == 0 || len(found) < q.Limit) && (len(q.States) == 0 || slices.Contains(q.States, op.State)) &&
+		if (q.Before == "" || op.ID < q.Before) && (q.Limit == 0 || len(found) < q.Limit) &&
+			(len(q.States) == 0 || slices.Contains(q.States, op.State)) &&
 			(q.Name == "" || op.Name == q.Name) && (q.Watcher == "" || op.Watcher == q.Watcher) {
 			found = append(found, op)
 		}

@@ -16,7 +16,8 @@ func (u *UI) ago(at any) template.HTML {
 		return "not yet"
 	}
 	// All that goes in is digits and words of ours.
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + exactly(t) + `">` + relative(u.Now().Sub(t)) + `</time>`)
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + exactly(t) + `">` +
+		relative(u.Now().Sub(t)) + `</time>`)
 }
 
 // exactly is a time to the second.

@@ -7,7 +7,8 @@ import (
 
 func TestRelative(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "just now", 6 * time.Second: "6 s ago", 90 * time.Second: "1 min ago", 3 * time.Hour: "3 h ago", 49 * time.Hour: "2 d ago", 100 * 24 * time.Hour: "3 months ago",
+		0: "just now", 6 * time.Second: "6 s ago", 90 * time.Second: "1 min ago", 3 * time.Hour: "3 h ago",
+		49 * time.Hour: "2 d ago", 100 * 24 * time.Hour: "3 months ago",
 		900 * 24 * time.Hour: "2 years ago", -12 * time.Minute: "in 12 min", -time.Millisecond: "now",
 	} {
 		if got := relative(d); got != want {
@@ -17,7 +18,9 @@ func TestRelative(t *testing.T) {
 }
 
 func TestPlural(t *testing.T) {
-	for want, got := range map[string]string{"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update"), "2 days": plural(2, "day")} {
+	for want, got := range map[string]string{
+		"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update"), "2 days": plural(2, "day"),
+	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

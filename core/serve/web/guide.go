@@ -52,7 +52,9 @@ func newGuide(s situation) *guide {
 
 func (s situation) guide() *guide {
 	failed := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State == component.Failed })
-	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State != component.Failed && !s.Checked[c.Name] })
+	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool {
+		return c.State != component.Failed && !s.Checked[c.Name]
+	})
 	switch {
 	case s.Demo:
 		return demoGuide()
@@ -61,7 +63,10 @@ func (s situation) guide() *guide {
 	case s.Containers == 0 && failed >= 0:
 		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
-		return &guide{Title: "Looking for containers", Said: "The first check is under way. It takes a few seconds; this page is complete when you load it again."}
+		return &guide{
+			Title: "Looking for containers",
+			Said:  "The first check is under way. It takes a few seconds; this page is complete when you load it again.",
+		}
 	case s.Containers == 0:
 		return emptyGuide()
 	case s.Triggers == 0:
@@ -136,8 +141,13 @@ func emptyGuide() *guide {
 	return &guide{
 		Title: "No containers", Said: "The engine answers, and has no running container that is to be watched.",
 		Steps: []guideStep{
-			{Text: "Any container that runs is found within seconds. For example:", Lines: "docker run -d --name web nginx:1.25\n"},
-			{Text: "If only labelled containers are watched (watchbydefault is false), add the label to those you mean:", Lines: "labels:\n  dogwatch.watch: \"true\"\n"},
+			{
+				Text:  "Any container that runs is found within seconds. For example:",
+				Lines: "docker run -d --name web nginx:1.25\n",
+			},
+			{
+				Text: "If only labelled containers are watched (watchbydefault is false), add the label to those you mean:", Lines: "labels:\n  dogwatch.watch: \"true\"\n",
+			},
 			{Text: "To watch stopped containers, too:", Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
 			{Text: "How the watchers are set up, and what their last check said:", Path: "/watchers", Label: "Watchers"},
 		},
@@ -171,8 +181,9 @@ func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
 		return nil, err
 	}
 	s := situation{
-		Watchers: u.Service.Components(actor, kind.Watcher), Checked: map[string]bool{}, Containers: len(u.Service.Containers().All()),
-		Triggers: len(u.Service.Components(actor, kind.Trigger)), Demo: u.Service.About().Demo,
+		Watchers: u.Service.Components(actor, kind.Watcher), Checked: map[string]bool{},
+		Containers: len(u.Service.Containers().All()),
+		Triggers:   len(u.Service.Components(actor, kind.Trigger)), Demo: u.Service.About().Demo,
 	}
 	for name, e := range last {
 		s.Checked[name] = true

@@ -13,7 +13,8 @@ import (
 )
 
 func TestGuideNamesWhatIsMissing(t *testing.T) {
-	ready, failed := configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Watcher, "docker", "nas", component.Failed)
+	ready, failed := configured(kind.Watcher, "docker", "local", component.Ready),
+		configured(kind.Watcher, "docker", "nas", component.Failed)
 	failed.Error = "permission denied"
 	checked := map[string]bool{"local": true}
 	for _, c := range []struct {
@@ -23,11 +24,15 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 	}{
 		{"demo", situation{Demo: true, Containers: 20, Triggers: 1}, "This is a demo"},
 		{"nothing at all", situation{}, "No engine yet"},
-		{"engine fails", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Triggers: 1}, "No engine yet"},
+		{"engine fails", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Triggers: 1},
+			"No engine yet"},
 		{"before the first check", situation{Watchers: []service.Component{ready}}, "Looking for containers"},
 		{"no containers", situation{Watchers: []service.Component{ready}, Checked: checked}, "No containers"},
-		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3}, "Nothing tells you yet"},
-		{"one engine fails, and others work", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1}, ""},
+		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3},
+			"Nothing tells you yet"},
+		{"one engine fails, and others work", situation{
+			Watchers: []service.Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1,
+		}, ""},
 		{"all is well", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3, Triggers: 1}, ""},
 	} {
 		g := newGuide(c.s)
@@ -47,12 +52,17 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 
 func TestStartPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)}}
+		f.fakeComponents = fakeComponents{
+			all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)},
+		}
 		f.fakeHistory = fakeHistory{events: []event.Event{{ID: 1, At: noon, Type: event.CheckFailed, Subject: "local",
-			Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial unix /var/run/docker.sock: permission denied"}}}}}
+			Payload: event.Payload{
+				Check: &event.Check{Watcher: "local", Error: "dial unix /var/run/docker.sock: permission denied"},
+			}}}}
 	})
 	_, body := get(t, u, "/start")
-	contains(t, body, "cannot reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro", "group_add", "dogwatch demo")
+	contains(t, body, "cannot reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
+		"group_add", "dogwatch demo")
 }
 
 // TestEmptyListsSayWhatTheOverviewSays: every page with nothing in its list has the sentence of the overview and

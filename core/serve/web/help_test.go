@@ -29,7 +29,9 @@ const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>'` + "`{{.}
 func a(name string, change ...func(*sdk.Container)) sdk.Container {
 	c := sdk.Container{
 		ID: "id-" + name, Name: name, Watcher: "local", Status: "running", Labels: map[string]string{},
-		Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/" + name, Tag: sdk.Tag{Value: "1.0.0", Semver: true}},
+		Image: sdk.Image{
+			Registry: sdk.Registry{Host: "docker.io"}, Name: "library/" + name, Tag: sdk.Tag{Value: "1.0.0", Semver: true},
+		},
 		Check: sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(noon)},
 	}
 	for _, f := range change {
@@ -61,7 +63,9 @@ func in(stack string) func(*sdk.Container) { return func(c *sdk.Container) { c.S
 // stored opens a store with containers.
 func stored(t testing.TB, containers ...sdk.Container) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{Bus: &event.Bus{}, Now: func() time.Time { return noon }, Log: hclog.NewNullLogger()})
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{
+		Bus: &event.Bus{}, Now: func() time.Time { return noon }, Log: hclog.NewNullLogger(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

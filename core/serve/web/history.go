@@ -30,16 +30,24 @@ const failures = "failures"
 var topics = []topic{
 	{"", "Everything", nil},
 	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
-	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
+	{"checks", "Checks",
+		[]event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
 	{"choices", "Choices", []event.Type{event.ChoiceMade, event.ChoiceUndone}},
 	{"scans", "Scans", []event.Type{event.ScanFinished}},
-	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
-	{"operations", "Operations", []event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled}},
+	{"containers", "Containers",
+		[]event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged,
+			event.ContainerRemoved}},
+	{"operations", "Operations",
+		[]event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed,
+			event.OperationCancelled}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
 	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken, event.PluginOutdated}},
-	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
+	{"logins", "Logins",
+		[]event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
 	{"settings", "Settings", []event.Type{event.SettingChanged}},
-	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.OperationRolledBack, event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
+	{failures, "Failures",
+		[]event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.OperationRolledBack,
+			event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }
 
 // historyQuery is what the URL selects of the history; every field is as it was written there.
@@ -55,7 +63,10 @@ const dayForm = time.DateOnly
 // wrong and ignored.
 func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f event.Filter, wrong []string) {
 	get := func(key string) string { return strings.TrimSpace(values.Get(key)) }
-	q = historyQuery{Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"), Until: get("until")}
+	q = historyQuery{
+		Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"),
+		Until: get("until"),
+	}
 	f = event.Filter{SkipReleased: true, Watcher: q.Watcher, Text: q.Text}
 	at := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
 	if at < 0 {
@@ -69,9 +80,12 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 		f.Subject, f.Watcher = q.Trigger, ""
 		f.Types = within(f.Types, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped)
 	case q.Watcher != "":
-		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered,
-			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved,
-			event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled)
+		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed,
+			event.WatcherFailed, event.WatcherRecovered,
+			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged,
+			event.ContainerRemoved,
+			event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed,
+			event.OperationCancelled)
 	case len(f.Types) == 0:
 		// That a check began is only of interest until it ends.
 		for _, t := range topics {
@@ -120,7 +134,9 @@ func within(types []event.Type, allowed ...event.Type) []event.Type {
 // values writes a query as it stands in a URL, from before on.
 func (q historyQuery) values(before int64) string {
 	v := url.Values{}
-	for key, text := range map[string]string{"topic": q.Topic, "watcher": q.Watcher, "trigger": q.Trigger, "q": q.Text, "since": q.Since, "until": q.Until} {
+	for key, text := range map[string]string{
+		"topic": q.Topic, "watcher": q.Watcher, "trigger": q.Trigger, "q": q.Text, "since": q.Since, "until": q.Until,
+	} {
 		if text != "" {
 			v.Set(key, text)
 		}
@@ -150,8 +166,14 @@ type historyPage struct {
 }
 
 // newHistoryPage makes a page of what was found; deliveries are those that events are about, by id.
-func newHistoryPage(q historyQuery, wrong []string, found []event.Event, deliveries map[int64]delivery.Delivery, watchers, triggers []string) historyPage {
-	p := historyPage{Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger), Wrong: wrong, CSV: q.values(0)}
+func newHistoryPage(
+	q historyQuery, wrong []string, found []event.Event, deliveries map[int64]delivery.Delivery,
+	watchers, triggers []string,
+) historyPage {
+	p := historyPage{
+		Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger),
+		Wrong: wrong, CSV: q.values(0),
+	}
 	if len(found) > historyPageSize {
 		found = found[:historyPageSize]
 		p.Older = q.values(found[historyPageSize-1].ID)

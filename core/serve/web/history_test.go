@@ -69,7 +69,9 @@ func TestParseHistory(t *testing.T) {
 }
 
 func TestHistoryQueryRoundTrip(t *testing.T) {
-	q := historyQuery{Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03"}
+	q := historyQuery{
+		Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03",
+	}
 	values, err := url.ParseQuery(strings.TrimPrefix(q.values(5), "?"))
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +85,11 @@ func TestHistoryQueryRoundTrip(t *testing.T) {
 // everyEvent has one event of each type.
 func everyEvent() []event.Event {
 	c := &sdk.Container{
-		ID: "c1", Name: "nginx", Watcher: "local", Status: "running", Image: sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "1.25"}},
-		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25", RemoteValue: "1.27", SemverDiff: sdk.DiffMinor}, UpdateAvailable: true,
+		ID: "c1", Name: "nginx", Watcher: "local", Status: "running",
+		Image: sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "1.25"}},
+		UpdateKind: sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: "1.25", RemoteValue: "1.27", SemverDiff: sdk.DiffMinor,
+		}, UpdateAvailable: true,
 	}
 	digest := *c
 	digest.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:a", RemoteValue: "sha256:b"}
@@ -112,34 +117,56 @@ func everyEvent() []event.Event {
 	renamed := of(event.ContainerRenamed, c)
 	renamed.From = "old"
 	return []event.Event{
-		of(event.ContainerAdded, c), of(event.ContainerReplaced, c), renamed, of(event.ContainerChanged, c), of(event.ContainerChanged, &failing), of(event.ContainerRemoved, c),
+		of(event.ContainerAdded, c), of(event.ContainerReplaced, c), renamed, of(event.ContainerChanged, c),
+		of(event.ContainerChanged, &failing), of(event.ContainerRemoved, c),
 		of(event.UpdateFound, c), of(event.UpdateFound, &digest), of(event.UpdateCleared, c),
-		check(event.CheckStarted, event.Check{}), check(event.CheckFinished, event.Check{Containers: 12, Updates: []string{"a", "b"}, Found: []string{"a"}, Failed: 1, Took: "2s"}),
-		check(event.CheckFinished, event.Check{Single: true, Containers: 1}), check(event.CheckFailed, event.Check{Error: "engine gone"}),
+		check(event.CheckStarted, event.Check{}),
+		check(event.CheckFinished, event.Check{
+			Containers: 12, Updates: []string{"a", "b"}, Found: []string{"a"}, Failed: 1, Took: "2s",
+		}),
+		check(event.CheckFinished, event.Check{Single: true, Containers: 1}),
+		check(event.CheckFailed, event.Check{Error: "engine gone"}),
 		sent(event.TriggerSent, event.Delivery{Attempts: 1}), sent(event.TriggerSent, event.Delivery{Attempts: 3}),
 		sent(event.TriggerFailed, event.Delivery{Attempts: 10, Error: "535"}), sent(event.TriggerSkipped, event.Delivery{}),
-		operation(event.OperationQueued, event.Operation{Kind: "update"}), operation(event.OperationStarted, event.Operation{Kind: "update"}),
-		operation(event.OperationStep, event.Operation{Kind: "update", Step: "start the new nginx"}), operation(event.OperationSucceeded, event.Operation{Kind: "rollback"}),
-		operation(event.OperationRolledBack, event.Operation{Kind: "update", Error: "it ended with code 1"}), operation(event.OperationFailed, event.Operation{Kind: "update", Error: "disk full"}),
+		operation(event.OperationQueued, event.Operation{Kind: "update"}),
+		operation(event.OperationStarted, event.Operation{Kind: "update"}),
+		operation(event.OperationStep, event.Operation{Kind: "update", Step: "start the new nginx"}),
+		operation(event.OperationSucceeded, event.Operation{Kind: "rollback"}),
+		operation(event.OperationRolledBack, event.Operation{Kind: "update", Error: "it ended with code 1"}),
+		operation(event.OperationFailed, event.Operation{Kind: "update", Error: "disk full"}),
 		operation(event.OperationCancelled, event.Operation{Kind: "update"}),
-		plugin(event.PluginUp, event.Plugin{}), plugin(event.PluginDown, event.Plugin{}), plugin(event.PluginDown, event.Plugin{Error: "died"}),
+		plugin(event.PluginUp, event.Plugin{}), plugin(event.PluginDown, event.Plugin{}),
+		plugin(event.PluginDown, event.Plugin{Error: "died"}),
 		plugin(event.PluginBroken, event.Plugin{State: "untrusted", Error: "file changed"}),
-		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}), login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
-		login(event.LoginFailed, event.Login{Attempts: 12}), login(event.LoggedOut, event.Login{}), login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}), login(event.TokenRevoked, event.Login{Token: "homepage"}),
-		{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{From: "info", To: "debug", User: "ana", Address: "10.0.0.1"}}},
+		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}),
+		login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
+		login(event.LoginFailed, event.Login{Attempts: 12}), login(event.LoggedOut, event.Login{}),
+		login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}),
+		login(event.TokenRevoked, event.Login{Token: "homepage"}),
+		{
+			Type: event.SettingChanged, Subject: "log.level",
+			Payload: event.Payload{Setting: &event.Setting{From: "info", To: "debug", User: "ana", Address: "10.0.0.1"}},
+		},
 	}
 }
 
 func TestDescribeEvents(t *testing.T) {
 	want := []string{
-		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|", "changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
+		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|",
+		"changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 was rebuilt|digest", "up to date with 1.25|ok",
-		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly", "check of one container finished: 1 container, nothing newer|",
-		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",
-		"update to nginx:1.27 is waiting, by ana|", "update to nginx:1.27 began, by ana|", "update: start the new nginx|", "rolled back: nginx:1.25 → nginx:1.27|ok",
-		"update to nginx:1.27 did not work, the old container is back: it ended with code 1|failed", "update to nginx:1.27 failed: disk full|failed", "update to nginx:1.27 was cancelled|",
-		"process is up|ok", "process stopped|", "process is down: died|failed", "will not run (untrusted): file changed|failed",
-		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
+		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly",
+		"check of one container finished: 1 container, nothing newer|",
+		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed",
+		"skipped: not worth sending any more|",
+		"update to nginx:1.27 is waiting, by ana|", "update to nginx:1.27 began, by ana|",
+		"update: start the new nginx|", "rolled back: nginx:1.25 → nginx:1.27|ok",
+		"update to nginx:1.27 did not work, the old container is back: it ended with code 1|failed",
+		"update to nginx:1.27 failed: disk full|failed", "update to nginx:1.27 was cancelled|",
+		"process is up|ok", "process stopped|", "process is down: died|failed",
+		"will not run (untrusted): file changed|failed",
+		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed",
+		"12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
 		"changed from info to debug by ana from 10.0.0.1|",
 	}
 	for i, e := range everyEvent() {
@@ -153,7 +180,10 @@ func TestDescribeEvents(t *testing.T) {
 func TestHistoryPagination(t *testing.T) {
 	var events []event.Event
 	for i := range 120 {
-		events = append(events, event.Event{ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i), Payload: event.Payload{Plugin: &event.Plugin{}}})
+		events = append(events, event.Event{
+			ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i),
+			Payload: event.Payload{Plugin: &event.Plugin{}},
+		})
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events} })
 	seen := map[string]bool{}
@@ -185,13 +215,18 @@ func TestHistoryPagination(t *testing.T) {
 
 func TestHistoryNamesDeliveries(t *testing.T) {
 	of := func(id, delivery int64) event.Event {
-		return event.Event{ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main", Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}}}
+		return event.Event{
+			ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main",
+			Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}},
+		}
 	}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{
 			events: []event.Event{of(5, 13), of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
 			deliveries: []delivery.Delivery{
-				{ID: 13, Subject: "local/db", Manual: true}, {ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}}, {ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
+				{ID: 13, Subject: "local/db", Manual: true},
+				{ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}},
+				{ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
 			},
 		}
 	})
@@ -216,7 +251,9 @@ func TestDeliveryPath(t *testing.T) {
 
 func TestRetryDelivery(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeHistory = fakeHistory{deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}}}
+		f.fakeHistory = fakeHistory{
+			deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}},
+		}
 	})
 	r, _ := post(t, u, "/deliveries/1/retry", nil)
 	if at := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || at != "/base/deliveries?retried=1" {
@@ -232,14 +269,20 @@ func TestRetryDelivery(t *testing.T) {
 }
 
 func TestCSVDownloads(t *testing.T) {
-	formulas := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "plain", `with "quotes", and commas`, "two\nlines"}
+	formulas := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "plain",
+		`with "quotes", and commas`, "two\nlines"}
 	var events []event.Event
 	var pending []delivery.Delivery
 	for i := range 450 { // more than are read at a time
 		id := int64(450 - i)
 		text := formulas[i%len(formulas)]
-		events = append(events, event.Event{ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text, Payload: event.Payload{Check: &event.Check{Error: text}}})
-		pending = append(pending, delivery.Delivery{ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon})
+		events = append(events, event.Event{
+			ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text,
+			Payload: event.Payload{Check: &event.Check{Error: text}},
+		})
+		pending = append(pending, delivery.Delivery{
+			ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon,
+		})
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events, deliveries: pending} })
 	for path, columns := range map[string]int{"/history.csv?topic=checks": 6, "/deliveries.csv": 9} {
@@ -283,7 +326,8 @@ func FuzzHistoryQuery(f *testing.F) {
 			t.Fatalf("%q is no query: %v", q.values(q.before), err)
 		}
 		back, filter2, _ := parseHistory(again, time.UTC)
-		if back != q || filter.Subject != filter2.Subject || filter.Watcher != filter2.Watcher || !filter.Until.Equal(filter2.Until) {
+		if back != q || filter.Subject != filter2.Subject || filter.Watcher != filter2.Watcher ||
+			!filter.Until.Equal(filter2.Until) {
 			t.Errorf("%q: %+v became %+v", query, q, back)
 		}
 	})

@@ -55,7 +55,9 @@ func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]
 	if last == 0 {
 		return nil, nil
 	}
-	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Before: last + 1, Limit: int(min(last-first+1, maxIDSpread))})
+	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{
+		Before: last + 1, Limit: int(min(last-first+1, maxIDSpread)),
+	})
 	byID := make(map[int64]delivery.Delivery, len(found))
 	for _, d := range found {
 		byID[d.ID] = d
@@ -72,7 +74,9 @@ func (u *UI) triggerIDs(actor auth.Actor) (ids []string) {
 
 func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	q, wrong := parseDeliveries(r.URL.Query())
-	found, err := u.Service.Deliveries(r.Context(), store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: q.before, Limit: historyPageSize + 1})
+	found, err := u.Service.Deliveries(r.Context(), store.DeliveryFilter{
+		State: q.State, Trigger: q.Trigger, Before: q.before, Limit: historyPageSize + 1,
+	})
 	if err != nil {
 		u.internalError(w, r, "read the deliveries", err)
 		return
@@ -98,12 +102,14 @@ func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, service.ErrNotFound):
 		u.renderError(w, r, http.StatusNotFound, problem{
-			Title: "There is no such delivery", Detail: "Deliveries that ended are forgotten after a while.", Back: "To the deliveries", BackTo: "/deliveries",
+			Title: "There is no such delivery", Detail: "Deliveries that ended are forgotten after a while.",
+			Back: "To the deliveries", BackTo: "/deliveries",
 		})
 	case errors.Is(err, service.ErrNotFailed):
 		u.renderError(w, r, http.StatusConflict, problem{
-			Title: "There is nothing to retry", Detail: "Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.",
-			Back: "To the deliveries", BackTo: "/deliveries",
+			Title:  "There is nothing to retry",
+			Detail: "Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.",
+			Back:   "To the deliveries", BackTo: "/deliveries",
 		})
 	case err != nil:
 		u.internalError(w, r, "retry a delivery", err)
@@ -140,7 +146,9 @@ func (u *UI) deliveriesCSV(w http.ResponseWriter, r *http.Request) {
 	q, _ := parseDeliveries(r.URL.Query())
 	var t *table
 	u.download(w, r, "deliveries", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
-		found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: before, Limit: limit})
+		found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{
+			State: q.State, Trigger: q.Trigger, Before: before, Limit: limit,
+		})
 		if err != nil {
 			return 0, 0, err
 		}
@@ -161,7 +169,10 @@ const csvPage = 200
 
 // download responds with a CSV file, page by page. An error of the first page
 // is a page that says so; a later one can only cut the connection.
-func (u *UI) download(w http.ResponseWriter, r *http.Request, name string, next func(ctx context.Context, before int64, limit int) (last int64, n int, err error)) {
+func (u *UI) download(
+	w http.ResponseWriter, r *http.Request, name string,
+	next func(ctx context.Context, before int64, limit int) (last int64, n int, err error),
+) {
 	h := w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="dogwatch-`+name+`-`+u.Now().UTC().Format(time.DateOnly)+`.csv"`)

@@ -5,7 +5,8 @@ import "testing"
 func TestIconOfImage(t *testing.T) {
 	u, _ := withStore(t)
 	for _, c := range [][3]string{
-		{"mdi:docker", "library/nginx", "nginx"}, {"", "library/postgres", "postgresql"}, {"si:nextcloud", "x/y", "nextcloud"}, {"", "home-assistant/home-assistant", "homeassistant"},
+		{"mdi:docker", "library/nginx", "nginx"}, {"", "library/postgres", "postgresql"},
+		{"si:nextcloud", "x/y", "nextcloud"}, {"", "home-assistant/home-assistant", "homeassistant"},
 		{"", "grafana/loki", "grafana"}, {"", "nobody/knows", genericIcon}, {evil, evil, genericIcon}, {"", "", genericIcon},
 	} {
 		if got := u.assets.icon(c[0], c[1]); got != c[2] {

@@ -30,10 +30,16 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 	c := &rec.Container
 	d, err := u.Service.ImageDiff(r.Context(), u.actor(r), c.ID)
 	if err != nil {
-		u.renderError(w, r, refusalStatus(err), problem{Title: "The images of " + nameOf(c) + " cannot be compared", Detail: sentenceOf(err.Error()), Back: "To " + nameOf(c), BackTo: hrefOf(c)})
+		u.renderError(w, r, refusalStatus(err), problem{
+			Title: "The images of " + nameOf(c) + " cannot be compared", Detail: sentenceOf(err.Error()),
+			Back: "To " + nameOf(c), BackTo: hrefOf(c),
+		})
 		return
 	}
-	v := imageDiffView{Name: nameOf(c), Href: hrefOf(c), Image: repositoryOf(d.From.Reference), Diff: d, Before: bytesWord(d.Size.Before), After: bytesWord(d.Size.After)}
+	v := imageDiffView{
+		Name: nameOf(c), Href: hrefOf(c), Image: repositoryOf(d.From.Reference), Diff: d,
+		Before: bytesWord(d.Size.Before), After: bytesWord(d.Size.After),
+	}
 	v.From, v.To = versionsOf(d.From, d.To)
 	if d.Layers != nil {
 		v.Download = bytesWord(d.Layers.Download)

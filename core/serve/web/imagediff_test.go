@@ -19,26 +19,35 @@ func (f *fakeOperations) ImageDiff(context.Context, auth.Actor, string) (updater
 
 func TestImageDiffPage(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
-	before := sdk.ImageConfig{User: "app", Env: []string{"VERSION=1.0.0"}, Size: 80 << 20, Layers: []sdk.Layer{{Digest: "a", Size: 1 << 20}}}
+	before := sdk.ImageConfig{
+		User: "app", Env: []string{"VERSION=1.0.0"}, Size: 80 << 20, Layers: []sdk.Layer{{Digest: "a", Size: 1 << 20}},
+	}
 	after := sdk.ImageConfig{
-		Env: []string{"VERSION=1.1.0"}, Labels: map[string]string{"hostile": "<script>alert(1)</script>\x1b[31m"}, Volumes: []string{"/data"},
-		Size: 90 << 20, Layers: []sdk.Layer{{Digest: "a", Size: 1 << 20}, {Digest: "b", Size: 2 << 20}},
+		Env: []string{"VERSION=1.1.0"}, Labels: map[string]string{"hostile": "<script>alert(1)</script>\x1b[31m"},
+		Volumes: []string{"/data"},
+		Size:    90 << 20, Layers: []sdk.Layer{{Digest: "a", Size: 1 << 20}, {Digest: "b", Size: 2 << 20}},
 	}
 	fakes(u).diff = updater.ImageDiff{
-		From: watcher.PlannedImage{Reference: "nginx:1.0.0"}, To: watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1.0"}, Diff: imagediff.Compare(before, after),
+		From: watcher.PlannedImage{Reference: "nginx:1.0.0"},
+		To:   watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1.0"}, Diff: imagediff.Compare(before, after),
 	}
 	body := request(u, "GET", "/containers/local/web/diff", nil).Body.String()
-	contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`, "Compressed it has 90.0 MB, before 80.0 MB. 1 of its 2 layers is there already; 2.0 MB to download.",
-		"The new image runs as another user", "has a new volume /data", "env VERSION", "<code>1.1.0</code>", "<summary>1 label</summary>", "&lt;script&gt;")
+	contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`,
+		"Compressed it has 90.0 MB, before 80.0 MB. 1 of its 2 layers is there already; 2.0 MB to download.",
+		"The new image runs as another user", "has a new volume /data", "env VERSION", "<code>1.1.0</code>",
+		"<summary>1 label</summary>", "&lt;script&gt;")
 	if strings.Contains(body, "<script>alert") || strings.Contains(body, "\x1b") {
 		t.Errorf("a label is not escaped: %s", body)
 	}
-	for layers, want := range map[int]string{1: "Its one layer is there already.", 2: "All its layers are there already."} {
+	for layers, want := range map[int]string{
+		1: "Its one layer is there already.", 2: "All its layers are there already.",
+	} {
 		same := sdk.ImageConfig{Size: 1 << 20, Layers: after.Layers[:layers]}
 		fakes(u).diff.Diff = imagediff.Compare(same, same)
 		contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), want)
 	}
 	contains(t, request(u, "GET", "/containers/local/web", nil).Body.String(), `href="/base/containers/local/web/diff"`)
 	fakes(u).planning = fmt.Errorf("it was built here: %w", sdk.ErrUnsupported)
-	contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), "The images of web cannot be compared", "it was built here")
+	contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(),
+		"The images of web cannot be compared", "it was built here")
 }

@@ -34,10 +34,16 @@ func (u *UI) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	err := u.Service.RevokeLinks(r.Context(), u.actor(r), r.PostFormValue("trigger"))
 	switch {
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusForbidden, problem{
+			Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
 	case err != nil:
 		u.internalError(w, r, "revoke the links", err)
 	default:
-		u.renderError(w, r, http.StatusOK, problem{Title: "The links are revoked", Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.", Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusOK, problem{
+			Title:  "The links are revoked",
+			Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
+			Back:   "To the settings", BackTo: "/settings",
+		})
 	}
 }

@@ -22,7 +22,8 @@ var (
 	idOf     = regexp.MustCompile(`\bid="([^"]+)"`)
 	bodyOf   = regexp.MustCompile(`<body data-live="([^"]*)" data-last="(\d+)">`)
 	anyIDs   = regexp.MustCompile(`\bid="([^"]+)"`)
-	families = []string{"container", "update", "choice", "operation", "check", "trigger", "plugin", "component", "delivery", "scan", "auth", "setting"}
+	families = []string{"container", "update", "choice", "operation", "check", "trigger", "plugin", "component",
+		"delivery", "scan", "auth", "setting"}
 )
 
 // partsOf are the parts of a page that its script keeps up to date.
@@ -43,14 +44,22 @@ func partsOf(t *testing.T, path, html string) (ids []string) {
 // serves its script the same parts, without the frame.
 func TestLivePagesServeTheirParts(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
-	fakes(u).fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Registry, "hub", "public", component.Ready), smtp()}}
+	fakes(u).fakeComponents = fakeComponents{
+		all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready),
+			configured(kind.Registry, "hub", "public", component.Ready), smtp()},
+	}
 	fakes(u).fakeHistory = fakeHistory{
-		events:     []event.Event{{ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}}}},
+		events: []event.Event{{
+			ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}},
+		}},
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
 	for path, want := range map[string]string{
-		"/": "overview", "/containers/local/web": "runs change decide versions brings scan operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
-		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
+		"/":                     "overview",
+		"/containers/local/web": "runs change decide versions brings scan operations sent happened facts",
+		"/watchers":             "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/watchers/docker/local": "head trouble checks limits deliveries",
+		"/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
 		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
 	} {
 		page := request(u, "GET", path, nil).Body.String()
@@ -79,7 +88,8 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 			t.Errorf("%s serves its script %q: %s", path, got, part)
 		}
 	}
-	if list := request(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
+	if list := request(u, "GET", "/containers",
+		nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
 		t.Error("the list follows nothing")
 	}
 }
@@ -130,8 +140,10 @@ func TestPagesDoNotPoll(t *testing.T) {
 	if !regexp.MustCompile(`delivery: \[[^\]]*'progress'`).MatchString(script) {
 		t.Errorf("app.js does not listen to %s", event.DeliveryProgressed)
 	}
-	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged, event.WorkChanged} {
-		if family, _, _ := strings.Cut(string(typ), "."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
+	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged,
+		event.WorkChanged} {
+		if family, _, _ := strings.Cut(string(typ),
+			"."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
 			t.Errorf("app.js does not listen to %s", typ)
 		}
 	}
@@ -139,14 +151,21 @@ func TestPagesDoNotPoll(t *testing.T) {
 
 func TestWatcherPagesShowRunningChecks(t *testing.T) {
 	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
-		return event.Event{At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}}}
+		return event.Event{
+			At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher,
+			Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}},
+		}
 	}
 	events := []event.Event{
-		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false), at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
-		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false), at(-1, event.CheckStarted, "killed", false),
+		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false),
+		at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
+		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false),
+		at(-1, event.CheckStarted, "killed", false),
 	}
 	running := runningChecks(events, noon)
-	for name, want := range map[string]bool{"single": false, "busy": true, "idle": false, "killed": false, "unknown": false} {
+	for name, want := range map[string]bool{
+		"single": false, "busy": true, "idle": false, "killed": false, "unknown": false,
+	} {
 		if running[name] != want {
 			t.Errorf("%s is running: %t", name, running[name])
 		}
@@ -156,7 +175,10 @@ func TestWatcherPagesShowRunningChecks(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{events: events}
-		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "busy", component.Ready), configured(kind.Watcher, "docker", "idle", component.Ready)}}
+		f.fakeComponents = fakeComponents{
+			all: []service.Component{configured(kind.Watcher, "docker", "busy", component.Ready),
+				configured(kind.Watcher, "docker", "idle", component.Ready)},
+		}
 	})
 	u.started = noon
 	_, body := get(t, u, "/watchers")

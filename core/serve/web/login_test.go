@@ -23,7 +23,9 @@ type fakeLogins struct {
 
 func (f fakeLogins) Open() bool                  { return f.open }
 func (f fakeLogins) Strategies() []auth.Strategy { return f.strategies }
-func (f fakeLogins) Login(w http.ResponseWriter, _ *http.Request, user, password string, keep bool) (auth.Identity, error) {
+func (f fakeLogins) Login(
+	w http.ResponseWriter, _ *http.Request, user, password string, keep bool,
+) (auth.Identity, error) {
 	if f.err != nil {
 		return auth.Identity{}, f.err
 	}
@@ -54,7 +56,9 @@ func withLogins(t *testing.T, f fakeLogins) *UI {
 func TestLoginPage(t *testing.T) {
 	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword, byProvider}})
 	status, body := get(t, u, "/login?next=/containers%3Fq%3Da")
-	contains(t, body, `action="/dog/login"`, `name="next" value="/containers?q=a"`, `href="/dog/auth/oidc/home/redirect?next=%2Fcontainers%3Fq%3Da"`, "Log in with home", `autocomplete="current-password"`)
+	contains(t, body, `action="/dog/login"`, `name="next" value="/containers?q=a"`,
+		`href="/dog/auth/oidc/home/redirect?next=%2Fcontainers%3Fq%3Da"`, "Log in with home",
+		`autocomplete="current-password"`)
 	if status != http.StatusOK || strings.Contains(body, "<nav") {
 		t.Errorf("%d: whoever is not logged in needs no navigation", status)
 	}
@@ -75,8 +79,9 @@ func TestLoginPageRedirects(t *testing.T) {
 		logins fakeLogins
 		to     string
 	}{
-		"/login?next=/a":      {fakeLogins{open: true}, "/dog/a"},
-		"/login":              {fakeLogins{strategies: []auth.Strategy{straight, byPassword}}, "/dog/auth/oidc/home/redirect"},
+		"/login?next=/a": {fakeLogins{open: true}, "/dog/a"},
+		"/login": {fakeLogins{strategies: []auth.Strategy{straight, byPassword}},
+			"/dog/auth/oidc/home/redirect"},
 		"/login?next=/b":      {fakeLogins{strategies: []auth.Strategy{straight}}, "/dog/auth/oidc/home/redirect?next=%2Fb"},
 		"/login?stay":         {fakeLogins{strategies: []auth.Strategy{straight}}, ""},
 		"/login?next=//b.com": {fakeLogins{strategies: []auth.Strategy{byProvider}}, ""},
@@ -93,9 +98,12 @@ func TestLoginPageRedirects(t *testing.T) {
 // TestLoginRejectsOpenRedirect: a login leads to a path on this server.
 func TestLoginRejectsOpenRedirect(t *testing.T) {
 	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}})
-	for next, to := range map[string]string{"": "/dog/", "/containers": "/dog/containers", "//evil.com": "/dog/", "https://evil.com": "/dog/"} {
+	for next, to := range map[string]string{
+		"": "/dog/", "/containers": "/dog/containers", "//evil.com": "/dog/", "https://evil.com": "/dog/",
+	} {
 		resp, _ := post(t, u, "/login", url.Values{"user": {"ana"}, "password": {"right"}, "next": {next}})
-		if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != to || resp.Header.Get("Set-Cookie") == "" {
+		if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != to ||
+			resp.Header.Get("Set-Cookie") == "" {
 			t.Errorf("%q: %d to %q", next, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
@@ -138,10 +146,14 @@ func TestLoginForm(t *testing.T) {
 }
 
 func TestLogoutPage(t *testing.T) {
-	_, body := post(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z"}), "/logout", nil)
+	_, body := post(t,
+		withLogins(t, fakeLogins{
+			strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z",
+		}), "/logout", nil)
 	contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x&amp;y=z"`,
 		`http-equiv="refresh" content="0; url=https://id.example.org/end?client_id=x&amp;y=z"`)
-	if _, body := get(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}}), "/login"); strings.Contains(body, "refresh") {
+	if _, body := get(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}}),
+		"/login"); strings.Contains(body, "refresh") {
 		t.Error("the page leaves by itself")
 	}
 	_, body = post(t, withLogins(t, fakeLogins{elsewhere: "javascript:alert(1)"}), "/logout", nil)

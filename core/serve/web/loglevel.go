@@ -28,7 +28,8 @@ type levelChoice struct {
 // logOf shows what is logged at the level now; settings are what was configured.
 func logOf(now string, settings []service.Setting) logView {
 	v := logView{Choices: []levelChoice{
-		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"}, {Name: "info", About: "also what happens"},
+		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"},
+		{Name: "info", About: "also what happens"},
 		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
 	}}
 	for i, c := range v.Choices {
@@ -58,7 +59,8 @@ func (u *UI) setLogLevel(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &invalid):
 		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
-			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.", Back: "To the settings", BackTo: "/settings#log",
+			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.",
+			Back: "To the settings", BackTo: "/settings#log",
 		})
 	case err != nil:
 		u.internalError(w, r, "change the level of the log", err)

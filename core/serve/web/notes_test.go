@@ -13,7 +13,10 @@ func (f fakeContainers) HasNotes() bool { return !f.noNotes }
 
 func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
 	return notes.Notes{Repository: "https://github.com/a/b", Incomplete: true, Notes: []notes.Note{
-		{Version: "v2.0.0", Date: sdk.Time{Time: noon}, URL: "https://github.com/a/b/releases/tag/v2.0.0", Body: "## Breaking changes\n\n- gone " + evil, Breaking: []string{"gone " + evil}},
+		{
+			Version: "v2.0.0", Date: sdk.Time{Time: noon}, URL: "https://github.com/a/b/releases/tag/v2.0.0",
+			Body: "## Breaking changes\n\n- gone " + evil, Breaking: []string{"gone " + evil},
+		},
 		{Version: evil, URL: "javascript:alert(1)", Body: evil},
 	}}
 }
@@ -21,7 +24,8 @@ func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
 func TestReleaseNotes(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
 	page := request(u, "GET", "/containers/local/web/notes", nil, "HX-Request", "true").Body.String()
-	contains(t, page, "v2.0.0", "breaking", "<h3>Breaking changes</h3>", `href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
+	contains(t, page, "v2.0.0", "breaking", "<h3>Breaking changes</h3>",
+		`href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
 	for _, never := range []string{evil, "javascript:"} {
 		if strings.Contains(page, never) {
 			t.Errorf("the notes hold %q:\n%s", never, page)
@@ -32,7 +36,9 @@ func TestReleaseNotes(t *testing.T) {
 // TestReleaseNotesSwitchedOff: a page has the section where there is an update and notes are read.
 func TestReleaseNotesSwitchedOff(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("db"))
-	for path, want := range map[string][2]bool{"/containers/local/web": {true, false}, "/containers/local/db": {false, false}} {
+	for path, want := range map[string][2]bool{
+		"/containers/local/web": {true, false}, "/containers/local/db": {false, false},
+	} {
 		for i, off := range []bool{false, true} {
 			fakes(u).noNotes = off
 			if got := strings.Contains(request(u, "GET", path, nil).Body.String(), "What it brings"); got != want[i] {

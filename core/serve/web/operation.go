@@ -60,9 +60,12 @@ type stepView struct {
 func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
 	v := operationView{
 		ID: op.ID, Title: changeNoun(op.Kind) + " of " + op.Name, Name: op.Name, Href: containerPath(op.Watcher, op.Name),
-		By: byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(), Steps: stepsOf(op, progress),
+		By: byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
+		Steps: stepsOf(op, progress),
 	}
-	v.From, v.To = versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
+	v.From, v.To = versionsOf(op.Plan.From, watcher.PlannedImage{
+		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
+	})
 	v.State = operationState(op)
 	v.Said, v.Bad = operationEnd(op)
 	if v.Ended && !op.Began.IsZero() {
@@ -121,7 +124,9 @@ func operationState(op operation.Operation) stateWord {
 
 // operationEnd says how an operation ended, or what it waits for, and whether that is bad.
 func operationEnd(op operation.Operation) (said string, bad bool) {
-	_, to := versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
+	_, to := versionsOf(op.Plan.From, watcher.PlannedImage{
+		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
+	})
 	switch op.State {
 	case operation.Queued:
 		return "It begins when others of its project have ended, and something is free.", false
@@ -236,11 +241,13 @@ func tookWord(d time.Duration) string {
 // versionsOf names two images: by their tags, or by more where those are the same.
 func versionsOf(from, to watcher.PlannedImage) (string, string) {
 	a, b := tagOf(from.Reference), tagOf(to.Reference)
-	if repositoryOf(from.Reference) != "" && repositoryOf(to.Reference) != "" && !sameRepository(from.Reference, to.Reference) {
+	if repositoryOf(from.Reference) != "" && repositoryOf(to.Reference) != "" &&
+		!sameRepository(from.Reference, to.Reference) {
 		return from.Reference, to.Reference
 	}
 	if a == b {
-		a, b = joined(" @", a, shortDigest(cmp.Or(from.Digest, from.ID))), joined(" @", b, shortDigest(cmp.Or(to.Digest, to.ID)))
+		a, b = joined(" @", a, shortDigest(cmp.Or(from.Digest, from.ID))),
+			joined(" @", b, shortDigest(cmp.Or(to.Digest, to.ID)))
 	}
 	return cmp.Or(a, "no tag"), cmp.Or(b, "no tag")
 }
@@ -348,7 +355,8 @@ func (u *UI) operation(w http.ResponseWriter, r *http.Request) (operation.Operat
 
 func (u *UI) operationMissing(w http.ResponseWriter, r *http.Request) {
 	u.renderError(w, r, http.StatusNotFound, problem{
-		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.", Back: "To the operations", BackTo: "/operations",
+		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.",
+		Back: "To the operations", BackTo: "/operations",
 	})
 }
 
@@ -377,7 +385,8 @@ func refusalStatus(err error) int {
 		status = http.StatusNotFound
 	case errors.Is(err, updater.ErrUnsupported):
 		status = http.StatusUnprocessableEntity
-	case errors.Is(err, updater.ErrNoUpdate), errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned),
+	case errors.Is(err, updater.ErrNoUpdate), errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrChanged),
+		errors.Is(err, updater.ErrUnplanned),
 		errors.Is(err, updater.ErrBlocked):
 		status = http.StatusConflict
 	case errors.Is(err, updater.ErrStopping), errors.Is(err, context.Canceled):

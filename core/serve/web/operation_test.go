@@ -17,10 +17,12 @@ import (
 // updateOf returns the update of a container in a state, a moment before noon.
 func updateOf(name string, state operation.State, change ...func(*operation.Operation)) operation.Operation {
 	op := operation.Operation{
-		ID: "op1", Kind: operation.Update, Watcher: "local", Name: name, Actor: "ana", State: state, Queued: noon.Add(-time.Minute),
-		Image: watcher.TargetImage{Reference: "docker.io/library/" + name + ":1.1.0", Digest: "sha256:new"},
+		ID: "op1", Kind: operation.Update, Watcher: "local", Name: name, Actor: "ana", State: state,
+		Queued: noon.Add(-time.Minute),
+		Image:  watcher.TargetImage{Reference: "docker.io/library/" + name + ":1.1.0", Digest: "sha256:new"},
 		Plan: watcher.Plan{From: watcher.PlannedImage{Reference: name + ":1.0.0", ID: "sha256:old"}, Steps: []watcher.Step{
-			{ID: "pull", Text: "pull " + name}, {ID: "stop", Text: "stop the old " + name}, {ID: "start", Text: "start the new " + name},
+			{ID: "pull", Text: "pull " + name}, {ID: "stop", Text: "stop the old " + name},
+			{ID: "start", Text: "start the new " + name},
 		}},
 	}
 	if state != operation.Queued {
@@ -38,7 +40,11 @@ func updateOf(name string, state operation.State, change ...func(*operation.Oper
 // took adds a step that was begun; ended is whether it ended, and failure why it failed.
 func took(id string, ended bool, failure string) func(*operation.Operation) {
 	return func(op *operation.Operation) {
-		s := operation.Step{StepRecord: watcher.StepRecord{Step: watcher.Step{ID: id, Text: "the step " + id}, Ended: ended, Error: failure}, Began: noon.Add(-20 * time.Second)}
+		s := operation.Step{
+			StepRecord: watcher.StepRecord{
+				Step: watcher.Step{ID: id, Text: "the step " + id}, Ended: ended, Error: failure,
+			}, Began: noon.Add(-20 * time.Second),
+		}
 		if ended {
 			s.EndedAt = s.Began.Add(1500 * time.Millisecond)
 		}
@@ -66,29 +72,41 @@ func TestOperationPage(t *testing.T) {
 	}{
 		"queued": {
 			updateOf("web", operation.Queued), allowed,
-			[]string{">Waiting<", "Waiting since", "by ana", "to come</span>", `action="/base/operations/op1/cancel"`, `http-equiv="refresh"`}, []string{"Roll back", "Plan it again"},
+			[]string{">Waiting<", "Waiting since", "by ana", "to come</span>", `action="/base/operations/op1/cancel"`,
+				`http-equiv="refresh"`}, []string{"Roll back", "Plan it again"},
 		},
 		"running": {
 			updateOf("web", operation.Running, took("pull", false, "")), allowed,
 			[]string{
-				">Updating<", `aria-current="step"`, `<progress value="52428800" max="104857600" aria-label="the step pull">`, "layer 3, 50.0 MB of 100.0 MB", "stop the old web", "Cancel",
-				`<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`, `<noscript><meta http-equiv="refresh" content="3"></noscript>`,
+				">Updating<", `aria-current="step"`,
+				`<progress value="52428800" max="104857600" aria-label="the step pull">`,
+				"layer 3, 50.0 MB of 100.0 MB", "stop the old web", "Cancel",
+				`<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
+				`<noscript><meta http-equiv="refresh" content="3"></noscript>`,
 			},
 			[]string{"Roll back</a>"},
 		},
-		"read only": {updateOf("web", operation.Running, took("pull", false, "")), service.Permission{}, []string{">Updating<"}, []string{"Cancel", "<form method=\"post\" action=\"/base/operations"}},
+		"read only": {updateOf("web", operation.Running, took("pull", false, "")), service.Permission{},
+			[]string{">Updating<"}, []string{"Cancel", "<form method=\"post\" action=\"/base/operations"}},
 		"returning": {
 			updateOf("web", operation.Running, took("start", true, "it ended with code 1"), took("back", false, "")), allowed,
 			[]string{"it ended with code 1", "the step back"}, []string{"to come</span>"},
 		},
 		"succeeded": {
-			updateOf("web", operation.Succeeded, took("pull", true, ""), outcome(watcher.Outcome{Downtime: 1200 * time.Millisecond, Kept: []string{"web-old"}, Warnings: []watcher.Reason{{Code: "prune", Text: "an image stays"}}})), allowed,
-			[]string{">Updated<", "web runs 1.1.0 now.", "after 20 s", "It was down for 1.2 s.", "Kept: web-old.", "an image stays", "1.5 s", `href="/base/containers/local/web/rollback">Roll back</a>`},
+			updateOf("web", operation.Succeeded, took("pull", true, ""),
+				outcome(watcher.Outcome{
+					Downtime: 1200 * time.Millisecond, Kept: []string{"web-old"},
+					Warnings: []watcher.Reason{{Code: "prune", Text: "an image stays"}},
+				})), allowed,
+			[]string{">Updated<", "web runs 1.1.0 now.", "after 20 s", "It was down for 1.2 s.", "Kept: web-old.",
+				"an image stays", "1.5 s", `href="/base/containers/local/web/rollback">Roll back</a>`},
 			[]string{"Cancel</button>", "Plan it again", "refresh", "to come</span>"},
 		},
 		"rolled back": {
-			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), failing("the new web ended with code 1")), allowed,
-			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
+			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"),
+				failing("the new web ended with code 1")), allowed,
+			[]string{">Did not work<",
+				"1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
 		"evidence of what ran": {
 			updateOf("web", operation.RolledBack, failing("it became unhealthy"),
@@ -106,18 +124,32 @@ func TestOperationPage(t *testing.T) {
 			[]string{"It wrote nothing"},
 		},
 		"interrupted": {
-			updateOf("web", operation.RolledBack, failing("the update was interrupted"), outcome(watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted}})), allowed,
-			[]string{">Interrupted<", "It did not come to its end, so the old container is back as it was. The reason: the update was interrupted.", ">Plan it again</a>"}, []string{"did not work"},
+			updateOf("web", operation.RolledBack, failing("the update was interrupted"),
+				outcome(watcher.Outcome{
+					State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted},
+				})), allowed,
+			[]string{">Interrupted<",
+				"It did not come to its end, so the old container is back as it was. The reason: the update was interrupted.", ">Plan it again</a>"}, []string{"did not work"},
 		},
-		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
+		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."},
+			[]string{"Cancel</button>"}},
 		"stopped": {
-			updateOf("web", operation.Cancelled, failing("it was cancelled by ana"), outcome(watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonCancelled}}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,
-			[]string{">Cancelled<", "It was cancelled, by ana. The old container runs again as it was."}, []string{"Did not work", "did not work", "is to stop before"},
+			updateOf("web", operation.Cancelled, failing("it was cancelled by ana"),
+				outcome(watcher.Outcome{
+					State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonCancelled},
+				}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,
+			[]string{">Cancelled<", "It was cancelled, by ana. The old container runs again as it was."},
+			[]string{"Did not work", "did not work", "is to stop before"},
 		},
-		"cancelled": {updateOf("web", operation.Cancelled, failing("it was cancelled by ana")), allowed, []string{">Cancelled<", "Nothing was done to the container. The reason: it was cancelled by ana."}, []string{"Cancel</button>"}},
-		"rollback":  {updateOf("web", operation.Succeeded, asRollback), allowed, []string{"Rollback of web", ">Rolled back<"}, []string{"Roll back</a>"}},
-		"dry run":   {updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.Rules.DryRun = true }), allowed, []string{">Dry run<", "nothing else was done"}, []string{"Roll back</a>"}},
-		"removed":   {updateOf("gone", operation.Succeeded), allowed, []string{"Update of gone"}, []string{"Roll back</a>", "containers/local/gone"}},
+		"cancelled": {updateOf("web", operation.Cancelled, failing("it was cancelled by ana")), allowed,
+			[]string{">Cancelled<", "Nothing was done to the container. The reason: it was cancelled by ana."},
+			[]string{"Cancel</button>"}},
+		"rollback": {updateOf("web", operation.Succeeded, asRollback), allowed,
+			[]string{"Rollback of web", ">Rolled back<"}, []string{"Roll back</a>"}},
+		"dry run": {updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.Rules.DryRun = true }),
+			allowed, []string{">Dry run<", "nothing else was done"}, []string{"Roll back</a>"}},
+		"removed": {updateOf("gone", operation.Succeeded), allowed, []string{"Update of gone"},
+			[]string{"Roll back</a>", "containers/local/gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
@@ -139,16 +171,22 @@ func TestOperationPage(t *testing.T) {
 func TestOperationsPage(t *testing.T) {
 	u, _ := withStore(t)
 	f := fakes(u).fakeOperations
-	contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing was updated or rolled back yet", `href="/base/operations" aria-current="page"`)
+	contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing was updated or rolled back yet",
+		`href="/base/operations" aria-current="page"`)
 	for i := range historyPageSize + 5 {
 		op := updateOf("web", operation.Succeeded)
 		op.ID = fmt.Sprintf("op%03d", 999-i)
 		f.operations = append(f.operations, op)
 	}
-	f.operations[0] = updateOf("db", operation.Running, took("pull", false, ""), func(op *operation.Operation) { op.ID, op.Actor, op.Trigger = "op999", "", "docker.local" })
-	f.operations[1] = updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op998" })
+	f.operations[0] = updateOf("db", operation.Running, took("pull", false, ""), func(op *operation.Operation) {
+		op.ID, op.Actor, op.Trigger = "op999", "", "docker.local"
+	})
+	f.operations[1] = updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) {
+		op.ID = "op998"
+	})
 	body := request(u, "GET", "/operations", nil).Body.String()
-	contains(t, body, "update, 1.0.0 → 1.1.0: the step pull", "docker.local", "never healthy", `href="/base/operations?before=op950"`, `id="operation-op999"`, `http-equiv="refresh"`)
+	contains(t, body, "update, 1.0.0 → 1.1.0: the step pull", "docker.local", "never healthy",
+		`href="/base/operations?before=op950"`, `id="operation-op999"`, `http-equiv="refresh"`)
 	if n := strings.Count(body, `<tr id="operation-`); n != historyPageSize {
 		t.Errorf("%d rows", n)
 	}
@@ -157,14 +195,18 @@ func TestOperationsPage(t *testing.T) {
 	if strings.Contains(body, "Older") {
 		t.Error("the last page leads to another")
 	}
-	for query, want := range map[string]int{"state=open": 1, "state=rolled-back": 1, "state=failed": 0, "container=local/db": 1, "container=db": 1, "container=nas/db": 0, "state=" + "bogus": historyPageSize} {
+	for query, want := range map[string]int{
+		"state=open": 1, "state=rolled-back": 1, "state=failed": 0, "container=local/db": 1, "container=db": 1,
+		"container=nas/db": 0, "state=" + "bogus": historyPageSize,
+	} {
 		body := request(u, "GET", "/operations?"+query, nil).Body.String()
 		if n := strings.Count(body, `<tr id="operation-`); n != want {
 			t.Errorf("%s shows %d, want %d", query, n, want)
 		}
 	}
 	f.reading = fmt.Errorf("disk on fire")
-	if w := request(u, "GET", "/operations", nil); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "on fire") {
+	if w := request(u, "GET", "/operations", nil); w.Code != http.StatusInternalServerError ||
+		strings.Contains(w.Body.String(), "on fire") {
 		t.Errorf("a failing store: %d %s", w.Code, w.Body)
 	}
 }
@@ -172,7 +214,9 @@ func TestOperationsPage(t *testing.T) {
 func TestCancelOperation(t *testing.T) {
 	u, _ := withStore(t, a("web"))
 	f := fakes(u).fakeOperations
-	f.operations, f.permission = []operation.Operation{updateOf("web", operation.Running)}, service.Permission{Allowed: true}
+	f.operations, f.permission = []operation.Operation{updateOf("web", operation.Running)}, service.Permission{
+		Allowed: true,
+	}
 	for _, test := range []struct {
 		err  error
 		code int
@@ -211,15 +255,19 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 	f.operations = []operation.Operation{
 		updateOf("web", operation.Running, took("stop", false, "")),
 		updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
-		updateOf("old", operation.Failed, func(op *operation.Operation) { op.ID, op.Ended = "op00", noon.Add(-shownEnds-time.Minute) }),
+		updateOf("old", operation.Failed, func(op *operation.Operation) {
+			op.ID, op.Ended = "op00", noon.Add(-shownEnds-time.Minute)
+		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`, "cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
+	contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
+		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")
 	}
 	body = request(u, "GET", "/containers", nil).Body.String()
-	contains(t, body, `<a class="doing" href="/base/operations/op1">updating: the step stop</a>`, `href="/base/containers/local/db/update" data-update aria-label="Update db"`, `name="do" value="update"`)
+	contains(t, body, `<a class="doing" href="/base/operations/op1">updating: the step stop</a>`,
+		`href="/base/containers/local/db/update" data-update aria-label="Update db"`, `name="do" value="update"`)
 	if strings.Contains(body, "local/web/update") || strings.Contains(body, "local/cache/update") {
 		t.Error("what is being updated, or has no update, has a button for that")
 	}
@@ -228,19 +276,32 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 	if strings.Contains(body, "local/web/update") {
 		t.Error("what is being updated has a button for that")
 	}
-	if got := subjectPath(event.Event{Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}}}); got != "/operations/op1" {
+	if got := subjectPath(event.Event{
+		Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}},
+	}); got != "/operations/op1" {
 		t.Errorf("an event leads to %s", got)
 	}
 }
 
 func TestVersionsOfImages(t *testing.T) {
 	for want, test := range map[string]struct{ from, to watcher.PlannedImage }{
-		"1.0 → 1.1": {watcher.PlannedImage{Reference: "nginx:1.0"}, watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1"}},
-		"latest @aaaaaaaaaaaa → latest @bbbbbbbbbbbb": {watcher.PlannedImage{Reference: "nginx:latest", Digest: "sha256:aaaaaaaaaaaaaaaa"}, watcher.PlannedImage{Reference: "nginx:latest", Digest: "sha256:bbbbbbbbbbbbbbbb"}},
-		"no tag → 2":                 {watcher.PlannedImage{Reference: "lan:5000/a", ID: "sha256:cccccccccccccccc"}, watcher.PlannedImage{Reference: "lan:5000/a:2"}},
-		"lan:5000/a:1 → ghcr.io/b:1": {watcher.PlannedImage{Reference: "lan:5000/a:1"}, watcher.PlannedImage{Reference: "ghcr.io/b:1"}},
-		"1 → 2":                      {watcher.PlannedImage{Reference: "a:1@sha256:dddddddddddddddd"}, watcher.PlannedImage{Reference: "a:2@sha256:eeeeeeeeeeeeeeee"}},
-		"@dddddddddddd → 2":          {watcher.PlannedImage{Reference: "a@sha256:dddddddddddddddd"}, watcher.PlannedImage{Reference: "a:2"}},
+		"1.0 → 1.1": {watcher.PlannedImage{Reference: "nginx:1.0"}, watcher.PlannedImage{
+			Reference: "docker.io/library/nginx:1.1",
+		}},
+		"latest @aaaaaaaaaaaa → latest @bbbbbbbbbbbb": {watcher.PlannedImage{
+			Reference: "nginx:latest", Digest: "sha256:aaaaaaaaaaaaaaaa",
+		}, watcher.PlannedImage{Reference: "nginx:latest", Digest: "sha256:bbbbbbbbbbbbbbbb"}},
+		"no tag → 2": {watcher.PlannedImage{Reference: "lan:5000/a", ID: "sha256:cccccccccccccccc"},
+			watcher.PlannedImage{Reference: "lan:5000/a:2"}},
+		"lan:5000/a:1 → ghcr.io/b:1": {watcher.PlannedImage{Reference: "lan:5000/a:1"}, watcher.PlannedImage{
+			Reference: "ghcr.io/b:1",
+		}},
+		"1 → 2": {watcher.PlannedImage{Reference: "a:1@sha256:dddddddddddddddd"}, watcher.PlannedImage{
+			Reference: "a:2@sha256:eeeeeeeeeeeeeeee",
+		}},
+		"@dddddddddddd → 2": {watcher.PlannedImage{Reference: "a@sha256:dddddddddddddddd"}, watcher.PlannedImage{
+			Reference: "a:2",
+		}},
 	} {
 		if from, to := versionsOf(test.from, test.to); from+" → "+to != want {
 			t.Errorf("%s → %s, want %s", from, to, want)
@@ -254,7 +315,8 @@ func TestContainerPageWaitsForItsNewContainer(t *testing.T) {
 	f := fakes(u).fakeOperations
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded)}
 	w := request(u, "GET", "/containers/local/web", nil)
-	if contains(t, w.Body.String(), "web was just recreated", "data-reload", `href="/base/operations/op1"`, `http-equiv="refresh"`); w.Code != http.StatusOK {
+	if contains(t, w.Body.String(), "web was just recreated", "data-reload", `href="/base/operations/op1"`,
+		`http-equiv="refresh"`); w.Code != http.StatusOK {
 		t.Errorf("status %d", w.Code)
 	}
 	if w := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true"); w.Code != http.StatusNotFound {

@@ -53,7 +53,9 @@ type operationRow struct {
 type operationQuery struct{ State, Container, before string }
 
 func parseOperations(values url.Values) (q operationQuery, f operation.Filter, wrong []string) {
-	q = operationQuery{State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before")}
+	q = operationQuery{
+		State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before"),
+	}
 	at := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
 	if at < 0 {
 		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
@@ -83,7 +85,9 @@ func (q operationQuery) values(before string) string {
 }
 
 func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
-	p := operationsPage{State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != ""}
+	p := operationsPage{
+		State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != "",
+	}
 	if len(found) > historyPageSize {
 		found = found[:historyPageSize]
 		p.Older = q.values(found[historyPageSize-1].ID)
@@ -98,9 +102,12 @@ func newOperationsPage(q operationQuery, wrong []string, found []operation.Opera
 func operationRows(all []operation.Operation) []operationRow {
 	var rows []operationRow
 	for _, op := range all {
-		from, to := versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
+		from, to := versionsOf(op.Plan.From, watcher.PlannedImage{
+			Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
+		})
 		row := operationRow{
-			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name), Link: operationPath(op.ID), State: operationState(op),
+			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name),
+			Link: operationPath(op.ID), State: operationState(op),
 			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
@@ -135,12 +142,16 @@ func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
 	p := newOperationsPage(q, wrong, found)
 	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
-	u.live(w, r, "operations", page{Title: "Operations", Nav: "history", Live: followsOperations, Refresh: open, Content: p})
+	u.live(w, r, "operations", page{
+		Title: "Operations", Nav: "history", Live: followsOperations, Refresh: open, Content: p,
+	})
 }
 
 // underWay returns the operations that have not ended, by "watcher/name".
 func (u *UI) underWay(ctx context.Context) map[string]operation.Operation {
-	open, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Queued, operation.Running}})
+	open, err := u.Service.Operations(ctx, operation.Filter{
+		States: []operation.State{operation.Queued, operation.Running},
+	})
 	if err != nil {
 		u.Log.Warn("read the operations under way", "error", err) // pages show all else
 	}
@@ -171,7 +182,10 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 	var lines []line
 	for _, key := range sortedKeys(open) {
 		op := open[key]
-		lines = append(lines, line{Kind: operationState(op).Class, Word: "under way", Text: op.Name + ": " + doing(op), To: operationPath(op.ID), Act: "See how it goes"})
+		lines = append(lines, line{
+			Kind: operationState(op).Class, Word: "under way", Text: op.Name + ": " + doing(op),
+			To: operationPath(op.ID), Act: "See how it goes",
+		})
 	}
 	newest := map[string]bool{}
 	for _, op := range ended {
@@ -184,7 +198,10 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 			continue
 		}
 		said, _ := operationEnd(op)
-		lines = append(lines, line{Kind: "failed", Word: strings.ToLower(operationState(op).Word), Text: op.Name + ": " + said, To: operationPath(op.ID), Act: "See what happened"})
+		lines = append(lines, line{
+			Kind: "failed", Word: strings.ToLower(operationState(op).Word), Text: op.Name + ": " + said,
+			To: operationPath(op.ID), Act: "See what happened",
+		})
 	}
 	return lines
 }
@@ -218,7 +235,9 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
 	v := changes{Update: permission.Allowed && c.UpdateAvailable && c.Base == nil, Forbidden: forbiddenText(permission)}
 	v.Paste = permission.Paste
-	found, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1})
+	found, err := u.Service.Operations(r.Context(), operation.Filter{
+		Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1,
+	})
 	if err != nil {
 		return v, err
 	}
@@ -227,7 +246,8 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 		case !op.State.Ended():
 			v.Doing, v.DoingPath = doing(op), operationPath(op.ID)
 			v.Update = false
-		case op.State == operation.Succeeded && op.ContainerID == c.ID && !op.Rules.DryRun: // the next check says what is newer
+		case op.State == operation.Succeeded && op.ContainerID == c.ID &&
+			!op.Rules.DryRun: // the next check says what is newer
 			v.Update = false
 		}
 		if op.Outcome != nil && len(op.Outcome.Kept) > 0 {
@@ -263,6 +283,8 @@ func (u *UI) renewed(w http.ResponseWriter, r *http.Request, watcherName, name s
 		return false
 	}
 	v := struct{ Name, Link string }{name, operationPath(last[0].ID)}
-	u.show(w, r, http.StatusOK, "renewed", page{Title: name, Nav: "containers", Live: followsContainers, Refresh: true, Content: v})
+	u.show(w, r, http.StatusOK, "renewed", page{
+		Title: name, Nav: "containers", Live: followsContainers, Refresh: true, Content: v,
+	})
 	return true
 }

@@ -86,7 +86,8 @@ type watcherLine struct {
 // updatesOf are sentences about the updates that are offered, worst first.
 func updatesOf(all []row) []line {
 	kinds := []struct{ class, noun string }{
-		{"major", "major update"}, {"minor", "minor update"}, {"patch", "patch"}, {"prerelease", "prerelease"}, {"digest", "rebuilt image"}, {"other", "newer version"},
+		{"major", "major update"}, {"minor", "minor update"}, {"patch", "patch"}, {"prerelease", "prerelease"},
+		{"digest", "rebuilt image"}, {"other", "newer version"},
 	}
 	var lines []line
 	for _, k := range kinds {
@@ -199,7 +200,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 
 // watchersOf says how the last check of each watcher went, from events, newest
 // first; started is when this process did.
-func watchersOf(names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time) []watcherLine {
+func watchersOf(
+	names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time,
+) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
 		l := watcherLine{Name: name, Next: next(name), Going: goingOf(name, progress), Words: "not checked yet"}
@@ -227,7 +230,10 @@ func componentsOf(of []service.Component) []line {
 	var lines []line
 	for _, c := range of {
 		if c.State == component.Failed {
-			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
+			lines = append(lines, line{
+				Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)),
+				To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do",
+			})
 		}
 	}
 	return lines
@@ -247,7 +253,10 @@ func pluginsOf(of []service.Plugin) []line {
 		case plugin.Running, plugin.Stopped, plugin.Starting:
 			continue
 		}
-		lines = append(lines, line{Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error), To: "/plugins", Act: "See what to do"})
+		lines = append(lines, line{
+			Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error),
+			To: "/plugins", Act: "See what to do",
+		})
 	}
 	return lines
 }
@@ -270,7 +279,8 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 		for _, l := range r.Limits {
 			switch {
 			case l.PausedUntil.After(now):
-				said = append(said, fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
+				said = append(said,
+					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
 				said = append(said, fmt.Sprintf("%s: %s.", l.Host, newLimitRow(l, now).Said))
 			}
@@ -320,7 +330,9 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	watchers := u.Service.Components(actor, kind.Watcher)
 	down := componentsOf(watchers)
 	v := overviewView{Sentence: headline(t, watchers), Empty: t.All == 0}
-	events, err := u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
+	events, err := u.Service.History(ctx, actor, event.Filter{
+		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
+	})
 	if err != nil {
 		return v, err
 	}
@@ -332,7 +344,9 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	if err != nil {
 		return v, err
 	}
-	ended, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}, Limit: operationsShown})
+	ended, err := u.Service.Operations(ctx, operation.Filter{
+		States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}, Limit: operationsShown,
+	})
 	if err != nil {
 		return v, err
 	}
@@ -347,7 +361,8 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 		return busy
 	})
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle), unsentOf(failed, pending, u.Service.Components(actor, kind.Trigger), shown))
+	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle),
+		unsentOf(failed, pending, u.Service.Components(actor, kind.Trigger), shown))
 	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
 	plugins := u.Service.Plugins()
 	v.Broken = slices.Concat(componentsOf(u.Service.Components(actor, kind.Registry)),

@@ -23,7 +23,9 @@ func TestOverviewSentences(t *testing.T) {
 	for i := range namesShown + 2 {
 		many = append(many, a(fmt.Sprintf("m%d", i), newer("1.1.0", "minor")))
 	}
-	u, _ := withStore(t, append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")), a("sorry", failed("refused s3cret")))...)
+	u, _ := withStore(t,
+		append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")),
+			a("sorry", failed("refused s3cret")))...)
 	body := request(u, "GET", "/", nil).Body.String()
 	for _, want := range []string{
 		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
@@ -47,9 +49,18 @@ func TestOverviewSentences(t *testing.T) {
 // TestPagesShowProgressOfChecks on the pages that are looked at during a check.
 func TestPagesShowProgressOfChecks(t *testing.T) {
 	u, _ := withStore(t, a("web"))
-	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {Watcher: "other", Checked: 0, Total: 4}}
-	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
-	for path, want := range map[string]string{"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<"} {
+	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {
+		Watcher: "other", Checked: 0, Total: 4,
+	}}
+	fakes(u).fakeHistory = fakeHistory{
+		events: []event.Event{{
+			At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local",
+			Payload: event.Payload{Check: &event.Check{Watcher: "local"}},
+		}},
+	}
+	for path, want := range map[string]string{
+		"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<",
+	} {
 		if body := request(u, "GET", path, nil).Body.String(); !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, body)
 		}
@@ -62,10 +73,13 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
 		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
 		{At: at(7), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "idle"}}},
-		{At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}}},
+		{
+			At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}},
+		},
 		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
 	}
-	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5), []check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
+	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
+		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
 		{Name: "busy", Running: true, Going: going{"busy", 2, 3}, Last: at(6), Words: "no socket", Bad: true, Next: at(20)},
 		{Name: "idle", Going: going{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
@@ -91,7 +105,9 @@ func TestWithoutKey(t *testing.T) {
 
 // TestOverviewSaysWhatWasNotDelivered: of triggers that update, only what no other sentence is about.
 func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
-	triggers := []service.Component{{View: component.View{ID: "docker.local"}, Acts: true}, {View: component.View{ID: "ntfy.phone"}}}
+	triggers := []service.Component{{View: component.View{ID: "docker.local"}, Acts: true}, {
+		View: component.View{ID: "ntfy.phone"},
+	}}
 	failed := []delivery.Delivery{
 		{Trigger: "docker.local", Subject: "local/app", Error: "app is back"},
 		{Trigger: "docker.local", Subject: "local/db", Error: "db is not in a compose file"},
@@ -99,10 +115,13 @@ func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
 		{Trigger: "ntfy.phone", Subject: "local/app", Error: "refused"},
 	}
 	var got []string
-	for _, l := range unsentOf(failed, []delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}}, triggers, map[string]bool{"local/app": true}) {
+	for _, l := range unsentOf(failed,
+		[]delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}},
+		triggers, map[string]bool{"local/app": true}) {
 		got = append(got, l.Word+": "+l.Text)
 	}
-	if want := []string{"failed: docker.local: db is not in a compose file", "not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
+	if want := []string{"failed: docker.local: db is not in a compose file",
+		"not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -144,10 +163,16 @@ func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 	} {
 		u, _ := withStore(t, test.cache)
 		f := fakes(u)
-		f.fakeComponents.all = append(f.fakeComponents.all, service.Component{View: component.View{ID: "docker.local", Type: "docker", Name: "local"}, Kind: kind.Trigger, Acts: true})
-		f.fakeHistory.deliveries = []delivery.Delivery{{ID: 1, Trigger: "docker.local", Subject: "local/cache", State: delivery.Failed, Error: "cache is back"}}
+		f.fakeComponents.all = append(f.fakeComponents.all, service.Component{
+			View: component.View{ID: "docker.local", Type: "docker", Name: "local"}, Kind: kind.Trigger, Acts: true,
+		})
+		f.fakeHistory.deliveries = []delivery.Delivery{{
+			ID: 1, Trigger: "docker.local", Subject: "local/cache", State: delivery.Failed, Error: "cache is back",
+		}}
 		f.fakeOperations.operations = []operation.Operation{
-			updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.Ended = noon.Add(-test.age) }),
+			updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) {
+				op.Ended = noon.Add(-test.age)
+			}),
 		}
 		body := request(u, "GET", "/", nil).Body.String()
 		for _, sentence := range sentences {

@@ -185,7 +185,9 @@ func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 	}
 }
 
-func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string) {
+func (u *UI) renderPlan(
+	w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string,
+) {
 	c, actor, accepted := &rec.Container, u.actor(r), change.Rules.Acknowledged
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
 	plan, err := u.Service.Plan(r.Context(), actor, change)
@@ -246,7 +248,8 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 		case errors.Is(err, updater.ErrBlocked):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
 		default:
-			u.renderRefusal(w, r, nameOf(&rec.Container)+" is as it was", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
+			u.renderRefusal(w, r, nameOf(&rec.Container)+" is as it was", err, "To "+nameOf(&rec.Container),
+				hrefOf(&rec.Container))
 		}
 	}
 }

@@ -19,16 +19,23 @@ import (
 func fullPlan() watcher.Plan {
 	return watcher.Plan{
 		ContainerID: "id-web", Name: "web", State: "state-1",
-		From:       watcher.PlannedImage{Reference: "nginx:1.0.0"},
-		To:         watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1.0", Digest: "sha256:0123"},
-		Steps:      []watcher.Step{{ID: "pull", Text: "pull nginx:1.1.0"}, {ID: "start:web", Text: "start the new web"}},
-		Carried:    []watcher.Setting{{Name: "env TOKEN"}, {Name: "port 80/tcp", Value: "8080"}},
-		Changes:    []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.0.0", After: "1.1.0"}, {Name: "user", After: "nginx"}},
-		Warnings:   []watcher.Reason{{Code: "no-healthcheck", Text: "web has no health check"}},
-		Dependents: []watcher.Dependent{{Name: "torrent", Relation: "network_mode", Action: watcher.StepCreate}, {Name: "cache", Relation: "depends_on", Action: watcher.StepRestart}},
-		Files:      []watcher.FileChange{{Path: "/srv/compose.yaml", Line: 3, Diff: "--- a\n+++ b\n@@ -3 +3 @@\n-    image: nginx:1.0.0\n+    image: nginx:1.1.0\n"}},
-		Backups:    []watcher.Backup{{Name: "web-before", Image: "nginx:0.9", Created: sdk.TimeOf(noon), Size: 3 << 20}},
-		Space:      watcher.Space{Download: 80 << 20, Writable: 5 << 20},
+		From:    watcher.PlannedImage{Reference: "nginx:1.0.0"},
+		To:      watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1.0", Digest: "sha256:0123"},
+		Steps:   []watcher.Step{{ID: "pull", Text: "pull nginx:1.1.0"}, {ID: "start:web", Text: "start the new web"}},
+		Carried: []watcher.Setting{{Name: "env TOKEN"}, {Name: "port 80/tcp", Value: "8080"}},
+		Changes: []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.0.0", After: "1.1.0"}, {
+			Name: "user", After: "nginx",
+		}},
+		Warnings: []watcher.Reason{{Code: "no-healthcheck", Text: "web has no health check"}},
+		Dependents: []watcher.Dependent{{Name: "torrent", Relation: "network_mode", Action: watcher.StepCreate}, {
+			Name: "cache", Relation: "depends_on", Action: watcher.StepRestart,
+		}},
+		Files: []watcher.FileChange{{
+			Path: "/srv/compose.yaml", Line: 3,
+			Diff: "--- a\n+++ b\n@@ -3 +3 @@\n-    image: nginx:1.0.0\n+    image: nginx:1.1.0\n",
+		}},
+		Backups: []watcher.Backup{{Name: "web-before", Image: "nginx:0.9", Created: sdk.TimeOf(noon), Size: 3 << 20}},
+		Space:   watcher.Space{Download: 80 << 20, Writable: 5 << 20},
 	}
 }
 
@@ -37,16 +44,24 @@ func TestPlanPage(t *testing.T) {
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`, "<code>sha256:0123</code>", "Up to 80.0 MB to download. It has written 5.0 MB into itself.",
-		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too", "<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`, `<span class="gone">-    image: nginx:1.0.0`,
-		"What changes in /srv/compose.yaml", "What stays: 2 settings of yours", "web has no health check", "web-before", "3.0 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
+	contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
+		"<code>sha256:0123</code>", "Up to 80.0 MB to download. It has written 5.0 MB into itself.",
+		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too",
+		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
+		`<span class="gone">-    image: nginx:1.0.0`,
+		"What changes in /srv/compose.yaml", "What stays: 2 settings of yours", "web has no health check", "web-before",
+		"3.0 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
 		`<form method="post" action="/base/containers/local/web/update"`, `id="confirm">Update</button>`)
 	if strings.Contains(body, "+++ b") || strings.Contains(body, "What keeps it from happening") {
 		t.Errorf("the page has too much: %s", body)
 	}
-	contains(t, request(u, "GET", "/containers/local/web/rollback", nil).Body.String(), "<h1>Roll back web?</h1>", `id="confirm">Roll back</button>`)
+	contains(t, request(u, "GET", "/containers/local/web/rollback", nil).Body.String(), "<h1>Roll back web?</h1>",
+		`id="confirm">Roll back</button>`)
 	f.permission = service.Permission{Why: "its option update is false", Remedy: "set watcher.docker.local.update to true"}
-	if body := request(u, "GET", "/containers/local/web/update", nil).Body.String(); strings.Contains(body, `id="confirm"`) || !strings.Contains(body, "It cannot be updated from here, since its option update is false: set watcher.docker.local.update to true.") {
+	if body := request(u, "GET", "/containers/local/web/update", nil).Body.String(); strings.Contains(body,
+		`id="confirm"`) ||
+		!strings.Contains(body,
+			"It cannot be updated from here, since its option update is false: set watcher.docker.local.update to true.") {
 		t.Errorf("where updates are not allowed: %s", body)
 	}
 }
@@ -73,8 +88,11 @@ func TestPlanOffersComposeFile(t *testing.T) {
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "the compose file keeps 1.0.0"}}
-	contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(), `href="/base/containers/local/web/update?compose=edit"`)
-	contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(), `<input type="hidden" name="compose" value="edit">`, `href="/base/containers/local/web/update">Leave the compose file as it is</a>`)
+	contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(),
+		`href="/base/containers/local/web/update?compose=edit"`)
+	contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(),
+		`<input type="hidden" name="compose" value="edit">`,
+		`href="/base/containers/local/web/update">Leave the compose file as it is</a>`)
 	if all := f.planned; all[0].Rules.Compose != nil || all[1].Rules.Compose == nil || !all[1].Rules.Compose.Backup {
 		t.Errorf("planned %+v", all)
 	}
@@ -93,16 +111,20 @@ func TestConfirmPlan(t *testing.T) {
 		to   string
 		want string
 	}{
-		"begun":       {nil, http.StatusSeeOther, "/base/operations/op9", ""},
-		"conflict":    {&updater.ConflictError{Operation: operation.Operation{ID: "op5"}}, http.StatusSeeOther, "/base/operations/op5?did=already", ""},
-		"unplanned":   {fmt.Errorf("local/web: %w", updater.ErrUnplanned), http.StatusConflict, "", noticeChanged},
-		"changed":     {fmt.Errorf("local/web: %w", updater.ErrChanged), http.StatusConflict, "", noticeChanged},
-		"blocked":     {&updater.BlockedError{Plan: blocked}, http.StatusConflict, "", noticeBlocked},
-		"forbidden":   {sdk.WithKind(service.ErrForbidden, errors.New("only a login allows it")), http.StatusForbidden, "", "Nothing was done: only a login allows it."},
-		"no update":   {fmt.Errorf("local/web: %w", updater.ErrNoUpdate), http.StatusConflict, "", "there is no image to change to"},
+		"begun": {nil, http.StatusSeeOther, "/base/operations/op9", ""},
+		"conflict": {&updater.ConflictError{Operation: operation.Operation{ID: "op5"}}, http.StatusSeeOther,
+			"/base/operations/op5?did=already", ""},
+		"unplanned": {fmt.Errorf("local/web: %w", updater.ErrUnplanned), http.StatusConflict, "", noticeChanged},
+		"changed":   {fmt.Errorf("local/web: %w", updater.ErrChanged), http.StatusConflict, "", noticeChanged},
+		"blocked":   {&updater.BlockedError{Plan: blocked}, http.StatusConflict, "", noticeBlocked},
+		"forbidden": {sdk.WithKind(service.ErrForbidden, errors.New("only a login allows it")), http.StatusForbidden,
+			"", "Nothing was done: only a login allows it."},
+		"no update": {fmt.Errorf("local/web: %w", updater.ErrNoUpdate), http.StatusConflict, "",
+			"there is no image to change to"},
 		"unsupported": {updater.ErrUnsupported, http.StatusUnprocessableEntity, "", "cannot update"},
 		"stopping":    {updater.ErrStopping, http.StatusServiceUnavailable, "", "is stopping"},
-		"unreachable": {errors.New("resolve web:1.1.0: s3cret"), http.StatusBadGateway, "", "Nothing was done: resolve web:1.1.0: ***"},
+		"unreachable": {errors.New("resolve web:1.1.0: s3cret"), http.StatusBadGateway, "",
+			"Nothing was done: resolve web:1.1.0: ***"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
@@ -112,10 +134,12 @@ func TestConfirmPlan(t *testing.T) {
 			if w.Code != test.code || w.Header().Get("Location") != test.to || !strings.Contains(w.Body.String(), test.want) {
 				t.Errorf("%d to %q: %s", w.Code, w.Header().Get("Location"), w.Body)
 			}
-			if got := f.started[0]; got.Container != "id-web" || got.Kind != operation.Rollback || got.State != "state-1" || got.Digest != "sha256:0123" || got.Rules.Acknowledged[0] != "data.writable-layer" {
+			if got := f.started[0]; got.Container != "id-web" || got.Kind != operation.Rollback ||
+				got.State != "state-1" || got.Digest != "sha256:0123" || got.Rules.Acknowledged[0] != "data.writable-layer" {
 				t.Errorf("started %+v", got)
 			}
-			if len(f.planned) > 0 && (f.planned[0].State != "" || f.planned[0].Digest != "" || f.planned[0].Rules.Acknowledged != nil) {
+			if len(f.planned) > 0 &&
+				(f.planned[0].State != "" || f.planned[0].Digest != "" || f.planned[0].Rules.Acknowledged != nil) {
 				t.Errorf("the plan as it is now is made of %+v", f.planned[0])
 			}
 		})
@@ -132,7 +156,8 @@ func TestPlanCannotBeMade(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	f.operations = []operation.Operation{updateOf("web", operation.Running)}
-	if w := request(u, "GET", "/containers/local/web/update", nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/operations/op1?did=already" {
+	if w := request(u, "GET", "/containers/local/web/update", nil); w.Code != http.StatusFound ||
+		w.Header().Get("Location") != "/base/operations/op1?did=already" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
 	if w := request(u, "GET", "/containers/local/gone/update", nil); w.Code != http.StatusNotFound {
@@ -140,11 +165,13 @@ func TestPlanCannotBeMade(t *testing.T) {
 	}
 }
 
-// TestContainerPageOffersChanges: buttons where something can be done, a remedy where it is not allowed, and nothing else.
+// TestContainerPageOffersChanges: buttons where something can be done, a remedy where it is not allowed, and nothing
+// else.
 func TestContainerPageOffersChanges(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("calm"))
 	f := fakes(u).fakeOperations
-	const update, rollback, remedy = `id="update-one"`, "Roll back to 1.0.0</a>", "It cannot be updated from here, since it is not set: set it."
+	const update, rollback, remedy = `id="update-one"`, "Roll back to 1.0.0</a>",
+		"It cannot be updated from here, since it is not set: set it."
 	page := func(name string) string { return request(u, "GET", "/containers/local/"+name, nil).Body.String() }
 	for what, test := range map[string]struct {
 		permission service.Permission
@@ -152,8 +179,9 @@ func TestContainerPageOffersChanges(t *testing.T) {
 		name       string
 		want       []string
 	}{
-		"allowed":     {service.Permission{Allowed: true}, nil, "web", []string{update}},
-		"updated":     {service.Permission{Allowed: true}, []operation.Operation{updateOf("calm", operation.Succeeded)}, "calm", []string{rollback}},
+		"allowed": {service.Permission{Allowed: true}, nil, "web", []string{update}},
+		"updated": {service.Permission{Allowed: true}, []operation.Operation{updateOf("calm", operation.Succeeded)},
+			"calm", []string{rollback}},
 		"not allowed": {service.Permission{Why: "it is not set", Remedy: "set it"}, nil, "web", []string{remedy}},
 		"no update":   {service.Permission{Why: "it is not set", Remedy: "set it"}, nil, "calm", nil},
 		"read only":   {service.Permission{}, []operation.Operation{updateOf("web", operation.Succeeded)}, "web", nil},
@@ -166,10 +194,12 @@ func TestContainerPageOffersChanges(t *testing.T) {
 			}
 		}
 	}
-	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, outcome(watcher.Outcome{Kept: []string{"web-before"}}))}
+	f.operations = []operation.Operation{updateOf("web", operation.Succeeded,
+		outcome(watcher.Outcome{Kept: []string{"web-before"}}))}
 	contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(), "web-before", "nginx:0.9", "3.0 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
+	contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(),
+		"web-before", "nginx:0.9", "3.0 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
 }
 
 func TestSelectionPage(t *testing.T) {
@@ -182,7 +212,8 @@ func TestSelectionPage(t *testing.T) {
 		"/base/containers/local/calm/update":       {"local/calm"},
 	} {
 		form := url.Values{"do": {"update"}, "c": names}
-		if w := request(u, "POST", "/containers/act", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
+		if w := request(u, "POST", "/containers/act", form); w.Code != http.StatusSeeOther ||
+			w.Header().Get("Location") != want {
 			t.Errorf("%v leads to %d %s", names, w.Code, w.Header().Get("Location"))
 		}
 		if w := request(u, "POST", "/containers/act", form, "HX-Request", "true"); w.Header().Get("HX-Redirect") != want {
@@ -190,17 +221,24 @@ func TestSelectionPage(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/update?c=local/one&c=local/two&c=local/gone", nil).Body.String()
-	contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`, `name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`, "With it: torrent, cache.", "web has no health check", "Up to 80.0 MB to download.", `id="confirm">Update</button>`)
-	data, swarm := watcher.Reason{Code: "data.writable-layer", Text: "it has written 2.0 MiB into itself", Acknowledge: true}, watcher.Reason{Code: "swarm", Text: "use docker service update"}
+	contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`,
+		`name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`,
+		"With it: torrent, cache.", "web has no health check", "Up to 80.0 MB to download.", `id="confirm">Update</button>`)
+	data, swarm := watcher.Reason{
+		Code: "data.writable-layer", Text: "it has written 2.0 MiB into itself", Acknowledge: true,
+	}, watcher.Reason{Code: "swarm", Text: "use docker service update"}
 	f.plan.Blocks = []watcher.Reason{data, data} // as of a dependent
 	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
-	contains(t, body, "it has written 2.0 MiB into itself.", `<input type="checkbox" name="c" value="local/two"> I know that`, `id="confirm">Update the chosen</button>`)
-	if n := strings.Count(body, `<input type="hidden" name="ack:local/two" value="data.writable-layer">`); n != 1 || strings.Contains(body, "checked>") {
+	contains(t, body, "it has written 2.0 MiB into itself.",
+		`<input type="checkbox" name="c" value="local/two"> I know that`, `id="confirm">Update the chosen</button>`)
+	if n := strings.Count(body, `<input type="hidden" name="ack:local/two" value="data.writable-layer">`); n != 1 ||
+		strings.Contains(body, "checked>") {
 		t.Errorf("the consent is there %d times, or given: %s", n, body)
 	}
 	f.plan.Blocks = []watcher.Reason{data, swarm}
 	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
-	contains(t, body, "None of them can be updated now.", "it has written 2.0 MiB into itself.", "use docker service update.")
+	contains(t, body, "None of them can be updated now.", "it has written 2.0 MiB into itself.",
+		"use docker service update.")
 	if strings.Contains(body, `id="confirm"`) || strings.Contains(body, "checkbox") {
 		t.Errorf("what is blocked can be confirmed: %s", body)
 	}
@@ -212,16 +250,24 @@ func TestSelectionPage(t *testing.T) {
 func TestConfirmSelection(t *testing.T) {
 	u, _ := withStore(t, a("one", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	form := url.Values{"c": {"local/one", "local/two"}, "state:local/one": {"s1"}, "digest:local/one": {"d1"}, "state:local/two": {"s2"}, "digest:local/two": {"d2"}, "ack:local/two": {"data.writable-layer"}, "ack:local/three": {"swarm"}}
-	if w := request(u, "POST", "/update", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/operations" {
+	form := url.Values{
+		"c": {"local/one", "local/two"}, "state:local/one": {"s1"}, "digest:local/one": {"d1"},
+		"state:local/two": {"s2"}, "digest:local/two": {"d2"}, "ack:local/two": {"data.writable-layer"},
+		"ack:local/three": {"swarm"},
+	}
+	if w := request(u, "POST", "/update", form); w.Code != http.StatusSeeOther ||
+		w.Header().Get("Location") != "/base/operations" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
-	if len(f.started) != 2 || f.started[0].Container != "id-one" || f.started[0].State != "s1" || f.started[1].Digest != "d2" || f.started[1].State != "s2" ||
-		len(f.started[0].Rules.Acknowledged) > 0 || len(f.started[1].Rules.Acknowledged) != 1 || f.started[1].Rules.Acknowledged[0] != "data.writable-layer" {
+	if len(f.started) != 2 || f.started[0].Container != "id-one" || f.started[0].State != "s1" ||
+		f.started[1].Digest != "d2" || f.started[1].State != "s2" ||
+		len(f.started[0].Rules.Acknowledged) > 0 || len(f.started[1].Rules.Acknowledged) != 1 ||
+		f.started[1].Rules.Acknowledged[0] != "data.writable-layer" {
 		t.Errorf("started %+v", f.started)
 	}
 	f.starting = fmt.Errorf("local/one: %w", updater.ErrChanged)
-	if w := request(u, "POST", "/update", form); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "it has changed since it was planned") {
+	if w := request(u, "POST", "/update", form); w.Code != http.StatusConflict ||
+		!strings.Contains(w.Body.String(), "it has changed since it was planned") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := request(u, "POST", "/update", url.Values{}); w.Code != http.StatusUnprocessableEntity {
@@ -256,11 +302,17 @@ func TestSelectionBeginsWhatOthersDependOnFirst(t *testing.T) {
 func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Why: evil, Remedy: evil}, "x:"+evil, watcher.StepProgress{Message: evil}
-	reasons, image := []watcher.Reason{{Code: evil, Text: evil, Acknowledge: true}}, watcher.PlannedImage{Reference: evil, Digest: evil, ID: evil}
+	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Why: evil, Remedy: evil}, "x:"+evil,
+		watcher.StepProgress{Message: evil}
+	reasons, image := []watcher.Reason{{Code: evil, Text: evil, Acknowledge: true}}, watcher.PlannedImage{
+		Reference: evil, Digest: evil, ID: evil,
+	}
 	f.plan = watcher.Plan{
-		Name: evil, State: evil, From: image, To: image, Steps: []watcher.Step{{ID: evil, Text: evil}}, Carried: []watcher.Setting{{Name: evil, Value: evil}}, Changes: []watcher.Change{{Name: evil, Before: evil, After: evil}},
-		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: evil, Relation: evil, Action: evil}}, Files: []watcher.FileChange{{Path: evil, Diff: "+" + evil}}, Backups: []watcher.Backup{{Name: evil, Image: evil}},
+		Name: evil, State: evil, From: image, To: image, Steps: []watcher.Step{{ID: evil, Text: evil}},
+		Carried:  []watcher.Setting{{Name: evil, Value: evil}},
+		Changes:  []watcher.Change{{Name: evil, Before: evil, After: evil}},
+		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: evil, Relation: evil, Action: evil}},
+		Files: []watcher.FileChange{{Path: evil, Diff: "+" + evil}}, Backups: []watcher.Backup{{Name: evil, Image: evil}},
 	}
 	for _, state := range []operation.State{operation.Running, operation.Failed} {
 		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), failing(evil),
@@ -268,7 +320,9 @@ func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 				Container: evil, Status: evil, Error: evil, Log: evil, Health: []watcher.HealthResult{{Output: evil}},
 			}}))
 		op.Plan, op.Trigger, op.Image.Reference = f.plan, evil, evil
-		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web", "/containers/local/two/update", "/update?c=local/web&c=local/two", "/operations?state=" + url.QueryEscape(evil) + "&container=" + url.QueryEscape(evil)} {
+		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web",
+			"/containers/local/two/update", "/update?c=local/web&c=local/two",
+			"/operations?state=" + url.QueryEscape(evil) + "&container=" + url.QueryEscape(evil)} {
 			f.operations = []operation.Operation{op}
 			body := request(u, "GET", path, nil).Body.String()
 			mustBeInert(t, body)

@@ -206,11 +206,16 @@ func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		u.pluginDone(w, r, "trusted", b.Name)
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.", Back: "To the plugins", BackTo: "/plugins"})
+		u.renderError(w, r, http.StatusForbidden, problem{
+			Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.",
+			Back: "To the plugins", BackTo: "/plugins",
+		})
 	case errors.Is(err, service.ErrNotFound):
 		u.pluginFailed(w, r, "trust the plugin", err)
 	default:
-		u.renderError(w, r, http.StatusConflict, problem{Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
+		u.renderError(w, r, http.StatusConflict, problem{
+			Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
+		})
 	}
 }
 
@@ -227,11 +232,16 @@ func (u *UI) grantPlugin(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		u.pluginDone(w, r, did, b.Name)
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.", Back: "To the plugins", BackTo: "/plugins"})
+		u.renderError(w, r, http.StatusForbidden, problem{
+			Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.",
+			Back: "To the plugins", BackTo: "/plugins",
+		})
 	case errors.Is(err, service.ErrNotFound):
 		u.pluginFailed(w, r, "change what the plugin is granted", err)
 	default:
-		u.renderError(w, r, http.StatusConflict, problem{Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
+		u.renderError(w, r, http.StatusConflict, problem{
+			Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
+		})
 	}
 }
 
@@ -242,8 +252,9 @@ func (u *UI) pluginFailed(w http.ResponseWriter, r *http.Request, doing string, 
 		return
 	}
 	u.renderError(w, r, http.StatusNotFound, problem{
-		Title: "There is no such plugin", Detail: "No plugin is called " + r.PathValue("name") + ". Its file may be gone since this page was made.",
-		Back: "To the plugins", BackTo: "/plugins",
+		Title:  "There is no such plugin",
+		Detail: "No plugin is called " + r.PathValue("name") + ". Its file may be gone since this page was made.",
+		Back:   "To the plugins", BackTo: "/plugins",
 	})
 }
 

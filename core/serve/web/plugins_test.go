@@ -19,20 +19,25 @@ import (
 )
 
 func somePlugins() []service.Plugin {
-	triggers, mine, bad := pluginIn("triggers", plugin.Running), pluginIn("my-plugin", plugin.Untrusted), pluginIn("bad", plugin.Broken)
-	triggers.Builtin, triggers.PID, triggers.Memory, triggers.Restarts, triggers.Since = true, 4711, 21_500_000, 2, sdk.TimeOf(noon.Add(-time.Hour))
+	triggers, mine, bad := pluginIn("triggers", plugin.Running), pluginIn("my-plugin", plugin.Untrusted),
+		pluginIn("bad", plugin.Broken)
+	triggers.Builtin, triggers.PID, triggers.Memory, triggers.Restarts, triggers.Since = true, 4711, 21_500_000, 2,
+		sdk.TimeOf(noon.Add(-time.Hour))
 	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
-	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32), []string{"engine"}
+	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32),
+		[]string{"engine"}
 	bad.Error = "it died 5 times in a row"
 	registries := pluginIn("registries", plugin.Stopped)
 	registries.Builtin = true
-	return []service.Plugin{triggers, registries, mine, bad, pluginIn("poor", plugin.Backoff), pluginIn("odd", plugin.Rejected), pluginIn("new", plugin.Starting)}
+	return []service.Plugin{triggers, registries, mine, bad, pluginIn("poor", plugin.Backoff),
+		pluginIn("odd", plugin.Rejected), pluginIn("new", plugin.Starting)}
 }
 
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", `<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
+	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types",
+		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
 		strings.Repeat("ab", 32), "engine")
@@ -43,10 +48,14 @@ func TestPluginPage(t *testing.T) {
 
 func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
 	all := somePlugins()
-	all[2].Installed = &install.Status{Name: "my-plugin", Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, KeyName: "minisign 12AB", Previous: "0.9", Available: "ghcr.io/me/lamp:1.1"}
+	all[2].Installed = &install.Status{
+		Name: "my-plugin", Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, KeyName: "minisign 12AB", Previous: "0.9",
+		Available: "ghcr.io/me/lamp:1.1",
+	}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: all} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9", "A newer version is available: <code>ghcr.io/me/lamp:1.1</code>", "dogwatch plugin update my-plugin")
+	contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9",
+		"A newer version is available: <code>ghcr.io/me/lamp:1.1</code>", "dogwatch plugin update my-plugin")
 	if n := strings.Count(body, "A newer version"); n != 1 {
 		t.Errorf("%d plugins have a newer version", n)
 	}
@@ -56,7 +65,9 @@ func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
 
 // installedPlugin has a plugin that was granted one of the two capabilities it asks for.
 func installedPlugin(b service.Plugin) service.Plugin {
-	b.Installed = &install.Status{Name: b.Name, Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, Granted: []string{"credentials"}}
+	b.Installed = &install.Status{
+		Name: b.Name, Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, Granted: []string{"credentials"},
+	}
 	b.Requested, b.Grants = []string{"credentials", "engine", "run"}, []string{"credentials", "run"}
 	return b
 }
@@ -68,7 +79,8 @@ func TestGrantPlugin(t *testing.T) {
 	fake := fakePlugins{all: all, calls: &done}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.", ">Take away credentials</button>", "It has the logins of your registries.")
+	contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.",
+		">Take away credentials</button>", "It has the logins of your registries.")
 	if strings.Contains(body, "away run") {
 		t.Error("what the configuration grants can be taken away on the page")
 	}
@@ -90,14 +102,17 @@ func TestGrantPlugin(t *testing.T) {
 	if strings.Contains(body, "/grant\"") {
 		t.Error("the page offers it to a token")
 	}
-	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/grant?capability=engine&granted=true", nil)))
+	status, body := respond(t, u,
+		token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/grant?capability=engine&granted=true", nil)))
 	if status != http.StatusForbidden || len(done) != 2 {
 		t.Errorf("status %d, done %q", status, done)
 	}
 	contains(t, body, "A token cannot say what plugins are granted.")
 	fake.err = errors.New("it does not ask for that")
 	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
-	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{"capability": {"x"}}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "it does not ask for that") {
+	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{
+		"capability": {"x"},
+	}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "it does not ask for that") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
 }
@@ -105,10 +120,12 @@ func TestGrantPlugin(t *testing.T) {
 // TestPluginWhoseFileWasReplaced: it runs, and is trusted where others are that do not.
 func TestPluginWhoseFileWasReplaced(t *testing.T) {
 	replaced := pluginIn("my-plugin", plugin.Running)
-	replaced.Builtin, replaced.Error, replaced.SHA256 = false, "its file changed since it was trusted", strings.Repeat("ab", 32)
+	replaced.Builtin, replaced.Error, replaced.SHA256 = false, "its file changed since it was trusted",
+		strings.Repeat("ab", 32)
 	fake := fakePlugins{all: []service.Plugin{replaced, pluginIn("triggers", plugin.Running)}, calls: &[]string{}}
 	_, body := get(t, withFakes(t, func(f *fakeService) { f.fakePlugins = fake }), "/plugins")
-	contains(t, body, "2 running, 1 that need you", "The process of the file before goes on", "its file changed since it was trusted", ">Trust this file</button>")
+	contains(t, body, "2 running, 1 that need you", "The process of the file before goes on",
+		"its file changed since it was trusted", ">Trust this file</button>")
 	if n := strings.Count(body, ">Trust this file</button>"); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)
 	}
@@ -155,7 +172,8 @@ func TestTrustPluginForbidsTokens(t *testing.T) {
 		t.Error("the page offers it")
 	}
 	contains(t, body, "Who is logged in can trust it.")
-	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
+	status, body := respond(t, u,
+		token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
 	if status != http.StatusForbidden || len(done) > 0 {
 		t.Errorf("status %d, done %q", status, done)
 	}

@@ -61,7 +61,10 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 			continue
 		}
 		watcherName, name, _ := strings.Cut(c.Name, "/")
-		row := policyUpdate{Name: c.Name, Path: containerPath(watcherName, name), Running: c.Running, Target: c.Target, State: decisionState(c.State)}
+		row := policyUpdate{
+			Name: c.Name, Path: containerPath(watcherName, name), Running: c.Running, Target: c.Target,
+			State: decisionState(c.State),
+		}
 		if was, known := before[c.Name]; known && was != c.State {
 			row.Before = was
 		}

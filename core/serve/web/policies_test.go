@@ -38,8 +38,9 @@ func (f fakePolicies) PreviewPolicies(_ context.Context, rules []string) (servic
 func policySubjects(t *testing.T) []policypreview.Subject {
 	t.Helper()
 	of := func(name string, age time.Duration) policypreview.Subject {
-		return policypreview.Subject{Running: "1.0", Update: policy.Update{Subject: "local/" + name, Candidates: []policy.Candidate{
-			{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: noon.Add(-age)}}}}
+		return policypreview.Subject{Running: "1.0",
+			Update: policy.Update{Subject: "local/" + name, Candidates: []policy.Candidate{
+				{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: noon.Add(-age)}}}}
 	}
 	young, shut := of("young", 48*time.Hour), of("shut", 480*time.Hour)
 	if err := shut.Rules.Set(policy.RuleWindow, "0 3 29 2 *", "label dogwatch.update.window", time.UTC); err != nil {
@@ -51,20 +52,25 @@ func policySubjects(t *testing.T) []policypreview.Subject {
 func TestPoliciesPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePolicies.subjects = policySubjects(t) })
 	_, body := get(t, u, "/policies")
-	contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`, "it waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
-		"Next windows", "<td class=\"tag wrap\">label dogwatch.update.window</td><td>1 <span class=\"second\">1 held</span>", `<option>minage</option>`)
+	contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`,
+		"it waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
+		"Next windows",
+		"<td class=\"tag wrap\">label dogwatch.update.window</td><td>1 <span class=\"second\">1 held</span>",
+		`<option>minage</option>`)
 	if strings.Contains(body, "local/current") || strings.Contains(body, "With this rule") {
 		t.Errorf("it shows a container without an update, or a rule that is not tried: %s", body)
 	}
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
-	contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`, `value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7d old (this rule), until ")
+	contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`,
+		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7d old (this rule), until ")
 }
 
 func TestPoliciesPageOfUnreadableRules(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePolicies.subjects = policySubjects(t) })
 	for query, want := range map[string]string{
-		"rule=minage&value=7": "&#34;7&#34; has no unit", "rule=minags&value=7d": "did you mean minage?", "rule=window&value=Sat": "does not say from when until when",
+		"rule=minage&value=7": "&#34;7&#34; has no unit", "rule=minags&value=7d": "did you mean minage?",
+		"rule=window&value=Sat": "does not say from when until when",
 	} {
 		code, body := get(t, u, "/policies?"+query)
 		if code != http.StatusBadRequest {

@@ -23,11 +23,16 @@ func TestReleaseDates(t *testing.T) {
 		row        string
 		page, lack []string
 	}{
-		"dated":      {a("x", newer("2", "major"), made(noon.Add(-48*time.Hour))), `title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "as its image says"}, []string{unknown, "Seen by"}},
-		"undated":    {a("x", newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
-		"of 1970":    {a("x", newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown}, []string{"Released <time", "1970-"}},
-		"of 2038":    {a("x", newer("2", "major"), made(noon.AddDate(12, 0, 0))), seen, []string{firstSeen, unknown}, []string{"Released <time", "2038-"}},
-		"failed":     {a("x", newer("2", "major"), failed("503")), `<span class="bad" title="503">503</span>`, []string{firstSeen}, nil},
+		"dated": {a("x", newer("2", "major"), made(noon.Add(-48*time.Hour))),
+			`title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "as its image says"},
+			[]string{unknown, "Seen by"}},
+		"undated": {a("x", newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
+		"of 1970": {a("x", newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown},
+			[]string{"Released <time", "1970-"}},
+		"of 2038": {a("x", newer("2", "major"), made(noon.AddDate(12, 0, 0))), seen, []string{firstSeen, unknown},
+			[]string{"Released <time", "2038-"}},
+		"failed": {a("x", newer("2", "major"), failed("503")), `<span class="bad" title="503">503</span>`,
+			[]string{firstSeen}, nil},
 		"up to date": {a("x"), `<span class="age"></span>`, []string{"up to date"}, []string{unknown, "Seen by"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +56,10 @@ func TestPageViewsWantReleaseDates(t *testing.T) {
 	var wanted []string
 	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }
 	for path, want := range map[string][]string{
-		"/": {"one", "two"}, "/containers": {"one", "two"}, "/containers/rows?c=local/two": {"one", "two"}, "/containers/local/two": {"two"},
-		"/containers/local/gone": nil, "/containers/local/two/why": nil, "/history": nil, "/settings": nil, "/static/app.js": nil, "/start": nil,
+		"/": {"one", "two"}, "/containers": {"one", "two"}, "/containers/rows?c=local/two": {"one", "two"},
+		"/containers/local/two":  {"two"},
+		"/containers/local/gone": nil, "/containers/local/two/why": nil, "/history": nil, "/settings": nil,
+		"/static/app.js": nil, "/start": nil,
 	} {
 		wanted = nil
 		request(u, "GET", path, nil)

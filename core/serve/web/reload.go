@@ -35,10 +35,14 @@ func (u *UI) reload(w http.ResponseWriter, r *http.Request) {
 func (u *UI) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
 	switch {
 	case errors.Is(err, reload.ErrUnsupported):
-		u.renderError(w, r, http.StatusConflict, problem{Title: "There is nothing to reload", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusConflict, problem{
+			Title: "There is nothing to reload", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
 		return
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusForbidden, problem{
+			Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
 		return
 	case err != nil:
 		u.internalError(w, r, "reload the configuration", err)

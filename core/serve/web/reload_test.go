@@ -30,7 +30,9 @@ func (f fakeReload) ReloadConfiguration(context.Context, auth.Actor) (reload.Res
 
 func TestReloadPage(t *testing.T) {
 	differs := reload.Result{
-		Differences: []config.Difference{{Path: "trigger.smtp.main.host", Before: "mx1", After: "<mx2>", Source: "dogwatch.yaml:3"}}, Changed: []string{"trigger.smtp.main"},
+		Differences: []config.Difference{{
+			Path: "trigger.smtp.main.host", Before: "mx1", After: "<mx2>", Source: "dogwatch.yaml:3",
+		}}, Changed: []string{"trigger.smtp.main"},
 	}
 	wrong, restarts := differs, differs
 	wrong.Errors = []string{"trigger.smtp.main.port: want a whole number"}
@@ -43,7 +45,8 @@ func TestReloadPage(t *testing.T) {
 		want, not     string
 	}{
 		{"differences", http.MethodGet, differs, nil, 200, "&lt;mx2&gt;", "<mx2>"},
-		{"differences", http.MethodGet, differs, nil, 200, "Only what is new, changed or removed restarts", "everything restarts"},
+		{"differences", http.MethodGet, differs, nil, 200, "Only what is new, changed or removed restarts",
+			"everything restarts"},
 		{"settings", http.MethodGet, restarts, nil, 200, "everything restarts", ""},
 		{"nothing", http.MethodGet, reload.Result{}, nil, 200, "There is nothing to reload", `<button class="first">Reload`},
 		{"mistakes", http.MethodGet, wrong, nil, 200, "want a whole number", `<button class="first">Reload`},

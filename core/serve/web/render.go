@@ -106,7 +106,8 @@ func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true"
 
 // show responds with a whole page; name is that of its template file.
 func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasksView(r), lastOf(r)
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasksView(r),
+		lastOf(r)
 	u.render(w, r, status, name, "layout.html", p)
 }
 
@@ -189,7 +190,9 @@ func (u *UI) renderError(w http.ResponseWriter, r *http.Request, status int, p p
 }
 
 func (u *UI) notFound(w http.ResponseWriter, r *http.Request) {
-	u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such page", Detail: "The address may be old, or mistyped."})
+	u.renderError(w, r, http.StatusNotFound, problem{
+		Title: "There is no such page", Detail: "The address may be old, or mistyped.",
+	})
 }
 
 // internalError responds with an error page when something failed inside Dogwatch; the log has the reason.
@@ -198,7 +201,9 @@ func (u *UI) internalError(w http.ResponseWriter, r *http.Request, doing string,
 		return
 	}
 	u.Log.Error(doing, "error", err)
-	u.renderError(w, r, http.StatusInternalServerError, problem{Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details."})
+	u.renderError(w, r, http.StatusInternalServerError, problem{
+		Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details.",
+	})
 }
 
 // form reads the form of a request. When that cannot be done, it renders an error and returns false.
@@ -209,9 +214,13 @@ func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
 	case err == nil:
 		return true
 	case errors.As(err, &large):
-		u.renderError(w, r, http.StatusRequestEntityTooLarge, problem{Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", maxForm)})
+		u.renderError(w, r, http.StatusRequestEntityTooLarge, problem{
+			Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", maxForm),
+		})
 	default:
-		u.renderError(w, r, http.StatusBadRequest, problem{Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it."})
+		u.renderError(w, r, http.StatusBadRequest, problem{
+			Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it.",
+		})
 	}
 	return false
 }

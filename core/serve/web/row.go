@@ -59,8 +59,10 @@ type rows struct {
 func (m rows) of(rec *store.Record) row {
 	c := &rec.Container
 	r := row{
-		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: reference.Short(c.Image.Registry.Host, c.Image.Name),
-		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: c.Stack, Status: c.Status,
+		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name),
+		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
+		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
+		Stack: c.Stack, Status: c.Status,
 		Part: tally.PartOf(c),
 	}
 	if r.Image == "" {

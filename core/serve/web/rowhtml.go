@@ -52,7 +52,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
 	case r.brief(u.Now()) != "":
-		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
+		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons,
+			". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
 		b.raw(`<span class="reason" title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
 	case r.Unknown != "":

@@ -49,7 +49,8 @@ func (u *UI) scanOf(ctx context.Context, r *http.Request, c *sdk.Container) *sca
 	v.Error = sentenceOf(v.Error)
 	if known := v.Comparison; known != nil {
 		v.Findings = []findingGroup{
-			groupOf("fixed", known.Fixed.Total(), known.FixedFindings), groupOf("added", known.Added.Total(), known.AddedFindings),
+			groupOf("fixed", known.Fixed.Total(), known.FixedFindings),
+			groupOf("added", known.Added.Total(), known.AddedFindings),
 			groupOf("remaining", known.Remaining.Total(), known.RemainingFindings),
 		}
 	}
@@ -104,7 +105,8 @@ func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := u.Service.Scan(u.actor(r), rec.Container); err != nil {
-		u.renderRefusal(w, r, "The images of "+nameOf(&rec.Container)+" are not scanned", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
+		u.renderRefusal(w, r, "The images of "+nameOf(&rec.Container)+" are not scanned", err,
+			"To "+nameOf(&rec.Container), hrefOf(&rec.Container))
 		return
 	}
 	http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)

@@ -46,7 +46,8 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 		t.Error("there is a section, and no update")
 	}
 	f.status.State = scan.None
-	if body := page("web"); strings.Contains(body, "Scan both images") || !strings.Contains(body, "were not compared yet") {
+	if body := page("web"); strings.Contains(body, "Scan both images") ||
+		!strings.Contains(body, "were not compared yet") {
 		t.Error("who may not scan:", body)
 	}
 	f.may = true
@@ -58,17 +59,27 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 	if strings.Contains(body, "scan-images") {
 		t.Error("it can be asked for twice")
 	}
-	f.status = scan.Status{State: scan.Failed, Since: noon, Error: "there is no program trivy: install it, or give its path in scan.command"}
+	f.status = scan.Status{
+		State: scan.Failed, Since: noon, Error: "there is no program trivy: install it, or give its path in scan.command",
+	}
 	contains(t, page("web"), "failed: there is no program trivy", "Scan both images")
 
-	finding := vulnerability.Finding{ID: "CVE-2026-0001", Severity: vulnerability.Critical, Package: "openssl", Installed: "3.0.1", Fixed: "3.0.2", Others: 1}
+	finding := vulnerability.Finding{
+		ID: "CVE-2026-0001", Severity: vulnerability.Critical, Package: "openssl", Installed: "3.0.1", Fixed: "3.0.2",
+		Others: 1,
+	}
 	hostile := vulnerability.Finding{ID: evil, Package: evil, Installed: "javascript:alert(1)"}
 	f.status = scan.Status{State: scan.Done, Comparison: &scan.Comparison{
-		At: sdk.TimeOf(noon), Scanner: "trivy", Summary: vulnerability.Summary{Fixed: vulnerability.Counts{Critical: 3, High: 2}, Remaining: vulnerability.Counts{Unknown: 1}},
+		At: sdk.TimeOf(noon), Scanner: "trivy",
+		Summary: vulnerability.Summary{
+			Fixed: vulnerability.Counts{Critical: 3, High: 2}, Remaining: vulnerability.Counts{Unknown: 1},
+		},
 		FixedFindings: []vulnerability.Finding{finding}, RemainingFindings: []vulnerability.Finding{hostile},
 	}}
 	body = page("web")
-	contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "1 vulnerability remains", "5 fixed", "And 4 more", `href="https://nvd.nist.gov/vuln/detail/CVE-2026-0001"`, "and 1 further package", "fixed in 3.0.2", "no fix is known", "Scan again")
+	contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "1 vulnerability remains", "5 fixed",
+		"And 4 more", `href="https://nvd.nist.gov/vuln/detail/CVE-2026-0001"`, "and 1 further package",
+		"fixed in 3.0.2", "no fix is known", "Scan again")
 	if strings.Contains(body, evil) || strings.Contains(body, "0 added") {
 		t.Error(body)
 	}
@@ -78,11 +89,13 @@ func TestScanIsStarted(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
 	f := fakes(u).fakeScans
 	f.has, f.may, f.status.State = true, true, scan.Waiting
-	if r, _ := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/base/containers/local/web#scan" {
+	if r, _ := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode != http.StatusSeeOther ||
+		r.Header.Get("Location") != "/base/containers/local/web#scan" {
 		t.Errorf("%d, to %s", r.StatusCode, r.Header.Get("Location"))
 	}
 	f.refuse = errors.New("too many scans wait already: try again later")
-	if r, body := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode < 400 || !strings.Contains(body, "The images of web are not scanned") {
+	if r, body := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode < 400 ||
+		!strings.Contains(body, "The images of web are not scanned") {
 		t.Errorf("%d: %s", r.StatusCode, body)
 	}
 	if len(f.requested) != 2 {
@@ -92,10 +105,16 @@ func TestScanIsStarted(t *testing.T) {
 
 func TestScanEventsInWords(t *testing.T) {
 	for said, s := range map[string]event.Scan{
-		"images scanned for ana: 1.1.0 fixes 3 critical, adds none": {Actor: "ana", Version: "1.1.0", Summary: "fixes 3 critical, adds none"},
-		"images scanned for a rule without success: it did not end": {Actor: "a rule", Version: "1.1.0", Error: "it did not end"},
+		"images scanned for ana: 1.1.0 fixes 3 critical, adds none": {
+			Actor: "ana", Version: "1.1.0", Summary: "fixes 3 critical, adds none",
+		},
+		"images scanned for a rule without success: it did not end": {
+			Actor: "a rule", Version: "1.1.0", Error: "it did not end",
+		},
 	} {
-		if got, class := describe(event.Event{Type: event.ScanFinished, Payload: event.Payload{Scan: &s}}); got != said || (class == "bad") != (s.Error != "") {
+		if got, class := describe(event.Event{
+			Type: event.ScanFinished, Payload: event.Payload{Scan: &s},
+		}); got != said || (class == "bad") != (s.Error != "") {
 			t.Errorf("%q, %q", got, class)
 		}
 	}

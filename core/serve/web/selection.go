@@ -62,10 +62,17 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 	chosen := u.chosen(r.URL.Query()["c"])
 	switch {
 	case len(chosen) == 0:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
+			Back: "To the containers", BackTo: "/containers",
+		})
 		return
 	case len(chosen) > maxSelected:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Too much at once", Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title:  "Too much at once",
+			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected),
+			Back:   "To the containers", BackTo: "/containers",
+		})
 		return
 	}
 	v := selectionView{Plans: u.planLines(r, chosen)}
@@ -149,7 +156,11 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 	}
 	chosen := u.chosen(r.PostForm["c"])
 	if len(chosen) == 0 || len(chosen) > maxSelected {
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			Title:  "Nothing was chosen",
+			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
+			Back:   "To the containers", BackTo: "/containers",
+		})
 		return
 	}
 	// Those of a stack are carried out one after the other, as they were begun.
@@ -158,12 +169,17 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 	for i := range chosen {
 		c := &chosen[i]
 		key := c.Watcher + "/" + c.Name
-		change := service.Change{Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key), State: r.PostForm.Get("state:" + key)}
+		change := service.Change{
+			Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key),
+			State: r.PostForm.Get("state:" + key),
+		}
 		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
 		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
 		if err != nil {
 			_, said := refusal(err)
-			v.Failed = append(v.Failed, planLine{Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said})
+			v.Failed = append(v.Failed, planLine{
+				Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said,
+			})
 			continue
 		}
 		v.Begun = append(v.Begun, pageLink{Text: nameOf(c), To: operationPath(op.ID)})

@@ -104,7 +104,8 @@ type OperationService interface {
 // AccessService is about the API tokens and the sessions of logged-in users.
 type AccessService interface {
 	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
-	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string, made store.Token, err error)
+	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string,
+		made store.Token, err error)
 	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
 	HasLinks() bool
 	RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error

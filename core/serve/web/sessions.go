@@ -55,10 +55,14 @@ func (u *UI) sessionsEnded(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, service.ErrForbidden):
 		u.renderError(w, r, http.StatusForbidden, problem{
-			Title: "Sessions are for people who are logged in", Detail: "A token cannot see or end them. Log in first.", Back: "To the settings", BackTo: "/settings",
+			Title: "Sessions are for people who are logged in", Detail: "A token cannot see or end them. Log in first.",
+			Back: "To the settings", BackTo: "/settings",
 		})
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such session", Detail: "It may have ended already.", Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusNotFound, problem{
+			Title: "There is no such session", Detail: "It may have ended already.", Back: "To the settings",
+			BackTo: "/settings",
+		})
 	case err != nil:
 		u.internalError(w, r, "end a session", err)
 	default:

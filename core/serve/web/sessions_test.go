@@ -14,24 +14,34 @@ import (
 func TestSessionSettings(t *testing.T) {
 	ended := []string{}
 	fake := fakeAccess{calls: &ended, sessions: []auth.Session{
-		{ID: "a1", User: "ana", Method: "basic.main", Created: noon.Add(-time.Hour), Used: noon, Expires: noon.Add(48 * time.Hour), Own: true},
+		{
+			ID: "a1", User: "ana", Method: "basic.main", Created: noon.Add(-time.Hour), Used: noon,
+			Expires: noon.Add(48 * time.Hour), Own: true,
+		},
 		{ID: "b2", User: evil, Method: "oidc.home", Created: noon.Add(-time.Hour), Used: noon, Expires: noon.Add(time.Hour)},
 	}}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
 	mustBeInert(t, body)
-	contains(t, body, "this one", "oidc.home", "ends <time", "in 2 d", `action="/base/settings/sessions/b2/end"`, "End all others (1)")
-	for path, want := range map[string]string{"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others"} {
+	contains(t, body, "this one", "oidc.home", "ends <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
+		"End all others (1)")
+	for path, want := range map[string]string{
+		"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others",
+	} {
 		r, _ := post(t, u, path, nil)
-		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/base/settings#sessions" || ended[len(ended)-1] != want {
+		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/base/settings#sessions" ||
+			ended[len(ended)-1] != want {
 			t.Errorf("%s: %d to %q, ended %v", path, r.StatusCode, r.Header.Get("Location"), ended)
 		}
 	}
 	fake.sessions = fake.sessions[:1]
-	if _, body := get(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }), "/settings"); strings.Contains(body, "End all others") {
+	if _, body := get(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }),
+		"/settings"); strings.Contains(body, "End all others") {
 		t.Error("there are no others")
 	}
-	for want, err := range map[int]error{http.StatusNotFound: service.ErrNotFound, http.StatusInternalServerError: errors.New("disk on fire")} {
+	for want, err := range map[int]error{
+		http.StatusNotFound: service.ErrNotFound, http.StatusInternalServerError: errors.New("disk on fire"),
+	} {
 		fake.err = err
 		r, body := post(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }), "/settings/sessions/b2/end", nil)
 		if r.StatusCode != want || strings.Contains(body, "on fire") {
@@ -39,7 +49,8 @@ func TestSessionSettings(t *testing.T) {
 		}
 	}
 	fake.err = errors.New("disk on fire")
-	if r, _ := post(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }), "/settings/sessions/end-others", nil); r.StatusCode != http.StatusInternalServerError {
+	if r, _ := post(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }), "/settings/sessions/end-others",
+		nil); r.StatusCode != http.StatusInternalServerError {
 		t.Errorf("status %d", r.StatusCode)
 	}
 

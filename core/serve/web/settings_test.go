@@ -16,15 +16,18 @@ func TestSettingsPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{smtp()}}, fakePlugins{all: somePlugins()}
 		f.fakeSettings = &fakeSettings{level: "debug", about: service.About{
-			Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: noon, Problems: []string{"server.prot: unknown setting; did you mean server.port?"},
+			Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: noon,
+			Problems: []string{"server.prot: unknown setting; did you mean server.port?"},
 			Settings: []service.Setting{
-				{Name: "log.level", Value: "debug", Source: "env DOGWATCH_LOG_LEVEL"}, {Name: "log.format", Value: "text", Source: "default"},
+				{Name: "log.level", Value: "debug", Source: "env DOGWATCH_LOG_LEVEL"},
+				{Name: "log.format", Value: "text", Source: "default"},
 				{Name: "store.path", Value: "/store", Source: "default"}, {Name: "public.url", Source: "default"},
 			},
 		}}
 	})
 	_, body := get(t, u, "/settings")
-	contains(t, body, "1 trigger", "0 watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration", "did you mean server.port?",
+	contains(t, body, "1 trigger", "0 watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
+		"did you mean server.port?",
 		"debug", "env DOGWATCH_LOG_LEVEL", "1 set", `href="/base/settings/api"`, `href="/base/watchers"`)
 	if n := strings.Count(body, "<details open"); n != 1 {
 		t.Errorf("%d sections are open, want the one in which something is set", n)
@@ -32,17 +35,28 @@ func TestSettingsPage(t *testing.T) {
 }
 
 func TestLogLevelSettings(t *testing.T) {
-	settings := &fakeSettings{level: "info", about: service.About{Settings: []service.Setting{{Name: "log.level", Value: "INFO", Source: "default"}, {Name: "log.levels", Value: "check=trace", Source: "env"}}}}
+	settings := &fakeSettings{
+		level: "info",
+		about: service.About{
+			Settings: []service.Setting{{Name: "log.level", Value: "INFO", Source: "default"}, {
+				Name: "log.levels", Value: "check=trace", Source: "env",
+			}},
+		},
+	}
 	u := withFakes(t, func(f *fakeService) { f.fakeSettings = settings })
 	_, body := get(t, u, "/settings")
-	contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace", "until Dogwatch starts again.")
+	contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace",
+		"until Dogwatch starts again.")
 	res, _ := post(t, u, "/settings/log", url.Values{"level": {"debug"}})
-	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" || settings.level != "debug" {
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" ||
+		settings.level != "debug" {
 		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), settings.level)
 	}
 	_, body = get(t, u, "/settings")
 	contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
-	if res, body := post(t, u, "/settings/log", url.Values{"level": {"loud"}}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {
+	if res, body := post(t, u, "/settings/log", url.Values{
+		"level": {"loud"},
+	}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {
 		t.Errorf("%d, level %s: %s", res.StatusCode, settings.level, body)
 	}
 }

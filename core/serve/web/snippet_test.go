@@ -65,7 +65,8 @@ func TestEnvValue(t *testing.T) {
 // TestPasteRoundTripsThroughConfig has what a page offers to paste read back as a configuration.
 func TestPasteRoundTripsThroughConfig(t *testing.T) {
 	texts := []string{
-		"plain", "yes", "null", "~", "1.0", "0x10", "a: b", "- a", "# no comment", "a #b", "${container.name} \"is\" new", "it's", "two\nlines\n", "{}", "[a", "*x", "&x",
+		"plain", "yes", "null", "~", "1.0", "0x10", "a: b", "- a", "# no comment", "a #b",
+		"${container.name} \"is\" new", "it's", "two\nlines\n", "{}", "[a", "*x", "&x",
 		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",
 	}
 	for _, text := range texts {

@@ -51,7 +51,9 @@ func readAssets() (assets, error) {
 		if f.Name() == "icons.svg" {
 			all.icons = iconNames(body)
 		}
-		all.byName[name] = asset{body: body, kind: contentType(ext), packed: sync.OnceValue(func() []byte { return compress(body) })}
+		all.byName[name] = asset{
+			body: body, kind: contentType(ext), packed: sync.OnceValue(func() []byte { return compress(body) }),
+		}
 	}
 	return all, nil
 }

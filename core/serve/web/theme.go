@@ -17,7 +17,10 @@ func (u *UI) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
 		return
 	}
-	c := &http.Cookie{Name: themeCookie, Value: r.PostFormValue("theme"), Path: u.path("/"), MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	c := &http.Cookie{
+		Name: themeCookie, Value: r.PostFormValue("theme"), Path: u.path("/"), MaxAge: 365 * 24 * 3600, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	}
 	if c.Value != "light" && c.Value != "dark" {
 		c.Value, c.MaxAge = "", -1
 	}

@@ -69,8 +69,9 @@ func (u *UI) tokensFor(ctx context.Context, actor auth.Actor) (*tokensView, erro
 // tokensForbidden renders the error for an actor that may not change tokens.
 func (u *UI) tokensForbidden(w http.ResponseWriter, r *http.Request) {
 	u.renderError(w, r, http.StatusForbidden, problem{
-		Title: "Tokens are for people who are logged in", Detail: "Configure a login (auth.basic or auth.oidc), or run: dogwatch token create",
-		Back: "To the settings", BackTo: "/settings",
+		Title:  "Tokens are for people who are logged in",
+		Detail: "Configure a login (auth.basic or auth.oidc), or run: dogwatch token create",
+		Back:   "To the settings", BackTo: "/settings",
 	})
 }
 
@@ -111,7 +112,10 @@ func (u *UI) revokeToken(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, service.ErrForbidden):
 		u.tokensForbidden(w, r)
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings", BackTo: "/settings"})
+		u.renderError(w, r, http.StatusNotFound, problem{
+			Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings",
+			BackTo: "/settings",
+		})
 	case err != nil:
 		u.internalError(w, r, "revoke a token", err)
 	default:

@@ -17,7 +17,10 @@ const madeSecret = "dw_0123456789abcdef"
 func TestTokenSettings(t *testing.T) {
 	created := []string{}
 	fake := fakeAccess{calls: &created, tokens: []store.Token{
-		{ID: 1, Name: "homepage", Scope: "read", Creator: "ana", Created: noon.Add(-time.Hour), Used: noon.Add(-time.Minute), Expires: noon.Add(48 * time.Hour)},
+		{
+			ID: 1, Name: "homepage", Scope: "read", Creator: "ana", Created: noon.Add(-time.Hour),
+			Used: noon.Add(-time.Minute), Expires: noon.Add(48 * time.Hour),
+		},
 		{ID: 2, Name: evil, Scope: "write", Created: noon.Add(-time.Hour), Expires: noon},
 	}}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
@@ -62,7 +65,9 @@ func TestCreateTokenErrors(t *testing.T) {
 
 	fake.err = errors.New("disk on fire")
 	u = withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
-	if r, body = post(t, u, "/settings/tokens", url.Values{"name": {"x"}}); r.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk on fire") {
+	if r, body = post(t, u, "/settings/tokens", url.Values{
+		"name": {"x"},
+	}); r.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk on fire") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
 

@@ -106,7 +106,9 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 }
 
 func newTypeField(o option.Option, form url.Values) typeField {
-	f := typeField{Option: o, ID: fieldPrefix + o.Name, Value: strings.TrimSpace(form.Get(fieldPrefix + o.Name)), Words: o.Choices}
+	f := typeField{
+		Option: o, ID: fieldPrefix + o.Name, Value: strings.TrimSpace(form.Get(fieldPrefix + o.Name)), Words: o.Choices,
+	}
 	if o.Default != nil {
 		f.Hint = *o.Default
 	} else {

@@ -34,24 +34,32 @@ func TestTypeFormLeadsToConfiguration(t *testing.T) {
 	if status != http.StatusOK || strings.Contains(body, `id="result"`) {
 		t.Errorf("status %d; the empty form has a result: %v", status, strings.Contains(body, `id="result"`))
 	}
-	contains(t, body, "Switches a lamp", `name="o.url"`, `placeholder="8080"`, "<option>green</option>", `<option value="">not set</option>`, `name="o.pin" value="secret"`, `href="/base/plugins#trigger-lamp"`, `name="o.threshold"`, `method="get"`)
+	contains(t, body, "Switches a lamp", `name="o.url"`, `placeholder="8080"`, "<option>green</option>",
+		`<option value="">not set</option>`, `name="o.pin" value="secret"`, `href="/base/plugins#trigger-lamp"`,
+		`name="o.threshold"`, `method="get"`)
 	if strings.Contains(body, `name="o.token"`) {
 		t.Error("a required secret has a field")
 	}
 
-	form := url.Values{"name": {"Hall"}, "o.url": {"http://ann:hunter2@lamp/"}, "o.colour": {"red"}, "o.tls.verify": {"false"}, "o.pin": {"hunter2"}, "o.token": {"hunter2"}, "o.mode": {"batch"}, "o.unknown": {"x"}}
+	form := url.Values{
+		"name": {"Hall"}, "o.url": {"http://ann:hunter2@lamp/"}, "o.colour": {"red"}, "o.tls.verify": {"false"},
+		"o.pin": {"hunter2"}, "o.token": {"hunter2"}, "o.mode": {"batch"}, "o.unknown": {"x"},
+	}
 	status, body = get(t, u, "/plugins/types/trigger/lamp?"+form.Encode())
 	if status != http.StatusSeeOther || strings.Contains(body, "hunter2") {
 		t.Errorf("status %d for an address with secrets:\n%s", status, body)
 	}
 	clean, had := withoutSecrets(lampType(), form)
-	if again, still := withoutSecrets(lampType(), clean); !had || still || strings.Contains(clean.Encode(), "hunter2") || again.Get("o.url") != "http://lamp/" {
+	if again, still := withoutSecrets(lampType(), clean); !had || still ||
+		strings.Contains(clean.Encode(), "hunter2") || again.Get("o.url") != "http://lamp/" {
 		t.Errorf("%v, then %v: %v", had, still, again)
 	}
 	_, body = get(t, u, "/plugins/types/trigger/lamp?"+clean.Encode())
-	contains(t, body, "DOGWATCH_TRIGGER_LAMP_HALL_URL=http://lamp/\n", "DOGWATCH_TRIGGER_LAMP_HALL_COLOUR=red\n", "DOGWATCH_TRIGGER_LAMP_HALL_TOKEN__FILE=/run/secrets/", "DOGWATCH_TRIGGER_LAMP_HALL_PIN__FILE=/run/secrets/",
+	contains(t, body, "DOGWATCH_TRIGGER_LAMP_HALL_URL=http://lamp/\n", "DOGWATCH_TRIGGER_LAMP_HALL_COLOUR=red\n",
+		"DOGWATCH_TRIGGER_LAMP_HALL_TOKEN__FILE=/run/secrets/", "DOGWATCH_TRIGGER_LAMP_HALL_PIN__FILE=/run/secrets/",
 		"DOGWATCH_TRIGGER_LAMP_HALL_MODE=batch\n", "colour: red", "<option selected>red</option>")
-	if strings.Contains(body, "hunter2") || strings.Contains(body, "would not be accepted") || strings.Contains(body, "UNKNOWN") {
+	if strings.Contains(body, "hunter2") || strings.Contains(body, "would not be accepted") ||
+		strings.Contains(body, "UNKNOWN") {
 		t.Errorf("a secret is shown, or a good value refused:\n%s", body)
 	}
 
@@ -73,10 +81,14 @@ func TestPluginPageSaysWhatHolds(t *testing.T) {
 	b := pluginIn("mine", plugin.Broken)
 	b.Requested, b.Grants = []string{"credentials", "engine"}, []string{"engine"}
 	b.Output = []string{"Traceback", "ImportError: <grpc>"}
-	b.Isolation = &plugin.Isolated{Holds: []string{"files (Landlock, version 7)"}, Lacks: []string{"system calls: kernel without seccomp filters"}, Paths: []string{"/var/log/updates"}}
+	b.Isolation = &plugin.Isolated{
+		Holds: []string{"files (Landlock, version 7)"}, Lacks: []string{"system calls: kernel without seccomp filters"},
+		Paths: []string{"/var/log/updates"},
+	}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: []service.Plugin{b}} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "Traceback\nImportError: &lt;grpc&gt;", "credentials, engine", "<code>mine=credentials</code>", "files (Landlock, version 7)", "kernel without seccomp filters", "/var/log/updates")
+	contains(t, body, "Traceback\nImportError: &lt;grpc&gt;", "credentials, engine", "<code>mine=credentials</code>",
+		"files (Landlock, version 7)", "kernel without seccomp filters", "/var/log/updates")
 	if strings.Contains(body, "<code>mine=engine</code>") {
 		t.Error("what is granted is asked for")
 	}

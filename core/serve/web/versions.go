@@ -45,14 +45,18 @@ func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versi
 	events = slices.Clone(events)
 	slices.Reverse(events)
 	released := func(c *sdk.Container) time.Time { return check.Released(c, now) }
-	states := history.States(slices.DeleteFunc(events, func(e event.Event) bool { return e.Container == nil || e.Container.Watcher != c.Watcher }), c, now, released)
+	states := history.States(slices.DeleteFunc(events, func(e event.Event) bool {
+		return e.Container == nil || e.Container.Watcher != c.Watcher
+	}), c, now, released)
 	versions := history.Versions(states)
 	if len(versions) < 2 {
 		return nil
 	}
 	v := &versionsView{First: states[0].At, More: max(0, len(versions)-versionLines)}
 	for _, one := range slices.Backward(versions[v.More:]) {
-		v.Lines = append(v.Lines, versionLine{Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero()})
+		v.Lines = append(v.Lines, versionLine{
+			Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero(),
+		})
 	}
 	v.SVG = template.HTML(lineOf(states, now)) // chart escapes its texts
 	return v
@@ -88,7 +92,8 @@ func lineOf(states []history.State, now time.Time) string {
 	}
 	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
 		first.UTC().Format("2 Jan 2006"), plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))
-	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description}, [][]chart.Segment{runs, newest})
+	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
+		[][]chart.Segment{runs, newest})
 }
 
 // versionWord is a tag, or the beginning of a digest.
@@ -102,5 +107,6 @@ func versionWord(name string) string {
 // day is a date, as HTML with the exact time on hover.
 func day(at time.Time) template.HTML {
 	// All that goes in is digits and names of months.
-	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + exactly(at) + `">` + at.UTC().Format("2 Jan 2006") + `</time>`)
+	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + exactly(at) + `">` +
+		at.UTC().Format("2 Jan 2006") + `</time>`)
 }

@@ -12,18 +12,27 @@ import (
 
 func TestContainerShowsItsVersions(t *testing.T) {
 	at := func(days int, typ event.Type, c sdk.Container) event.Event {
-		return event.Event{ID: int64(100 - days), At: noon.AddDate(0, 0, -days), Type: typ, Subject: "local/web", Payload: event.Payload{Container: &c}}
+		return event.Event{
+			ID: int64(100 - days), At: noon.AddDate(0, 0, -days), Type: typ, Subject: "local/web",
+			Payload: event.Payload{Container: &c},
+		}
 	}
 	old := a("web", func(c *sdk.Container) { c.Image.Tag.Value = "0.9.0" })
 	now := a("web", newer(evil, "major"))
 	u, _ := withStore(t, now, a("new"))
-	fakes(u).fakeHistory = fakeHistory{events: []event.Event{at(2, event.UpdateFound, now), at(4, event.ContainerReplaced, a("web")), at(10, event.ContainerAdded, old)}}
+	fakes(u).fakeHistory = fakeHistory{
+		events: []event.Event{at(2, event.UpdateFound, now), at(4, event.ContainerReplaced, a("web")),
+			at(10, event.ContainerAdded, old)},
+	}
 	u.Now = func() time.Time { return noon }
 	body := request(u, "GET", "/containers/local/web", nil).Body.String()
 	mustBeInert(t, body)
-	contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.", "<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", "<h2>Versions</h2>",
-		`title="2026-03-19 12:00:00 UTC">19 Mar 2026</time> to <time`, `<span class="tag">1.0.0</span> <span class="kind ok">runs</span>`)
-	if order := strings.Index(body, `<span class="tag">1.0.0</span>`); order < 0 || order > strings.Index(body, `<span class="tag">0.9.0</span>`) {
+	contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
+		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", "<h2>Versions</h2>",
+		`title="2026-03-19 12:00:00 UTC">19 Mar 2026</time> to <time`,
+		`<span class="tag">1.0.0</span> <span class="kind ok">runs</span>`)
+	if order := strings.Index(body, `<span class="tag">1.0.0</span>`); order < 0 ||
+		order > strings.Index(body, `<span class="tag">0.9.0</span>`) {
 		t.Error("the newest version is not the first")
 	}
 	if body := request(u, "GET", "/containers/local/new", nil).Body.String(); strings.Contains(body, "<h2>Versions</h2>") {
@@ -36,7 +45,9 @@ func TestVersionsAreBounded(t *testing.T) {
 	var events []event.Event
 	for i := range versionEvents {
 		c := a("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents-i) })
-		events = append(events, event.Event{At: noon.Add(-time.Duration(i) * time.Hour), Type: event.ContainerReplaced, Payload: event.Payload{Container: &c}})
+		events = append(events, event.Event{
+			At: noon.Add(-time.Duration(i) * time.Hour), Type: event.ContainerReplaced, Payload: event.Payload{Container: &c},
+		})
 	}
 	now := a("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents) })
 	v := versionLineOf(events, &now, noon)

@@ -89,7 +89,10 @@ func New(opt Options) *UI {
 		opt.WantVersions = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}
+	u := &UI{
+		Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged),
+		started: opt.Now(),
+	}
 	u.load = sync.OnceValue(u.read)
 	u.routes = u.router()
 	return u

@@ -29,7 +29,8 @@ func TestFrameAncestors(t *testing.T) {
 		ancestors, forOthers string
 	}{
 		{nil, "frame-ancestors 'self'", "SAMEORIGIN"},
-		{[]string{"https://dash.example.org", "http://nas:7575"}, "frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
+		{[]string{"https://dash.example.org", "http://nas:7575"},
+			"frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
 		{[]string{"*"}, "frame-ancestors 'self' *", ""},
 	} {
 		u, _ := withStore(t, a("web"))
@@ -38,7 +39,8 @@ func TestFrameAncestors(t *testing.T) {
 		u.Logins = fakeLogins{}
 		u.Refuse(refused, httptest.NewRequest("GET", "/", nil), http.StatusUnauthorized, "log in again")
 		for path, h := range map[string]http.Header{
-			"/": request(u, "GET", "/", nil).Header(), "/containers": request(u, "GET", "/containers", nil).Header(), "/nowhere": request(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
+			"/": request(u, "GET", "/", nil).Header(), "/containers": request(u, "GET", "/containers", nil).Header(),
+			"/nowhere": request(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
 		} {
 			parts := strings.Split(h.Get("Content-Security-Policy"), "; ")
 			if got := parts[len(parts)-1]; got != test.ancestors || h.Get("X-Frame-Options") != test.forOthers {
@@ -52,13 +54,16 @@ func TestThemeCookie(t *testing.T) {
 	u, _ := withStore(t)
 	w := request(u, "POST", "/theme", map[string][]string{"theme": {"dark"}, "back": {"//evil.example"}})
 	cookie := w.Result().Cookies()[0]
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/" || cookie.Value != "dark" || !cookie.HttpOnly {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/" || cookie.Value != "dark" ||
+		!cookie.HttpOnly {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=dark").Body.String(); !strings.Contains(page, `data-theme="dark"`) {
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=dark").Body.String(); !strings.Contains(page,
+		`data-theme="dark"`) {
 		t.Error("the choice has no effect")
 	}
-	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page, `data-theme`) {
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page,
+		`data-theme`) {
 		t.Error("an unknown theme has an effect")
 	}
 }

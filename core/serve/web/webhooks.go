@@ -18,17 +18,23 @@ type sender struct{ Name, Where, Secret string }
 
 var senders = []sender{
 	{"Docker Hub", "repository, Webhooks", "in the address, ?token=… (webhooks.urltoken)"},
-	{"GitHub (ghcr.io)", "repository or organization, Settings, Webhooks; content type application/json, only the event Packages", "Secret"},
+	{"GitHub (ghcr.io)",
+		"repository or organization, Settings, Webhooks; content type application/json, only the event Packages", "Secret"},
 	{"GitLab", "project, Settings, Webhooks; only Pipeline events", "Secret token"},
 	{"Gitea, Forgejo", "repository, owner or site, Webhooks; only the event Package", "Secret"},
 	{"Harbor", "project, Webhooks; Artifact pushed, either payload format", "Auth header"},
-	{"Quay", "repository, Settings, Events and notifications; Push to Repository, Webhook POST", "in the address, ?token=… (webhooks.urltoken)"},
-	{"Azure", "registry, Services, Webhooks, or an Event Grid subscription to Image Pushed", "custom header Authorization: Bearer …"},
-	{"distribution (registry:2, registry:3)", "notifications.endpoints of its configuration", "headers: Authorization: [Bearer …]"},
+	{"Quay", "repository, Settings, Events and notifications; Push to Repository, Webhook POST",
+		"in the address, ?token=… (webhooks.urltoken)"},
+	{"Azure", "registry, Services, Webhooks, or an Event Grid subscription to Image Pushed",
+		"custom header Authorization: Bearer …"},
+	{"distribution (registry:2, registry:3)", "notifications.endpoints of its configuration",
+		"headers: Authorization: [Bearer …]"},
 	{"scripts and CI", `POST {"image": "ghcr.io/owner/name"}`, "Authorization: Bearer …"},
 }
 
 // showWebhooks shows the webhooks.
 func (u *UI) showWebhooks(w http.ResponseWriter, r *http.Request) {
-	u.show(w, r, http.StatusOK, "webhooks", page{Title: "Webhooks", Nav: "settings", Content: webhooksPage{u.Service.Webhooks(), senders}})
+	u.show(w, r, http.StatusOK, "webhooks", page{
+		Title: "Webhooks", Nav: "settings", Content: webhooksPage{u.Service.Webhooks(), senders},
+	})
 }

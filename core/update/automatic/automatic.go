@@ -146,7 +146,9 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 	if len(stacks) == 0 {
 		return next, nil
 	}
-	open, err := r.opt.Operations.Operations(ctx, operation.Filter{States: []operation.State{operation.Queued, operation.Running}, Limit: openOperations})
+	open, err := r.opt.Operations.Operations(ctx, operation.Filter{
+		States: []operation.State{operation.Queued, operation.Running}, Limit: openOperations,
+	})
 	if err != nil {
 		return next, fmt.Errorf("read the operations under way: %w", err)
 	}
@@ -182,7 +184,9 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 
 // advance begins the next update of a stack, if it may begin. It returns when
 // to try again what could not be begun.
-func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.Time) (begun bool, again time.Time, err error) {
+func (r *Runner) advance(
+	ctx context.Context, stack []*sdk.Container, now time.Time,
+) (begun bool, again time.Time, err error) {
 	members, err := membersOf(ctx, r.opt.Operations, stack)
 	if err != nil {
 		return false, again, err
@@ -266,7 +270,9 @@ func (r *Runner) verdict(c *sdk.Container, p purpose) Verdict {
 // operation that did not work out it may still be stored under that name, which has the
 // id of the operation.
 func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, error) {
-	all, err := r.opt.Operations.Operations(ctx, operation.Filter{Watcher: c.Watcher, ContainerID: c.ID, Limit: memberOperations})
+	all, err := r.opt.Operations.Operations(ctx, operation.Filter{
+		Watcher: c.Watcher, ContainerID: c.ID, Limit: memberOperations,
+	})
 	if err != nil {
 		return false, fmt.Errorf("read the operations of %s: %w", event.Subject(*c), err)
 	}
@@ -275,15 +281,19 @@ func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, err
 	}), nil
 }
 
-// begin begins one update, to the image of a digest if that is not "". If it cannot begin now, it returns when to try again; that
+// begin begins one update, to the image of a digest if that is not "". If it cannot begin now, it returns when to try
+// again; that
 // is zero if something else has to happen before.
-func (r *Runner) begin(ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time) (begun bool, refused refusal) {
+func (r *Runner) begin(
+	ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time,
+) (begun bool, refused refusal) {
 	op, err := r.opt.Updater.Start(ctx, updater.Request{
 		Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String(), Digest: digest, Resolved: true,
 	})
 	if err == nil {
 		delete(r.refused, p.String())
-		r.log.Info("an automatic update begins", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue, "operation", op.ID, "by", p.actor)
+		r.log.Info("an automatic update begins", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue,
+			"operation", op.ID, "by", p.actor)
 		return true, refused
 	}
 	if ctx.Err() != nil || errors.Is(err, updater.ErrStopping) || errors.Is(err, updater.ErrConflict) {
@@ -292,9 +302,11 @@ func (r *Runner) begin(ctx context.Context, c *sdk.Container, p purpose, digest 
 	refused = r.refused[p.String()]
 	refused.count++
 	refused.until = now.Add(pauseAfter(refused.count))
-	refused.alone = errors.Is(err, updater.ErrBlocked) || errors.Is(err, updater.ErrForbidden) || errors.Is(err, updater.ErrUnsupported) || errors.Is(err, updater.ErrNoUpdate)
+	refused.alone = errors.Is(err, updater.ErrBlocked) || errors.Is(err, updater.ErrForbidden) ||
+		errors.Is(err, updater.ErrUnsupported) || errors.Is(err, updater.ErrNoUpdate)
 	r.refused[p.String()] = refused
-	r.log.Warn("an automatic update cannot begin", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue, "error", r.opt.Redact(err.Error()), "again", refused.until)
+	r.log.Warn("an automatic update cannot begin", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue,
+		"error", r.opt.Redact(err.Error()), "again", refused.until)
 	return false, refused
 }
 

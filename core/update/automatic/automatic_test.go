@@ -44,7 +44,9 @@ func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 	t.Helper()
 	f := &fixture{now: start, containers: containers, refuse: map[string]error{}}
 	var err error
-	if f.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &f.bus}); err != nil {
+	if f.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{
+		Bus: &f.bus,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.store.Close() })
@@ -55,7 +57,8 @@ func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 // restart makes another runner, as after a crash.
 func (f *fixture) restart() {
 	f.Runner = New(Options{
-		Containers: func() []*sdk.Container { return f.containers }, Choices: func(string) []policy.Choice { return f.choices },
+		Containers: func() []*sdk.Container { return f.containers },
+		Choices:    func(string) []policy.Choice { return f.choices },
 		Operations: f.store, Updater: f, Bus: &f.bus, Decide: func(context.Context) { f.decided++ },
 		Redact: func(text string) string { return text }, Log: hclog.New(&hclog.LoggerOptions{Output: &f.log}),
 		Now: func() time.Time { return f.now },
@@ -124,10 +127,14 @@ func (f *fixture) end(t *testing.T, state operation.State, outcome *watcher.Outc
 // due returns a container whose update is to be carried out by a rule.
 func due(name string, needs ...string) *sdk.Container {
 	c := &sdk.Container{
-		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true, Labels: map[string]string{"com.docker.compose.service": name},
-		Image: sdk.Image{Tag: sdk.Tag{Value: "1.0.0"}}, Result: &sdk.Result{Tag: "1.1.0"},
+		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true,
+		Labels: map[string]string{"com.docker.compose.service": name},
+		Image:  sdk.Image{Tag: sdk.Tag{Value: "1.0.0"}}, Result: &sdk.Result{Tag: "1.1.0"},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0.0", RemoteValue: "1.1.0", SemverDiff: sdk.DiffMinor},
-		Decision:   &sdk.Decision{State: sdk.StateAutomatic, OfferedAt: sdk.TimeOf(start), Reasons: []sdk.Reason{{Code: policy.ReasonAutomatic, Source: "policy.update"}}},
+		Decision: &sdk.Decision{
+			State: sdk.StateAutomatic, OfferedAt: sdk.TimeOf(start),
+			Reasons: []sdk.Reason{{Code: policy.ReasonAutomatic, Source: "policy.update"}},
+		},
 	}
 	for _, other := range needs {
 		c.Labels["com.docker.compose.depends_on"] += other + ":service_healthy:true,"
@@ -198,7 +205,8 @@ func TestDependencyCircleIsUpdatedOnce(t *testing.T) {
 
 func TestFailureStopsTheRestOfItsStack(t *testing.T) {
 	for state, outcome := range map[operation.State]*watcher.Outcome{
-		operation.RolledBack: {State: watcher.RolledBack}, operation.Failed: {State: watcher.Broken}, operation.Cancelled: {State: watcher.Unchanged},
+		operation.RolledBack: {State: watcher.RolledBack}, operation.Failed: {State: watcher.Broken},
+		operation.Cancelled: {State: watcher.Unchanged},
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			db, app, other := due("db"), due("app", "db"), due("other")
@@ -220,7 +228,8 @@ func TestFailureStopsTheRestOfItsStack(t *testing.T) {
 				t.Errorf("an approval later than the failure began %q", begun)
 			}
 			f.end(t, operation.Succeeded, nil)
-			db.Decision.State, db.UpdateKind.RemoteValue, db.Result.Tag, db.Decision.OfferedAt = sdk.StateAutomatic, "1.2.0", "1.2.0", sdk.TimeOf(f.now.Add(time.Second))
+			db.Decision.State, db.UpdateKind.RemoteValue, db.Result.Tag, db.Decision.OfferedAt = sdk.StateAutomatic,
+				"1.2.0", "1.2.0", sdk.TimeOf(f.now.Add(time.Second))
 			if begun := f.look(t); begun != "db" {
 				t.Errorf("something newer began %q", begun)
 			}
@@ -280,7 +289,9 @@ func TestStoppedStackIsDecidedAgain(t *testing.T) {
 // approve has a user approve the update of a container now.
 func approve(f *fixture, c *sdk.Container) {
 	f.now = f.now.Add(time.Minute)
-	f.choices = append(f.choices, policy.Choice{Subject: event.Subject(*c), Update: update.KeyOf(c), Kind: policy.Approved, Actor: "ana", At: sdk.TimeOf(f.now)})
+	f.choices = append(f.choices, policy.Choice{
+		Subject: event.Subject(*c), Update: update.KeyOf(c), Kind: policy.Approved, Actor: "ana", At: sdk.TimeOf(f.now),
+	})
 	c.Decision.Reasons = []sdk.Reason{{Code: policy.ReasonApproved, Source: "ana"}}
 }
 
@@ -398,12 +409,16 @@ func TestRunBeginsWhatIsDecidedLater(t *testing.T) {
 
 // TestPredecessorIsNotUpdated: the old container of an operation is listed under another name.
 func TestPredecessorIsNotUpdated(t *testing.T) {
-	for state, want := range map[operation.State]string{operation.Queued: "", operation.Succeeded: "", operation.RolledBack: "renamed"} {
+	for state, want := range map[operation.State]string{
+		operation.Queued: "", operation.Succeeded: "", operation.RolledBack: "renamed",
+	} {
 		old, renamed := due("web-dogwatch-00000a"), due("renamed")
 		ids := map[*sdk.Container]string{old: "00000a", renamed: "00000b"}
 		f := fresh(t, old, renamed)
 		for _, c := range []*sdk.Container{old, renamed} {
-			op := operation.Operation{ID: ids[c], Kind: operation.Update, Watcher: "local", Name: "was-" + c.Name, ContainerID: c.ID}
+			op := operation.Operation{
+				ID: ids[c], Kind: operation.Update, Watcher: "local", Name: "was-" + c.Name, ContainerID: c.ID,
+			}
 			if err := f.store.AddOperation(t.Context(), op); err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,9 @@ func TestKillBeginsNoOperationTwice(t *testing.T) {
 			c := containers[random.IntN(len(containers))]
 			c.UpdateKind.RemoteValue = fmt.Sprintf("1.%d.0", version)
 			c.Result = &sdk.Result{Tag: c.UpdateKind.RemoteValue}
-			c.Decision = &sdk.Decision{State: sdk.StateAutomatic, OfferedAt: sdk.TimeOf(f.now), Reasons: []sdk.Reason{{Code: policy.ReasonAutomatic}}}
+			c.Decision = &sdk.Decision{
+				State: sdk.StateAutomatic, OfferedAt: sdk.TimeOf(f.now), Reasons: []sdk.Reason{{Code: policy.ReasonAutomatic}},
+			}
 		}
 	}
 	all, err := f.store.Operations(t.Context(), operation.Filter{Limit: 1000})

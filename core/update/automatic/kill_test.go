@@ -81,7 +81,8 @@ func beKilled(dir string, round int) error {
 		}
 	}})
 	checker = check.New(check.Options{
-		Registries: tags, Store: s, Cache: noCache{}, Limits: check.Limits{PerHost: 4, Total: 4}, Candidates: s.Candidates, Choices: choices.Of,
+		Registries: tags, Store: s, Cache: noCache{}, Limits: check.Limits{PerHost: 4, Total: 4},
+		Candidates: s.Candidates, Choices: choices.Of,
 		Rules: func(c sdk.Container) policy.Rules {
 			mode := policy.Approve
 			if strings.HasPrefix(c.Name, "auto") {
@@ -97,9 +98,12 @@ func beKilled(dir string, round int) error {
 		Watchers: engine, Registries: images{tags}, Containers: byName{s}, Store: s, Bus: &bus, Log: log, Now: time.Now,
 		Listed: func(ctx context.Context, _, id string) error { return checker.One(ctx, local, id) },
 	})
-	loop := decision.New(decision.Options{Redecide: checker.Redecide, Next: func() time.Time { return time.Time{} }, Bus: &bus, Log: log, Now: time.Now})
+	loop := decision.New(decision.Options{
+		Redecide: checker.Redecide, Next: func() time.Time { return time.Time{} }, Bus: &bus, Log: log, Now: time.Now,
+	})
 	begins := New(Options{
-		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, AtOnce: 3, Redact: func(text string) string { return text }, Log: log, Now: time.Now,
+		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, AtOnce: 3,
+		Redact: func(text string) string { return text }, Log: log, Now: time.Now,
 	})
 	if err := checker.Redecide(ctx); err != nil {
 		return err
@@ -129,7 +133,9 @@ func (s byName) ByName(watcher, name string) (sdk.Container, bool) {
 }
 
 // chooseForEver says what a user tries to choose, and whether it was stored.
-func chooseForEver(ctx context.Context, s *store.Store, choices *choice.Choices, random *rand.Rand, say func(...string)) error {
+func chooseForEver(
+	ctx context.Context, s *store.Store, choices *choice.Choices, random *rand.Rand, say func(...string),
+) error {
 	names := []string{"auto1", "auto2", "web", "db"}
 	for {
 		time.Sleep(time.Duration(random.IntN(8)) * time.Millisecond) // the user thinks; nothing waits for it
@@ -178,7 +184,8 @@ func TestKilledProcess(t *testing.T) {
 	}
 	t.Logf("%d kills: %d choices, %d operations, %d of them interrupted", rounds, k.choices, k.operations, k.interrupted)
 	if k.choices < rounds/2 || k.operations == 0 || k.interrupted == 0 {
-		t.Errorf("too little happened: %d choices, %d operations, %d of them interrupted", k.choices, k.operations, k.interrupted)
+		t.Errorf("too little happened: %d choices, %d operations, %d of them interrupted", k.choices, k.operations,
+			k.interrupted)
 	}
 }
 
@@ -191,7 +198,8 @@ func (e *diskEngine) begin(t *testing.T) {
 	e.change(func(s *engineState) {
 		s.LastID = 4
 		s.Containers = []engineContainer{
-			{ID: "id-1", Name: "auto1", Tag: "1.0.0", Stack: "shop", DependsOn: "auto2:service_started:false"}, {ID: "id-2", Name: "auto2", Tag: "1.0.0", Stack: "shop"},
+			{ID: "id-1", Name: "auto1", Tag: "1.0.0", Stack: "shop", DependsOn: "auto2:service_started:false"},
+			{ID: "id-2", Name: "auto2", Tag: "1.0.0", Stack: "shop"},
 			{ID: "id-3", Name: "web", Tag: "1.0.0"}, {ID: "id-4", Name: "db", Tag: "1.0.0"},
 		}
 	})

@@ -70,8 +70,12 @@ func (e *diskEngine) List(context.Context) (list []sdk.Container, err error) {
 	for _, c := range e.read().Containers {
 		service, _, _ := strings.Cut(c.Name, "-")
 		list = append(list, sdk.Container{
-			ID: c.ID, Name: c.Name, Status: "running", Stack: c.Stack, Labels: map[string]string{"com.docker.compose.service": service, "com.docker.compose.depends_on": c.DependsOn},
-			Image: sdk.Image{ID: "sha256:" + c.Tag, Name: "team/" + service, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: c.Tag}},
+			ID: c.ID, Name: c.Name, Status: "running", Stack: c.Stack,
+			Labels: map[string]string{"com.docker.compose.service": service, "com.docker.compose.depends_on": c.DependsOn},
+			Image: sdk.Image{
+				ID: "sha256:" + c.Tag, Name: "team/" + service, Registry: sdk.Registry{Host: "docker.io"},
+				Tag: sdk.Tag{Value: c.Tag},
+			},
 		})
 	}
 	return list, nil
@@ -84,8 +88,11 @@ func (e *diskEngine) Plan(_ context.Context, req watcher.UpdateRequest) (watcher
 	for _, c := range e.read().Containers {
 		if c.ID == req.ContainerID {
 			return watcher.Plan{
-				ContainerID: c.ID, Name: c.Name, State: c.ID, To: watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
-				Steps: []watcher.Step{{ID: "rename", Code: watcher.StepRename, Container: c.Name}, {ID: "create", Code: watcher.StepCreate, Container: c.Name}, {ID: "remove", Code: watcher.StepRemove, Container: c.Name}},
+				ContainerID: c.ID, Name: c.Name, State: c.ID,
+				To: watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
+				Steps: []watcher.Step{{ID: "rename", Code: watcher.StepRename, Container: c.Name}, {
+					ID: "create", Code: watcher.StepCreate, Container: c.Name,
+				}, {ID: "remove", Code: watcher.StepRemove, Container: c.Name}},
 			}, nil
 		}
 	}
@@ -130,7 +137,9 @@ func (e *diskEngine) Recover(_ context.Context, op watcher.Operation, _ watcher.
 			}
 		}
 	})
-	return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"}}, nil
+	return watcher.Outcome{
+		State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"},
+	}, nil
 }
 
 func (e *diskEngine) updated(op watcher.Operation) watcher.Outcome {

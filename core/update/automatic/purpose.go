@@ -49,10 +49,13 @@ func (r *Runner) purpose(c *sdk.Container) purpose {
 		return p
 	}
 	var approval *policy.Choice
-	isApproved := slices.ContainsFunc(c.Decision.Reasons, func(reason sdk.Reason) bool { return reason.Code == policy.ReasonApproved })
+	isApproved := slices.ContainsFunc(c.Decision.Reasons, func(reason sdk.Reason) bool {
+		return reason.Code == policy.ReasonApproved
+	})
 	if isApproved && r.opt.Choices != nil {
 		for _, choice := range r.opt.Choices(event.Subject(*c)) {
-			if choice.Kind == policy.Approved && choice.Update.SameTarget(p.update) && (approval == nil || choice.At.After(approval.At.Time)) {
+			if choice.Kind == policy.Approved && choice.Update.SameTarget(p.update) &&
+				(approval == nil || choice.At.After(approval.At.Time)) {
 				approval = &choice
 			}
 		}

@@ -48,7 +48,9 @@ func (m *mortal) write(do func() error) error {
 func (m *mortal) AddOperation(ctx context.Context, op operation.Operation, ev ...event.Event) error {
 	return m.write(func() error { return m.Store.AddOperation(ctx, op, ev...) })
 }
-func (m *mortal) ChangeOperation(ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event) error {
+func (m *mortal) ChangeOperation(
+	ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event,
+) error {
 	return m.write(func() error { return m.Store.ChangeOperation(ctx, from, op, ev...) })
 }
 func (m *mortal) PutStep(ctx context.Context, id string, n int, s operation.Step, ev ...event.Event) error {
@@ -93,7 +95,9 @@ func (w *machine) recover(_ context.Context, op watcher.Operation, _ watcher.Jou
 		return watcher.Outcome{State: watcher.Updated}, nil
 	}
 	w.taken = nil
-	return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"}}, nil
+	return watcher.Outcome{
+		State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"},
+	}, nil
 }
 
 // TestKillAtEveryWrite kills the process before and after each of its writes to the

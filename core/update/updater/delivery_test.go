@@ -85,7 +85,10 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 func TestInterruptedCountsAsTriedAtTheThirdTime(t *testing.T) {
 	f := fresh(t)
 	f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {
-		return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted, Text: "the update was interrupted"}}, nil
+		return watcher.Outcome{
+			State:  watcher.RolledBack,
+			Reason: watcher.Reason{Code: watcher.ReasonInterrupted, Text: "the update was interrupted"},
+		}, nil
 	}
 	f.run(t)
 	for attempt := 1; attempt <= operation.MaxAttempts; attempt++ {

@@ -57,7 +57,9 @@ func (r *Runner) Images(ctx context.Context, c sdk.Container) (from, to watcher.
 		return from, to, sdk.WithKind(sdk.ErrUnsupported, rebuild(c))
 	}
 	if c.Image.Digest.Repo == "" {
-		return from, to, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
+		return from, to,
+			sdk.WithKind(sdk.ErrUnsupported,
+				fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
 	}
 	owner, repo, err := r.registry(c)
 	if err != nil {
@@ -79,11 +81,16 @@ func imageConfig(
 	found, err := owner.ImageConfig(ctx, repo, image.Digest, c.Image.Platform())
 	switch {
 	case errors.Is(err, sdk.ErrNotFound):
-		return nil, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s@%s is not in its registry any more, so its configuration is not known: %w", image.Reference, image.Digest, err))
+		return nil,
+			sdk.WithKind(sdk.ErrUnsupported,
+				fmt.Errorf("%s@%s is not in its registry any more, so its configuration is not known: %w",
+					image.Reference, image.Digest, err))
 	case err != nil:
 		return nil, fmt.Errorf("read the configuration of %s: %w", image.Reference, err)
 	case found == nil:
-		return nil, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("the registry of %s cannot read the configurations of images", image.Reference))
+		return nil,
+			sdk.WithKind(sdk.ErrUnsupported,
+				fmt.Errorf("the registry of %s cannot read the configurations of images", image.Reference))
 	}
 	return found, nil
 }

@@ -20,8 +20,12 @@ func TestImageDiff(t *testing.T) {
 		{"nothing newer", func(c *sdk.Container) { c.UpdateAvailable = false }, ErrNoUpdate},
 		{"built here", func(c *sdk.Container) { c.Image.Digest.Repo = "" }, sdk.ErrUnsupported},
 		{"a registry that cannot", func(*sdk.Container) { f.config = nil }, sdk.ErrUnsupported},
-		{"gone from the registry", func(*sdk.Container) { f.noConfig = sdk.WithKind(sdk.ErrNotFound, errors.New("404")) }, sdk.ErrUnsupported},
-		{"a registry that is down", func(*sdk.Container) { f.noConfig = sdk.WithKind(sdk.ErrUnavailable, errors.New("503")) }, sdk.ErrUnavailable},
+		{"gone from the registry", func(*sdk.Container) {
+			f.noConfig = sdk.WithKind(sdk.ErrNotFound, errors.New("404"))
+		}, sdk.ErrUnsupported},
+		{"a registry that is down", func(*sdk.Container) {
+			f.noConfig = sdk.WithKind(sdk.ErrUnavailable, errors.New("503"))
+		}, sdk.ErrUnavailable},
 	} {
 		c := running
 		test.setUp(&c)
@@ -29,7 +33,9 @@ func TestImageDiff(t *testing.T) {
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
-		if err == nil && (d.From.Digest != "sha256:old" || d.To.Digest != "sha256:new" || d.To.Reference != "docker.io/library/nginx:1.26.0" || len(d.Changes) != 0) {
+		if err == nil &&
+			(d.From.Digest != "sha256:old" || d.To.Digest != "sha256:new" ||
+				d.To.Reference != "docker.io/library/nginx:1.26.0" || len(d.Changes) != 0) {
 			t.Errorf("%s: %+v", test.name, d)
 		}
 	}

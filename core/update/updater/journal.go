@@ -41,7 +41,8 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 	}
 	s.Text = r.opt.Redact(s.Text)
 	step := operation.Step{StepRecord: watcher.StepRecord{Step: s}, Began: r.opt.Now()}
-	if err := r.opt.Store.PutStep(ctx, j.op.ID, len(j.op.Steps), step, r.event(event.OperationStep, *j.op, event.Operation{Step: s.Text})); err != nil {
+	if err := r.opt.Store.PutStep(ctx, j.op.ID, len(j.op.Steps), step,
+		r.event(event.OperationStep, *j.op, event.Operation{Step: s.Text})); err != nil {
 		return err
 	}
 	j.op.Steps = append(j.op.Steps, step)
@@ -70,7 +71,8 @@ func (j *journal) End(ctx context.Context, s watcher.Step, facts map[string]stri
 		if failed != nil {
 			step.Error = r.opt.Redact(failed.Error())
 		}
-		if err := r.opt.Store.PutStep(ctx, j.op.ID, i, step, r.event(event.OperationStep, *j.op, event.Operation{Step: step.Text, Ended: true, Error: step.Error})); err != nil {
+		if err := r.opt.Store.PutStep(ctx, j.op.ID, i, step,
+			r.event(event.OperationStep, *j.op, event.Operation{Step: step.Text, Ended: true, Error: step.Error})); err != nil {
 			return err
 		}
 		j.op.Steps[i] = step
@@ -126,5 +128,7 @@ func (r *Runner) event(t event.Type, op operation.Operation, more event.Operatio
 	more.ID, more.Kind, more.Actor, more.Trigger = op.ID, string(op.Kind), op.Actor, op.Trigger
 	more.DryRun = op.Rules.DryRun
 	more.From, more.To = op.Plan.From.Reference, op.Image.Reference
-	return event.Event{At: r.opt.Now(), Type: t, Subject: op.Watcher + "/" + op.Name, Payload: event.Payload{Operation: &more}}
+	return event.Event{
+		At: r.opt.Now(), Type: t, Subject: op.Watcher + "/" + op.Name, Payload: event.Payload{Operation: &more},
+	}
 }

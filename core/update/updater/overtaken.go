@@ -15,7 +15,10 @@ const listedWithin = 10 * time.Second
 // have changed its container or what depends on that, so that its plan is out of date.
 // It returns the container as it is then.
 func (r *Runner) overtaken(op operation.Operation, c sdk.Container) (sdk.Container, bool, error) {
-	ended, err := r.opt.Store.Operations(r.life, operation.Filter{Watcher: op.Watcher, States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed, operation.Cancelled}})
+	ended, err := r.opt.Store.Operations(r.life, operation.Filter{
+		Watcher: op.Watcher,
+		States:  []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed, operation.Cancelled},
+	})
 	if err != nil {
 		return c, false, err
 	}
@@ -45,7 +48,8 @@ func recreates(p watcher.Plan, name string) bool {
 
 // listed waits until the container that was recreated is the one that is listed.
 func (r *Runner) listed(op operation.Operation, c sdk.Container) sdk.Container {
-	for end := time.Now().Add(listedWithin); time.Now().Before(end) && !r.isStopping(); sleep(r.life, 100*time.Millisecond, nil) {
+	for end := time.Now().Add(listedWithin); time.Now().Before(end) &&
+		!r.isStopping(); sleep(r.life, 100*time.Millisecond, nil) {
 		if now, known := r.opt.Containers.ByName(op.Watcher, op.Name); known && now.ID != op.ContainerID {
 			return now
 		}

@@ -29,7 +29,11 @@ func TestOvertakenOperationIsPlannedAgain(t *testing.T) {
 }
 
 func TestRecreates(t *testing.T) {
-	p := watcher.Plan{Dependents: []watcher.Dependent{{Name: "torrent", Action: watcher.StepCreate}, {Name: "app", Action: watcher.StepRestart}}}
+	p := watcher.Plan{
+		Dependents: []watcher.Dependent{{Name: "torrent", Action: watcher.StepCreate}, {
+			Name: "app", Action: watcher.StepRestart,
+		}},
+	}
 	for name, want := range map[string]bool{"torrent": true, "app": false, "vpn": false} {
 		if got := recreates(p, name); got != want {
 			t.Errorf("%s: %v", name, got)

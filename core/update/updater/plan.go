@@ -58,7 +58,9 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
 	}
 	if p.request.Image.Digest == "" && len(missing) > 0 { // which says why
-		p.plan.Blocks = slices.DeleteFunc(slices.Clone(p.plan.Blocks), func(b watcher.Reason) bool { return b.Code == blockNoDigest })
+		p.plan.Blocks = slices.DeleteFunc(slices.Clone(p.plan.Blocks), func(b watcher.Reason) bool {
+			return b.Code == blockNoDigest
+		})
 	}
 	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
 	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.major(req, p),
@@ -124,7 +126,9 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 	}
 	// The configuration only adds to what the plan shows; the plan is as good without it. An image that
 	// is not there for the platform could not be pulled either.
-	image.Config, err = owner.ImageConfig(ctx, repo, image.Digest, sdk.Platform{OS: c.Image.OS, Architecture: c.Image.Architecture, Variant: c.Image.Variant})
+	image.Config, err = owner.ImageConfig(ctx, repo, image.Digest, sdk.Platform{
+		OS: c.Image.OS, Architecture: c.Image.Architecture, Variant: c.Image.Variant,
+	})
 	if errors.Is(err, sdk.ErrNotFound) {
 		return image, []watcher.Reason{{Code: "image.platform", Text: r.opt.Redact(err.Error())}}, nil
 	}
@@ -150,7 +154,11 @@ type Postponed interface {
 
 func postponed(reference string, later Postponed) watcher.Reason {
 	reason, until := later.Postponed()
-	return watcher.Reason{Code: BlockPostponed, Text: fmt.Sprintf("which image %s is cannot be looked up now: %s; it is free again at %s", reference, reason, until.UTC().Format("2006-01-02 15:04:05 MST"))}
+	return watcher.Reason{
+		Code: BlockPostponed,
+		Text: fmt.Sprintf("which image %s is cannot be looked up now: %s; it is free again at %s", reference, reason,
+			until.UTC().Format("2006-01-02 15:04:05 MST")),
+	}
 }
 
 // reference names an image of a container's repository as engines pull it.
@@ -162,7 +170,8 @@ func (r *Runner) registry(c sdk.Container) (Registry, registry.Repository, error
 	repo := registry.Repository{Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}}
 	owner, known := r.opt.Registries.For(repo.Host)
 	if !known {
-		return nil, repo, fmt.Errorf("%s/%s: no registry is configured for %s: %w", c.Watcher, c.Name, repo.Host, sdk.ErrNotFound)
+		return nil, repo,
+			fmt.Errorf("%s/%s: no registry is configured for %s: %w", c.Watcher, c.Name, repo.Host, sdk.ErrNotFound)
 	}
 	return owner, repo, nil
 }
@@ -190,7 +199,9 @@ func (r *Runner) rollbackImage(ctx context.Context, c sdk.Container) (watcher.Ta
 	none := fmt.Errorf("%s/%s: %w: no update of it is known that could be rolled back", c.Watcher, c.Name, ErrNoUpdate)
 	before, undone := "", 0
 	for {
-		page, err := r.opt.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded}, Before: before})
+		page, err := r.opt.Store.Operations(ctx, operation.Filter{
+			Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded}, Before: before,
+		})
 		if err != nil {
 			return watcher.TargetImage{}, err
 		}

@@ -19,9 +19,10 @@ func TestPlanWithoutTheConfigurationOfTheImage(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"none for the platform": {sdk.WithKind(sdk.ErrNotFound, errors.New("no image for linux/riscv64; there is linux/amd64")), []string{"image.platform"}},
-		"unreachable":           {sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused")), nil},
-		"schema 1":              {sdk.ErrUnsupported, nil},
+		"none for the platform": {sdk.WithKind(sdk.ErrNotFound,
+			errors.New("no image for linux/riscv64; there is linux/amd64")), []string{"image.platform"}},
+		"unreachable": {sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused")), nil},
+		"schema 1":    {sdk.ErrUnsupported, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fresh(t)
@@ -44,14 +45,17 @@ type later struct{ error }
 func (l later) Unwrap() error { return l.error }
 
 func (later) Postponed() (reason string, until time.Time) {
-	return "ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)", time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC)
+	return "ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)",
+		time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC)
 }
 
 // TestPlanWhileTheRegistryGetsNoRequests: a block says which host and until when;
 // the update of a delivery is tried again, and any other failure is an error.
 func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 	f := fresh(t)
-	f.engine.blocks = []watcher.Reason{{Code: "image.missing", Text: "the digest is not known: check for updates again"}, {Code: "data", Text: "it keeps data"}}
+	f.engine.blocks = []watcher.Reason{{
+		Code: "image.missing", Text: "the digest is not known: check for updates again",
+	}, {Code: "data", Text: "it keeps data"}}
 	if _, err := f.Plan(t.Context(), Request{Container: container("web"), Kind: operation.Update}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,9 @@ func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 	if err != nil || len(p.Blocks) != 2 || p.Blocks[0].Code != "data" || p.Blocks[1].Code != BlockPostponed {
 		t.Fatalf("%+v, %v", p.Blocks, err)
 	}
-	for _, want := range []string{"docker.io/library/nginx:1.26.0", "ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)", "free again at 2026-11-20 14:05:00 UTC"} {
+	for _, want := range []string{"docker.io/library/nginx:1.26.0",
+		"ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)",
+		"free again at 2026-11-20 14:05:00 UTC"} {
 		if !strings.Contains(p.Blocks[1].Text, want) {
 			t.Errorf("%q lacks %q", p.Blocks[1].Text, want)
 		}

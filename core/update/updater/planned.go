@@ -15,7 +15,8 @@ func (r *Runner) issue(ctx context.Context, req Request, image watcher.TargetIma
 	if req.Kind != operation.Update || req.Digest != "" || image.Digest == "" {
 		return
 	}
-	if err := r.opt.Store.PutPlanned(ctx, event.Subject(req.Container), image.Reference, image.Digest); err != nil && ctx.Err() == nil {
+	if err := r.opt.Store.PutPlanned(ctx, event.Subject(req.Container), image.Reference, image.Digest); err != nil &&
+		ctx.Err() == nil {
 		r.log.Warn("store the image of a plan", "image", image.Reference, "error", err)
 	}
 }

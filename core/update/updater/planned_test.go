@@ -124,7 +124,9 @@ func TestStartWithAResolvedDigest(t *testing.T) {
 	f := fresh(t)
 	req := Request{Container: container("web"), Kind: operation.Update, Digest: "sha256:scanned", Resolved: true}
 	op, err := f.Start(t.Context(), req)
-	if want := (watcher.TargetImage{Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:scanned"}); err != nil || op.Image != want {
+	if want := (watcher.TargetImage{
+		Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:scanned",
+	}); err != nil || op.Image != want {
 		t.Errorf("%+v, %v", op.Image, err)
 	}
 }

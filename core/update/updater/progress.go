@@ -37,7 +37,9 @@ func (r *Runner) UnderWay() []Progress {
 	defer r.mu.Unlock()
 	all := make([]Progress, 0, len(r.active))
 	for id, a := range r.active {
-		all = append(all, Progress{Operation: id, Step: a.step, Message: a.progress.Message, Current: a.progress.Current, Total: a.progress.Total})
+		all = append(all, Progress{
+			Operation: id, Step: a.step, Message: a.progress.Message, Current: a.progress.Current, Total: a.progress.Total,
+		})
 	}
 	slices.SortFunc(all, func(a, b Progress) int { return cmp.Compare(a.Operation, b.Operation) })
 	return all

@@ -32,7 +32,9 @@ func TestProgressIsLimited(t *testing.T) {
 			t.Errorf("%d touches for %d calls", touches, calls)
 		}
 		all := f.UnderWay()
-		if len(all) != 1 || all[0] != (Progress{Operation: op.ID, Step: "pull the image", Message: "layer 3", Current: calls - 1, Total: 1 << 40}) {
+		if len(all) != 1 || all[0] != (Progress{
+			Operation: op.ID, Step: "pull the image", Message: "layer 3", Current: calls - 1, Total: 1 << 40,
+		}) {
 			t.Errorf("%+v", all)
 		}
 		return watcher.Outcome{State: watcher.Updated}, j.End(ctx, steps[0], nil, nil)

@@ -27,13 +27,17 @@ func (r *Runner) outcome(j *journal, interrupted bool) (watcher.Outcome, bool) {
 			r.log.Info("an operation is left for the next start", "operation", j.op.ID, "error", text)
 			return out, false
 		}
-		r.log.Warn("the outcome of an operation is not known; recovering it", "operation", j.op.ID, "error", text, "in", pause)
+		r.log.Warn("the outcome of an operation is not known; recovering it", "operation", j.op.ID, "error", text, "in",
+			pause)
 		if _, known := r.opt.Watchers.Named(j.op.Watcher); !known || errors.Is(err, sdk.ErrUnsupported) {
-			return broken("watcher", "its outcome is not known, since watcher "+j.op.Watcher+" cannot update any more: look at the container"), true
+			return broken("watcher",
+				"its outcome is not known, since watcher "+j.op.Watcher+" cannot update any more: look at the container"), true
 		}
 		r.show(j, recoverStep, fmt.Sprintf("not yet: %s; again in %s", text, pause))
 		if left := r.waitToRecover(j.active, pause); left != nil {
-			return broken("left", "its outcome is not known, and "+nameOf(left)+" wants it to be recovered no more: the container is left as it is; look at it. The last error: "+text), true
+			return broken("left",
+				"its outcome is not known, and "+nameOf(left)+
+					" wants it to be recovered no more: the container is left as it is; look at it. The last error: "+text), true
 		}
 		out, err = r.attempt(j, true)
 	}

@@ -34,7 +34,9 @@ func TestHangingRecoverIsMadeAgain(t *testing.T) {
 		if len(calls) == 0 {
 			return hang(calls)(ctx, op, j)
 		}
-		return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"}}, nil
+		return watcher.Outcome{
+			State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"},
+		}, nil
 	}
 	f.run(t)
 	if op := f.outcome(t, f.begin(t, "web").ID); op.State != operation.RolledBack {
@@ -73,7 +75,9 @@ func TestCancelEndsAHangingRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	op = f.outcome(t, op.ID)
-	if op.State != operation.Failed || op.Outcome.Reason.Code != "left" || !strings.HasSuffix(op.Error, "ben wants it to be recovered no more: the container is left as it is; look at it. The last error: watcher local has said nothing about its recovery for too long") {
+	if op.State != operation.Failed || op.Outcome.Reason.Code != "left" ||
+		!strings.HasSuffix(op.Error,
+			"ben wants it to be recovered no more: the container is left as it is; look at it. The last error: watcher local has said nothing about its recovery for too long") {
 		t.Errorf("%+v", op)
 	}
 }

@@ -18,16 +18,26 @@ func TestRulesFromLabels(t *testing.T) {
 		label, value string
 		want         watcher.UpdateRules
 	}{
-		{"dogwatch.probe.http", "http://:8080/health", watcher.UpdateRules{Health: watcher.HealthGate{HTTP: "http://:8080/health"}}},
+		{"dogwatch.probe.http", "http://:8080/health", watcher.UpdateRules{
+			Health: watcher.HealthGate{HTTP: "http://:8080/health"},
+		}},
 		{"dogwatch.probe.http", ":8080/health", watcher.UpdateRules{Health: watcher.HealthGate{HTTP: "http://:8080/health"}}},
 		{"dogwatch.probe.tcp", " :5432 ", watcher.UpdateRules{Health: watcher.HealthGate{TCP: ":5432"}}},
-		{"dogwatch.probe.command", "pg_isready -q", watcher.UpdateRules{Health: watcher.HealthGate{Command: []string{"sh", "-c", "pg_isready -q"}}}},
-		{"dogwatch.probe.command", `["/ready", "now"]`, watcher.UpdateRules{Health: watcher.HealthGate{Command: []string{"/ready", "now"}}}},
-		{"dogwatch.probe.command", "[ -f /ready ]", watcher.UpdateRules{Health: watcher.HealthGate{Command: []string{"sh", "-c", "[ -f /ready ]"}}}},
+		{"dogwatch.probe.command", "pg_isready -q", watcher.UpdateRules{
+			Health: watcher.HealthGate{Command: []string{"sh", "-c", "pg_isready -q"}},
+		}},
+		{"dogwatch.probe.command", `["/ready", "now"]`, watcher.UpdateRules{
+			Health: watcher.HealthGate{Command: []string{"/ready", "now"}},
+		}},
+		{"dogwatch.probe.command", "[ -f /ready ]", watcher.UpdateRules{
+			Health: watcher.HealthGate{Command: []string{"sh", "-c", "[ -f /ready ]"}},
+		}},
 		{"dogwatch.probe.window", "2m", watcher.UpdateRules{Health: watcher.HealthGate{Window: 2 * time.Minute}}},
 		{"dogwatch.probe.interval", "500", watcher.UpdateRules{Health: watcher.HealthGate{Interval: 500 * time.Millisecond}}},
 		{"dogwatch.update.keep", "2", watcher.UpdateRules{Keep: 2}},
-		{"dogwatch.update.acknowledge", "data.writable-layer, autoremove,", watcher.UpdateRules{Acknowledged: []string{"data.writable-layer", "autoremove"}}},
+		{"dogwatch.update.acknowledge", "data.writable-layer, autoremove,", watcher.UpdateRules{
+			Acknowledged: []string{"data.writable-layer", "autoremove"},
+		}},
 		{"dogwatch.update.stopsignal", "sigint", watcher.UpdateRules{StopSignal: "SIGINT"}},
 		{"dogwatch.update.auto", "true", watcher.UpdateRules{}},
 		{"dogwatch.hook.pre", "dump", watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"sh", "-c", "dump"}}}},
@@ -77,7 +87,8 @@ func TestLabelsThatCannotBeReadAreBlocks(t *testing.T) {
 				got := f.rules(Watcher{Hooks: true}, Request{Container: c})
 				plan.Blocks = got.blocks
 			}
-			if err != nil || len(plan.Blocks) != 1 || plan.Blocks[0].Code != BlockLabel || !strings.HasPrefix(plan.Blocks[0].Text, "label "+label+": want ") {
+			if err != nil || len(plan.Blocks) != 1 || plan.Blocks[0].Code != BlockLabel ||
+				!strings.HasPrefix(plan.Blocks[0].Text, "label "+label+": want ") {
 				t.Errorf("%s=%s: %v, %v", label, value, err, plan.Blocks)
 			}
 		}
@@ -88,16 +99,23 @@ func TestRequestAndWatcherBesideLabels(t *testing.T) {
 	f := fresh(t)
 	c := container("web")
 	c.Labels = map[string]string{
-		"dogwatch.probe.http": "http://:1/", "dogwatch.probe.window": "1m", "dogwatch.update.keep": "0", "dogwatch.update.acknowledge": "b",
-		"dogwatch.hook.pre": "dump", "dogwatch.update.stopsignal": "SIGINT",
+		"dogwatch.probe.http": "http://:1/", "dogwatch.probe.window": "1m", "dogwatch.update.keep": "0",
+		"dogwatch.update.acknowledge": "b",
+		"dogwatch.hook.pre":           "dump", "dogwatch.update.stopsignal": "SIGINT",
 	}
-	wanted := watcher.UpdateRules{Health: watcher.HealthGate{TCP: ":2"}, Keep: 3, Acknowledged: []string{"a"}, StopSignal: "SIGHUP"}
+	wanted := watcher.UpdateRules{
+		Health: watcher.HealthGate{TCP: ":2"}, Keep: 3, Acknowledged: []string{"a"}, StopSignal: "SIGHUP",
+	}
 	got := f.rules(Watcher{ID: "docker.local", Keep: 5, Prune: true}, Request{Container: c, Rules: wanted})
-	want := watcher.UpdateRules{Health: watcher.HealthGate{TCP: ":2", Window: time.Minute}, Prune: true, Acknowledged: []string{"a", "b"}, StopSignal: "SIGHUP"}
+	want := watcher.UpdateRules{
+		Health: watcher.HealthGate{TCP: ":2", Window: time.Minute}, Prune: true, Acknowledged: []string{"a", "b"},
+		StopSignal: "SIGHUP",
+	}
 	if !reflect.DeepEqual(got.UpdateRules, want) {
 		t.Errorf("%+v", got.UpdateRules)
 	}
-	if len(got.warnings) != 1 || got.warnings[0].Code != WarnHooks || !strings.Contains(got.warnings[0].Text, "watcher.docker.local.hooks") {
+	if len(got.warnings) != 1 || got.warnings[0].Code != WarnHooks ||
+		!strings.Contains(got.warnings[0].Text, "watcher.docker.local.hooks") {
 		t.Errorf("hooks that are off: %v", got.warnings)
 	}
 	c.Labels = nil
@@ -109,7 +127,9 @@ func TestRequestAndWatcherBesideLabels(t *testing.T) {
 func TestComposeFileOfOtherTools(t *testing.T) {
 	f := fresh(t)
 	f.Runner.opt.Labels.Foreign = true
-	for label, want := range map[string]string{"dd.compose.file": "/a.yaml", "wud.compose.file": "/default.yaml", "dogwatch.compose.file": "/default.yaml"} {
+	for label, want := range map[string]string{
+		"dd.compose.file": "/a.yaml", "wud.compose.file": "/default.yaml", "dogwatch.compose.file": "/default.yaml",
+	} {
 		c := container("web")
 		c.Labels = map[string]string{label: "/a.yaml"}
 		wanted := &watcher.ComposeRules{File: "/default.yaml"}

@@ -47,7 +47,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	for _, op := range open {
 		if op.State == operation.Running {
-			r.log.Info("recovering an operation that was under way at the last stop", "operation", op.ID, "container", op.Watcher+"/"+op.Name)
+			r.log.Info("recovering an operation that was under way at the last stop", "operation", op.ID, "container",
+				op.Watcher+"/"+op.Name)
 		}
 	}
 	for ctx.Err() == nil {
@@ -247,7 +248,10 @@ func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
 	if r.isStopping() {
 		return watcher.Outcome{}, errShutdown
 	}
-	job := watcher.Operation{ID: j.op.ID, Plan: j.op.Plan, Request: watcher.UpdateRequest{ContainerID: j.op.ContainerID, Image: j.op.Image, Rules: j.op.Rules}}
+	job := watcher.Operation{
+		ID: j.op.ID, Plan: j.op.Plan,
+		Request: watcher.UpdateRequest{ContainerID: j.op.ContainerID, Image: j.op.Image, Rules: j.op.Rules},
+	}
 	for _, s := range j.op.Steps {
 		job.Steps = append(job.Steps, s.StepRecord)
 	}
@@ -280,7 +284,9 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 		c, overtaken, err = r.overtaken(op, c)
 	}
 	if err == nil && (overtaken || c.ID != op.ContainerID) {
-		request := watcher.UpdateRequest{ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image)}
+		request := watcher.UpdateRequest{
+			ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image),
+		}
 		var plan watcher.Plan
 		if plan, err = w.Updater.Plan(r.life, request); err == nil && len(plan.Blocks) > 0 {
 			err = &BlockedError{Plan: plan}
@@ -290,13 +296,15 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	if err != nil {
 		text := r.opt.Redact(err.Error())
 		op.State, op.Error, op.Ended = operation.Failed, text, now
-		if err := r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationFailed, op, event.Operation{Error: text})); err != nil {
+		if err := r.opt.Store.ChangeOperation(r.life, operation.Queued, op,
+			r.event(event.OperationFailed, op, event.Operation{Error: text})); err != nil {
 			return op, err
 		}
 		return op, errGaveUp
 	}
 	op.State, op.Began = operation.Running, now
-	return op, r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationStarted, op, event.Operation{}))
+	return op,
+		r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationStarted, op, event.Operation{}))
 }
 
 // dryRun is the code of the outcome of an update that ended after the pull, as its rules ask for.
@@ -310,9 +318,12 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 	r.set(func() { op.Cancel = a.cancel })
 	typ := event.OperationFailed
 	switch {
-	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && outcome.Reason.Code == dryRun:
+	case outcome.State == watcher.Updated,
+		outcome.State == watcher.Unchanged && op.Rules.DryRun && outcome.Reason.Code == dryRun:
 		op.State, op.Error, typ = operation.Succeeded, "", event.OperationSucceeded
-	case op.Cancel != nil && (outcome.State == watcher.Unchanged || outcome.State == watcher.RolledBack && outcome.Reason.Code == watcher.ReasonCancelled):
+	case op.Cancel != nil &&
+		(outcome.State == watcher.Unchanged ||
+			outcome.State == watcher.RolledBack && outcome.Reason.Code == watcher.ReasonCancelled):
 		op.State, op.Error, typ = operation.Cancelled, cancelledBy(op.Cancel), event.OperationCancelled
 	case outcome.State == watcher.RolledBack:
 		op.State, typ = operation.RolledBack, event.OperationRolledBack

@@ -57,7 +57,8 @@ func TestShutdownLeavesTheOperationToTheNextStart(t *testing.T) {
 	}
 	next := &fixture{Runner: f.parts.runner(f.store, f.Runner.opt.Bus), parts: f.parts, store: f.store}
 	next.run(t)
-	if op := next.outcome(t, op.ID); op.State != operation.RolledBack || len(f.engine.recovered) != 1 || len(f.engine.applied) != 1 {
+	if op := next.outcome(t, op.ID); op.State != operation.RolledBack || len(f.engine.recovered) != 1 ||
+		len(f.engine.applied) != 1 {
 		t.Errorf("%+v, applied %v, recovered %v", op, f.engine.applied, f.engine.recovered)
 	}
 }

@@ -68,7 +68,9 @@ func (r *Runner) begun(ctx context.Context, req Request) (op operation.Operation
 	if req.Delivery == "" {
 		return op, false, nil
 	}
-	same, err := r.opt.Store.Operations(ctx, operation.Filter{Watcher: req.Container.Watcher, Name: req.Container.Name, Delivery: req.Delivery, Limit: 1})
+	same, err := r.opt.Store.Operations(ctx, operation.Filter{
+		Watcher: req.Container.Watcher, Name: req.Container.Name, Delivery: req.Delivery, Limit: 1,
+	})
 	if err != nil || len(same) == 0 {
 		return op, false, err
 	}

@@ -74,7 +74,8 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("operation %s of %s/%s has not ended: wait for it, or cancel it", e.Operation.ID, e.Operation.Watcher, e.Operation.Name)
+	return fmt.Sprintf("operation %s of %s/%s has not ended: wait for it, or cancel it", e.Operation.ID,
+		e.Operation.Watcher, e.Operation.Name)
 }
 
 // Is reports whether target is ErrConflict.
@@ -146,7 +147,8 @@ type Registry interface {
 	// Credentials are zero where none are needed or known.
 	Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error)
 	// ImageConfig returns nil where the registry cannot tell.
-	ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*sdk.ImageConfig, error)
+	ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*sdk.ImageConfig,
+		error)
 }
 
 // Registries finds the registry of a host. Its names are as references have them.
@@ -256,7 +258,10 @@ func New(opt Options) *Runner {
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
-	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, drainTime: defaultDrainTime, active: map[string]*active{}}
+	r := &Runner{
+		opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now},
+		drainTime: defaultDrainTime, active: map[string]*active{},
+	}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }

@@ -47,7 +47,8 @@ func (e *engine) Plan(_ context.Context, req watcher.UpdateRequest) (watcher.Pla
 	e.mu.Unlock()
 	return watcher.Plan{
 		ContainerID: req.ContainerID, Name: "web", State: "s1", Steps: steps, Blocks: e.blocks,
-		From: watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", ID: "sha256:old"}, To: watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
+		From:    watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", ID: "sha256:old"},
+		To:      watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
 		Carried: []watcher.Setting{{Name: "env PASSWORD", Value: "hunter2"}},
 	}, nil
 }
@@ -70,13 +71,17 @@ func (e *engine) Recover(ctx context.Context, op watcher.Operation, j watcher.Jo
 	if e.recover != nil {
 		return e.recover(ctx, op, j)
 	}
-	return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"}}, nil
+	return watcher.Outcome{
+		State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"},
+	}, nil
 }
 
 func takeAll(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
 	for _, s := range op.Plan.Steps {
 		if err := j.Begin(ctx, s); errors.Is(err, watcher.ErrStop) {
-			return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "stopped", Text: "it was stopped"}}, nil
+			return watcher.Outcome{
+				State: watcher.Unchanged, Reason: watcher.Reason{Code: "stopped", Text: "it was stopped"},
+			}, nil
 		} else if err != nil {
 			return watcher.Outcome{}, err
 		}
@@ -105,7 +110,10 @@ type parts struct {
 }
 
 func (p *parts) Named(name string) (Watcher, bool) {
-	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Why: "its option update is false", Remedy: "set it", Updater: p.engine}, name == "local"
+	return Watcher{
+		ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Why: "its option update is false",
+		Remedy: "set it", Updater: p.engine,
+	}, name == "local"
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
@@ -136,7 +144,9 @@ func (p *parts) listAgain(ctx context.Context, watcher, id string) error {
 func container(name string) sdk.Container {
 	return sdk.Container{
 		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true,
-		Image:      sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0"}},
+		Image: sdk.Image{
+			Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0"},
+		},
 		Result:     &sdk.Result{Tag: "1.26.0"},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0"},
 	}
@@ -168,7 +178,10 @@ func freshWith(t *testing.T, p *parts) *fixture {
 }
 
 func (p *parts) runner(s *store.Store, bus *event.Bus) *Runner {
-	return New(Options{Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Listed: p.listAgain, Silence: p.silence, LeaveTime: p.leaveTime, Log: hclog.NewNullLogger(), Now: time.Now})
+	return New(Options{
+		Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Listed: p.listAgain, Silence: p.silence,
+		LeaveTime: p.leaveTime, Log: hclog.NewNullLogger(), Now: time.Now,
+	})
 }
 
 // run runs the runner until the end of the test, or until stop is called.
@@ -210,7 +223,9 @@ func TestUpdateIsStoredStepByStep(t *testing.T) {
 	f := fresh(t)
 	f.run(t)
 	op := f.outcome(t, f.begin(t, "web").ID)
-	if op.State != operation.Succeeded || len(op.Steps) != 3 || !op.Steps[2].Ended || op.Steps[2].Facts["id"] != "new" || op.Image.Digest != "sha256:new" || op.Image.Reference != "docker.io/library/nginx:1.26.0" {
+	if op.State != operation.Succeeded || len(op.Steps) != 3 || !op.Steps[2].Ended ||
+		op.Steps[2].Facts["id"] != "new" || op.Image.Digest != "sha256:new" ||
+		op.Image.Reference != "docker.io/library/nginx:1.26.0" {
 		t.Errorf("%+v", op)
 	}
 	if op.Plan.Carried[0].Value != "" {
@@ -227,7 +242,8 @@ func TestUpdateIsStoredStepByStep(t *testing.T) {
 	for _, e := range events {
 		types = append(types, e.Type)
 	}
-	if len(types) != 9 || types[0] != event.OperationQueued || types[1] != event.OperationStarted || types[2] != event.OperationStep || types[8] != event.OperationSucceeded {
+	if len(types) != 9 || types[0] != event.OperationQueued || types[1] != event.OperationStarted ||
+		types[2] != event.OperationStep || types[8] != event.OperationSucceeded {
 		t.Errorf("events: %v", types)
 	}
 	if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
@@ -240,7 +256,8 @@ func TestStartIsRefused(t *testing.T) {
 	f.begin(t, "web")
 	request := Request{Container: container("web"), Kind: operation.Update}
 	var conflict *ConflictError
-	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrConflict) || !errors.As(err, &conflict) || conflict.Operation.Name != "web" {
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrConflict) || !errors.As(err, &conflict) ||
+		conflict.Operation.Name != "web" {
 		t.Errorf("a second one: %v", err)
 	}
 	request.Container = container("db")
@@ -255,7 +272,8 @@ func TestStartIsRefused(t *testing.T) {
 	request.Kind = operation.Update
 	f.engine.blocks = []watcher.Reason{{Code: "data", Text: "it keeps data"}}
 	var blocked *BlockedError
-	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrBlocked) || !errors.As(err, &blocked) || blocked.Plan.Blocks[0].Code != "data" {
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrBlocked) || !errors.As(err, &blocked) ||
+		blocked.Plan.Blocks[0].Code != "data" {
 		t.Errorf("blocks: %v", err)
 	}
 	based := request
@@ -270,7 +288,8 @@ func TestStartIsRefused(t *testing.T) {
 		t.Errorf("a plan of a base image: %v", err)
 	}
 	f.forbidden = true
-	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) || err.Error() != "watcher local: updating is not allowed, since its option update is false: set it" {
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) ||
+		err.Error() != "watcher local: updating is not allowed, since its option update is false: set it" {
 		t.Errorf("not allowed: %v", err)
 	}
 }
@@ -300,7 +319,8 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(goOn)
-	if op := f.outcome(t, op.ID); op.State != operation.Cancelled || len(op.Steps) != 0 || op.Cancel.By != "ben" || op.Error != "it was cancelled by ben" {
+	if op := f.outcome(t, op.ID); op.State != operation.Cancelled || len(op.Steps) != 0 || op.Cancel.By != "ben" ||
+		op.Error != "it was cancelled by ben" {
 		t.Errorf("%+v", op)
 	}
 	events, err := f.store.Events(t.Context(), 0, 0)
@@ -313,7 +333,8 @@ func TestCancel(t *testing.T) {
 			cancelled = append(cancelled, e.Type)
 		}
 	}
-	if want := []event.Type{event.OperationCancelled, event.OperationCancelling, event.OperationCancelled}; !slices.Equal(cancelled, want) {
+	if want := []event.Type{event.OperationCancelled, event.OperationCancelling,
+		event.OperationCancelled}; !slices.Equal(cancelled, want) {
 		t.Errorf("events with who cancelled: %v, want %v", cancelled, want)
 	}
 }
@@ -408,14 +429,16 @@ func TestRollbackUsesTheImageBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" || op.Image.Digest != "" || op.ContainerID != "new" {
+	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" ||
+		op.Image.Digest != "" || op.ContainerID != "new" {
 		t.Errorf("%+v", op)
 	}
 	trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web"))))
 	if !tried || err != nil || trial.Undone == nil || trial.Undone.By != "ana" || !trial.Undone.At.Equal(op.Queued) {
 		t.Errorf("tried %v, %+v, %v", tried, trial, err)
 	}
-	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
+	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err,
+		ErrNoUpdate) {
 		t.Errorf("a second rollback: %v", err)
 	}
 }
@@ -423,17 +446,22 @@ func TestRollbackUsesTheImageBefore(t *testing.T) {
 func TestDryRunSucceedsAndIsNothingToRollBack(t *testing.T) {
 	f := fresh(t)
 	f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {
-		return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "dryrun", Text: "the image was pulled"}}, nil
+		return watcher.Outcome{
+			State: watcher.Unchanged, Reason: watcher.Reason{Code: "dryrun", Text: "the image was pulled"},
+		}, nil
 	}
 	f.run(t)
-	op, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Update, Rules: watcher.UpdateRules{DryRun: true}})
+	op, err := f.Start(t.Context(), Request{
+		Container: container("web"), Kind: operation.Update, Rules: watcher.UpdateRules{DryRun: true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Error != "" {
 		t.Errorf("%+v", op)
 	}
-	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
+	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err,
+		ErrNoUpdate) {
 		t.Errorf("a rollback: %v", err)
 	}
 }

@@ -32,7 +32,9 @@ func TestAgesComeFromTheRegistry(t *testing.T) {
 		var limits []registry.Limit
 		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return limits })
 		time.Sleep(1000 * day)
-		for tag, age := range map[string]time.Duration{"1.1.0": 40 * day, "1.2.0": 9 * day, "1.3.0": 3 * day, "2.0.0": 20 * day} {
+		for tag, age := range map[string]time.Duration{
+			"1.1.0": 40 * day, "1.2.0": 9 * day, "1.3.0": 3 * day, "2.0.0": 20 * day,
+		} {
 			d.made(tag, age)
 		}
 		d.rules.Threshold = setting("minor")
@@ -195,9 +197,11 @@ func TestAgeOfMovedTags(t *testing.T) {
 		rule   time.Duration
 		steps  []step
 	}{
-		{"it is not moved", false, 0, []step{{0, "", "", waits, "a"}, {6 * day, "", "", waits, "a"}, {day, "", "", offered, "a"}}},
-		{"as it waits", false, 0, []step{{0, "", "", waits, "a"}, {6 * day, "1.2.0", "b", waits, "b"}, {day, "", "", waits, "b"},
-			{6 * day, "", "", offered, "b"}}},
+		{"it is not moved", false, 0,
+			[]step{{0, "", "", waits, "a"}, {6 * day, "", "", waits, "a"}, {day, "", "", offered, "a"}}},
+		{"as it waits", false, 0,
+			[]step{{0, "", "", waits, "a"}, {6 * day, "1.2.0", "b", waits, "b"}, {day, "", "", waits, "b"},
+				{6 * day, "", "", offered, "b"}}},
 		{"when its age has passed", false, 0, []step{{0, "", "", waits, "a"}, {7 * day, "1.2.0", "b", waits, "b"},
 			{7 * day, "", "", offered, "b"}}},
 		{"after it was offered", false, 0, []step{{0, "", "", waits, "a"}, {7 * day, "", "", offered, "a"},
@@ -330,12 +334,14 @@ func TestExplainNamesRulesAndDecision(t *testing.T) {
 	d.rules.MinAge = policy.Setting[time.Duration]{Value: 72 * time.Hour, Source: "policies.careful.minage"}
 	d.run()
 	why := d.Explain(t.Context(), d.get("id-web"))
-	for _, want := range []Rule{{"update.threshold", "minor", "label dogwatch.update.threshold"}, {"update.minage", "3d", "policies.careful.minage"}} {
+	for _, want := range []Rule{{"update.threshold", "minor", "label dogwatch.update.threshold"},
+		{"update.minage", "3d", "policies.careful.minage"}} {
 		if !slices.Contains(why.Rules, want) {
 			t.Errorf("rules %+v", why.Rules)
 		}
 	}
-	contains(t, "summary", strings.Join(why.Summary, "\n"), "can be updated to 8.2.1 (minor)", "Newer as well: 9.0.0 (major).", "The update is held: 8.2.1 was first seen", "(policies.careful.minage), until ")
+	contains(t, "summary", strings.Join(why.Summary, "\n"), "can be updated to 8.2.1 (minor)",
+		"Newer as well: 9.0.0 (major).", "The update is held: 8.2.1 was first seen", "(policies.careful.minage), until ")
 	if why.Decision == nil || why.Decision.State != sdk.StateHeld {
 		t.Errorf("decision %+v", why.Decision)
 	}
@@ -349,7 +355,8 @@ func TestThresholdDigest(t *testing.T) {
 	d.hub.manifests[digest("2")] = manifest("2", "2")
 	d.rules.Threshold = setting("digest")
 	d.run()
-	if c := d.get("id-web"); d.state() != "offered 1.2" || c.UpdateKind.Kind != sdk.KindDigest || c.UpdateKind.RemoteValue != digest("2") || c.Result.Levels.Minor.Tag != "1.3" {
+	if c := d.get("id-web"); d.state() != "offered 1.2" || c.UpdateKind.Kind != sdk.KindDigest ||
+		c.UpdateKind.RemoteValue != digest("2") || c.Result.Levels.Minor.Tag != "1.3" {
 		t.Errorf("%s: %+v", d.state(), c.UpdateKind)
 	}
 }

@@ -63,7 +63,8 @@ func fleet(n int) []sdk.Container {
 		}
 		var labels []string
 		if i%4 == 0 {
-			labels = []string{`dogwatch.tag.include=^\d+\.\d+\.\d+$`, "dogwatch.link.template=https://r.example/${major}.${minor}"}
+			labels = []string{`dogwatch.tag.include=^\d+\.\d+\.\d+$`,
+				"dogwatch.link.template=https://r.example/${major}.${minor}"}
 		}
 		list = append(list, container(fmt.Sprint("c", i), image, labels...))
 	}
@@ -79,8 +80,9 @@ func BenchmarkRun(b *testing.B) {
 	}
 	served := constant{tags}
 	c := New(Options{
-		Registries: served, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{}, Limits: Limits{PerHost: 4, Total: 16},
-		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Registries: served, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{},
+		Limits: Limits{PerHost: 4, Total: 16},
+		Order:  func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: fleet(1000)}}
 	if _, err := c.Run(b.Context(), w); err != nil {
@@ -116,8 +118,9 @@ func BenchmarkManyTags(b *testing.B) {
 		list = append(list, container(fmt.Sprint("c", i), "team/app:1.25.0"))
 	}
 	c := New(Options{
-		Registries: constant{tags}, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{}, Limits: Limits{PerHost: 4, Total: 16},
-		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Registries: constant{tags}, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{},
+		Limits: Limits{PerHost: 4, Total: 16},
+		Order:  func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: list}}
 	b.ReportAllocs()

@@ -61,7 +61,8 @@ func (p *pass) estimate(ctx context.Context) {
 		p.fetch.limiter.readReport(ctx, host)
 		use, needs := p.opt.Budget.Of(host), p.opt.Budget.Cost(host, questions[host])
 		if left := use.Left(); use.Limited() && needs > left {
-			p.log.Info("a check is spread over several, as what its host allows is used up before its end", "watcher", p.watcher.Name, "host", host, "needs", needs, "left", left, "allowed", allowed(use))
+			p.log.Info("a check is spread over several, as what its host allows is used up before its end", "watcher",
+				p.watcher.Name, "host", host, "needs", needs, "left", left, "allowed", allowed(use))
 		}
 	}
 	if len(p.only) > 0 {
@@ -107,7 +108,11 @@ func (l *limiter) take(host string, pull bool) (budget.Taken, error) {
 	if pull && use.Reported.Pulls && use.LeftAsReported() == 0 {
 		reason = fmt.Sprintf("%s has no pull left, as it reports", host)
 	}
-	return taken, &postponedError{until: until, reason: reason, error: sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST")))}
+	return taken, &postponedError{
+		until: until, reason: reason,
+		error: sdk.WithKind(sdk.ErrUnavailable,
+			fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST"))),
+	}
 }
 
 // reportPause is how long a report of a host is good enough while requests are made to it.
@@ -130,7 +135,8 @@ func (l *limiter) readReport(ctx context.Context, name string) {
 	for _, r := range l.reports(ctx, match.ID) {
 		if strings.EqualFold(r.Host, api) {
 			l.budget.Report(name, budget.Report{
-				Allowance: budget.Allowance{Requests: int(r.Limit), Per: r.Window}, Remaining: int(r.Remaining), At: r.At.Time, ResetsAt: r.ResetsAt.Time, Pulls: r.Pulls,
+				Allowance: budget.Allowance{Requests: int(r.Limit), Per: r.Window}, Remaining: int(r.Remaining),
+				At: r.At.Time, ResetsAt: r.ResetsAt.Time, Pulls: r.Pulls,
 			})
 		}
 	}

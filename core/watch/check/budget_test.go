@@ -38,7 +38,8 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 				fetched[r]++
 			}
 			got := w.Budgets()
-			if len(got) != 1 || got[0].Host != "docker.io" || got[0].Used != 4 || got[0].Next != 10 || got[0].Left() != 0 || !got[0].Spreads() {
+			if len(got) != 1 || got[0].Host != "docker.io" || got[0].Used != 4 || got[0].Next != 10 ||
+				got[0].Left() != 0 || !got[0].Spreads() {
 				t.Errorf("the budgets are %+v", got)
 			}
 			if again := w.run(); again.Postponed != 10 || len(w.hub.requests()) > 0 {
@@ -58,8 +59,10 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 		if waiting < 0 {
 			t.Fatal("no container waits")
 		}
-		contains(t, "the reason", w.get(all[waiting].ID).Check.PostponedReason, "docker.io has no request left of its budget, 4 requests in 1h (check.budgets)")
-		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4", `allowed="4 requests in 1h (check.budgets)"`)
+		contains(t, "the reason", w.get(all[waiting].ID).Check.PostponedReason,
+			"docker.io has no request left of its budget, 4 requests in 1h (check.budgets)")
+		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4",
+			`allowed="4 requests in 1h (check.budgets)"`)
 	})
 }
 
@@ -67,7 +70,9 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 12)
-		d.Checker.fetch.limiter.budget = budget.NewBook(map[string]budget.Allowance{"r.example": {Requests: 20, Per: time.Hour}}, time.Now)
+		d.Checker.fetch.limiter.budget = budget.NewBook(map[string]budget.Allowance{
+			"r.example": {Requests: 20, Per: time.Hour},
+		}, time.Now)
 		d.look()
 		if n, use := len(hub.requests()), d.Checker.fetch.limiter.budget.Of("r.example"); n != use.Used || n < 10 || n > 12 {
 			t.Errorf("%d requests were made, and the use is %+v; want half of 20", n, use)
@@ -79,8 +84,11 @@ func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
 func TestCostsAreTheRequests(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"], w.hub.digests["library/redis:latest"], w.hub.digests["library/redis:edge"] = []string{"1.0.0"}, digest("1"), digest("1")
-	w.engine.has(container("a", "nginx:1.0.0"), container("b", "nginx:1.0.0"), container("c", "redis:latest", "dogwatch.watch.digest=true"), container("d", "redis:edge", "dogwatch.watch.digest=true"),
-		container("e", "redis:latest", "dogwatch.watch.digest=true"), container("wrong", "nginx:1.0.0", "dogwatch.tag.include=("))
+	w.engine.has(container("a", "nginx:1.0.0"), container("b", "nginx:1.0.0"),
+		container("c", "redis:latest", "dogwatch.watch.digest=true"),
+		container("d", "redis:edge", "dogwatch.watch.digest=true"),
+		container("e", "redis:latest", "dogwatch.watch.digest=true"),
+		container("wrong", "nginx:1.0.0", "dogwatch.tag.include=("))
 	w.run()
 	fetched := w.hub.requests()
 	got := w.Budgets()

@@ -112,7 +112,8 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 	for _, c := range r.selection.Candidates {
 		if keep[c.Tag] {
 			level := levels[levelOf(c.Diff)]
-			found.Candidates = append(found.Candidates, level[slices.IndexFunc(level, func(k policy.Candidate) bool { return k.Tag == c.Tag })])
+			found.Candidates = append(found.Candidates,
+				level[slices.IndexFunc(level, func(k policy.Candidate) bool { return k.Tag == c.Tag })])
 		}
 	}
 	if d := r.digest; d != nil && !d.same {

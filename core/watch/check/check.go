@@ -2,7 +2,8 @@
 // their policies, fetch as little as possible from their registries, decide what is
 // newer, and commit what was found together with its events.
 //
-// Everything that decides (policy.go, discover.go, response.go, candidates.go, decide.go, transition.go) is free of I/O;
+// Everything that decides (policy.go, discover.go, response.go, candidates.go, decide.go, transition.go) is free of
+// I/O;
 // everything that waits (pass.go, gather.go, fetch.go, limiter.go, releasedate.go) is bounded by a
 // context and by limits per host.
 package check
@@ -44,7 +45,8 @@ type Watcher struct {
 type Registry interface {
 	Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error)
 	Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error)
-	Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error)
+	Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest,
+		error)
 }
 
 // Match is the registry component that serves a host.
@@ -60,7 +62,8 @@ type Match struct {
 
 // Describer says what is behind tags; see registry.TagDescriber.
 type Describer interface {
-	DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) ([]registry.DescribedTag, error)
+	DescribeTags(ctx context.Context, repo registry.Repository, tag string,
+		platform sdk.Platform) ([]registry.DescribedTag, error)
 }
 
 // Registries finds the registry that serves a host.
@@ -188,7 +191,10 @@ func New(opt Options) *Checker {
 	if opt.Budget == nil {
 		opt.Budget = budget.NewBook(nil, opt.Now)
 	}
-	return &Checker{opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{}, warned: map[string]bool{}}
+	return &Checker{
+		opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{},
+		warned: map[string]bool{},
+	}
 }
 
 // Run checks every container of a watcher and returns how it went. An error
@@ -302,10 +308,13 @@ func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Chec
 	log := c.log.With("watcher", w.Name, "run", p.id)
 	log.Debug("check started")
 	if err = p.run(ctx); err != nil {
-		report = event.Check{Watcher: w.Name, Single: len(only) > 0, Error: err.Error()} // the next one reports what was found
+		// the next one reports what was found
+		report = event.Check{Watcher: w.Name, Single: len(only) > 0, Error: err.Error()}
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
-		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.runEvent(event.CheckFailed)}}); err != nil {
+		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{
+			Events: []event.Event{p.runEvent(event.CheckFailed)},
+		}); err != nil {
 			log.Error("record the end of a check", "error", err)
 		}
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
@@ -334,7 +343,10 @@ func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) err
 	for _, have := range stored {
 		if have.ID == id && have.Watcher == watcher && have.Status != status && status != "" {
 			have.Status = status
-			e := event.Event{Type: event.ContainerChanged, At: c.opt.Now(), Subject: event.Subject(have), Payload: event.Payload{Container: &have}}
+			e := event.Event{
+				Type: event.ContainerChanged, At: c.opt.Now(), Subject: event.Subject(have),
+				Payload: event.Payload{Container: &have},
+			}
 			return c.opt.Store.Commit(ctx, event.Change{Put: []sdk.Container{have}, Events: []event.Event{e}})
 		}
 	}

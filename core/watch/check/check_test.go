@@ -21,7 +21,8 @@ func TestEventsAndReportOfACheck(t *testing.T) {
 	w.engine.has(container("web", "nginx:1.25.0"), container("cache", "redis:7.0"), container("gone", "nothere:1.0"))
 	report := w.run()
 	if report.Watcher != "local" || report.Containers != 3 || report.Failed != 1 || report.Single ||
-		!slices.Equal(report.Updates, []string{"id-web"}) || !slices.Equal(report.Found, []string{"id-web"}) || report.Took == "" {
+		!slices.Equal(report.Updates, []string{"id-web"}) || !slices.Equal(report.Found, []string{"id-web"}) ||
+		report.Took == "" {
 		t.Errorf("report %+v", report)
 	}
 	events, err := w.store.Events(t.Context(), 0, 100)
@@ -35,11 +36,14 @@ func TestEventsAndReportOfACheck(t *testing.T) {
 			t.Errorf("event %+v", e)
 		}
 	}
-	equal(t, "events", types, []string{"check.started", "container.added", "container.added", "container.added", "update.found", "container.changed", "check.finished"})
+	equal(t, "events", types,
+		[]string{"check.started", "container.added", "container.added", "container.added", "update.found",
+			"container.changed", "check.finished"})
 	if found := events[4].Container; found == nil || found.Result.Tag != "1.26.0" || !found.UpdateAvailable {
 		t.Errorf("found %+v", found)
 	}
-	if started, finished := events[0].Check, events[6].Check; started.Containers != 0 || finished.Containers != 3 || finished.Took != report.Took {
+	if started, finished := events[0].Check, events[6].Check; started.Containers != 0 || finished.Containers != 3 ||
+		finished.Took != report.Took {
 		t.Errorf("started %+v, finished %+v", started, finished)
 	}
 	again := w.run()
@@ -79,7 +83,8 @@ func TestFailingWatcherRemovesNothing(t *testing.T) {
 	before := w.get("id-web")
 	w.engine.list, w.engine.err = nil, sdk.WithKind(sdk.ErrUnavailable, errors.New("docker.local: the engine is down"))
 	report, err := w.Run(t.Context(), w.local())
-	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "check local: docker.local: the engine is down") || report.Error == "" {
+	if !errors.Is(err, sdk.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "check local: docker.local: the engine is down") || report.Error == "" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if after := w.get("id-web"); after.Check != before.Check {
@@ -255,7 +260,8 @@ func TestSetStatusDuringACheck(t *testing.T) {
 	})
 }
 
-// TestUnknownHostIsServedByRegistryOfAllHosts: a host without a component of its own is served by whatever serves all hosts.
+// TestUnknownHostIsServedByRegistryOfAllHosts: a host without a component of its own is served by whatever serves all
+// hosts.
 func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
 	w := open(t, func(w *fixture, opt *Options) { opt.Registries = anyHost{w.hub} })
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
@@ -263,7 +269,9 @@ func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
 	if r := w.run(); len(r.Updates) != 1 {
 		t.Errorf("report %+v", r)
 	}
-	if c := w.get("id-web"); c.Image.Registry != (sdk.Registry{Name: "public.any", URL: "https://registry.unheard.example:5000/v2", Host: "registry.unheard.example:5000"}) {
+	if c := w.get("id-web"); c.Image.Registry != (sdk.Registry{
+		Name: "public.any", URL: "https://registry.unheard.example:5000/v2", Host: "registry.unheard.example:5000",
+	}) {
 		t.Errorf("registry %+v", c.Image.Registry)
 	}
 }
@@ -357,7 +365,8 @@ func TestRulesWithoutEffectAreLoggedOnce(t *testing.T) {
 	for range 3 {
 		w.run()
 	}
-	for _, text := range []string{"no tag is left after the include and exclude rules", "unknown label dogwatch.tag.inlcude, ignored: did you mean dogwatch.tag.include?"} {
+	for _, text := range []string{"no tag is left after the include and exclude rules",
+		"unknown label dogwatch.tag.inlcude, ignored: did you mean dogwatch.tag.include?"} {
 		if n := strings.Count(w.log.String(), text); n != 1 {
 			t.Errorf("%q is logged %d times", text, n)
 		}

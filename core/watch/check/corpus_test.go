@@ -32,7 +32,8 @@ func TestCorpusLinks(t *testing.T) {
 		}
 		if after.Error != nil {
 			refused++
-			contains(t, text, after.Error.Message, "label wud.link.template: unknown name", "known: container, major, minor, original")
+			contains(t, text, after.Error.Message, "label wud.link.template: unknown name",
+				"known: container, major, minor, original")
 			continue
 		}
 		for what, link := range map[string]string{"v1.2.3-alpine": after.Link, "v2.5.7-alpine": after.Result.Link} {

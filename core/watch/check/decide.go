@@ -50,7 +50,9 @@ func (c *Checker) rules(of sdk.Container) policy.Rules {
 
 // decided returns a checked container with its decision, and with its links, and what
 // withDecision returns. before is the container as it was: an update that was offered stays so since then.
-func (c *Checker) decided(before, after sdk.Container, p containerLabels, found policy.Found, now time.Time) (sdk.Container, policy.Found, bool) {
+func (c *Checker) decided(
+	before, after sdk.Container, p containerLabels, found policy.Found, now time.Time,
+) (sdk.Container, policy.Found, bool) {
 	after, found, again := withDecision(before, after, found, c.decide(&after, found, now), now)
 	if err := link(&after, p); err != nil {
 		complain(&after, err.Error())
@@ -61,7 +63,9 @@ func (c *Checker) decided(before, after sdk.Container, p containerLabels, found 
 // withDecision returns a container with what was decided about its update, without links;
 // what was found, with the time at which that update was offered first; and whether it was
 // offered before, perhaps until it gave way to another one that was not snoozed or skipped.
-func withDecision(before, c sdk.Container, found policy.Found, d decision, now time.Time) (decided sdk.Container, offered policy.Found, again bool) {
+func withDecision(
+	before, c sdk.Container, found policy.Found, d decision, now time.Time,
+) (decided sdk.Container, offered policy.Found, again bool) {
 	c = detached(c)
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
 	if c.Decision = nil; d.Target < 0 {
@@ -71,7 +75,9 @@ func withDecision(before, c sdk.Container, found policy.Found, d decision, now t
 	c.Result.Levels = levels(found.Candidates)
 	made := sdk.Decision{State: string(d.State), Until: sdk.TimeOf(d.Next)}
 	for _, r := range d.Reasons {
-		made.Reasons = append(made.Reasons, sdk.Reason{Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until)})
+		made.Reasons = append(made.Reasons, sdk.Reason{
+			Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until),
+		})
 		switch {
 		case r.Code == policy.ReasonSnoozed && d.State == policy.Held:
 			c.IsSnoozed, c.SnoozedUntil = true, sdk.TimeOf(r.Until)
@@ -180,7 +186,8 @@ func sameDecision(before, after *sdk.Container) bool {
 // newLevels returns the steps whose newest version is another one than before. Before
 // there were decisions it was not known.
 func newLevels(before, after *sdk.Container) []string {
-	if !after.UpdateAvailable || after.Result == nil || after.Result.Levels == nil || before.Decision == nil && before.UpdateAvailable {
+	if !after.UpdateAvailable || after.Result == nil || after.Result.Levels == nil ||
+		before.Decision == nil && before.UpdateAvailable {
 		return nil
 	}
 	var was sdk.Levels

@@ -58,7 +58,8 @@ func (d *ruled) said() (list []string) {
 	}
 	for _, e := range events {
 		if d.last = e.ID; e.Container != nil {
-			list = append(list, strings.Join(strings.Fields(fmt.Sprint(e.Type, " ", e.Aspect, " ", strings.Join(e.Levels, ","))), " "))
+			list = append(list,
+				strings.Join(strings.Fields(fmt.Sprint(e.Type, " ", e.Aspect, " ", strings.Join(e.Levels, ","))), " "))
 		}
 	}
 	return list
@@ -101,7 +102,8 @@ func TestThresholdOffersTheNewestWithin(t *testing.T) {
 		t.Errorf("report %+v", report)
 	}
 	c := d.get("id-web")
-	if l := c.Result.Levels; l.Major.Tag != "9.0.0" || l.Minor.Tag != "8.2.1" || l.Patch.Tag != "8.1.3" || c.UpdateKind.SemverDiff != sdk.DiffMinor {
+	if l := c.Result.Levels; l.Major.Tag != "9.0.0" || l.Minor.Tag != "8.2.1" || l.Patch.Tag != "8.1.3" ||
+		c.UpdateKind.SemverDiff != sdk.DiffMinor {
 		t.Errorf("levels %+v of %+v", l, c.UpdateKind)
 	}
 	d.publish("9.0.1")
@@ -153,7 +155,9 @@ func TestMinimumAgeDoesNotStarve(t *testing.T) {
 			c := d.get("id-web")
 			fmt.Sscanf(c.Result.Tag, "1.0.%d", &age)
 			switch age = day - age; {
-			case day <= 30 && (c.Decision.State != sdk.StateHeld || !c.IsCoolingDown || c.Delay != "30d" || !c.CoolingDownUntil.After(time.Now())):
+			case day <= 30 &&
+				(c.Decision.State != sdk.StateHeld || !c.IsCoolingDown || c.Delay != "30d" ||
+					!c.CoolingDownUntil.After(time.Now())):
 				t.Fatalf("day %d: %s", day, d.state())
 			case day > 30 && (c.Decision.State != sdk.StateOffered || age < 30 || age > 36):
 				t.Fatalf("day %d: %s, which is %d days old: %v", day, d.state(), age, d.found["local/web"].Candidates)
@@ -196,14 +200,16 @@ func TestMinimumAgeOfARebuiltTag(t *testing.T) {
 		d.expect("later ones", "held latest age.min")
 		runs := func(letter string) {
 			updated := container("web", "team/app:latest")
-			updated.ID, updated.Image.ID, updated.Image.Digest.Repos = "id-web", digest("d"), []string{"team/app@" + digest(letter)}
+			updated.ID, updated.Image.ID, updated.Image.Digest.Repos = "id-web", digest("d"),
+				[]string{"team/app@" + digest(letter)}
 			d.engine.has(updated)
 		}
 		offers := func(letter string) {
 			t.Helper()
 			c := d.get("id-web")
 			made := sdk.TimeOf(d.hub.manifests[digest(letter)].Created.Time)
-			if c.Result.Digest != digest(letter) || c.UpdateKind.RemoteValue != digest(letter) || !c.Result.Created.Equal(made.Time) {
+			if c.Result.Digest != digest(letter) || c.UpdateKind.RemoteValue != digest(letter) ||
+				!c.Result.Created.Equal(made.Time) {
 				t.Errorf("result %+v, want %s of %s", c.Result, letter, made)
 			}
 			if pinned, err := d.Pinned(t.Context(), &c); err != nil || pinned != digest(letter) {
@@ -273,7 +279,10 @@ func TestRedecide(t *testing.T) {
 			t.Errorf("the next check does not report it: %+v", report)
 		}
 
-		d.choices = []policy.Choice{{Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)), Actor: "user ana", At: sdk.TimeOf(time.Now())}}
+		d.choices = []policy.Choice{{
+			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
+			Actor: "user ana", At: sdk.TimeOf(time.Now()),
+		}}
 		d.redecide()
 		d.expect("snoozed", "held 1.1.0 choice.snooze", "container.changed decision")
 		if c := d.get("id-web"); !c.IsSnoozed || c.SnoozedUntil.IsZero() || c.Decision.Reasons[0].Source != "user ana" {
@@ -285,7 +294,9 @@ func TestRedecide(t *testing.T) {
 		if d.get("id-web").IsSnoozed {
 			t.Error("still snoozed")
 		}
-		d.choices = []policy.Choice{{Subject: "local/web", Kind: policy.Skip, Update: keyOf(d), Actor: "user ana", At: sdk.TimeOf(time.Now())}}
+		d.choices = []policy.Choice{{
+			Subject: "local/web", Kind: policy.Skip, Update: keyOf(d), Actor: "user ana", At: sdk.TimeOf(time.Now()),
+		}}
 		d.redecide()
 		d.expect("skipped", "held 1.1.0 choice.skip", "container.changed decision")
 		time.Sleep(time.Hour)
@@ -307,7 +318,10 @@ func TestOfferedOnce(t *testing.T) {
 		d.run()
 		d.expect("found", "offered 2.0.0", "container.added", "update.found major,minor")
 		since := d.get("id-web").Decision.OfferedAt
-		choice := policy.Choice{Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)), Actor: "user ana", At: sdk.TimeOf(time.Now())}
+		choice := policy.Choice{
+			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
+			Actor: "user ana", At: sdk.TimeOf(time.Now()),
+		}
 		d.choices = []policy.Choice{choice}
 		time.Sleep(time.Minute)
 		d.redecide()
@@ -345,7 +359,9 @@ func TestDecisionDuringCheck(t *testing.T) {
 	d.run()
 	d.expect("found", "offered 1.1.0", "container.added", "update.found minor")
 	d.hub.before = func(context.Context, string) error {
-		d.choices = []policy.Choice{{Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Actor: "user ana", At: noon}}
+		d.choices = []policy.Choice{{
+			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Actor: "user ana", At: noon,
+		}}
 		return d.Redecide(context.Background())
 	}
 	d.run()

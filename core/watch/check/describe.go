@@ -47,7 +47,9 @@ func imageKey(repo registry.Repository, digest string, p sdk.Platform) string {
 	return "image of " + manifestKey(repo, digest, p)
 }
 
-func (f *fetcher) knownImage(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (i image, known bool) {
+func (f *fetcher) knownImage(
+	ctx context.Context, repo registry.Repository, digest string, p sdk.Platform,
+) (i image, known bool) {
 	_, body, cached := f.opt.Cache.Get(ctx, imageKey(repo, digest, p))
 	return i, cached && json.Unmarshal(body, &i) == nil && i.Digest != ""
 }
@@ -60,7 +62,9 @@ func (f *fetcher) keepImage(ctx context.Context, repo registry.Repository, diges
 
 // CachedImage returns the digest of the platform's own manifest behind another digest, when a
 // check has found it, without a request.
-func CachedImage(ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform) (own string, found bool) {
+func CachedImage(
+	ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform,
+) (own string, found bool) {
 	if m, read := cachedManifest(ctx, cache, repo, digest, p); read {
 		return m.Digest, true
 	}
@@ -72,7 +76,9 @@ func CachedImage(ctx context.Context, cache Cache, repo registry.Repository, dig
 // describe returns what is behind a tag for a platform, without a pull. It is not known where
 // the registry cannot tell, or is behind the digest that a request for it has returned. A list
 // that was fetched before may be behind for itself, as after two pushes within a minute.
-func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p sdk.Platform) (t registry.DescribedTag, known bool) {
+func (f *fetcher) describe(
+	ctx context.Context, g *group, name, digest string, p sdk.Platform,
+) (t registry.DescribedTag, known bool) {
 	if g.match.Describer == nil {
 		return t, false
 	}
@@ -134,7 +140,9 @@ func (f *fetcher) newest(ctx context.Context, g *group, p sdk.Platform) describe
 }
 
 // describeTags makes the request, whose failure says nothing about the registry itself.
-func (f *fetcher) describeTags(ctx context.Context, g *group, name string, p sdk.Platform) (tags []registry.DescribedTag, err error) {
+func (f *fetcher) describeTags(
+	ctx context.Context, g *group, name string, p sdk.Platform,
+) (tags []registry.DescribedTag, err error) {
 	limited := f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) error {
 		tags, err = g.match.Describer.DescribeTags(ctx, g.repo, name, p)
 		return nil

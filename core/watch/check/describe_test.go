@@ -16,7 +16,9 @@ import (
 // describe describes tags of one image.
 func describe(index, image string, pushed time.Time, names ...string) (tags []registry.DescribedTag) {
 	for _, name := range names {
-		tags = append(tags, registry.DescribedTag{Name: name, Digest: digest(index), Image: digest(image), Pushed: sdk.TimeOf(pushed)})
+		tags = append(tags, registry.DescribedTag{
+			Name: name, Digest: digest(index), Image: digest(image), Pushed: sdk.TimeOf(pushed),
+		})
 	}
 	return tags
 }
@@ -95,9 +97,11 @@ func TestDescribedDigest(t *testing.T) {
 			}},
 		{name: "nothing described", seen: true, update: true, requests: []string{list, read, resolve},
 			described: func(time.Time) []registry.DescribedTag { return nil }},
-		{name: "a refusal", seen: true, update: true, requests: []string{list, read, resolve}, err: sdk.RateLimited(time.Hour, errors.New("slow down")),
+		{name: "a refusal", seen: true, update: true, requests: []string{list, read, resolve},
+			err:       sdk.RateLimited(time.Hour, errors.New("slow down")),
 			described: func(time.Time) []registry.DescribedTag { return nil }},
-		{name: "a threshold that no tag says the step of", seen: true, update: true, version: "2.0.0", requests: []string{list, read, resolve},
+		{name: "a threshold that no tag says the step of", seen: true, update: true, version: "2.0.0",
+			requests:  []string{list, read, resolve},
 			described: func(now time.Time) []registry.DescribedTag { return describe("2", "p", now, "latest") },
 			change:    func(c *sdk.Container) { c.Labels[versionLabel] = "1.0.0" },
 			threshold: "minor"},
@@ -134,8 +138,10 @@ func TestDescribedDigest(t *testing.T) {
 				check := func(when string) {
 					t.Helper()
 					got := w.get("id-web")
-					if got.Check.State != sdk.CheckOK || got.UpdateAvailable != test.update || got.Result.Digest != digest("2") || test.version != "" && got.Result.Version != test.version {
-						t.Errorf("%s: available %t, %+v, %+v; want %t, %q", when, got.UpdateAvailable, got.Check, got.Result, test.update, test.version)
+					if got.Check.State != sdk.CheckOK || got.UpdateAvailable != test.update ||
+						got.Result.Digest != digest("2") || test.version != "" && got.Result.Version != test.version {
+						t.Errorf("%s: available %t, %+v, %+v; want %t, %q", when, got.UpdateAvailable, got.Check,
+							got.Result, test.update, test.version)
 					}
 				}
 				check("the first time")
@@ -161,7 +167,8 @@ func TestDescribedImageIsKnownOnceItRuns(t *testing.T) {
 		w.run()
 		time.Sleep(time.Hour)
 		pushed := time.Now()
-		w.hub.digests["library/nginx:latest"], w.hub.described["library/nginx"] = digest("2"), describe("2", "p", pushed, "latest")
+		w.hub.digests["library/nginx:latest"], w.hub.described["library/nginx"] = digest("2"),
+			describe("2", "p", pushed, "latest")
 		time.Sleep(time.Hour)
 		w.run()
 		if c := w.get("id-web"); !c.UpdateAvailable || !c.Result.Created.Equal(pushed) {
@@ -171,7 +178,8 @@ func TestDescribedImageIsKnownOnceItRuns(t *testing.T) {
 		w.engine.has(c)
 		w.run()
 		// Another index with the same image, whose date says nothing.
-		w.hub.digests["library/nginx:latest"], w.hub.described["library/nginx"] = digest("3"), describe("3", "p", pushed, "latest")
+		w.hub.digests["library/nginx:latest"], w.hub.described["library/nginx"] = digest("3"),
+			describe("3", "p", pushed, "latest")
 		time.Sleep(time.Hour)
 		w.hub.requests()
 		w.run()
@@ -241,7 +249,8 @@ func TestDescribedDates(t *testing.T) {
 		}
 		d.hub.described = map[string][]registry.DescribedTag{"team/app": {
 			{Name: "1.3.0", Digest: d.hub.digests["team/app:1.3.0"], Image: digest("a"), Pushed: sdk.TimeOf(now.Add(-day))},
-			{Name: "1.2.0", Digest: digest("f"), Image: digest("b"), Pushed: sdk.TimeOf(now.Add(-90 * day))}, // of an image before it
+			// of an image before it
+			{Name: "1.2.0", Digest: digest("f"), Image: digest("b"), Pushed: sdk.TimeOf(now.Add(-90 * day))},
 			{Name: "1.1.0", Digest: d.hub.digests["team/app:1.1.0"], Image: digest("d"), Pushed: sdk.TimeOf(now.Add(-9 * day))},
 		}}
 		d.rules.MinAge = setting(7 * day)

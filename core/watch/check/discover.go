@@ -94,9 +94,11 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]bool) string {
 	switch {
 	case found.ID == "" || found.Name == "":
-		return fmt.Sprintf("watcher %s lists a container without id or name (%q, %q), left out", found.Watcher, found.ID, found.Name)
+		return fmt.Sprintf("watcher %s lists a container without id or name (%q, %q), left out", found.Watcher,
+			found.ID, found.Name)
 	case ids[found.ID] || names[found.Name]:
-		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out", found.Watcher, found.ID, found.Name)
+		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out",
+			found.Watcher, found.ID, found.Name)
 	case before != nil && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
 		return fmt.Sprintf("container %s has the id of one of %s, with which it stays: two watchers of one engine, of which one can go, or ids of a plugin that are not its own", event.Subject(*found), before.Watcher)
 	}
@@ -135,7 +137,9 @@ func (d *discovery) record(s *target, before *sdk.Container) {
 }
 
 func (d *discovery) emit(t event.Type, c sdk.Container) {
-	d.change.Events = append(d.change.Events, event.Event{Type: t, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+	d.change.Events = append(d.change.Events, event.Event{
+		Type: t, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+	})
 }
 
 // inherit keeps what the last check found, as long as the same thing still
@@ -151,7 +155,8 @@ func inherit(s *target, before *sdk.Container) {
 	if rebuilt && (!before.UpdateAvailable || before.UpdateKind.Kind != sdk.KindTag) {
 		return
 	}
-	if a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value || a.Tag.Semver != b.Tag.Semver {
+	if a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value ||
+		a.Tag.Semver != b.Tag.Semver {
 		return
 	}
 	a.Tag.Floating = b.Tag.Floating // as the registry said

@@ -21,24 +21,34 @@ func TestNormaliseContainers(t *testing.T) {
 		{"short name", "", "nginx", "1.25", "", []string{"nginx@" + d1}, "docker.io", "library/nginx", d1, "1.25"},
 		{"no tag", "", "nginx", "", "", nil, "docker.io", "library/nginx", "", "latest"},
 		{"user's repository", "", "user/app", "1", "", []string{"user/app@" + d1}, "docker.io", "user/app", d1, "1"},
-		{"other names of the hub", "index.docker.io", "nginx", "1", "", []string{"docker.io/library/nginx@" + d1}, "docker.io", "library/nginx", d1, "1"},
-		{"one image, several RepoDigests", "ghcr.io", "a/b", "1", d1, []string{"mirror.example/a/b@" + d1, "ghcr.io/a/b@" + d2}, "ghcr.io", "a/b", d2, "1"},
-		{"the watcher's choice stays", "ghcr.io", "a/b", "1", d2, []string{"ghcr.io/a/b@" + d1, "ghcr.io/a/b@" + d2}, "ghcr.io", "a/b", d2, "1"},
-		{"only of another repository", "ghcr.io", "a/b", "1", d1, []string{"mirror.example/a/b@" + d1}, "ghcr.io", "a/b", d1, "1"},
-		{"broken entries", "localhost:5000", "x", "1", "", []string{"", "@", "x", "<none>@<none>", "localhost:5000/x@" + d1}, "localhost:5000", "x", d1, "1"},
+		{"other names of the hub", "index.docker.io", "nginx", "1", "", []string{"docker.io/library/nginx@" + d1},
+			"docker.io", "library/nginx", d1, "1"},
+		{"one image, several RepoDigests", "ghcr.io", "a/b", "1", d1,
+			[]string{"mirror.example/a/b@" + d1, "ghcr.io/a/b@" + d2}, "ghcr.io", "a/b", d2, "1"},
+		{"the watcher's choice stays", "ghcr.io", "a/b", "1", d2, []string{"ghcr.io/a/b@" + d1, "ghcr.io/a/b@" + d2},
+			"ghcr.io", "a/b", d2, "1"},
+		{"only of another repository", "ghcr.io", "a/b", "1", d1, []string{"mirror.example/a/b@" + d1}, "ghcr.io",
+			"a/b", d1, "1"},
+		{"broken entries", "localhost:5000", "x", "1", "",
+			[]string{"", "@", "x", "<none>@<none>", "localhost:5000/x@" + d1}, "localhost:5000", "x", d1, "1"},
 		{"pinned by digest alone", "ghcr.io", "a/b", "", d1, []string{"ghcr.io/a/b@" + d1}, "ghcr.io", "a/b", d1, d1},
 		{"pinned, other digests known", "ghcr.io", "a/b", "", d1, []string{"ghcr.io/a/b@" + d2}, "ghcr.io", "a/b", d1, d1},
 	} {
-		img := sdk.Image{Registry: sdk.Registry{Host: c.host}, Name: c.name, Tag: sdk.Tag{Value: c.tag}, Digest: sdk.Digest{Repo: c.repo, Repos: c.repos}}
+		img := sdk.Image{
+			Registry: sdk.Registry{Host: c.host}, Name: c.name, Tag: sdk.Tag{Value: c.tag},
+			Digest: sdk.Digest{Repo: c.repo, Repos: c.repos},
+		}
 		if err := normalise(&img); err != nil {
 			t.Errorf("%s: %v", c.about, err)
 			continue
 		}
-		if img.Registry.Host != c.wantHost || img.Name != c.wantName || img.Digest.Repo != c.wantRepo || img.Tag.Value != c.wantTag {
+		if img.Registry.Host != c.wantHost || img.Name != c.wantName || img.Digest.Repo != c.wantRepo ||
+			img.Tag.Value != c.wantTag {
 			t.Errorf("%s: %s %s:%s %s", c.about, img.Registry.Host, img.Name, img.Tag.Value, img.Digest.Repo)
 		}
 		again := img
-		if err := normalise(&again); err != nil || again.Name != img.Name || again.Registry != img.Registry || again.Tag != img.Tag || again.Digest.Repo != img.Digest.Repo {
+		if err := normalise(&again); err != nil || again.Name != img.Name || again.Registry != img.Registry ||
+			again.Tag != img.Tag || again.Digest.Repo != img.Digest.Repo {
 			t.Errorf("%s: doing it twice changes it: %+v, %v", c.about, again, err)
 		}
 	}
@@ -83,8 +93,10 @@ func TestDiscoverAddsChangesAndRemoves(t *testing.T) {
 	}
 	step("added", []string{"container.added local/web", "container.added local/db"}, web, db)
 	step("nothing new", nil, web, db)
-	if c := w.get("id-web"); c.Check.State != sdk.CheckOK || c.Image.Registry.Name != "hub.public" || c.Image.Registry.Host != "docker.io" ||
-		c.Image.Name != "library/nginx" || c.DisplayName != "web" || c.Watcher != "local" || c.Image.Digest.Repo != digest("1") {
+	if c := w.get("id-web"); c.Check.State != sdk.CheckOK || c.Image.Registry.Name != "hub.public" ||
+		c.Image.Registry.Host != "docker.io" ||
+		c.Image.Name != "library/nginx" || c.DisplayName != "web" || c.Watcher != "local" ||
+		c.Image.Digest.Repo != digest("1") {
 		t.Errorf("stored %+v", c)
 	}
 
@@ -140,7 +152,8 @@ func TestDiscoverLeavesOutNames(t *testing.T) {
 func TestDiscoverReadsTheStack(t *testing.T) {
 	w := open(t)
 	quiet(w)
-	web, db := container("web", "nginx:1.25.0", "com.docker.compose.project=shop"), container("db", "nginx:latest", "com.docker.stack.namespace=swarm")
+	web, db := container("web", "nginx:1.25.0", "com.docker.compose.project=shop"),
+		container("db", "nginx:latest", "com.docker.stack.namespace=swarm")
 	db.Stack = "cluster"
 	w.engine.has(web, db)
 	w.run()
@@ -233,7 +246,8 @@ func TestReplacedFromAnotherRegistry(t *testing.T) {
 // TestReplacedUnderOtherRules: an update that the new labels forbid is not shown
 // any longer, even while the registry cannot be reached.
 func TestReplacedUnderOtherRules(t *testing.T) {
-	for _, label := range []string{"dogwatch.tag.exclude=^1.26", "dogwatch.tag.include=^1.25", "wud.tag.transform=^(1).*$ => $1", "dogwatch.watch.digest=true", "dogwatch.tag.prerelease=true"} {
+	for _, label := range []string{"dogwatch.tag.exclude=^1.26", "dogwatch.tag.include=^1.25",
+		"wud.tag.transform=^(1).*$ => $1", "dogwatch.watch.digest=true", "dogwatch.tag.prerelease=true"} {
 		w := open(t)
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 		w.engine.has(container("web", "nginx:1.25.0"))
@@ -265,7 +279,8 @@ func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
 		t.Errorf("owned by %s after the first watcher saw it", got)
 	}
 	events, last := w.events(0)
-	equal(t, "events", events, []string{"container.added second/web", "container.removed second/web", "container.added local/web"})
+	equal(t, "events", events,
+		[]string{"container.added second/web", "container.removed second/web", "container.added local/web"})
 	for range 2 {
 		report, err := w.Run(context.Background(), second)
 		if err != nil || report.Containers != 0 {
@@ -275,7 +290,8 @@ func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
 	}
 	events, _ = w.events(last)
 	equal(t, "later events", events, nil)
-	contains(t, "log", w.log.String(), "container second/web has the id of one of local, with which it stays: two watchers of one engine, of which one can go, or ids of a plugin that are not its own")
+	contains(t, "log", w.log.String(),
+		"container second/web has the id of one of local, with which it stays: two watchers of one engine, of which one can go, or ids of a plugin that are not its own")
 }
 
 // TestContainerTakenOverDuringItsCheck: a check that has begun does not take a container back.
@@ -300,7 +316,9 @@ func TestContainerTakenOverDuringItsCheck(t *testing.T) {
 		t.Errorf("owned by %s", got)
 	}
 	events, _ := w.events(0)
-	equal(t, "events", events, []string{"container.added second/web", "container.removed second/web", "container.added local/web", "update.found local/web"})
+	equal(t, "events", events,
+		[]string{"container.added second/web", "container.removed second/web", "container.added local/web",
+			"update.found local/web"})
 }
 
 // TestDeletedDuringItsCheck: a container that a person deleted meanwhile stays so until the next check.
@@ -323,7 +341,8 @@ func TestDeletedDuringItsCheck(t *testing.T) {
 func TestListerDuplicateIDs(t *testing.T) {
 	w := open(t)
 	quiet(w)
-	a, sameID, sameName, nameless, idless := container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0"), container("a", "nginx:1.25.0"), container("", "nginx:1.25.0"), container("c", "nginx:1.25.0")
+	a, sameID, sameName, nameless, idless := container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0"),
+		container("a", "nginx:1.25.0"), container("", "nginx:1.25.0"), container("c", "nginx:1.25.0")
 	sameID.ID, sameName.ID, nameless.ID, idless.ID = a.ID, "other", "x", ""
 	w.engine.has(a, sameID, sameName, nameless, idless, container("good", "nginx:latest"))
 	for range 2 {
@@ -379,12 +398,14 @@ func TestPinnedImage(t *testing.T) {
 		w.run()
 	}
 	got := w.get("id-web")
-	if got.Check.State != sdk.CheckOK || got.UpdateAvailable || got.Image.Tag.Value != digest("1") || got.Image.Tag.Semver || got.Image.Digest.Watch || got.Result.Tag != digest("1") {
+	if got.Check.State != sdk.CheckOK || got.UpdateAvailable || got.Image.Tag.Value != digest("1") ||
+		got.Image.Tag.Semver || got.Image.Digest.Watch || got.Result.Tag != digest("1") {
 		t.Errorf("stored %+v %+v", got.Image, got.Result)
 	}
 	equal(t, "requests", w.hub.requests(), nil)
 	why := w.Explain(context.Background(), got)
-	if why.Image != "docker.io/library/nginx@"+digest("1") || !slices.Contains(why.Summary, "The image is pinned to a digest without a tag, so nothing can be newer.") {
+	if why.Image != "docker.io/library/nginx@"+digest("1") ||
+		!slices.Contains(why.Summary, "The image is pinned to a digest without a tag, so nothing can be newer.") {
 		t.Errorf("explained as %s %q", why.Image, why.Summary)
 	}
 }

@@ -85,7 +85,9 @@ func (f *fetcher) readCandidates(ctx context.Context, s *target, tags []string) 
 		return
 	}
 	img := *s.image()
-	r := kindReader{fetcher: f, target: s, tags: tags, known: f.kinds(ctx, img), dropped: map[string]tag.Dropped{}, began: f.opt.Now()}
+	r := kindReader{
+		fetcher: f, target: s, tags: tags, known: f.kinds(ctx, img), dropped: map[string]tag.Dropped{}, began: f.opt.Now(),
+	}
 	if f.opt.ReadCandidates && f.dater.Load() != nil {
 		r.left = maxDatesPerCheck
 	}

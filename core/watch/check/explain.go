@@ -71,7 +71,10 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 	s, err := c.imageTarget(text)
 	if err != nil {
-		return Explanation{Image: text, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
+		return Explanation{
+			Image: text, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(),
+			Summary: []string{"The check failed: " + err.Error() + "."},
+		}
 	}
 	e := c.explain(ctx, s)
 	if err := incomparable(*s.image()); err != nil && e.Error == "" {
@@ -154,7 +157,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
 		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.rules), s.labels.byDefault(*after.Watched())),
 		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
-		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
+		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
+		Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
 	}
 	if after.Watched().Built {
@@ -223,7 +227,8 @@ func summary(c sdk.Container, s *target) []string {
 		add("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}
 	if img.Digest.Pinned && !untagged(img) {
-		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.", img.Tag.Value)
+		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.",
+			img.Tag.Value)
 	}
 	switch d := s.response.digest; {
 	case d != nil && d.same:

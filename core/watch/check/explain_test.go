@@ -18,10 +18,13 @@ import (
 func TestExplainAgreesWithRun(t *testing.T) {
 	const seeds = 8
 	names := []string{"nginx", "team/app", "ghcr.io/a/b", "missing"}
-	tags := []string{"latest", "stable", "1.25.0", "1.25", "1", "1.25-alpine", "2.0.0-rc1", "22.04", "20240101", "v1.2.3", "abc1234"}
+	tags := []string{"latest", "stable", "1.25.0", "1.25", "1", "1.25-alpine", "2.0.0-rc1", "22.04", "20240101",
+		"v1.2.3", "abc1234"}
 	some := []string{
-		"dogwatch.tag.include=^1", "dogwatch.tag.include=[", "wud.tag.exclude=alpine$", "wud.tag.transform=^v(.*) => $1", "dogwatch.tag.prerelease=true",
-		"dogwatch.watch.digest=true", "dogwatch.watch.digest=false", "wud.watch.digest=eh", "dogwatch.link.template=https://r/${major}", "dogwatch.link.template=${container.x.y}", "wud.link.template=${",
+		"dogwatch.tag.include=^1", "dogwatch.tag.include=[", "wud.tag.exclude=alpine$",
+		"wud.tag.transform=^v(.*) => $1", "dogwatch.tag.prerelease=true",
+		"dogwatch.watch.digest=true", "dogwatch.watch.digest=false", "wud.watch.digest=eh",
+		"dogwatch.link.template=https://r/${major}", "dogwatch.link.template=${container.x.y}", "wud.link.template=${",
 	}
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -32,7 +35,8 @@ func TestExplainAgreesWithRun(t *testing.T) {
 			for _, repo := range []string{"library/nginx", "team/app", "a/b"} {
 				f.tags[repo] = nil
 				for range r.IntN(8) {
-					f.tags[repo] = append(f.tags[repo], pick(append(tags, "1.26.0", "1.26", "2", "1.26-alpine", "24.04", "v1.3.0", "2.0.0")))
+					f.tags[repo] = append(f.tags[repo],
+						pick(append(tags, "1.26.0", "1.26", "2", "1.26-alpine", "24.04", "v1.3.0", "2.0.0")))
 				}
 				for _, tag := range tags {
 					switch r.IntN(3) {
@@ -80,7 +84,8 @@ func TestExplainAgreesWithRun(t *testing.T) {
 func TestExplain(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "1.26.0-alpine", "latest", "1.24.0"}
-	w.engine.has(container("web", "nginx:1.25.0", `wud.tag.exclude=^9`, "dogwatch.link.template=${", "dogwatch.tag.inlcude=1"))
+	w.engine.has(container("web", "nginx:1.25.0", `wud.tag.exclude=^9`, "dogwatch.link.template=${",
+		"dogwatch.tag.inlcude=1"))
 	w.run()
 	w.hub.requests()
 	why := w.Explain(t.Context(), w.get("id-web"))
@@ -88,7 +93,8 @@ func TestExplain(t *testing.T) {
 	if why.ID != "id-web" || why.Image != "docker.io/library/nginx:1.25.0" || why.Registry != "hub.public" {
 		t.Errorf("explains %s %s %s", why.ID, why.Image, why.Registry)
 	}
-	if len(why.Summary) != 4 || !strings.HasPrefix(why.Summary[3], "What a label asks for was left out: label dogwatch.link.template: ") {
+	if len(why.Summary) != 4 ||
+		!strings.HasPrefix(why.Summary[3], "What a label asks for was left out: label dogwatch.link.template: ") {
 		t.Fatalf("summary %q", why.Summary)
 	}
 	equal(t, "summary", why.Summary[:3], []string{
@@ -103,14 +109,16 @@ func TestExplain(t *testing.T) {
 			t.Errorf("verdict %+v", v)
 		}
 	}
-	equal(t, "verdicts", verdicts, []string{"1.25.0 current", "1.26.0 newest", "1.26.0-alpine family", "latest not-version", "1.24.0 not-newer"})
+	equal(t, "verdicts", verdicts,
+		[]string{"1.25.0 current", "1.26.0 newest", "1.26.0-alpine family", "latest not-version", "1.24.0 not-newer"})
 	for _, want := range []Rule{{"tag.exclude", "^9", "label wud.tag.exclude"}, {"tag.transform", "none", "default"}} {
 		if slices.Contains(why.Rules, want) {
 			continue
 		}
 		t.Errorf("rules %+v", why.Rules)
 	}
-	contains(t, "warnings", strings.Join(why.Warnings, "\n"), "label dogwatch.link.template: ", "unknown label dogwatch.tag.inlcude")
+	contains(t, "warnings", strings.Join(why.Warnings, "\n"), "label dogwatch.link.template: ",
+		"unknown label dogwatch.tag.inlcude")
 	events, _ := w.events(0)
 	if len(events) != 2 { // added and found, by the check
 		t.Errorf("explaining left events: %q", events)
@@ -129,7 +137,8 @@ func TestExplainRetriesFailedCheck(t *testing.T) {
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
 	stored := w.get("id-web")
-	if why := w.Explain(t.Context(), stored); why.Error != "down" || !slices.Equal(why.Summary, []string{"The check failed: down."}) {
+	if why := w.Explain(t.Context(), stored); why.Error != "down" ||
+		!slices.Equal(why.Summary, []string{"The check failed: down."}) {
 		t.Errorf("%q %q", why.Error, why.Summary)
 	}
 	delete(w.hub.errs, "tags library/nginx ")
@@ -148,9 +157,11 @@ func TestExplainImage(t *testing.T) {
 			"Its digest can only be compared with that of a running image.",
 			"Nothing could be compared: neither a digest nor the id " +
 				"of a running image is known, so there is nothing to compare."},
-		"nginx@" + digest("1"): {"The image is pinned to a digest without a tag, so nothing can be newer.", "So nothing newer is known."},
-		"NGINX":                {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
-		"nothere:1.0":          {"The check failed: docker.io has no repository library/nothere."},
+		"nginx@" +
+			digest("1"): {"The image is pinned to a digest without a tag, so nothing can be newer.",
+			"So nothing newer is known."},
+		"NGINX":       {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
+		"nothere:1.0": {"The check failed: docker.io has no repository library/nothere."},
 	} {
 		equal(t, reference, w.ExplainImage(t.Context(), reference).Summary, want)
 	}
@@ -190,7 +201,8 @@ func TestExplainOfUncheckedParts(t *testing.T) {
 func TestImagesChecksReferencesWithoutContainer(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
-	got := w.Images(t.Context(), []string{"nginx:1.25.0", "NGINX", "nginx", "nginx:1.26.0", "nginx@" + digest("1"), "unserved.example/x:1"})
+	got := w.Images(t.Context(),
+		[]string{"nginx:1.25.0", "NGINX", "nginx", "nginx:1.26.0", "nginx@" + digest("1"), "unserved.example/x:1"})
 	var lines []string
 	for _, c := range got {
 		line := fmt.Sprintf("%s %s %t", c.Name, c.Check.State, c.UpdateAvailable)

@@ -258,7 +258,8 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 	case list.NotModified && validator != "":
 		return strings.Fields(string(body)), nil
 	case list.NotModified:
-		return nil, fmt.Errorf("%s answered that the tags of %s are unchanged, which it was not asked", g.match.ID, g.repo.Name)
+		return nil,
+			fmt.Errorf("%s answered that the tags of %s are unchanged, which it was not asked", g.match.ID, g.repo.Name)
 	}
 	if list.Validator != "" {
 		f.opt.Cache.Put(ctx, key, list.Validator, []byte(strings.Join(list.Tags, "\n")))
@@ -300,7 +301,9 @@ func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest strin
 	if !same && err == nil && g.match.Describer != nil {
 		f.keepOther(ctx, g, s, digest, image{Digest: m.Digest, Pushed: m.Created}) // not before
 	}
-	return &digestResponse{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created, version: versionOf(m.Version)}, err
+	return &digestResponse{
+		remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created, version: versionOf(m.Version),
+	}, err
 }
 
 // sameInside is for engines whose image id is the digest of the index
@@ -315,7 +318,9 @@ func (f *fetcher) sameInside(ctx context.Context, g *group, img sdk.Image, remot
 }
 
 // cachedManifest returns what was read of a manifest before.
-func cachedManifest(ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform) (m registry.Manifest, found bool) {
+func cachedManifest(
+	ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform,
+) (m registry.Manifest, found bool) {
 	_, body, cached := cache.Get(ctx, manifestKey(repo, digest, p))
 	return m, cached && json.Unmarshal(body, &m) == nil
 }

@@ -23,8 +23,10 @@ func TestFetchSharesRequestsOfARepository(t *testing.T) {
 	w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("p"), Config: digest("d")}
 	ghcr.tags["library/nginx"] = []string{"1.25.0"}
 	w.engine.has(
-		container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0", "dogwatch.tag.exclude=1.26"), container("c", "library/nginx:1.26.0", "dogwatch.watch.digest=true"),
-		container("d", "nginx:latest"), container("e", "docker.io/library/nginx:latest"), container("f", "nginx:latest", "dogwatch.watch.digest=false"),
+		container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0", "dogwatch.tag.exclude=1.26"),
+		container("c", "library/nginx:1.26.0", "dogwatch.watch.digest=true"),
+		container("d", "nginx:latest"), container("e", "docker.io/library/nginx:latest"),
+		container("f", "nginx:latest", "dogwatch.watch.digest=false"),
 		container("g", "ghcr.io/library/nginx:1.25.0"),
 	)
 	report := w.run()
@@ -39,7 +41,8 @@ func TestFetchSharesRequestsOfARepository(t *testing.T) {
 	// What is behind a digest is fetched once and for all; also by another process.
 	w.Checker = New(w.opt)
 	w.run()
-	equal(t, "requests of the second check", w.hub.requests(), []string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
+	equal(t, "requests of the second check", w.hub.requests(),
+		[]string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
 }
 
 // TestFetchSkipsUnneededRequests: not about what is not watched, not known to any registry, pinned or wrong.
@@ -47,7 +50,8 @@ func TestFetchSkipsUnneededRequests(t *testing.T) {
 	w := open(t)
 	built := container("built", "myapp:latest")
 	built.Image.ID, built.Image.Digest.Repos = "", nil
-	w.engine.has(built, container("off", "nginx:latest", "dogwatch.watch.digest=false"), container("bad", "nginx:1.25.0", "dogwatch.tag.include=["))
+	w.engine.has(built, container("off", "nginx:latest", "dogwatch.watch.digest=false"),
+		container("bad", "nginx:1.25.0", "dogwatch.tag.include=["))
 	w.run()
 	equal(t, "requests", w.hub.requests(), nil)
 	if c := w.get("id-built"); c.Check.State != sdk.CheckUnknown || c.UpdateAvailable || c.Result.Tag != "latest" {
@@ -102,7 +106,8 @@ func TestTagsNotModifiedUnasked(t *testing.T) {
 	w := open(t, func(w *fixture, opt *Options) { opt.Registries = unaskedHost{unasked{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	contains(t, "error", message(w.get("id-web")), "custom.unasked answered that the tags of library/nginx are unchanged, which it was not asked")
+	contains(t, "error", message(w.get("id-web")),
+		"custom.unasked answered that the tags of library/nginx are unchanged, which it was not asked")
 }
 
 func TestTokenScopeHints(t *testing.T) {
@@ -157,15 +162,30 @@ func TestCompareDigests(t *testing.T) {
 	}{
 		{"digest same", config, []string{"nginx@" + own}, own, nil, true, 0},
 		{"one of several", config, []string{"nginx@" + old, "nginx@" + own}, own, nil, true, 0},
-		{"same digest, but of another repository only", config, []string{"mirror.example/nginx@" + own}, own, map[string]registry.Manifest{own: {Digest: platform, Config: digest("d")}}, false, 1},
-		{"digest different", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: digest("d")}}, false, 1},
-		{"another index, same image inside", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
-		{"pulled by the platform's digest", digest("d"), []string{"nginx@" + platform}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
+		{"same digest, but of another repository only", config, []string{"mirror.example/nginx@" + own}, own,
+			map[string]registry.Manifest{own: {Digest: platform, Config: digest("d")}}, false, 1},
+		{"digest different", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform, Config: digest("d")},
+		}, false, 1},
+		{"another index, same image inside", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform, Config: config},
+		}, true, 1},
+		{"pulled by the platform's digest", digest("d"), []string{"nginx@" + platform}, index, map[string]registry.Manifest{
+			index: {Digest: platform, Config: config},
+		}, true, 1},
 		{"image id is the index", index, []string{"mirror.example/nginx@" + index}, index, nil, true, 0},
-		{"image id is the platform's manifest", platform, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
-		{"containerd: another index, same image inside", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}, own: {Digest: platform}}, true, 2},
-		{"containerd: another image", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}, own: {Digest: digest("b")}}, false, 2},
-		{"containerd: the old index is gone", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}}, false, 2},
+		{"image id is the platform's manifest", platform, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform, Config: config},
+		}, true, 1},
+		{"containerd: another index, same image inside", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform}, own: {Digest: platform},
+		}, true, 2},
+		{"containerd: another image", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform}, own: {Digest: digest("b")},
+		}, false, 2},
+		{"containerd: the old index is gone", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{
+			index: {Digest: platform},
+		}, false, 2},
 	} {
 		w := open(t)
 		web := container("web", "nginx:latest")
@@ -232,7 +252,9 @@ func TestDamagedManifestInCache(t *testing.T) {
 	w := open(t)
 	w.hub.digests["library/nginx:latest"] = digest("2")
 	w.hub.manifests[digest("2")] = registry.Manifest{Config: digest("c")}
-	if err := w.store.CachePut(t.Context(), store.CacheEntry{Key: "manifest docker.io/library/nginx@" + digest("2") + " linux/amd64/", Body: []byte("{")}); err != nil {
+	if err := w.store.CachePut(t.Context(), store.CacheEntry{
+		Key: "manifest docker.io/library/nginx@" + digest("2") + " linux/amd64/", Body: []byte("{"),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	w.engine.has(container("web", "nginx:latest"))
@@ -253,7 +275,8 @@ func TestCompareUnreadableManifest(t *testing.T) {
 	w.engine.has(container("web", "nginx:latest"), nameless)
 	w.run()
 	for _, id := range []string{"id-web", "id-nameless"} {
-		if c := w.get(id); c.Check.State != sdk.CheckOK || c.UpdateKind.Kind != sdk.KindDigest || c.UpdateKind.RemoteValue != digest("2") {
+		if c := w.get(id); c.Check.State != sdk.CheckOK || c.UpdateKind.Kind != sdk.KindDigest ||
+			c.UpdateKind.RemoteValue != digest("2") {
 			t.Errorf("%s: %+v %+v, error %q", id, c.Check, c.UpdateKind, message(c))
 		}
 	}

@@ -106,7 +106,8 @@ func TestFloatingTagLabelChanges(t *testing.T) {
 	}
 	w.hub.errs["tags library/postgres "] = sdk.ErrUnavailable
 	w.run()
-	if c := w.get("id-db"); c.Check.State != sdk.CheckFailed || !c.Image.Tag.Floating || !c.Image.Digest.Watch || !c.UpdateAvailable {
+	if c := w.get("id-db"); c.Check.State != sdk.CheckFailed || !c.Image.Tag.Floating || !c.Image.Digest.Watch ||
+		!c.UpdateAvailable {
 		t.Errorf("after a failure: %+v %+v, update %v", c.Check, c.Image, c.UpdateAvailable)
 	}
 	delete(w.hub.errs, "tags library/postgres ")
@@ -119,13 +120,16 @@ func TestFloatingTagLabelChanges(t *testing.T) {
 
 func TestExplainFloatingTag(t *testing.T) {
 	w := floating(t)
-	w.engine.has(container("db", "postgres:16-alpine"), container("off", "postgres:16-alpine", "dogwatch.watch.digest=false"))
+	w.engine.has(container("db", "postgres:16-alpine"),
+		container("off", "postgres:16-alpine", "dogwatch.watch.digest=false"))
 	w.run()
 	e := w.Explain(t.Context(), w.get("id-db"))
-	contains(t, "summary", strings.Join(e.Summary, " "), "It floats", "The digest behind 16-alpine is that of the running image")
+	contains(t, "summary", strings.Join(e.Summary, " "), "It floats",
+		"The digest behind 16-alpine is that of the running image")
 	if rule := (Rule{Name: "watch.digest", Value: "true", Source: defaultSource}); !slices.Contains(e.Rules, rule) {
 		t.Errorf("rules %+v, want %+v", e.Rules, rule)
 	}
 	e = w.Explain(t.Context(), w.get("id-off"))
-	contains(t, "summary", strings.Join(e.Summary, " "), "It floats", "Its digest is not watched: set the label dogwatch.watch.digest=true")
+	contains(t, "summary", strings.Join(e.Summary, " "), "It floats",
+		"Its digest is not watched: set the label dogwatch.watch.digest=true")
 }

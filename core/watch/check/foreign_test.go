@@ -13,14 +13,16 @@ import (
 func TestForeignLabelsAreOffByDefault(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
-	labels := []string{"diun.enable=false", "diun.include_tags=^1\\.25", "diun.nonsense=1", "dd.watch=false", "dd.display.name=X", "com.centurylinklabs.watchtower.enable=false", "com.centurylinklabs.watchtower=true"}
+	labels := []string{"diun.enable=false", "diun.include_tags=^1\\.25", "diun.nonsense=1", "dd.watch=false",
+		"dd.display.name=X", "com.centurylinklabs.watchtower.enable=false", "com.centurylinklabs.watchtower=true"}
 	w.engine.list = []sdk.Container{container("web", "nginx:1.25.0", labels...)}
 	w.run()
 	got := w.get("id-web")
 	if got.Result.Tag != "1.26.0" || got.IncludeTags != "" || got.DisplayName != "web" || got.Error != nil {
 		t.Errorf("stored: %+v", got)
 	}
-	if e := w.Explain(t.Context(), got); len(e.Warnings) > 0 || slices.ContainsFunc(e.Rules, func(r Rule) bool { return !r.IsDefault() }) {
+	if e := w.Explain(t.Context(), got); len(e.Warnings) > 0 ||
+		slices.ContainsFunc(e.Rules, func(r Rule) bool { return !r.IsDefault() }) {
 		t.Errorf("explained: rules %v, warnings %q", e.Rules, e.Warnings)
 	}
 }
@@ -31,7 +33,8 @@ func TestForeignLabels(t *testing.T) {
 	w := open(t, func(_ *fixture, o *Options) { o.Labels.Foreign = true })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "1.27.0-alpine", "2.0.0"}
 	w.engine.list = []sdk.Container{
-		container("web", "nginx:1.25.0", "diun.include_tags=^1\\.26;^2", "diun.exclude_tags=^2", "diun.hub_link=https://r/a${b}", "diun.max_tags=10", "dd.display.name=Web", "dd.tag.include=^9"),
+		container("web", "nginx:1.25.0", "diun.include_tags=^1\\.26;^2", "diun.exclude_tags=^2",
+			"diun.hub_link=https://r/a${b}", "diun.max_tags=10", "dd.display.name=Web", "dd.tag.include=^9"),
 		container("off", "nginx:1.25.0", "com.centurylinklabs.watchtower.enable=false"),
 		container("kept", "nginx:1.25.0", "com.centurylinklabs.watchtower.enable=false", "wud.watch=true"),
 		container("bad", "nginx:1.25.0", "diun.include_tags=("),
@@ -48,8 +51,10 @@ func TestForeignLabels(t *testing.T) {
 		rules = append(rules, r.Name+"="+r.Value+" ("+r.Source+")")
 	}
 	contains(t, "rules", strings.Join(rules, "\n"),
-		`tag.include=(?:^1\.26)|(?:^2) (label diun.include_tags)`, `tag.exclude=^2 (label diun.exclude_tags)`, `display.name=Web (label dd.display.name)`)
-	contains(t, "warnings", strings.Join(e.Warnings, "\n"), "label diun.max_tags: has no effect", "label dd.tag.include: not used, since diun.include_tags is set")
+		`tag.include=(?:^1\.26)|(?:^2) (label diun.include_tags)`, `tag.exclude=^2 (label diun.exclude_tags)`,
+		`display.name=Web (label dd.display.name)`)
+	contains(t, "warnings", strings.Join(e.Warnings, "\n"), "label diun.max_tags: has no effect",
+		"label dd.tag.include: not used, since diun.include_tags is set")
 	if len(e.Warnings) != 2 {
 		t.Errorf("warnings: %q", e.Warnings)
 	}
@@ -60,7 +65,8 @@ func TestForeignLabels(t *testing.T) {
 		t.Error("a container that Watchtower leaves alone is watched")
 	}
 	w.get("id-kept")
-	if bad := w.get("id-bad"); bad.Error == nil || !strings.Contains(bad.Error.Message, "label diun.include_tags: tag include pattern") {
+	if bad := w.get("id-bad"); bad.Error == nil ||
+		!strings.Contains(bad.Error.Message, "label diun.include_tags: tag include pattern") {
 		t.Errorf("bad: %+v", bad.Error)
 	}
 }

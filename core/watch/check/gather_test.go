@@ -39,7 +39,8 @@ func hanging(t *testing.T, change ...func(*fixture, *Options)) (w *fixture, rele
 	}
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.hub.tags["library/redis"] = []string{"7.0.0", "7.2.0"}
-	w.engine.has(container("web", "nginx:1.25.0"), container("app", "hangs.example/team/app:1.0.0"), container("cache", "redis:7.0.0"))
+	w.engine.has(container("web", "nginx:1.25.0"), container("app", "hangs.example/team/app:1.0.0"),
+		container("cache", "redis:7.0.0"))
 	ended = make(chan event.Check, 1)
 	go func() {
 		report, _ := w.Run(t.Context(), w.local())
@@ -105,7 +106,8 @@ func TestResultsAreStoredAsTheyCome(t *testing.T) {
 		}
 		events, _ := w.events(0)
 		equal(t, "events", events, []string{
-			"container.added local/web", "container.added local/app", "container.added local/cache", "update.found local/web", "update.found local/cache",
+			"container.added local/web", "container.added local/app", "container.added local/cache",
+			"update.found local/web", "update.found local/cache",
 		})
 		release()
 		report := <-ended
@@ -196,8 +198,12 @@ func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 		defer release()
 		ctx, stop := context.WithTimeout(t.Context(), storePause/2)
 		defer stop()
-		second := &engine{list: []sdk.Container{container("one", "nginx:1.25.0"), container("two", "hangs.example/team/app:1.0.0"), container("three", "slow.example/app:1.0")}}
-		if report, err := w.Run(ctx, Watcher{Name: "second", WatchByDefault: true, Lister: second}); !errors.Is(err, context.DeadlineExceeded) {
+		second := &engine{
+			list: []sdk.Container{container("one", "nginx:1.25.0"), container("two", "hangs.example/team/app:1.0.0"),
+				container("three", "slow.example/app:1.0")},
+		}
+		if report, err := w.Run(ctx, Watcher{Name: "second", WatchByDefault: true, Lister: second}); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("%+v, %v", report, err)
 		}
 		if c := w.get("id-two"); c.Check.State != sdk.CheckNever {
@@ -217,7 +223,9 @@ func TestConcurrentChangesSurviveACheck(t *testing.T) {
 		if err := w.store.Commit(t.Context(), event.Change{Remove: []string{"id-web"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Run(t.Context(), Watcher{Name: "first", WatchByDefault: true, Lister: &engine{list: []sdk.Container{container("cache", "redis:7.0.0")}}}); err != nil {
+		if _, err := w.Run(t.Context(), Watcher{
+			Name: "first", WatchByDefault: true, Lister: &engine{list: []sdk.Container{container("cache", "redis:7.0.0")}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		release()
@@ -271,7 +279,9 @@ func TestProgressCountsResults(t *testing.T) {
 			o.Progressed = func() { events = append(events, fmt.Sprint(at.Progress())) }
 		})
 		defer w.store.Close()
-		if err := w.One(t.Context(), Watcher{Name: "other", WatchByDefault: true, Lister: &engine{list: []sdk.Container{container("one", "redis:7.0.0")}}}, "id-one"); err != nil {
+		if err := w.One(t.Context(), Watcher{
+			Name: "other", WatchByDefault: true, Lister: &engine{list: []sdk.Container{container("one", "redis:7.0.0")}},
+		}, "id-one"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(soon)

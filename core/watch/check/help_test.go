@@ -34,9 +34,14 @@ type fixture struct {
 // open makes a fixture. Its change functions see it before the Checker is made.
 func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
 	t.Helper()
-	w := &fixture{t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"}, log: new(strings.Builder)}
+	w := &fixture{
+		t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"},
+		log: new(strings.Builder),
+	}
 	log := hclog.New(&hclog.LoggerOptions{Output: &locked{w: w.log}, Level: hclog.Debug})
-	opened, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "store.db"), store.Options{Log: hclog.NewNullLogger()})
+	opened, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "store.db"), store.Options{
+		Log: hclog.NewNullLogger(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +80,9 @@ func (w *fixture) For(host string) (Match, bool) {
 		}
 		return m, true
 	case known:
-		return Match{ID: "custom." + strings.NewReplacer(".", "", ":", "").Replace(host), URL: "https://" + host + "/v2", Registry: r}, true
+		return Match{
+			ID: "custom." + strings.NewReplacer(".", "", ":", "").Replace(host), URL: "https://" + host + "/v2", Registry: r,
+		}, true
 	}
 	return Match{}, false
 }
@@ -201,13 +208,14 @@ func container(name, image string, labels ...string) sdk.Container {
 
 // fake is a registry whose answers the test sets. Absent ones are "not found".
 type fake struct {
-	mu         sync.Mutex
-	tags       map[string][]string                // by repository
-	digests    map[string]string                  // by "repository:tag"
-	manifests  map[string]registry.Manifest       // by digest, or by "digest platform"
-	stamps     map[string]string                  // validators, by repository
-	described  map[string][]registry.DescribedTag // by repository, and by "repository:tag"; nil for a registry that describes none
-	errs       map[string]error                   // by request
+	mu        sync.Mutex
+	tags      map[string][]string          // by repository
+	digests   map[string]string            // by "repository:tag"
+	manifests map[string]registry.Manifest // by digest, or by "digest platform"
+	stamps    map[string]string            // validators, by repository
+	// by repository, and by "repository:tag"; nil for a registry that describes none
+	described  map[string][]registry.DescribedTag
+	errs       map[string]error // by request
 	seen       []string
 	scopeHints [][]string
 	underWay   int
@@ -216,7 +224,10 @@ type fake struct {
 }
 
 func newFake() *fake {
-	return &fake{tags: map[string][]string{}, digests: map[string]string{}, manifests: map[string]registry.Manifest{}, stamps: map[string]string{}, errs: map[string]error{}}
+	return &fake{
+		tags: map[string][]string{}, digests: map[string]string{}, manifests: map[string]registry.Manifest{},
+		stamps: map[string]string{}, errs: map[string]error{},
+	}
 }
 
 // begin notes a request; the error is its answer.
@@ -270,7 +281,9 @@ func (f *fake) Resolve(ctx context.Context, repo registry.Repository, tag string
 	return d, nil
 }
 
-func (f *fake) Manifest(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
+func (f *fake) Manifest(
+	ctx context.Context, repo registry.Repository, digest string, p sdk.Platform,
+) (registry.Manifest, error) {
 	platform := strings.TrimSuffix(p.OS+"/"+p.Architecture+"/"+p.Variant, "/")
 	if err := f.begin(ctx, repo, "manifest %s@%s %s", repo.Name, digest, platform); err != nil {
 		return registry.Manifest{}, err
@@ -287,7 +300,9 @@ func (f *fake) Manifest(ctx context.Context, repo registry.Repository, digest st
 	return m, nil
 }
 
-func (f *fake) DescribeTags(ctx context.Context, repo registry.Repository, tag string, _ sdk.Platform) ([]registry.DescribedTag, error) {
+func (f *fake) DescribeTags(
+	ctx context.Context, repo registry.Repository, tag string, _ sdk.Platform,
+) ([]registry.DescribedTag, error) {
 	name := strings.TrimSuffix(repo.Name+":"+tag, ":")
 	if err := f.begin(ctx, repo, "describe %s", name); err != nil {
 		return nil, err

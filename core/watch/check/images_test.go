@@ -32,7 +32,10 @@ func TestLabelsOfImages(t *testing.T) {
 			t.Errorf("%s, %q: %v", image.Image, image.From, err)
 			continue
 		}
-		c := sdk.Container{Labels: image.Labels, Image: sdk.Image{Name: ref.Path, Registry: sdk.Registry{Host: ref.Domain}, Tag: sdk.Tag{Value: image.Tag}}}
+		c := sdk.Container{
+			Labels: image.Labels,
+			Image:  sdk.Image{Name: ref.Path, Registry: sdk.Registry{Host: ref.Domain}, Tag: sdk.Tag{Value: image.Tag}},
+		}
 		if got := runningVersion(&c); got != image.Version {
 			t.Errorf("%s:%s has version %q, want %q (%s)", image.Image, image.Tag, got, image.Version, image.From)
 		}

@@ -237,7 +237,8 @@ func spacedLabels(p *containerLabels) []string {
 	var found []string
 	for _, r := range p.sources {
 		if (r.Name == label.TriggerInclude || r.Name == label.TriggerExclude) && strings.TrimSpace(r.Value) != r.Value {
-			found = append(found, fmt.Sprintf("%s begins or ends with white space, which keeps its first or last item from matching: remove it", r.Source))
+			found = append(found,
+				fmt.Sprintf("%s begins or ends with white space, which keeps its first or last item from matching: remove it", r.Source))
 		}
 	}
 	return found

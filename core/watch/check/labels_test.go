@@ -19,12 +19,16 @@ func TestEveryLabel(t *testing.T) {
 		{"tag.include", `^1\.`, func(c sdk.Container, _ containerLabels) string { return c.IncludeTags }},
 		{"tag.exclude", `-rc`, func(c sdk.Container, _ containerLabels) string { return c.ExcludeTags }},
 		{"tag.transform", `^v(.*)$ => $1`, func(c sdk.Container, _ containerLabels) string { return c.TransformTags }},
-		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ containerLabels) string { return c.LinkTemplate }},
+		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ containerLabels) string {
+			return c.LinkTemplate
+		}},
 		{"display.name", "My app", func(c sdk.Container, _ containerLabels) string { return c.DisplayName }},
 		{"display.icon", "si:nginx", func(c sdk.Container, _ containerLabels) string { return c.DisplayIcon }},
 		{"trigger.include", "smtp.main:minor", func(c sdk.Container, _ containerLabels) string { return c.TriggerInclude }},
 		{"trigger.exclude", "docker.local", func(c sdk.Container, _ containerLabels) string { return c.TriggerExclude }},
-		{"watch", "false", func(_ sdk.Container, p containerLabels) string { return map[bool]string{false: "false"}[p.watch] }},
+		{"watch", "false", func(_ sdk.Container, p containerLabels) string {
+			return map[bool]string{false: "false"}[p.watch]
+		}},
 		{"watch.digest", "true", func(c sdk.Container, _ containerLabels) string {
 			return map[bool]string{true: "true"}[c.Image.Digest.Watch]
 		}},
@@ -42,7 +46,9 @@ func TestEveryLabel(t *testing.T) {
 			if len(p.fatal)+len(p.wrong)+len(p.warnings) > 0 {
 				t.Errorf("%s%s=%s: complaints %q %q %q", prefix, c.label, c.value, p.fatal, p.wrong, p.warnings)
 			}
-			if want := (Rule{Name: c.label, Value: c.value, Source: "label " + prefix + c.label}); !slices.Contains(p.sources, want) {
+			if want := (Rule{
+				Name: c.label, Value: c.value, Source: "label " + prefix + c.label,
+			}); !slices.Contains(p.sources, want) {
 				t.Errorf("sources %v lack %v", p.sources, want)
 			}
 		}
@@ -53,7 +59,8 @@ func TestLabelDefaults(t *testing.T) {
 	found := container("web", "nginx:latest")
 	p := readLabels(label.Set{}, true, label.Options{})
 	p.apply(&found)
-	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.watch || !found.Image.Digest.Watch || found.Image.Tag.Semver {
+	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.watch || !found.Image.Digest.Watch ||
+		found.Image.Tag.Semver {
 		t.Errorf("defaults are %+v, watch %t", found, p.watch)
 	}
 }
@@ -68,14 +75,19 @@ func TestEmptyLabelsCountAsUnset(t *testing.T) {
 			}
 		}
 	}
-	p := readLabels(label.Set{Operator: map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}}, true, label.Options{})
+	p := readLabels(label.Set{Operator: map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}}, true,
+		label.Options{})
 	if p.rules.Include != "^1" {
 		t.Errorf("an empty native label hides the other: %q", p.rules.Include)
 	}
 }
 
 func TestNativeLabelWins(t *testing.T) {
-	p := readLabels(label.Set{Operator: map[string]string{"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true"}}, false, label.Options{})
+	p := readLabels(label.Set{
+		Operator: map[string]string{
+			"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true",
+		},
+	}, false, label.Options{})
 	if p.rules.Include != "^1" || !p.watch {
 		t.Errorf("include %q, watch %t", p.rules.Include, p.watch)
 	}
@@ -135,7 +147,8 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 		{"wud.tag.transform", "( => $1", true, []string{`label wud.tag.transform: tag transform pattern "( => $1"`}},
 		{"dogwatch.tag.include", long, true, []string{"label dogwatch.tag.include: "}},
 		{"dogwatch.link.template", "https://x/${", false, []string{"label dogwatch.link.template: "}},
-		{"wud.link.template", "${mayor}/${major}", false, []string{`label wud.link.template: unknown name "mayor"`, "did you mean major? (known: container, major"}},
+		{"wud.link.template", "${mayor}/${major}", false,
+			[]string{`label wud.link.template: unknown name "mayor"`, "did you mean major? (known: container, major"}},
 		{"dogwatch.link.template", long, false, []string{"label dogwatch.link.template: "}},
 		{"dogwatch.watch.digest", "sometimes", false, []string{"label dogwatch.watch.digest: ", "sometimes"}},
 		{"wud.tag.prerelease", "si", false, []string{"label wud.tag.prerelease: "}},
@@ -177,7 +190,10 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 		}
 		contains(t, name, p.warnings[0], "unknown label "+name+", ignored", suggestion)
 	}
-	quiet := map[string]string{"com.docker.compose.project": "p", "wud.trigger.something": "x", "wudx": "1", "dogwatch": "1", "dogwatch.compose.file": "/c.yml"}
+	quiet := map[string]string{
+		"com.docker.compose.project": "p", "wud.trigger.something": "x", "wudx": "1", "dogwatch": "1",
+		"dogwatch.compose.file": "/c.yml",
+	}
 	if p := readLabels(label.Set{Operator: quiet}, true, label.Options{}); len(p.warnings) > 0 {
 		t.Errorf("warnings %q about labels of others", p.warnings)
 	}
@@ -185,7 +201,9 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 
 // TestSpacedTriggerLabels: the white space counts, so it must not do so silently.
 func TestSpacedTriggerLabels(t *testing.T) {
-	p := readLabels(label.Set{Operator: map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"}}, true, label.Options{})
+	p := readLabels(label.Set{
+		Operator: map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"},
+	}, true, label.Options{})
 	if len(p.warnings) != 1 {
 		t.Fatalf("warnings %q", p.warnings)
 	}

@@ -56,7 +56,10 @@ type host struct {
 }
 
 func newLimiter(opt Options) *limiter {
-	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget, now: opt.Now, registries: opt.Registries, reports: opt.Reports, hosts: map[string]*host{}}
+	return &limiter{
+		perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget,
+		now: opt.Now, registries: opt.Registries, reports: opt.Reports, hosts: map[string]*host{},
+	}
 }
 
 func (l *limiter) host(name string) *host {
@@ -142,7 +145,8 @@ func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
 		return ctx.Err()
 	case wait > shortPause:
 		said := name + " " + reason
-		err := sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
+		err := sdk.WithKind(sdk.ErrUnavailable,
+			fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
 		if l.pauseRequested(h) {
 			err = &postponedError{until: until, reason: said, error: err}
 		}

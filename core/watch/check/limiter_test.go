@@ -126,7 +126,8 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 				for i := range 5 {
 					w.hub.tags[fmt.Sprint("team/a", i)] = []string{"1.0", "1.1"}
 					ghcr.tags[fmt.Sprint("team/a", i)] = []string{"1.0", "1.1"}
-					list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)), container(fmt.Sprint("g", i), fmt.Sprintf("ghcr.io/team/a%d:1.0", i)))
+					list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)),
+						container(fmt.Sprint("g", i), fmt.Sprintf("ghcr.io/team/a%d:1.0", i)))
 				}
 				w.engine.has(list...)
 				began := time.Now()
@@ -142,10 +143,12 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 					t.Errorf("%d requests to the limited host", first)
 				}
 				until := began.Add(c.pause)
-				if c := w.get("id-c3"); c.Error != nil || c.Check.PostponedReason != "docker.io limits requests" || !c.Check.PostponedUntil.Equal(until) {
+				if c := w.get("id-c3"); c.Error != nil || c.Check.PostponedReason != "docker.io limits requests" ||
+					!c.Check.PostponedUntil.Equal(until) {
 					t.Errorf("a postponed container has %+v, error %q; want until %s", c.Check, message(c), until)
 				}
-				contains(t, "explanation", w.Explain(t.Context(), w.get("id-c3")).Error, "docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
+				contains(t, "explanation", w.Explain(t.Context(), w.get("id-c3")).Error,
+					"docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
 
 				time.Sleep(time.Until(until) - shortPause - time.Second)
 				w.run()
@@ -190,7 +193,9 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := newLimiter(Options{Limits: c.limits, Budget: budget.NewBook(nil, time.Now), Now: time.Now, Registries: &fixture{}})
+				q := newLimiter(Options{
+					Limits: c.limits, Budget: budget.NewBook(nil, time.Now), Now: time.Now, Registries: &fixture{},
+				})
 				var wait sync.WaitGroup
 				var mu sync.Mutex
 				underWay, most, requests := 0, 0, 0

@@ -53,7 +53,8 @@ func link(c *sdk.Container, p containerLabels) error {
 	running, newest := render(c.Watched().Tag.Value), render(c.Result.Tag)
 	var levels sdk.Levels
 	if l := c.Result.Levels; l != nil {
-		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor}, {&l.Patch, &levels.Patch}} {
+		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor},
+			{&l.Patch, &levels.Patch}} {
 			if from := *r.from; from != nil {
 				with := *from
 				with.Link = render(with.Tag)
@@ -83,7 +84,8 @@ func icon(text string) (string, error) {
 	case weblink.Of(text) != "":
 		return weblink.Of(text), nil
 	}
-	return "", fmt.Errorf("want the name of an icon such as mdi:docker, or the address of a picture, got %.40q", visible.Line(text))
+	return "",
+		fmt.Errorf("want the name of an icon such as mdi:docker, or the address of a picture, got %.40q", visible.Line(text))
 }
 
 // icon reads the label of the icon.

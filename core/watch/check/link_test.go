@@ -33,7 +33,10 @@ func TestLinksLeadToWebPages(t *testing.T) {
 		if c.Result.Link != want || major != want || (c.Link == "") != (want == "") {
 			t.Errorf("%s: %q, %q and %q, want %q", text, c.Link, c.Result.Link, major, want)
 		}
-		if want == "" && (err == nil || !strings.Contains(err.Error(), "label dogwatch.link.template: want an address that starts with https:// or http://")) {
+		if want == "" &&
+			(err == nil ||
+				!strings.Contains(err.Error(),
+					"label dogwatch.link.template: want an address that starts with https:// or http://")) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if want != "" && err != nil {
@@ -53,17 +56,22 @@ func TestLinkThatIsEmpty(t *testing.T) {
 
 func TestDisplayLabelsAreReadable(t *testing.T) {
 	for text, want := range map[string]string{
-		"mdi:docker": "mdi:docker", "si-nginx": "si-nginx", "hl:home-assistant.svg": "hl:home-assistant.svg", "https://example.org/i.png": "https://example.org/i.png",
-		"javascript:x": "mdi:docker", "data:image/svg+xml,<svg/>": "mdi:docker", "vbscript:x": "mdi:docker", "mdi:x\" onerror=": "mdi:docker", "file:///a": "mdi:docker",
+		"mdi:docker": "mdi:docker", "si-nginx": "si-nginx", "hl:home-assistant.svg": "hl:home-assistant.svg",
+		"https://example.org/i.png": "https://example.org/i.png",
+		"javascript:x":              "mdi:docker", "data:image/svg+xml,<svg/>": "mdi:docker",
+		"vbscript:x": "mdi:docker", "mdi:x\" onerror=": "mdi:docker", "file:///a": "mdi:docker",
 		"mdi:\u202edocker": "mdi:docker",
 	} {
 		found := container("web", "nginx:1.0")
-		p := readLabels(label.Set{Operator: map[string]string{"dogwatch.display.icon": text, "dogwatch.display.name": "we\u202eb\n1"}}, true, label.Options{})
+		p := readLabels(label.Set{
+			Operator: map[string]string{"dogwatch.display.icon": text, "dogwatch.display.name": "we\u202eb\n1"},
+		}, true, label.Options{})
 		p.apply(&found)
 		if found.DisplayIcon != want || found.DisplayName != "web 1" {
 			t.Errorf("%s: %q, %q", text, found.DisplayIcon, found.DisplayName)
 		}
-		if refused := strings.Contains(strings.Join(p.notes, "\n"), "label dogwatch.display.icon: want the name of an icon"); refused != (text != want) {
+		if refused := strings.Contains(strings.Join(p.notes, "\n"),
+			"label dogwatch.display.icon: want the name of an icon"); refused != (text != want) {
 			t.Errorf("%s: %q", text, p.notes)
 		}
 	}

@@ -26,18 +26,38 @@ func TestAlreadyNotifiedIsNoEvent(t *testing.T) {
 		image   string
 		found   bool
 	}{
-		"the same tag":                           {tag, "nginx:1.25.0", false},
-		"the container was recreated since":      {update.Notified{Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
-		"the watcher was renamed since":          {update.Notified{Container: "id-web", Subject: "nas/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
-		"an earlier tag":                         {update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.25.9"}, "nginx:1.25.0", true},
-		"another tag runs now":                   {update.Notified{Container: "other", Subject: "local/web", Tag: "1.24.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
-		"another container":                      {update.Notified{Container: "other", Subject: "local/db", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
-		"nothing was offered":                    {update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0"}, "nginx:1.25.0", true},
-		"the digest of the platform":             {moving, "nginx:latest", false},
-		"the digest of the index":                {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("2")}, "nginx:latest", false},
-		"the digest of the configuration":        {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("f")}, "nginx:latest", false},
-		"an earlier digest":                      {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("0")}, "nginx:latest", true},
-		"the digest of the index of another tag": {update.Notified{Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2")}, "nginx:latest", true},
+		"the same tag": {tag, "nginx:1.25.0", false},
+		"the container was recreated since": {update.Notified{
+			Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0",
+		}, "nginx:1.25.0", false},
+		"the watcher was renamed since": {update.Notified{
+			Container: "id-web", Subject: "nas/web", Tag: "1.25.0", Remote: "1.26.0",
+		}, "nginx:1.25.0", false},
+		"an earlier tag": {update.Notified{
+			Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.25.9",
+		}, "nginx:1.25.0", true},
+		"another tag runs now": {update.Notified{
+			Container: "other", Subject: "local/web", Tag: "1.24.0", Remote: "1.26.0",
+		}, "nginx:1.25.0", true},
+		"another container": {update.Notified{
+			Container: "other", Subject: "local/db", Tag: "1.25.0", Remote: "1.26.0",
+		}, "nginx:1.25.0", true},
+		"nothing was offered": {update.Notified{
+			Container: "id-web", Subject: "local/web", Tag: "1.25.0",
+		}, "nginx:1.25.0", true},
+		"the digest of the platform": {moving, "nginx:latest", false},
+		"the digest of the index": {update.Notified{
+			Container: "id-web", Tag: "latest", Remote: digest("2"),
+		}, "nginx:latest", false},
+		"the digest of the configuration": {update.Notified{
+			Container: "id-web", Tag: "latest", Remote: digest("f"),
+		}, "nginx:latest", false},
+		"an earlier digest": {update.Notified{
+			Container: "id-web", Tag: "latest", Remote: digest("0"),
+		}, "nginx:latest", true},
+		"the digest of the index of another tag": {update.Notified{
+			Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2"),
+		}, "nginx:latest", true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			w := withNotified(t, tc.already)
@@ -62,7 +82,8 @@ func TestAlreadyNotifiedIsNoEvent(t *testing.T) {
 	}
 }
 
-// TestAlreadyNotifiedLasts: neither a failed check nor a new set of rules makes an event of an old update, but a newer one is.
+// TestAlreadyNotifiedLasts: neither a failed check nor a new set of rules makes an event of an old update, but a newer
+// one is.
 func TestAlreadyNotifiedLasts(t *testing.T) {
 	w := withNotified(t, update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
 	w.engine.has(container("web", "nginx:1.25.0"))
@@ -92,10 +113,14 @@ func TestImportedContainers(t *testing.T) {
 	imported := container("web", "nginx:1.25.0")
 	imported.Watcher, imported.DisplayName, imported.DisplayIcon = "local", "web", "mdi:docker"
 	imported.Image.Registry = sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"}
-	imported.Image.Name, imported.Image.Tag.Semver, imported.Image.Digest = "library/nginx", true, sdk.Digest{Repo: digest("1")}
+	imported.Image.Name, imported.Image.Tag.Semver, imported.Image.Digest = "library/nginx", true, sdk.Digest{
+		Repo: digest("1"),
+	}
 	imported.Check.State, imported.Result = sdk.CheckOK, &sdk.Result{Tag: "1.26.0"}
 	imported.UpdateAvailable = true
-	imported.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor}
+	imported.UpdateKind = sdk.UpdateKind{
+		Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor,
+	}
 	w := open(t)
 	if _, err := w.store.Import(t.Context(), "wud.json", []sdk.Container{imported}, nil); err != nil {
 		t.Fatal(err)
@@ -107,7 +132,8 @@ func TestImportedContainers(t *testing.T) {
 	equal(t, "events", events, []string{"container.added local/web"})
 }
 
-// TestAlreadyNotifiedUnreadable: a check that cannot read the earlier notifications emits nothing, and the next one makes up for it.
+// TestAlreadyNotifiedUnreadable: a check that cannot read the earlier notifications emits nothing, and the next one
+// makes up for it.
 func TestAlreadyNotifiedUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
 	w := open(t, func(_ *fixture, opt *Options) {

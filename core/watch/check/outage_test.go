@@ -63,7 +63,8 @@ func TestOutageIsReportedOnce(t *testing.T) {
 		*now = now.Add(time.Hour)
 	}
 	all := w.watcherEvents()
-	if len(all) != 1 || all[0].Type != event.WatcherFailed || all[0].Subject != "local" || !all[0].Watcher.Since.Equal(began) || all[0].Watcher.Error != "connection refused" {
+	if len(all) != 1 || all[0].Type != event.WatcherFailed || all[0].Subject != "local" ||
+		!all[0].Watcher.Since.Equal(began) || all[0].Watcher.Error != "connection refused" {
 		t.Fatalf("after an hour: %+v", all)
 	}
 	if o, failing := w.Outage("local"); !failing || !o.Reported || !o.Since.Equal(began) {

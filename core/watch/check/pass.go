@@ -56,7 +56,9 @@ func (p *pass) logOutages() {
 // runEvent returns an event about the run as a whole.
 func (p *pass) runEvent(t event.Type) event.Event {
 	report := *p.report
-	return event.Event{At: p.opt.Now(), Type: t, Subject: p.watcher.Name, Run: p.id, Payload: event.Payload{Check: &report}}
+	return event.Event{
+		At: p.opt.Now(), Type: t, Subject: p.watcher.Name, Run: p.id, Payload: event.Payload{Check: &report},
+	}
 }
 
 func (p *pass) run(ctx context.Context) error {

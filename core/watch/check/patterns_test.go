@@ -23,7 +23,8 @@ func TestCheckRefusesHugePattern(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	for i := range 20 {
 		kind := []string{"tag.include", "tag.exclude", "tag.transform"}[i%3]
-		w.engine.has(append(w.engine.list, container(fmt.Sprint("bad", i), "nginx:1.25.0", "wud."+kind+"="+hugePattern+" => $1"))...)
+		w.engine.has(append(w.engine.list,
+			container(fmt.Sprint("bad", i), "nginx:1.25.0", "wud."+kind+"="+hugePattern+" => $1"))...)
 	}
 	w.engine.has(append(w.engine.list, container("good", "nginx:1.25.0"))...)
 	var before, after runtime.MemStats

@@ -23,10 +23,12 @@ func TestPinnedVersionIsCompared(t *testing.T) {
 		equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	}
 	c := w.get("id-known")
-	if !c.UpdateAvailable || c.Result.Tag != "1.26.0" || c.Image.Tag.Value != "1.25.0" || !c.Image.Digest.Pinned || c.Image.Digest.Watch {
+	if !c.UpdateAvailable || c.Result.Tag != "1.26.0" || c.Image.Tag.Value != "1.25.0" || !c.Image.Digest.Pinned ||
+		c.Image.Digest.Watch {
 		t.Errorf("known tag: %+v, %+v", c.Image, c.Result)
 	}
-	contains(t, "summary", strings.Join(w.Explain(t.Context(), c).Summary, " "), "pinned to a digest: it stays on this image of 1.25.0")
+	contains(t, "summary", strings.Join(w.Explain(t.Context(), c).Summary, " "),
+		"pinned to a digest: it stays on this image of 1.25.0")
 	c = w.get("id-unknown")
 	if c.UpdateAvailable || c.Image.Tag.Value != digest("1") || !c.Image.Digest.Pinned || c.Check.State != sdk.CheckOK {
 		t.Errorf("unknown tag: %+v, %+v", c.Image, c.Result)

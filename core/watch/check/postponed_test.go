@@ -20,7 +20,8 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 		defer w.store.Close()
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 		w.hub.tags["library/redis"] = []string{"7.0.0"}
-		update, current, failed := container("web", "nginx:1.25.0"), container("cache", "redis:7.0.0"), container("private", "team/private:1.0.0")
+		update, current, failed := container("web", "nginx:1.25.0"), container("cache", "redis:7.0.0"),
+			container("private", "team/private:1.0.0")
 		w.engine.has(update, current, failed)
 		w.run()
 		before := map[string]sdk.Container{}
@@ -34,14 +35,16 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 		until := sdk.TimeOf(time.Now().Add(20 * time.Minute))
 		w.engine.has(update, current, failed, container("new", "nginx:1.26.0"))
 		for range 2 { // the second has nothing new
-			if report := w.run(); report.Postponed != 4 || report.Failed != 0 || len(report.Updates) != 0 || len(report.Found) != 0 {
+			if report := w.run(); report.Postponed != 4 || report.Failed != 0 || len(report.Updates) != 0 ||
+				len(report.Found) != 0 {
 				t.Errorf("report %+v", report)
 			}
 		}
 		for id, was := range before {
 			was.Check.PostponedUntil, was.Check.PostponedReason = until, "docker.io limits requests"
 			now := w.get(id)
-			if now.Check != was.Check || message(now) != message(was) || now.UpdateAvailable != was.UpdateAvailable || now.UpdateKind != was.UpdateKind {
+			if now.Check != was.Check || message(now) != message(was) || now.UpdateAvailable != was.UpdateAvailable ||
+				now.UpdateKind != was.UpdateKind {
 				t.Errorf("%s is now\n%+v, was\n%+v", id, now, was)
 			}
 			if !reflect.DeepEqual(now.Result, was.Result) {
@@ -53,7 +56,8 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 		}
 		events, last := w.events(last)
 		equal(t, "events", events, []string{
-			"container.added local/new", "container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
+			"container.added local/new", "container.changed local/web", "container.changed local/cache",
+			"container.changed local/private", "container.changed local/new",
 		})
 		if aspects := w.aspects(t); aspects != 4 {
 			t.Errorf("%d events say that a check is postponed", aspects)
@@ -71,7 +75,8 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 		}
 		events, _ = w.events(last)
 		equal(t, "events after the pause", events, []string{
-			"container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
+			"container.changed local/web", "container.changed local/cache", "container.changed local/private",
+			"container.changed local/new",
 		})
 		if aspects := w.aspects(t); aspects != 7 { // of the new one more has changed
 			t.Errorf("%d events say that a check is, or was, postponed", aspects)
@@ -94,7 +99,8 @@ func (w *fixture) aspects(t *testing.T) (n int) {
 	return n
 }
 
-// TestUnansweredRequestsFailTheCheck: a registry that does not answer has failed, and what is not requested of it any more has, too.
+// TestUnansweredRequestsFailTheCheck: a registry that does not answer has failed, and what is not requested of it any
+// more has, too.
 func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, func(_ *fixture, o *Options) { o.Limits.PerHost = 1 })

@@ -20,10 +20,15 @@ func TestRecoverBacklog(t *testing.T) {
 	w.engine.has(containers...)
 	w.run()
 	found := func(c sdk.Container) event.Event {
-		return event.Event{At: time.Now(), Type: event.UpdateFound, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
+		return event.Event{
+			At: time.Now(), Type: event.UpdateFound, Subject: event.Subject(c), Payload: event.Payload{Container: &c},
+		}
 	}
 	checked := func(single bool) event.Event {
-		return event.Event{At: time.Now(), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: single}}}
+		return event.Event{
+			At: time.Now(), Type: event.CheckFinished, Subject: "local",
+			Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: single}},
+		}
 	}
 	recreated, gone, elsewhere := w.get("id-cache"), w.get("id-other"), w.get("id-other")
 	recreated.ID = "id-before"

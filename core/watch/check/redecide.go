@@ -63,7 +63,8 @@ func (c *Checker) redecide(ctx context.Context) error {
 		return fmt.Errorf("store what was decided: %w", err)
 	}
 	for _, e := range change.Events {
-		c.log.Info("an update was decided again", "container", e.Subject, "update", e.Container.Result.Tag, "state", e.Container.Decision.State)
+		c.log.Info("an update was decided again", "container", e.Subject, "update", e.Container.Result.Tag, "state",
+			e.Container.Decision.State)
 		if e.Type == event.UpdateFound {
 			c.addToBacklog(*e.Container)
 		}

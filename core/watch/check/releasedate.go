@@ -56,7 +56,8 @@ func believable(at sdk.Time, now time.Time) bool {
 }
 
 // Dater finds out when newer tags were made, and which versions are behind tags that do
-// not say it, for those who look at them: checks do not, for a date takes a pull. It makes one request to a host at a time, and
+// not say it, for those who look at them: checks do not, for a date takes a pull. It makes one request to a host at a
+// time, and
 // leaves alone those that have little to spare. Its methods may be called concurrently.
 type Dater struct {
 	checker *Checker
@@ -137,7 +138,8 @@ func (d *Dater) Want(c *sdk.Container) {
 func (d *Dater) want(r release) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if a, fetched := d.results[r]; d.waiting[r] || fetched && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
+	if a, fetched := d.results[r]; d.waiting[r] ||
+		fetched && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
 		return
 	}
 	h := d.hosts[r.host]
@@ -413,7 +415,8 @@ func (c *Checker) dated(ctx context.Context, r release, made sdk.Time) error {
 		have.Result.Created = made
 		change.Put = append(change.Put, *have)
 		change.Events = append(change.Events, event.Event{
-			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have), Payload: event.Payload{Container: have, Aspect: event.Released},
+			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			Payload: event.Payload{Container: have, Aspect: event.Released},
 		})
 	}
 	if len(change.Put) == 0 {

@@ -69,7 +69,9 @@ func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 		if undated != tc.want {
 			t.Errorf("%s: to be found out %t", title, undated)
 		}
-		if want := (release{host: "ghcr.io", name: "team/web", tag: "2.0.0", platform: sdk.Platform{OS: "linux", Architecture: "amd64"}}); undated && r != want {
+		if want := (release{
+			host: "ghcr.io", name: "team/web", tag: "2.0.0", platform: sdk.Platform{OS: "linux", Architecture: "amd64"},
+		}); undated && r != want {
 			t.Errorf("%s: %+v, want %+v", title, r, want)
 		}
 	}
@@ -109,7 +111,9 @@ func (d *dating) offer(host string, n int) *fake {
 		repo := fmt.Sprintf("team/app%03d", i)
 		hub.tags[repo] = []string{"1.0.0", "2.0.0"}
 		hub.digests[repo+":2.0.0"] = digest("2") + fmt.Sprint(i)
-		hub.manifests[digest("2")+fmt.Sprint(i)] = registry.Manifest{Digest: digest("3"), Created: sdk.TimeOf(time.Now().Add(-time.Hour))}
+		hub.manifests[digest("2")+fmt.Sprint(i)] = registry.Manifest{
+			Digest: digest("3"), Created: sdk.TimeOf(time.Now().Add(-time.Hour)),
+		}
 		list = append(list, container(host+fmt.Sprint(i), host+"/"+repo+":1.0.0"))
 	}
 	d.engine.list = append(d.engine.list, list...)
@@ -163,7 +167,8 @@ func TestDaterStoresReleaseDates(t *testing.T) {
 		}
 		events, last := d.events(last)
 		slices.Sort(events)
-		equal(t, "events", events, []string{"container.changed local/r.example0", "container.changed local/r.example1", "container.changed local/twin"})
+		equal(t, "events", events,
+			[]string{"container.changed local/r.example0", "container.changed local/r.example1", "container.changed local/twin"})
 		all, err := d.store.EventsBefore(context.Background(), 0, 1)
 		if err != nil || all[0].Aspect != event.Released || all[0].Run != "" {
 			t.Errorf("the event is %+v, %v", all, err)
@@ -244,7 +249,9 @@ func TestDaterRetriesLater(t *testing.T) {
 // TestDaterLeavesHalfOfTheLimit is what hosts are spared.
 func TestDaterLeavesHalfOfTheLimit(t *testing.T) {
 	limit := func(limit, remaining int64, window, age, pause time.Duration) registry.Limit {
-		l := registry.Limit{Host: "R.example", Limit: limit, Remaining: remaining, Window: window, At: sdk.TimeOf(time.Now().Add(-age))}
+		l := registry.Limit{
+			Host: "R.example", Limit: limit, Remaining: remaining, Window: window, At: sdk.TimeOf(time.Now().Add(-age)),
+		}
 		if pause > 0 {
 			l.PausedUntil = sdk.TimeOf(time.Now().Add(pause))
 		}
@@ -256,14 +263,24 @@ func TestDaterLeavesHalfOfTheLimit(t *testing.T) {
 		said func() []registry.Limit
 		want int // of 35
 	}{
-		"says nothing":             {func() []registry.Limit { return nil }, datesPerHour},
-		"another host says much":   {func() []registry.Limit { return []registry.Limit{elsewhere} }, datesPerHour},
-		"has enough":               {func() []registry.Limit { return []registry.Limit{limit(100, 50, 6*time.Hour, time.Hour, 0)} }, 35},
-		"has too little":           {func() []registry.Limit { return []registry.Limit{limit(100, 49, 6*time.Hour, time.Hour, 0)} }, 0},
-		"had too little, long ago": {func() []registry.Limit { return []registry.Limit{limit(100, 0, 6*time.Hour, 6*time.Hour, 0)} }, datesPerHour},
-		"had too little, without saying for how long": {func() []registry.Limit { return []registry.Limit{limit(100, 0, 0, 59*time.Minute, 0)} }, 0},
-		"asked for a pause":                           {func() []registry.Limit { return []registry.Limit{limit(0, 0, 0, 0, time.Minute)} }, 0},
-		"asked for a pause that ended":                {func() []registry.Limit { return []registry.Limit{limit(100, 99, 0, 0, 0)} }, 35},
+		"says nothing":           {func() []registry.Limit { return nil }, datesPerHour},
+		"another host says much": {func() []registry.Limit { return []registry.Limit{elsewhere} }, datesPerHour},
+		"has enough": {func() []registry.Limit {
+			return []registry.Limit{limit(100, 50, 6*time.Hour, time.Hour, 0)}
+		}, 35},
+		"has too little": {func() []registry.Limit {
+			return []registry.Limit{limit(100, 49, 6*time.Hour, time.Hour, 0)}
+		}, 0},
+		"had too little, long ago": {func() []registry.Limit {
+			return []registry.Limit{limit(100, 0, 6*time.Hour, 6*time.Hour, 0)}
+		}, datesPerHour},
+		"had too little, without saying for how long": {func() []registry.Limit {
+			return []registry.Limit{limit(100, 0, 0, 59*time.Minute, 0)}
+		}, 0},
+		"asked for a pause": {func() []registry.Limit {
+			return []registry.Limit{limit(0, 0, 0, 0, time.Minute)}
+		}, 0},
+		"asked for a pause that ended": {func() []registry.Limit { return []registry.Limit{limit(100, 99, 0, 0, 0)} }, 35},
 	} {
 		t.Run(title, func(t *testing.T) {
 			date(t, func(d *dating) {
@@ -306,12 +323,16 @@ func TestDaterStopsAtTheLimit(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 5)
 		hub.before = func(_ context.Context, request string) error {
-			d.said["custom.rexample"] = []registry.Limit{{Host: "r.example", Limit: 100, Remaining: 40, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
+			d.said["custom.rexample"] = []registry.Limit{{
+				Host: "r.example", Limit: 100, Remaining: 40, Window: time.Hour, At: sdk.TimeOf(time.Now()),
+			}}
 			return nil
 		}
 		d.look()
 		equal(t, "requests", hub.requests(), []string{"resolve team/app000:2.0.0"})
-		d.said = map[string][]registry.Limit{"custom.rexample": {{Host: "r.example", Limit: 100, Remaining: 90, Window: time.Hour, At: sdk.TimeOf(time.Now())}}}
+		d.said = map[string][]registry.Limit{
+			"custom.rexample": {{Host: "r.example", Limit: 100, Remaining: 90, Window: time.Hour, At: sdk.TimeOf(time.Now())}},
+		}
 		hub.before = nil
 		if d.look(); d.known() != 5 {
 			t.Errorf("%d dates once there is enough, want all: a refusal is no failure", d.known())

@@ -26,7 +26,9 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 				}
 				return []registry.Limit{
 					{Host: "elsewhere.example", Limit: 1, At: sdk.TimeOf(time.Now())},
-					{Host: "Registry-1.docker.io", Limit: allowed, Remaining: allowed, Window: 10 * time.Minute, At: sdk.TimeOf(began)},
+					{
+						Host: "Registry-1.docker.io", Limit: allowed, Remaining: allowed, Window: 10 * time.Minute, At: sdk.TimeOf(began),
+					},
 				}
 			}
 		})
@@ -49,7 +51,8 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 				fetched[r] = true
 			}
 			got := w.Budgets()
-			if len(got) != 1 || !got[0].Spreads() || got[0].Left() != 0 || got[0].Next != repositories || !got[0].FullUntil.Equal(began.Add(10*time.Minute)) {
+			if len(got) != 1 || !got[0].Spreads() || got[0].Left() != 0 || got[0].Next != repositories ||
+				!got[0].FullUntil.Equal(began.Add(10*time.Minute)) {
 				t.Errorf("the budgets are %+v", got)
 			}
 			time.Sleep(time.Until(got[0].FullUntil))
@@ -58,7 +61,8 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 		if len(fetched) != repositories {
 			t.Errorf("fetched was only %v", fetched)
 		}
-		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4", `allowed="4 requests in 10m, as it reports"`)
+		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4",
+			`allowed="4 requests in 10m, as it reports"`)
 	})
 }
 
@@ -84,7 +88,8 @@ func TestRequestsCountAfterRestart(t *testing.T) {
 		first.run()
 		second := open(t, process)
 		defer second.store.Close()
-		if got := second.Budgets(); len(got) != 2 || got[0].Host != "auth.docker.io" || got[0].For != "docker.io" || got[0].Used != 1 || got[1].Used != 2 || got[1].Estimated {
+		if got := second.Budgets(); len(got) != 2 || got[0].Host != "auth.docker.io" || got[0].For != "docker.io" ||
+			got[0].Used != 1 || got[1].Used != 2 || got[1].Estimated {
 			t.Errorf("after a restart the budgets are %+v", got)
 		}
 		if report := second.run(); report.Postponed != 0 {

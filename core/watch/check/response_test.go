@@ -50,14 +50,30 @@ func TestWithResponse(t *testing.T) {
 		result       sdk.Result
 		value        string // image.digest.value
 	}{
-		{"nothing newer", "nginx:1.25.0", nil, response{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "1.25.0"}, ""},
-		{"tag newer", "nginx:1.25.0", nil, newer("1.26.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: "minor"}, sdk.Result{Tag: "1.26.0"}, ""},
-		{"major", "nginx:1.25.0", nil, newer("2.0.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: "major"}, sdk.Result{Tag: "2.0.0"}, ""},
-		{"through a transform", "nginx:build-1.0.0", []string{"dogwatch.tag.transform=^build-(.*)$ => $1"}, newer("build-1.0.1"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "build-1.0.0", RemoteValue: "build-1.0.1", SemverDiff: "patch"}, sdk.Result{Tag: "build-1.0.1"}, ""},
-		{"digest same", "nginx:latest", nil, same, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("1")}, digest("1")},
-		{"digest different", "nginx:latest", nil, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "latest", Digest: digest("2"), Created: noon}, digest("1")},
-		{"another index with the same image", "nginx:latest", nil, inside, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("2")}, digest("2")},
-		{"digest of a version", "nginx:1.25.0", []string{"dogwatch.watch.digest=true"}, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "1.25.0", Digest: digest("2"), Created: noon}, digest("1")},
+		{"nothing newer", "nginx:1.25.0", nil, response{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{
+			Kind: "unknown",
+		}, sdk.Result{Tag: "1.25.0"}, ""},
+		{"tag newer", "nginx:1.25.0", nil, newer("1.26.0"), true, sdk.UpdateKind{
+			Kind: "tag", LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: "minor",
+		}, sdk.Result{Tag: "1.26.0"}, ""},
+		{"major", "nginx:1.25.0", nil, newer("2.0.0"), true, sdk.UpdateKind{
+			Kind: "tag", LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: "major",
+		}, sdk.Result{Tag: "2.0.0"}, ""},
+		{"through a transform", "nginx:build-1.0.0", []string{"dogwatch.tag.transform=^build-(.*)$ => $1"},
+			newer("build-1.0.1"), true,
+			sdk.UpdateKind{Kind: "tag", LocalValue: "build-1.0.0", RemoteValue: "build-1.0.1", SemverDiff: "patch"},
+			sdk.Result{Tag: "build-1.0.1"}, ""},
+		{"digest same", "nginx:latest", nil, same, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{
+			Tag: "latest", Digest: digest("1"),
+		}, digest("1")},
+		{"digest different", "nginx:latest", nil, moved, true, sdk.UpdateKind{
+			Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2"),
+		}, sdk.Result{Tag: "latest", Digest: digest("2"), Created: noon}, digest("1")},
+		{"another index with the same image", "nginx:latest", nil, inside, false, sdk.UpdateKind{Kind: "unknown"},
+			sdk.Result{Tag: "latest", Digest: digest("2")}, digest("2")},
+		{"digest of a version", "nginx:1.25.0", []string{"dogwatch.watch.digest=true"}, moved, true, sdk.UpdateKind{
+			Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2"),
+		}, sdk.Result{Tag: "1.25.0", Digest: digest("2"), Created: noon}, digest("1")},
 	} {
 		before, p := running(c.image, c.labels...)
 		before.Error = &sdk.ContainerError{Message: "of the last check"}
@@ -66,7 +82,8 @@ func TestWithResponse(t *testing.T) {
 		if got.Check != (sdk.CheckState{State: sdk.CheckOK, At: noon}) || got.Error != nil {
 			t.Errorf("%s: state %+v, error %v", c.about, got.Check, got.Error)
 		}
-		if got.UpdateAvailable != c.available || got.UpdateKind != c.kind || *got.Result != c.result || got.Image.Digest.Value != c.value {
+		if got.UpdateAvailable != c.available || got.UpdateKind != c.kind || *got.Result != c.result ||
+			got.Image.Digest.Value != c.value {
 			t.Errorf("%s:\n got  %t %+v %+v %s\n want %t %+v %+v %s", c.about,
 				got.UpdateAvailable, got.UpdateKind, *got.Result, got.Image.Digest.Value, c.available, c.kind, c.result, c.value)
 		}
@@ -98,14 +115,19 @@ func TestResultOfAFailedCheck(t *testing.T) {
 
 func TestLinksAreRenderedFromVersion(t *testing.T) {
 	for _, c := range []struct{ template, image, newest, link, resultLink, err string }{
-		{"https://r/${major}/${minor}/${patch}/${prerelease}?o=${original}&t=${transformed}&c=${container.name}", "foo/bar:1.2.3", "1.3.0-rc.1",
+		{"https://r/${major}/${minor}/${patch}/${prerelease}?o=${original}&t=${transformed}&c=${container.name}",
+			"foo/bar:1.2.3", "1.3.0-rc.1",
 			"https://r/1/2/3/?o=1.2.3&t=1.2.3&c=web", "https://r/1/3/0/rc?o=1.3.0-rc.1&t=1.3.0-rc.1&c=web", ""},
 		{"https://r/${major}/${original}", "foo/bar:latest", "", "https://r//latest", "https://r//latest", ""},
-		{"https://r/${raw}/${container.image.name}", "foo/bar:1.0", "1.1", "https://r/1.0/foo/bar", "https://r/1.1/foo/bar", ""},
+		{"https://r/${raw}/${container.image.name}", "foo/bar:1.0", "1.1", "https://r/1.0/foo/bar",
+			"https://r/1.1/foo/bar", ""},
 		{"https://r/static", "foo/bar:1.0", "1.1", "https://r/static", "https://r/static", ""},
-		{"https://r/${container.labels.a.b}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: ${container.labels.a.b}: "},
-		{"https://r/${container.imgae.name}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: unknown field container.imgae: did you mean container.image?"},
-		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
+		{"https://r/${container.labels.a.b}", "foo/bar:1.0", "1.1", "", "",
+			"label dogwatch.link.template: ${container.labels.a.b}: "},
+		{"https://r/${container.imgae.name}", "foo/bar:1.0", "1.1", "", "",
+			"label dogwatch.link.template: unknown field container.imgae: did you mean container.image?"},
+		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "",
+			"label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
 		same := &digestResponse{remote: digest("1"), same: true}
@@ -124,5 +146,6 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	}
 	// A wrong template joins what else is wrong.
 	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
-	contains(t, "error", message(linked(before, p, response{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
+	contains(t, "error", message(linked(before, p, response{}, noon)), "label dogwatch.watch.digest: ",
+		"; label dogwatch.link.template: ")
 }

@@ -102,7 +102,8 @@ func unversioned(c *sdk.Container) (digests []string) {
 	if isExact(img) || img.Built || c.Base != nil || !img.Digest.Watch || img.Tag.Value == "" || untagged(img) {
 		return nil
 	}
-	if r := c.Result; r != nil && c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest && r.Version == "" && r.Digest != "" {
+	if r := c.Result; r != nil && c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest && r.Version == "" &&
+		r.Digest != "" {
 		digests = append(digests, r.Digest)
 	}
 	if img.Version == "" && img.Digest.Repo != "" {
@@ -264,7 +265,10 @@ func (c *Checker) storeVersion(ctx context.Context, r release, version string) (
 		if !changed {
 			continue
 		}
-		e := event.Event{At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have), Payload: event.Payload{Container: have, Aspect: event.Released}}
+		e := event.Event{
+			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			Payload: event.Payload{Container: have, Aspect: event.Released},
+		}
 		if tally.Rebuilt(have) {
 			have.UpdateKind.SemverDiff = rebuiltDiff(have.Image.Version, have.Result.Version)
 			if err := c.remember(&change, e.Subject, measured(known[e.Subject], have)); err != nil {

@@ -16,7 +16,8 @@ import (
 func (d *dating) rebuild() *fake {
 	hub := d.host("r.example")
 	hub.tags["team/web"] = []string{"latest", "1.26.0", "1.27.2", "1.28.0", "1.28"}
-	hub.digests["team/web:latest"], hub.digests["team/web:1.28.0"], hub.digests["team/web:1.28"] = digest("2"), digest("2"), digest("2")
+	hub.digests["team/web:latest"], hub.digests["team/web:1.28.0"], hub.digests["team/web:1.28"] = digest("2"),
+		digest("2"), digest("2")
 	hub.digests["team/web:1.27.2"], hub.digests["team/web:1.26.0"] = digest("1"), digest("0")
 	hub.manifests[digest("2")] = registry.Manifest{Digest: digest("3")}
 	d.engine.has(container("web", "r.example/team/web:latest"))
@@ -40,14 +41,17 @@ func versionsOf(c sdk.Container) string {
 func TestVersionOfTagWithSameDigest(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.rebuild()
-		equal(t, "requests of a check", hub.requests(), []string{"manifest team/web@" + digest("2") + " linux/amd64", "resolve team/web:latest"})
+		equal(t, "requests of a check", hub.requests(),
+			[]string{"manifest team/web@" + digest("2") + " linux/amd64", "resolve team/web:latest"})
 		if got := versionsOf(d.get("id-web")); got != "  " {
 			t.Errorf("before somebody looks: %q", got)
 		}
 		_, last := d.events(0)
 
 		d.lookAt("id-web")
-		equal(t, "requests of a page view", hub.requests(), []string{"resolve team/web:1.27.2", "resolve team/web:1.28", "resolve team/web:1.28.0", "tags team/web", "tags team/web"})
+		equal(t, "requests of a page view", hub.requests(),
+			[]string{"resolve team/web:1.27.2", "resolve team/web:1.28", "resolve team/web:1.28.0", "tags team/web",
+				"tags team/web"})
 		c := d.get("id-web")
 		if got := versionsOf(c); got != "1.27.2 1.28.0 minor" || c.UpdateKind.Kind != sdk.KindDigest {
 			t.Errorf("after it: %q, %+v", got, c.UpdateKind)
@@ -65,7 +69,8 @@ func TestVersionOfTagWithSameDigest(t *testing.T) {
 
 		// The one that replaces it runs what was offered.
 		next := container("web", "r.example/team/web:latest")
-		next.ID, next.Image.Digest.Repo, next.Image.Digest.Repos = "id-next", digest("2"), []string{"r.example/team/web@" + digest("2")}
+		next.ID, next.Image.Digest.Repo, next.Image.Digest.Repos = "id-next", digest("2"),
+			[]string{"r.example/team/web@" + digest("2")}
 		d.engine.has(next)
 		d.check()
 		if c := d.get("id-next"); c.Image.Version != "1.28.0" || c.UpdateAvailable {
@@ -154,19 +159,22 @@ func TestUnversioned(t *testing.T) {
 		change func(*sdk.Container)
 		want   int
 	}{
-		"rebuilt":              {func(*sdk.Container) {}, 2},
-		"running is known":     {func(c *sdk.Container) { c.Image.Version = "1.0" }, 1},
-		"both known":           {func(c *sdk.Container) { c.Image.Version, c.Result.Version = "1.0", "1.1" }, 0},
-		"up to date":           {func(c *sdk.Container) { c.UpdateAvailable = false }, 1},
-		"a version":            {func(c *sdk.Container) { c.Image.Tag = sdk.Tag{Value: "1.0.0", Semver: true} }, 0},
-		"a version that moves": {func(c *sdk.Container) { c.Image.Tag = sdk.Tag{Value: "1", Semver: true, Floating: true} }, 2},
-		"not watched":          {func(c *sdk.Container) { c.Image.Digest.Watch = false }, 0},
-		"built here":           {func(c *sdk.Container) { c.Image.Digest.Repo, c.UpdateAvailable = "", false }, 0},
-		"only a digest":        {func(c *sdk.Container) { c.Image.Tag.Value = digest("1") }, 0},
+		"rebuilt":          {func(*sdk.Container) {}, 2},
+		"running is known": {func(c *sdk.Container) { c.Image.Version = "1.0" }, 1},
+		"both known":       {func(c *sdk.Container) { c.Image.Version, c.Result.Version = "1.0", "1.1" }, 0},
+		"up to date":       {func(c *sdk.Container) { c.UpdateAvailable = false }, 1},
+		"a version":        {func(c *sdk.Container) { c.Image.Tag = sdk.Tag{Value: "1.0.0", Semver: true} }, 0},
+		"a version that moves": {func(c *sdk.Container) {
+			c.Image.Tag = sdk.Tag{Value: "1", Semver: true, Floating: true}
+		}, 2},
+		"not watched":   {func(c *sdk.Container) { c.Image.Digest.Watch = false }, 0},
+		"built here":    {func(c *sdk.Container) { c.Image.Digest.Repo, c.UpdateAvailable = "", false }, 0},
+		"only a digest": {func(c *sdk.Container) { c.Image.Tag.Value = digest("1") }, 0},
 	} {
 		c := sdk.Container{
 			Image:  sdk.Image{Tag: sdk.Tag{Value: "latest"}, Digest: sdk.Digest{Watch: true, Repo: digest("1")}},
-			Result: &sdk.Result{Tag: "latest", Digest: digest("2")}, UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest},
+			Result: &sdk.Result{Tag: "latest", Digest: digest("2")}, UpdateAvailable: true,
+			UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest},
 		}
 		if test.change(&c); len(unversioned(&c)) != test.want {
 			t.Errorf("%s: %q", about, unversioned(&c))

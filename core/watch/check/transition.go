@@ -10,7 +10,8 @@ import (
 // a failed check failed again, if only for another reason, is no change.
 func transition(before, after sdk.Container) (event.Type, bool) {
 	switch {
-	case isOffered(&after) && (!update.Equal(&before, &after) || before.Decision != nil && before.Decision.OfferedAt.IsZero()):
+	case isOffered(&after) &&
+		(!update.Equal(&before, &after) || before.Decision != nil && before.Decision.OfferedAt.IsZero()):
 		return event.UpdateFound, true
 	case after.UpdateAvailable && !update.Equal(&before, &after): // held
 		return event.ContainerChanged, true
@@ -34,7 +35,9 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 
 // became returns the event of what a container became.
 func became(t event.Type, before, after sdk.Container) event.Event {
-	e := event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &after, Levels: newLevels(&before, &after)}}
+	e := event.Event{
+		Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &after, Levels: newLevels(&before, &after)},
+	}
 	if t == event.ContainerChanged {
 		e.Aspect = aspect(before, after)
 	}
@@ -49,7 +52,9 @@ func aspect(before, after sdk.Container) event.Aspect {
 	case message(before) != message(after):
 	case postponed && before.Check.State == after.Check.State && before.UpdateAvailable == after.UpdateAvailable:
 		return event.Postponed
-	case postponed || before.Check.State != after.Check.State && before.Check.State != sdk.CheckNever || !after.UpdateAvailable || before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff && update.Equal(&before, &after):
+	case postponed || before.Check.State != after.Check.State && before.Check.State != sdk.CheckNever ||
+		!after.UpdateAvailable ||
+		before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff && update.Equal(&before, &after):
 	case !update.Equal(&before, &after) || !sameDecision(&before, &after):
 		return event.Decided
 	case len(newLevels(&before, &after)) > 0:

@@ -20,7 +20,8 @@ type Times interface {
 // weekday must both match, as in WUD. The error says what is accepted.
 func ParseCron(expression string) (Times, error) {
 	text := strings.TrimSpace(expression)
-	parser := cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+	parser := cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow |
+		cron.Descriptor)
 	times, err := parser.Parse(widen(text))
 	if err != nil {
 		return nil, fmt.Errorf("cron expression %.100q %s", expression, explain(text, parser))

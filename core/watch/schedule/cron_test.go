@@ -101,8 +101,10 @@ func TestCronAcrossDaylightSaving(t *testing.T) {
 		from  time.Time
 		want  []string
 	}{
-		{"02:30 does not exist", time.Date(2026, 3, 28, 12, 0, 0, 0, paris), []string{"2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"}},
-		{"an ordinary night", time.Date(2026, 6, 1, 12, 0, 0, 0, paris), []string{"2026-06-02T02:30:00+02:00", "2026-06-03T02:30:00+02:00"}},
+		{"02:30 does not exist", time.Date(2026, 3, 28, 12, 0, 0, 0, paris),
+			[]string{"2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"}},
+		{"an ordinary night", time.Date(2026, 6, 1, 12, 0, 0, 0, paris),
+			[]string{"2026-06-02T02:30:00+02:00", "2026-06-03T02:30:00+02:00"}},
 	} {
 		at := c.from
 		for _, want := range c.want {
@@ -123,7 +125,8 @@ func TestCronAcrossDaylightSaving(t *testing.T) {
 }
 
 func FuzzParseCron(f *testing.F) {
-	for _, seed := range []string{"0 * * * *", "*/24 */60 1-5,7 jan sun", "@every 1h", "TZ=UTC 0 0 1 1 *", "@", "* * * * * *"} {
+	for _, seed := range []string{"0 * * * *", "*/24 */60 1-5,7 jan sun", "@every 1h", "TZ=UTC 0 0 1 1 *", "@",
+		"* * * * * *"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, expression string) {

@@ -56,7 +56,10 @@ type running struct {
 
 // NewScheduler returns the scheduler of all watchers; Run starts it.
 func NewScheduler(components *component.Manager, checker *check.Checker, log hclog.Logger) *Scheduler {
-	s := &Scheduler{components: components, checker: checker, log: log, renew: make(chan struct{}, 1), schedules: map[*component.Watcher]*running{}}
+	s := &Scheduler{
+		components: components, checker: checker, log: log, renew: make(chan struct{}, 1),
+		schedules: map[*component.Watcher]*running{},
+	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -124,7 +127,8 @@ func (s *Scheduler) ready(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	if s.components.Await(ctx, kind.Watcher, kind.Registry) != nil && ctx.Err() == context.DeadlineExceeded {
-		s.log.Warn("not every component is configured yet; checking without them", "missing", strings.Join(s.components.Waiting(), ", "))
+		s.log.Warn("not every component is configured yet; checking without them", "missing",
+			strings.Join(s.components.Waiting(), ", "))
 	}
 }
 
@@ -174,7 +178,9 @@ func (s *Scheduler) schedule(life context.Context, w *component.Watcher, times T
 }
 
 // watch checks one watcher now. What goes wrong is logged and recorded by the checker.
-func (s *Scheduler) watch(life context.Context, w *component.Watcher, run func(context.Context, check.Watcher) (event.Check, error)) {
+func (s *Scheduler) watch(
+	life context.Context, w *component.Watcher, run func(context.Context, check.Watcher) (event.Check, error),
+) {
 	_ = s.checks.Do(func() error {
 		_, err := run(life, CheckWatcher(w))
 		return err

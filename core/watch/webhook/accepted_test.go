@@ -42,7 +42,8 @@ func (b *bench) Pushed(context.Context) ([]Image, error) {
 // TestAcceptedIsKeptUntilChecked: what a delivery names is stored before it is accepted and
 // forgotten once it was checked; a Receiver that ends earlier leaves it for the next.
 func TestAcceptedIsKeptUntilChecked(t *testing.T) {
-	containers := []sdk.Container{running("local", "web", "ghcr.io", "owner/name"), running("local", "db", "ghcr.io", "owner/db")}
+	containers := []sdk.Container{running("local", "web", "ghcr.io", "owner/name"),
+		running("local", "db", "ghcr.io", "owner/db")}
 	header := with(nil, "Authorization", "Bearer "+secret)
 	web, db := Image{Host: "ghcr.io", Name: "owner/name"}, Image{Host: "ghcr.io", Name: "owner/db"}
 	receive(t, []Hook{{Name: "hook", Secret: secret}}, containers, func(b *bench) {

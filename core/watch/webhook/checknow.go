@@ -25,7 +25,9 @@ type Result struct {
 // CheckNow checks the containers that a body names, {"image": "ghcr.io/owner/name"} or
 // {"container": "web"} (also as watcher/name), and returns what was found. It is for CI,
 // which wants to know. The errors are those of Receive, or that of the check.
-func (r *Receiver) CheckNow(ctx context.Context, name string, header http.Header, token string, body []byte) ([]Result, error) {
+func (r *Receiver) CheckNow(
+	ctx context.Context, name string, header http.Header, token string, body []byte,
+) ([]Result, error) {
 	if _, err := r.hook(name, header, token, body); err != nil {
 		return nil, err
 	}
@@ -75,7 +77,8 @@ func selection(body []byte) (func(sdk.Container) bool, error) {
 
 func resultOf(c sdk.Container) Result {
 	result := Result{
-		ID: c.ID, Container: c.Watcher + "/" + c.Name, Image: c.Image.Registry.Host + "/" + c.Image.Name + ":" + c.Image.Tag.Value,
+		ID: c.ID, Container: c.Watcher + "/" + c.Name,
+		Image:           c.Image.Registry.Host + "/" + c.Image.Name + ":" + c.Image.Tag.Value,
 		UpdateAvailable: c.UpdateAvailable,
 	}
 	if c.UpdateAvailable {

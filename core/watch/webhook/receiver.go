@@ -137,7 +137,8 @@ type Status struct {
 func New(opt Options) *Receiver {
 	return &Receiver{
 		opt: opt, log: opt.Log.Named("webhook"), wake: make(chan struct{}, 1), checks: make(chan struct{}, maxChecks),
-		absent: Hook{Secret: rand.Text()}, waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{}, recent: map[string][]*Receipt{}, counts: map[Count]int{},
+		absent: Hook{Secret: rand.Text()}, waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{},
+		recent: map[string][]*Receipt{}, counts: map[Count]int{},
 	}
 }
 
@@ -150,7 +151,9 @@ func (r *Receiver) hook(name string, header http.Header, token string, body []by
 		}
 	}
 	if !h.authentic(header, token, body) {
-		r.note(h.Name, &Receipt{At: r.opt.Now(), State: Refused, Reason: ErrSecret.Error(), Images: []string{}, Containers: []string{}})
+		r.note(h.Name, &Receipt{
+			At: r.opt.Now(), State: Refused, Reason: ErrSecret.Error(), Images: []string{}, Containers: []string{},
+		})
 		return h, ErrSecret
 	}
 	return h, nil
@@ -247,7 +250,9 @@ func (r *Receiver) rouse() {
 
 // containers returns the containers of an image's repository.
 func (r *Receiver) containers(image Image) []sdk.Container {
-	return slices.DeleteFunc(r.opt.Containers(), func(c sdk.Container) bool { return !image.concerns(c.Image.Registry.Host, c.Image.Name) })
+	return slices.DeleteFunc(r.opt.Containers(), func(c sdk.Container) bool {
+		return !image.concerns(c.Image.Registry.Host, c.Image.Name)
+	})
 }
 
 // note remembers and logs a receipt.
@@ -262,7 +267,8 @@ func (r *Receiver) note(hook string, receipt *Receipt) {
 	}
 	all = append([]*Receipt{receipt}, all...)
 	r.recent[hook] = all[:min(len(all), maxRecent)]
-	r.log.Info("delivery received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images", receipt.Images, "containers", receipt.Containers, "reason", receipt.Reason)
+	r.log.Info("delivery received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images",
+		receipt.Images, "containers", receipt.Containers, "reason", receipt.Reason)
 }
 
 // resume has what an earlier process accepted and did not check wait again.

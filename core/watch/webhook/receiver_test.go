@@ -112,8 +112,10 @@ func TestOneCheckOfOneRepository(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			containers := []sdk.Container{
-				running("local", "own", test.host, test.image), running("local", "twin", test.host, test.image), running("nas", "far", test.host, test.image),
-				running("local", "longer", test.host, test.image+"x"), running("local", "elsewhere", "other.example", test.image+"/x/y/z"),
+				running("local", "own", test.host, test.image), running("local", "twin", test.host, test.image),
+				running("nas", "far", test.host, test.image),
+				running("local", "longer", test.host, test.image+"x"),
+				running("local", "elsewhere", "other.example", test.image+"/x/y/z"),
 			}
 			hooks := []Hook{{Name: "hook", Secret: secret, URLToken: test.header == ""}}
 			if name == "gitlab-own" {
@@ -130,7 +132,8 @@ func TestOneCheckOfOneRepository(t *testing.T) {
 					header, token = with(header, test.header, value), ""
 				}
 				receipt, err := b.Receive("hook", header, token, body)
-				if err != nil || receipt.State != Waiting || !slices.Equal(receipt.Containers, []string{"local/own", "local/twin", "nas/far"}) {
+				if err != nil || receipt.State != Waiting ||
+					!slices.Equal(receipt.Containers, []string{"local/own", "local/twin", "nas/far"}) {
 					t.Errorf("%+v, %v", receipt, err)
 					return
 				}
@@ -165,41 +168,43 @@ func TestOneCheckOfOneRepository(t *testing.T) {
 
 func TestForgedDeliveries(t *testing.T) {
 	_, body := delivery(t, "plain")
-	receive(t, []Hook{{Name: "hook", Secret: secret}}, []sdk.Container{running("local", "own", "ghcr.io", "owner/name")}, func(b *bench) {
-		for name, header := range map[string]http.Header{
-			"nothing":                   {},
-			"another secret":            with(nil, "Authorization", "Bearer the-secret-of-another"),
-			"a beginning":               with(nil, "Authorization", "Bearer "+secret[:10]),
-			"a signature of another":    with(nil, "X-Hub-Signature-256", "sha256="+signature([]byte("{}"))),
-			"no signature":              with(nil, "X-Hub-Signature-256", "sha256="),
-			"the secret as a signature": with(nil, "X-Hub-Signature-256", "sha256="+secret),
-		} {
-			if receipt, err := b.Receive("hook", header, secret, body); !errors.Is(err, ErrSecret) { // the token counts for URLToken only
-				t.Errorf("%s: %+v, %v", name, receipt, err)
+	receive(t, []Hook{{Name: "hook", Secret: secret}},
+		[]sdk.Container{running("local", "own", "ghcr.io", "owner/name")}, func(b *bench) {
+			for name, header := range map[string]http.Header{
+				"nothing":                   {},
+				"another secret":            with(nil, "Authorization", "Bearer the-secret-of-another"),
+				"a beginning":               with(nil, "Authorization", "Bearer "+secret[:10]),
+				"a signature of another":    with(nil, "X-Hub-Signature-256", "sha256="+signature([]byte("{}"))),
+				"no signature":              with(nil, "X-Hub-Signature-256", "sha256="),
+				"the secret as a signature": with(nil, "X-Hub-Signature-256", "sha256="+secret),
+			} {
+				// the token counts for URLToken only
+				if receipt, err := b.Receive("hook", header, secret, body); !errors.Is(err, ErrSecret) {
+					t.Errorf("%s: %+v, %v", name, receipt, err)
+				}
+				if _, err := b.CheckNow(t.Context(), "hook", header, secret, body); !errors.Is(err, ErrSecret) {
+					t.Errorf("%s: check %v", name, err)
+				}
 			}
-			if _, err := b.CheckNow(t.Context(), "hook", header, secret, body); !errors.Is(err, ErrSecret) {
-				t.Errorf("%s: check %v", name, err)
+			for range 2 {
+				if _, err := b.Receive("other", with(nil, "Authorization", secret), "", body); !errors.Is(err, ErrSecret) {
+					t.Errorf("another name: %v", err)
+				}
 			}
-		}
-		for range 2 {
-			if _, err := b.Receive("other", with(nil, "Authorization", secret), "", body); !errors.Is(err, ErrSecret) {
-				t.Errorf("another name: %v", err)
+			if b.Counts()[Count{"", Refused}] != 2 {
+				t.Errorf("counted: %v", b.Counts())
 			}
-		}
-		if b.Counts()[Count{"", Refused}] != 2 {
-			t.Errorf("counted: %v", b.Counts())
-		}
-		if _, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte("{")); !errors.Is(err, ErrMalformed) {
-			t.Errorf("a broken body: %v", err)
-		}
-		time.Sleep(time.Minute)
-		if len(b.checked) != 0 {
-			t.Errorf("checks: %q", b.checked)
-		}
-		if recent := b.Hooks()[0].Recent; len(recent) != 2 {
-			t.Errorf("%d deliveries are remembered, want a line of each reason: %+v", len(recent), recent)
-		}
-	})
+			if _, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte("{")); !errors.Is(err, ErrMalformed) {
+				t.Errorf("a broken body: %v", err)
+			}
+			time.Sleep(time.Minute)
+			if len(b.checked) != 0 {
+				t.Errorf("checks: %q", b.checked)
+			}
+			if recent := b.Hooks()[0].Recent; len(recent) != 2 {
+				t.Errorf("%d deliveries are remembered, want a line of each reason: %+v", len(recent), recent)
+			}
+		})
 }
 
 // TestUnknownNamesCostAsMuch: the time that a response takes does not tell which webhooks there are.
@@ -223,7 +228,8 @@ func TestUnknownNamesCostAsMuch(t *testing.T) {
 }
 
 func TestPushesAreCheckedTogether(t *testing.T) {
-	containers := []sdk.Container{running("local", "a", "docker.io", "library/a"), running("local", "b", "docker.io", "library/b")}
+	containers := []sdk.Container{running("local", "a", "docker.io", "library/a"),
+		running("local", "b", "docker.io", "library/b")}
 	receive(t, []Hook{{Name: "hook", Secret: secret}}, containers, func(b *bench) {
 		for i := range 10 {
 			for _, image := range []string{"a", "b", "nobody-runs-this"} {
@@ -244,19 +250,20 @@ func TestPushesAreCheckedTogether(t *testing.T) {
 
 // TestSamePushAgainIsChecked: a sender whose deliveries are the same to the byte counts each time.
 func TestSamePushAgainIsChecked(t *testing.T) {
-	receive(t, []Hook{{Name: "hook", Secret: secret}}, []sdk.Container{running("local", "a", "docker.io", "library/a")}, func(b *bench) {
-		for range 3 {
-			receipt, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte(`{"image":"a"}`))
-			if err != nil || receipt.State != Waiting {
-				t.Errorf("%+v, %v", receipt, err)
+	receive(t, []Hook{{Name: "hook", Secret: secret}}, []sdk.Container{running("local", "a", "docker.io", "library/a")},
+		func(b *bench) {
+			for range 3 {
+				receipt, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte(`{"image":"a"}`))
+				if err != nil || receipt.State != Waiting {
+					t.Errorf("%+v, %v", receipt, err)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
 			}
-			time.Sleep(time.Minute)
-			synctest.Wait()
-		}
-		if len(b.checked) != 3 {
-			t.Errorf("checks: %q", b.checked)
-		}
-	})
+			if len(b.checked) != 3 {
+				t.Errorf("checks: %q", b.checked)
+			}
+		})
 }
 
 func TestFlood(t *testing.T) {
@@ -268,7 +275,8 @@ func TestFlood(t *testing.T) {
 		b.failure = errors.New("the engine is away")
 		taken := 0
 		for i := range 2 * maxWaiting {
-			_, err := b.Receive("hook", with(nil, "Authorization", secret), "", fmt.Appendf(nil, `{"image":"inside:5000/app%d"}`, i))
+			_, err := b.Receive("hook", with(nil, "Authorization", secret), "",
+				fmt.Appendf(nil, `{"image":"inside:5000/app%d"}`, i))
 			if err != nil && !errors.Is(err, ErrBusy) {
 				t.Fatal(err)
 			}
@@ -281,10 +289,12 @@ func TestFlood(t *testing.T) {
 		if taken != maxWaiting || len(b.checked) != 1 || strings.Count(b.checked[0], "c") != maxWaiting+1 { // "local" has a c
 			t.Errorf("%d were taken, checks: %q", taken, b.checked)
 		}
-		if got := b.Hooks()[0].Recent; len(got) > maxRecent || got[len(got)-1].State != Failed || got[len(got)-1].Reason != "the engine is away" {
+		if got := b.Hooks()[0].Recent; len(got) > maxRecent || got[len(got)-1].State != Failed ||
+			got[len(got)-1].Reason != "the engine is away" {
 			t.Errorf("remembered: %+v", got)
 		}
-		if _, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte(`{"image":"inside:5000/app100"}`)); err != nil {
+		if _, err := b.Receive("hook", with(nil, "Authorization", secret), "",
+			[]byte(`{"image":"inside:5000/app100"}`)); err != nil {
 			t.Errorf("after the flood: %v", err)
 		}
 		if n := b.Counts()[Count{"hook", Refused}]; n != maxWaiting {
@@ -294,7 +304,8 @@ func TestFlood(t *testing.T) {
 }
 
 func TestCheckNow(t *testing.T) {
-	containers := []sdk.Container{running("local", "web", "ghcr.io", "owner/name"), running("nas", "web", "ghcr.io", "owner/other")}
+	containers := []sdk.Container{running("local", "web", "ghcr.io", "owner/name"),
+		running("nas", "web", "ghcr.io", "owner/other")}
 	containers[0].UpdateAvailable, containers[0].UpdateKind.RemoteValue = true, "2.0"
 	header := with(nil, "Authorization", "Bearer "+secret)
 	receive(t, []Hook{{Name: "ci", Secret: secret}}, containers, func(b *bench) {
@@ -322,7 +333,8 @@ func TestCheckNow(t *testing.T) {
 			}
 		}
 		b.failure = errors.New("the engine is away")
-		if _, err := b.CheckNow(t.Context(), "ci", header, "", []byte(`{"container":"web"}`)); err == nil || !strings.Contains(err.Error(), "the engine is away") {
+		if _, err := b.CheckNow(t.Context(), "ci", header, "", []byte(`{"container":"web"}`)); err == nil ||
+			!strings.Contains(err.Error(), "the engine is away") {
 			t.Errorf("a failed check: %v", err)
 		}
 	})

@@ -24,7 +24,12 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 	id := rand.Text()
 	owner, name, _ := strings.Cut(of.Name, "/")
 	type object = map[string]any
-	event := object{"id": id, "action": "push", "target": object{"mediaType": "application/vnd.oci.image.index.v1+json", "repository": of.Name, "tag": "latest"}, "request": object{"host": of.Host}}
+	event := object{
+		"id": id, "action": "push",
+		"target": object{
+			"mediaType": "application/vnd.oci.image.index.v1+json", "repository": of.Name, "tag": "latest",
+		}, "request": object{"host": of.Host},
+	}
 	header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + secret}}
 	var body any
 	switch format {
@@ -35,7 +40,10 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 	case "quay":
 		body = object{"docker_url": of.String(), "updated_tags": []string{"latest"}, "name": id}
 	case "harbor":
-		body = object{"type": "PUSH_ARTIFACT", "operator": id, "event_data": object{"resources": []object{{"tag": "latest", "resource_url": of.String() + ":latest"}}}}
+		body = object{
+			"type": "PUSH_ARTIFACT", "operator": id,
+			"event_data": object{"resources": []object{{"tag": "latest", "resource_url": of.String() + ":latest"}}},
+		}
 	case "acr":
 		body = event
 	case "distribution":
@@ -46,19 +54,31 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 		header.Set("X-Gitlab-Event", "Pipeline Hook")
 		header.Set("X-Gitlab-Token", secret)
 		header.Del("Authorization")
-		body = object{"object_kind": "pipeline", "object_attributes": object{"status": "success", "id": id}, "project": object{"path_with_namespace": of.Name, "web_url": "https://gitlab.com/" + of.Name}}
+		body = object{
+			"object_kind": "pipeline", "object_attributes": object{"status": "success", "id": id},
+			"project": object{"path_with_namespace": of.Name, "web_url": "https://gitlab.com/" + of.Name},
+		}
 	case "ghcr":
 		header.Set("X-GitHub-Event", "package")
 		header.Set("X-GitHub-Delivery", id)
-		body = object{"action": "published", "id": id, "package": object{"name": name, "namespace": owner, "package_type": "CONTAINER"}}
+		body = object{
+			"action": "published", "id": id, "package": object{"name": name, "namespace": owner, "package_type": "CONTAINER"},
+		}
 	case "gitea":
 		header.Set("X-Gitea-Event", "package")
 		header.Set("X-Gitea-Delivery", id)
-		body = object{"action": "created", "id": id, "package": object{"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + of.Host + "/" + owner}}
+		body = object{
+			"action": "created", "id": id,
+			"package": object{
+				"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + of.Host + "/" + owner,
+			},
+		}
 	default:
 		return nil, nil, fmt.Errorf("there is no format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
-	wants := map[string]string{"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com"}
+	wants := map[string]string{
+		"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com",
+	}
 	if host, only := wants[format]; only && host != of.Host {
 		return nil, nil, fmt.Errorf("a delivery of %s is about images of %s, not of %s", format, host, of.Host)
 	}

@@ -8,7 +8,9 @@ import (
 // TestSamplesAreDeliveries: what a test sends is read as a delivery of its sender, and has the secret.
 func TestSamplesAreDeliveries(t *testing.T) {
 	for _, format := range Formats() {
-		host := map[string]string{"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com"}[format]
+		host := map[string]string{
+			"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com",
+		}[format]
 		if host == "" {
 			host = "registry.example:5000"
 		}
@@ -32,7 +34,8 @@ func TestSamplesAreDeliveries(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ format, image, want string }{
-		{"jenkins", "ghcr.io/a/b", "there is no format"}, {"ghcr", "nginx", "about images of ghcr.io, not of docker.io"}, {"plain", "?", "is no image"},
+		{"jenkins", "ghcr.io/a/b", "there is no format"},
+		{"ghcr", "nginx", "about images of ghcr.io, not of docker.io"}, {"plain", "?", "is no image"},
 	} {
 		if _, _, err := Sample(c.format, c.image, secret); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %s: %v, want %q", c.format, c.image, err, c.want)

@@ -88,16 +88,18 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	many := `{"images":[` + strings.TrimSuffix(strings.Repeat(`"a/b",`, maxImages+1), ",") + `]}`
 	for name, test := range map[string]struct{ body, want string }{
-		"nothing":        {"", "is not JSON"},
-		"a form":         {"payload=%7B%7D", "is not JSON"},
-		"a number":       {"7", "of no known sender"},
-		"an empty one":   {"{}", "of no known sender"},
-		"no image":       {`{"image":""}`, "of no known sender"},
-		"a wrong image":  {`{"image":"https://ghcr.io/a b"}`, "names an image that cannot be one"},
-		"a wrong host":   {`{"action":"push","target":{"tag":"1","repository":"a"},"request":{"host":"a b"}}`, "names an image that cannot be one"},
-		"too many":       {many, "more than 100 images"},
-		"another type":   {`{"push_data":{},"repository":7}`, "of no known sender"},
-		"a wrong Harbor": {`{"type":"PUSH_ARTIFACT","event_data":{"resources":[{"resource_url":"?"}]}}`, "names an image that cannot be one"},
+		"nothing":       {"", "is not JSON"},
+		"a form":        {"payload=%7B%7D", "is not JSON"},
+		"a number":      {"7", "of no known sender"},
+		"an empty one":  {"{}", "of no known sender"},
+		"no image":      {`{"image":""}`, "of no known sender"},
+		"a wrong image": {`{"image":"https://ghcr.io/a b"}`, "names an image that cannot be one"},
+		"a wrong host": {`{"action":"push","target":{"tag":"1","repository":"a"},"request":{"host":"a b"}}`,
+			"names an image that cannot be one"},
+		"too many":     {many, "more than 100 images"},
+		"another type": {`{"push_data":{},"repository":7}`, "of no known sender"},
+		"a wrong Harbor": {`{"type":"PUSH_ARTIFACT","event_data":{"resources":[{"resource_url":"?"}]}}`,
+			"names an image that cannot be one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if d, err := Parse(http.Header{}, []byte(test.body)); err == nil || !strings.Contains(err.Error(), test.want) {

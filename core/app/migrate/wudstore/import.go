@@ -19,7 +19,8 @@ const importSource = "wud.json"
 // Store takes what is imported, once.
 type Store interface {
 	Imported(ctx context.Context, source string) (bool, error)
-	Import(ctx context.Context, source string, containers []sdk.Container, notified []update.Notified) (imported bool, err error)
+	Import(ctx context.Context, source string, containers []sdk.Container, notified []update.Notified) (imported bool,
+		err error)
 }
 
 // Imported reports whether a file of What's Up Docker has been imported.
@@ -52,7 +53,8 @@ func Import(ctx context.Context, to Store, path string, watchers func() []string
 		log.Error("import from What's Up Docker; the next start tries again", "error", err)
 		return
 	}
-	log.Info("imported from What's Up Docker, whose file stays as it is", "version", found.Version, "containers", len(containers), "notified", len(notified))
+	log.Info("imported from What's Up Docker, whose file stays as it is", "version", found.Version, "containers",
+		len(containers), "notified", len(notified))
 	if found.LeftOut > 0 {
 		log.Warn("left out what is no container in the file of What's Up Docker", "records", found.LeftOut)
 	}
@@ -63,13 +65,16 @@ func Import(ctx context.Context, to Store, path string, watchers func() []string
 // id, whichever watcher has it. When both programs have one watcher, it is the same
 // one under whatever name.
 func importable(all []sdk.Container, watchers []string) (containers []sdk.Container, notified []update.Notified) {
-	renamed := len(watchers) == 1 && !slices.ContainsFunc(all, func(c sdk.Container) bool { return c.Watcher != all[0].Watcher })
+	renamed := len(watchers) == 1 &&
+		!slices.ContainsFunc(all, func(c sdk.Container) bool { return c.Watcher != all[0].Watcher })
 	for _, c := range all {
 		if renamed {
 			c.Watcher = watchers[0]
 		}
 		if c.UpdateAvailable {
-			notified = append(notified, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.UpdateKind.RemoteValue})
+			notified = append(notified, update.Notified{
+				Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.UpdateKind.RemoteValue,
+			})
 		}
 		if slices.Contains(watchers, c.Watcher) {
 			containers = append(containers, c)

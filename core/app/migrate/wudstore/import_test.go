@@ -18,7 +18,9 @@ import (
 
 // inherited is a container of What's Up Docker, with an update if notified is true.
 func inherited(watcher, name string, notified bool) sdk.Container {
-	c := sdk.Container{ID: "id-" + name, Name: name, Watcher: watcher, Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1.0"}}}
+	c := sdk.Container{
+		ID: "id-" + name, Name: name, Watcher: watcher, Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1.0"}},
+	}
 	if notified {
 		c.UpdateAvailable, c.UpdateKind = true, sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "1.1"}
 	}
@@ -33,13 +35,18 @@ func TestImportMatchesWatchers(t *testing.T) {
 		want       []string
 		notified   []update.Notified
 	}{
-		"as it was":               {[]sdk.Container{inherited("local", "web", true), inherited("local", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
-		"the watcher was renamed": {[]sdk.Container{inherited("nas", "web", true), inherited("nas", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
-		"a watcher is gone": {[]sdk.Container{inherited("local", "db", false), inherited("nas", "web", true)}, []string{"local"}, []string{"local/db"},
+		"as it was": {[]sdk.Container{inherited("local", "web", true), inherited("local", "db", false)},
+			[]string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
+		"the watcher was renamed": {[]sdk.Container{inherited("nas", "web", true), inherited("nas", "db", false)},
+			[]string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
+		"a watcher is gone": {[]sdk.Container{inherited("local", "db", false), inherited("nas", "web", true)},
+			[]string{"local"}, []string{"local/db"},
 			[]update.Notified{{Container: "id-web", Subject: "nas/web", Tag: "1.0", Remote: "1.1"}}},
-		"a watcher came":    {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"}, []string{"local/web"}, []update.Notified{web}},
-		"no watcher has it": {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil, []update.Notified{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
-		"nothing was left":  {nil, []string{"local"}, nil, nil},
+		"a watcher came": {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"},
+			[]string{"local/web"}, []update.Notified{web}},
+		"no watcher has it": {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil,
+			[]update.Notified{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
+		"nothing was left": {nil, []string{"local"}, nil, nil},
 	} {
 		containers, notified := importable(tc.containers, tc.watchers)
 		var got []string
@@ -72,7 +79,9 @@ func newTarget(t *testing.T, file string) target {
 
 func (to target) run(t *testing.T) {
 	t.Helper()
-	Import(t.Context(), to.store, to.path, func() []string { return []string{"local"} }, hclog.New(&hclog.LoggerOptions{Output: to.log}))
+	Import(t.Context(), to.store, to.path, func() []string {
+		return []string{"local"}
+	}, hclog.New(&hclog.LoggerOptions{Output: to.log}))
 }
 
 const wudRecords = `{"collections":[{"name":"containers","data":[%s]},{"name":"app","data":[{"name":"wud","version":"%s"}]}]}`
@@ -123,7 +132,8 @@ func TestImportRefusesUnusableFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		to.run(t)
-		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) || !strings.Contains(got, path) || !strings.Contains(got, "mend the file, or move it away") {
+		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) ||
+			!strings.Contains(got, path) || !strings.Contains(got, "mend the file, or move it away") {
 			t.Errorf("%s: the log says %s", text, got)
 		}
 		if err := os.WriteFile(path, fmt.Appendf(nil, wudRecords, wudRecord, "unknown"), 0o600); err != nil {

@@ -61,7 +61,8 @@ func Read(path string) (Contents, error) {
 	case !info.Mode().IsRegular():
 		return Contents{}, fmt.Errorf("%s: %w: it is no file", path, ErrForeign)
 	case info.Size() > maxSize:
-		return Contents{}, fmt.Errorf("%s: %w: it has %d MiB, and %d are the most that are read", path, ErrHuge, info.Size()>>20, maxSize>>20)
+		return Contents{},
+			fmt.Errorf("%s: %w: it has %d MiB, and %d are the most that are read", path, ErrHuge, info.Size()>>20, maxSize>>20)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -90,7 +90,10 @@ func TestReadRefusesOtherFiles(t *testing.T) {
 
 // TestNewerVersionIsRefused: what is no number was built by hand, and is taken as it is.
 func TestNewerVersionIsRefused(t *testing.T) {
-	for version, want := range map[string]bool{"": false, "unknown": false, "local": false, "7.2.0": false, "8.3.1": false, "8": false, "develop": false, "9.0.0": true, "v9": true, "12.1": true} {
+	for version, want := range map[string]bool{
+		"": false, "unknown": false, "local": false, "7.2.0": false, "8.3.1": false, "8": false, "develop": false,
+		"9.0.0": true, "v9": true, "12.1": true,
+	} {
 		if newer(version) != want {
 			t.Errorf("%q is newer: %t", version, !want)
 		}
@@ -174,7 +177,8 @@ func TestReadManyContainers(t *testing.T) {
 	for _, sorted := range []bool{false, true} {
 		found, err := parse(strings.NewReader(records(500, 300, sorted)))
 		if err != nil || len(found.Containers) != 500 || found.LeftOut != 0 || found.Version != "8.3.1" {
-			t.Fatalf("sorted %t: %d containers, %d left out, version %q, %v", sorted, len(found.Containers), found.LeftOut, found.Version, err)
+			t.Fatalf("sorted %t: %d containers, %d left out, version %q, %v", sorted, len(found.Containers),
+				found.LeftOut, found.Version, err)
 		}
 		want := sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.499.0", RemoteValue: "1.499.1", SemverDiff: sdk.DiffPatch}
 		if c := found.Containers[499]; !c.UpdateAvailable || c.UpdateKind != want || c.Image.Registry.Host != "ghcr.io" {
@@ -206,7 +210,8 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("an error and %+v", found)
 		}
 		for _, c := range found.Containers {
-			if c.ID == "" || c.Name == "" || c.Watcher == "" || c.UpdateAvailable != (c.UpdateKind.Kind != sdk.KindUnknown) || c.UpdateAvailable && c.UpdateKind.RemoteValue == "" {
+			if c.ID == "" || c.Name == "" || c.Watcher == "" ||
+				c.UpdateAvailable != (c.UpdateKind.Kind != sdk.KindUnknown) || c.UpdateAvailable && c.UpdateKind.RemoteValue == "" {
 				t.Errorf("%+v", c)
 			}
 		}

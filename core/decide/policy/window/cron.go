@@ -25,7 +25,8 @@ var cronFields = []cronField{
 // as in the schedules of Dogwatch.
 func parseCron(words []string, length string) (part, error) {
 	if len(words) != len(cronFields) {
-		return part{}, fmt.Errorf("a cron expression has five fields (minute, hour, day, month, weekday), this one has %d", len(words))
+		return part{},
+			fmt.Errorf("a cron expression has five fields (minute, hour, day, month, weekday), this one has %d", len(words))
 	}
 	var sets [5]uint64
 	for i, f := range cronFields {

@@ -26,7 +26,9 @@ func randomWindow(random *rand.Rand) string {
 		from := clock()
 		switch to := clock(); {
 		case random.IntN(4) == 0:
-			parts = append(parts, fmt.Sprintf("%d %s * %s %s", 15*random.IntN(4), pick(random, "2", "*/6", "22-23", "*"), pick(random, "*", "3,10", "*/2"), pick(random, "*", "0", "6-7")))
+			parts = append(parts,
+				fmt.Sprintf("%d %s * %s %s", 15*random.IntN(4), pick(random, "2", "*/6", "22-23", "*"),
+					pick(random, "*", "3,10", "*/2"), pick(random, "*", "0", "6-7")))
 		case from == to:
 			parts = append(parts, fmt.Sprintf("%s %s for %dh", days, from, 1+random.IntN(80)))
 		default:
@@ -133,7 +135,8 @@ func TestDailyWindowOpensOnceADay(t *testing.T) {
 			now := at(t, "2024-01-01 12:00", zone)
 			days := 4 * 365
 			all := window.Next(w, nil, now, days)
-			if got, want := all[len(all)-1].Start, now.AddDate(0, 0, days); len(all) != days || want.Sub(got).Abs() > 24*time.Hour {
+			if got, want := all[len(all)-1].Start, now.AddDate(0, 0, days); len(all) != days ||
+				want.Sub(got).Abs() > 24*time.Hour {
 				t.Errorf("%s: opening %d is at %s, want one a day until %s", w, len(all), got, want)
 			}
 		}
@@ -143,7 +146,8 @@ func TestDailyWindowOpensOnceADay(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"Sat,Sun 02:00-05:00 Europe/Paris", "first Sunday 03:00-06:00", "0 2 * * 6 for 3h", "* 2-4 * * 6",
-		"always", "12-20..01-05", "2026-12-20..2027-01-05", "last Fri of the month 22:00 for 3h; daily 1am-2am UTC", "none", "2026-12-20..2067-01-05",
+		"always", "12-20..01-05", "2026-12-20..2027-01-05", "last Fri of the month 22:00 for 3h; daily 1am-2am UTC",
+		"none", "2026-12-20..2067-01-05",
 		"Fri 22:00 for 7d", "0 0 29 2 *", "9000-12-31", "\u00a0–;", "\xff",
 	} {
 		f.Add(text, int64(1_800_000_000))

@@ -71,26 +71,37 @@ func TestParseWindow(t *testing.T) {
 		text string
 		want []string // the next openings
 	}{
-		{"Sat,Sun 02:00-05:00", []string{"Sat 2026-11-28 02:00 +3h0m", "Sun 2026-11-29 02:00 +3h0m", "Sat 2026-12-05 02:00 +3h0m"}},
+		{"Sat,Sun 02:00-05:00",
+			[]string{"Sat 2026-11-28 02:00 +3h0m", "Sun 2026-11-29 02:00 +3h0m", "Sat 2026-12-05 02:00 +3h0m"}},
 		{"sat and sun 2am to 5am", []string{"Sat 2026-11-28 02:00 +3h0m", "Sun 2026-11-29 02:00 +3h0m"}},
 		{"on Saturdays, Sundays from 2am until 5:00", []string{"Sat 2026-11-28 02:00 +3h0m", "Sun 2026-11-29 02:00 +3h0m"}},
 		{"every Saturday 02:00 – 05:00", []string{"Sat 2026-11-28 02:00 +3h0m", "Sat 2026-12-05 02:00 +3h0m"}},
-		{"weekdays 1am-4am", []string{"Tue 2026-11-24 01:00 +3h0m", "Wed 2026-11-25 01:00 +3h0m", "Thu 2026-11-26 01:00 +3h0m", "Fri 2026-11-27 01:00 +3h0m", "Mon 2026-11-30 01:00 +3h0m"}},
-		{"Mon-Fri 01:00-04:00", []string{"Tue 2026-11-24 01:00 +3h0m", "Wed 2026-11-25 01:00 +3h0m", "Thu 2026-11-26 01:00 +3h0m", "Fri 2026-11-27 01:00 +3h0m", "Mon 2026-11-30 01:00 +3h0m"}},
-		{"Fri-Mon 01:00-04:00", []string{"Fri 2026-11-27 01:00 +3h0m", "Sat 2026-11-28 01:00 +3h0m", "Sun 2026-11-29 01:00 +3h0m", "Mon 2026-11-30 01:00 +3h0m", "Fri 2026-12-04 01:00 +3h0m"}},
+		{"weekdays 1am-4am",
+			[]string{"Tue 2026-11-24 01:00 +3h0m", "Wed 2026-11-25 01:00 +3h0m", "Thu 2026-11-26 01:00 +3h0m",
+				"Fri 2026-11-27 01:00 +3h0m", "Mon 2026-11-30 01:00 +3h0m"}},
+		{"Mon-Fri 01:00-04:00",
+			[]string{"Tue 2026-11-24 01:00 +3h0m", "Wed 2026-11-25 01:00 +3h0m", "Thu 2026-11-26 01:00 +3h0m",
+				"Fri 2026-11-27 01:00 +3h0m", "Mon 2026-11-30 01:00 +3h0m"}},
+		{"Fri-Mon 01:00-04:00",
+			[]string{"Fri 2026-11-27 01:00 +3h0m", "Sat 2026-11-28 01:00 +3h0m", "Sun 2026-11-29 01:00 +3h0m",
+				"Mon 2026-11-30 01:00 +3h0m", "Fri 2026-12-04 01:00 +3h0m"}},
 		{"weekends noon-midnight", []string{"Sat 2026-11-28 12:00 +12h0m", "Sun 2026-11-29 12:00 +12h0m"}},
 		{"daily 22:00-06:00", []string{"Mon 2026-11-23 22:00 +8h0m", "Tue 2026-11-24 22:00 +8h0m"}},
 		{"22:00-06:00", []string{"Mon 2026-11-23 22:00 +8h0m", "Tue 2026-11-24 22:00 +8h0m"}},
 		{"every day at 22:00 for 90m", []string{"Mon 2026-11-23 22:00 +1h30m", "Tue 2026-11-24 22:00 +1h30m"}},
 		{"Fri 22:00 for 2 days", []string{"Fri 2026-11-27 22:00 +48h0m"}},
-		{"daily 01:00-02:00, 04:00-05:00", []string{"Tue 2026-11-24 01:00 +1h0m", "Tue 2026-11-24 04:00 +1h0m", "Wed 2026-11-25 01:00 +1h0m"}},
+		{"daily 01:00-02:00, 04:00-05:00",
+			[]string{"Tue 2026-11-24 01:00 +1h0m", "Tue 2026-11-24 04:00 +1h0m", "Wed 2026-11-25 01:00 +1h0m"}},
 		{"daily 01:00-03:00,02:00-05:00", []string{"Tue 2026-11-24 01:00 +4h0m"}},
 		{"first Sunday 03:00-06:00", []string{"Sun 2026-12-06 03:00 +3h0m", "Sun 2027-01-03 03:00 +3h0m"}},
-		{"second,4th Tue 03:00-06:00", []string{"Tue 2026-11-24 03:00 +3h0m", "Tue 2026-12-08 03:00 +3h0m", "Tue 2026-12-22 03:00 +3h0m"}},
+		{"second,4th Tue 03:00-06:00",
+			[]string{"Tue 2026-11-24 03:00 +3h0m", "Tue 2026-12-08 03:00 +3h0m", "Tue 2026-12-22 03:00 +3h0m"}},
 		{"every last Friday of the month 22:00-02:00", nil},
 		{"the last Friday of the month 22:00-02:00", []string{"Fri 2026-11-27 22:00 +4h0m", "Fri 2026-12-25 22:00 +4h0m"}},
 		{"fifth Sun 03:00-06:00", []string{"Sun 2026-11-29 03:00 +3h0m", "Sun 2027-01-31 03:00 +3h0m"}},
-		{"Sat 02:00-05:00; weekdays 1am-2am;", []string{"Tue 2026-11-24 01:00 +1h0m", "Wed 2026-11-25 01:00 +1h0m", "Thu 2026-11-26 01:00 +1h0m", "Fri 2026-11-27 01:00 +1h0m", "Sat 2026-11-28 02:00 +3h0m"}},
+		{"Sat 02:00-05:00; weekdays 1am-2am;",
+			[]string{"Tue 2026-11-24 01:00 +1h0m", "Wed 2026-11-25 01:00 +1h0m", "Thu 2026-11-26 01:00 +1h0m",
+				"Fri 2026-11-27 01:00 +1h0m", "Sat 2026-11-28 02:00 +3h0m"}},
 		{"Sat 22:00-24:00; Sun 00:00-04:00", []string{"Sat 2026-11-28 22:00 +6h0m", "Sat 2026-12-05 22:00 +6h0m"}},
 		{"weekends 00:00-24:00", []string{"Sat 2026-11-28 00:00 +48h0m"}},
 		{"always", []string{"Mon 2026-11-23 12:00 for ever"}},
@@ -285,7 +296,8 @@ func TestWindowAcrossSummerTime(t *testing.T) {
 			t.Fatalf("%s: got %v", test.text, got)
 		}
 		const minute = "2006-01-02T15:04Z"
-		if start, end := got[0].Start.UTC().Format(minute), got[0].End.UTC().Format(minute); start != test.start || end != test.end {
+		if start, end := got[0].Start.UTC().Format(minute), got[0].End.UTC().Format(minute); start != test.start ||
+			end != test.end {
 			t.Errorf("%s after %s: got %s to %s, want %s to %s", test.text, test.now, start, end, test.start, test.end)
 		}
 		if next := got[1].Start.Sub(got[0].Start); next < 22*time.Hour {

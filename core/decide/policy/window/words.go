@@ -75,7 +75,8 @@ func parseDays(text string) (days, error) {
 	if len(words) > 0 && slices.Contains([]string{"every", "each"}, strings.ToLower(words[0])) {
 		words = words[1:]
 		if len(words) > 1 {
-			return nil, fmt.Errorf(`"every %s" is not understood; write "first Sunday" or "first,third Sunday" for days of each month`, strings.Join(words, " "))
+			return nil,
+				fmt.Errorf(`"every %s" is not understood; write "first Sunday" or "first,third Sunday" for days of each month`, strings.Join(words, " "))
 		}
 	}
 	switch len(words) {

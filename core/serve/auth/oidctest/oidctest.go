@@ -61,7 +61,9 @@ func Start(t testing.TB) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Provider{ClientID: rand.Text(), ClientSecret: rand.Text(), key: key, logins: map[string]*login{}, tokens: map[string]User{}}
+	p := &Provider{
+		ClientID: rand.Text(), ClientSecret: rand.Text(), key: key, logins: map[string]*login{}, tokens: map[string]User{},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oidc/.well-known/openid-configuration", p.discovery)
 	mux.HandleFunc("GET /oidc/keys", p.keys)
@@ -111,7 +113,9 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
-	respond(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: keyID, Algorithm: string(jose.RS256), Use: "sig"}}})
+	respond(w, http.StatusOK, jose.JSONWebKeySet{
+		Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: keyID, Algorithm: string(jose.RS256), Use: "sig"}},
+	})
 }
 
 // authorize sends the next user back at once (OpenID Connect Core 1.0, section 3.1.2).
@@ -119,7 +123,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
 	scopes := strings.Fields(q.Get("scope"))
-	if err != nil || !back.IsAbs() || q.Get("client_id") != p.ClientID || q.Get("response_type") != "code" || q.Get("state") == "" ||
+	if err != nil || !back.IsAbs() || q.Get("client_id") != p.ClientID || q.Get("response_type") != "code" ||
+		q.Get("state") == "" ||
 		!slices.Contains(scopes, "openid") || q.Get("code_challenge") != "" && q.Get("code_challenge_method") != "S256" {
 		refuse(w, http.StatusBadRequest, "invalid_request")
 		return
@@ -130,7 +135,9 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if len(p.queue) > 0 {
 		user, p.queue = p.queue[0], p.queue[1:]
 	}
-	p.logins[code] = &login{user: user, nonce: q.Get("nonce"), challenge: q.Get("code_challenge"), redirect: q.Get("redirect_uri")}
+	p.logins[code] = &login{
+		user: user, nonce: q.Get("nonce"), challenge: q.Get("code_challenge"), redirect: q.Get("redirect_uri"),
+	}
 	p.mu.Unlock()
 	query := back.Query()
 	query.Set("code", code)
@@ -166,13 +173,16 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	access := rand.Text()
 	p.tokens[access] = l.user
-	respond(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(lifeOfIDs.Seconds()), "id_token": signed})
+	respond(w, http.StatusOK, map[string]any{
+		"access_token": access, "token_type": "Bearer", "expires_in": int(lifeOfIDs.Seconds()), "id_token": signed,
+	})
 }
 
 func (p *Provider) idToken(l *login) (string, error) {
 	now := time.Now()
 	claims := map[string]any{
-		"iss": p.Issuer(), "aud": []string{p.ClientID}, "exp": now.Add(lifeOfIDs).Unix(), "iat": now.Unix(), "nbf": now.Unix(),
+		"iss": p.Issuer(), "aud": []string{p.ClientID}, "exp": now.Add(lifeOfIDs).Unix(), "iat": now.Unix(),
+		"nbf": now.Unix(),
 	}
 	if l.nonce != "" {
 		claims["nonce"] = l.nonce
@@ -182,7 +192,9 @@ func (p *Provider) idToken(l *login) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: p.key, KeyID: keyID}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: p.key, KeyID: keyID},
+	}, nil)
 	if err != nil {
 		return "", err
 	}
