@@ -3,9 +3,11 @@ package core_test
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // maxStatements is how many statements a function has at most.
@@ -45,4 +47,52 @@ func statements(body *ast.BlockStmt) (n int) {
 		return true
 	})
 	return n
+}
+
+// maxColumns is how many characters a line has at most, without its strings and addresses.
+const maxColumns = 120
+
+func TestLinesAreShort(t *testing.T) {
+	for _, file := range sources(t, ".go") {
+		source := readSource(t, file)
+		if strings.HasPrefix(source, "// Code generated") {
+			continue
+		}
+		for i, n := range columns(source) {
+			if n > maxColumns {
+				t.Errorf("%s:%d: %d characters, more than %d", file, i+1, n, maxColumns)
+			}
+		}
+	}
+}
+
+// columns returns how long each line of a Go file is, without what is in strings and the addresses in comments.
+func columns(source string) []int {
+	lines := strings.Split(source, "\n")
+	lengths := make([]int, len(lines))
+	for i, line := range lines {
+		lengths[i] = utf8.RuneCountInString(line)
+	}
+	files := token.NewFileSet()
+	file := files.AddFile("", files.Base(), len(source))
+	var tokens scanner.Scanner
+	tokens.Init(file, []byte(source), func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		position, kind, text := tokens.Scan()
+		first := file.Line(position) - 1
+		switch kind {
+		case token.EOF:
+			return lengths
+		case token.STRING:
+			for i, part := range strings.Split(text, "\n") {
+				lengths[first+i] -= utf8.RuneCountInString(part)
+			}
+		case token.COMMENT:
+			for _, word := range strings.Fields(text) {
+				if strings.Contains(word, "://") {
+					lengths[first] -= utf8.RuneCountInString(word)
+				}
+			}
+		}
+	}
 }

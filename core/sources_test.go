@@ -11,11 +11,6 @@ import (
 // root is the root of the repository, seen from this package.
 const root = ".."
 
-// in reports whether a file is below a directory. Every file is below "".
-func in(file, directory string) bool {
-	return directory == "" || file == directory || strings.HasPrefix(file, directory+"/")
-}
-
 // sources returns the files of the repository with one of the extensions, by
 // their slash-separated path from its root. Generated code and test data of
 // other projects are left out, and what npm installs.
@@ -32,7 +27,8 @@ func sources(t *testing.T, extensions ...string) []string {
 		}
 		file = filepath.ToSlash(file)
 		if entry.IsDir() {
-			if name := entry.Name(); name == "axe" || name == "corpus" || name == "node_modules" || len(name) > 2 && strings.HasPrefix(name, ".") {
+			if name := entry.Name(); name == "axe" || name == "corpus" || name == "node_modules" ||
+				len(name) > 2 && strings.HasPrefix(name, ".") {
 				return filepath.SkipDir
 			}
 			return nil
