@@ -126,8 +126,9 @@ func shapes() map[string]shape {
 			Net:  on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}}),
 		},
 		"mac": {
+			//lint:ignore SA1019 as engines of API 1.41 know it
 			Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"},
-		}, //lint:ignore SA1019 as engines of API 1.41 know it
+		},
 		"two-networks": {
 			Host: container.HostConfig{NetworkMode: "front"},
 			Net:  on("front", &network.EndpointSettings{Aliases: []string{"web"}}),
