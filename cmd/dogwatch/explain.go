@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // shownTags is how many tags explain lists unless all are wanted.
@@ -27,6 +31,10 @@ the rules and where they come from, and what became of each tag. A container is
 called by its name, with its watcher in front if need be (local/nginx), by its
 display name, its id or the beginning of it, or its image. Anything with a tag,
 and anything no watcher knows, is taken for an image.
+
+The Dogwatch that is serving is asked, which also knows why an update is held: by
+policies, windows, ages or what somebody chose. Where none is serving, it is made
+here, by the labels of the container alone.
 
 Exit code 0: it is explained. 1: there is no such container or image, or it could
 not be checked.`,
@@ -63,7 +71,14 @@ not be checked.`,
 }
 
 func (g *global) explain(ctx context.Context, name string) (check.Explanation, error) {
-	instance, redactor, err := g.newOneShot(neededFor([]string{name})...)
+	cfg, err := g.load(nil)
+	if err != nil {
+		return check.Explanation{}, err
+	}
+	if e, known := g.explainedByServer(ctx, cfg, name); known {
+		return e, nil
+	}
+	instance, redactor, err := g.newOneShotWith(cfg, neededFor([]string{name})...)
 	if err != nil {
 		return check.Explanation{}, err
 	}
@@ -79,11 +94,41 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 	if ctx.Err() != nil {
 		return e, errors.New("stopped before the explanation was found")
 	}
+	if e.ID != "" && e.UpdateAvailable {
+		e.Summary = append(e.Summary, "No Dogwatch is serving here, so whether a rule holds it is not known.")
+	}
 	e.Error = redactor.String(e.Error)
 	for i := range e.Summary {
 		e.Summary[i] = redactor.String(e.Summary[i])
 	}
 	return e, err
+}
+
+// explainedByServer asks the Dogwatch that is serving. known is false where none is, or none of its containers is
+// called so.
+func (g *global) explainedByServer(
+	ctx context.Context, cfg *config.Config, name string,
+) (e check.Explanation, known bool) {
+	if looksLikeImage(name) {
+		return e, false
+	}
+	c, err := newTrustedClient(cfg)
+	var all []sdk.Container
+	if err == nil {
+		c.keeps = true
+		defer func() { _ = c.close() }()
+		err = c.call(ctx, http.MethodGet, "/api/containers", &all)
+	}
+	if found := lookup.Containers(all, name); err == nil && len(found) == 1 {
+		stop := spinner(g.stderr, func() string { return "Waiting for the Dogwatch at " + c.base })
+		err = c.call(ctx, http.MethodGet, containerPath(found[0], "explain"), &e)
+		stop()
+		known = err == nil
+	}
+	if err != nil && !errors.Is(err, errNotServing) && ctx.Err() == nil {
+		complain(g.stderr, fmt.Errorf("ask the Dogwatch that is serving: %w", err))
+	}
+	return e, known
 }
 
 func (g *global) explained(ctx context.Context, instance *oneshot.Instance, name string) (check.Explanation, error) {
