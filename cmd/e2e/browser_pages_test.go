@@ -183,9 +183,9 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 
 	t.Run("choices", func(t *testing.T) { decideOnPages(t, b) })
 
+	b.mayFail() // its status is 404
 	b.open("/containers/local/nobody")
 	b.says("This container is gone")
-	b.forgive() // of the 404
 }
 
 func TestBrowserKeyboard(t *testing.T) {
@@ -350,9 +350,9 @@ func TestBrowserShowsLostConnection(t *testing.T) {
 	b := openTab(t, l.url)
 	b.open("/containers")
 	b.until("document.readyState === 'complete' && document.getElementById('lost').hidden")
+	b.mayFail() // the connection is lost
 	l.stop()
 	b.says("Dogwatch does not answer.")
-	b.forgive() // it complains about the lost connection
 }
 
 // TestBrowserPageLoadBudget holds a list of 200 containers to what it may cost.

@@ -35,6 +35,8 @@ type tab struct {
 	// interrupted is true when the browser gave up requests because the machine's networks
 	// changed, as they do when engines of other tests make some.
 	interrupted bool
+	// loadsMayFail is whether resources may fail to load; see mayFail.
+	loadsMayFail bool
 }
 
 // networkChanged is what the browser calls such an end of a request.
@@ -82,6 +84,9 @@ func openTab(t testing.TB, url string) *tab {
 				(strings.Contains(m.URL, "/api/events") || strings.Contains(m.Text, "ERR_CONNECTION_REFUSED")) {
 				continue // the server ends, and the stream with it; the page sees to both
 			}
+			if b.isExpected(m.Text) {
+				continue
+			}
 			if strings.Contains(m.Text, networkChanged) {
 				b.mu.Lock()
 				b.interrupted = true
@@ -106,11 +111,19 @@ func openTab(t testing.TB, url string) *tab {
 	return b
 }
 
-// forgive forgets what the browser complained about, after something that had to fail.
-func (b *tab) forgive() {
+// mayFail says before a request that it has to fail: that the browser could not load something, as of a status that is
+// part of a test, is no problem from then on. What it complains about may arrive long after.
+func (b *tab) mayFail() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.problems = nil
+	b.loadsMayFail = true
+}
+
+// isExpected reports whether a complaint is about what mayFail has announced.
+func (b *tab) isExpected(text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.loadsMayFail && strings.Contains(text, "Failed to load resource")
 }
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
