@@ -23,7 +23,7 @@ import (
 // gcPercent makes the garbage collector of the host as eager as those of its
 // plugins, unless GOGC says otherwise: the memory that this saves is worth more
 // than the time it costs, see docs/performance.md.
-const gcPercent = 50
+const gcPercent = 40
 
 func newServe(g *global) *cobra.Command {
 	var strict bool
