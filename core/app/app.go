@@ -475,7 +475,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 func (a *App) webOptions() web.Options {
 	return web.Options{
 		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version,
-		Service: a.service, Logins: a.auth, Links: a.pageLinks(), OpenAPI: api.Document(), PageViewed: a.pageViewed,
+		Service: a.service, Logins: a.auth, Links: a.pageLinks(), PageViewed: a.pageViewed,
 		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, WantVersions: a.dater.WantVersions,
 		Log: a.opt.Log, Now: a.opt.Now,
 	}

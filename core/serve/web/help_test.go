@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,15 +114,11 @@ func request(u *UI, method, path string, form url.Values, headers ...string) *ht
 // withFakes returns a UI of constant data, which change replaces; nil changes nothing.
 func withFakes(t *testing.T, change func(*fakeService)) *UI {
 	t.Helper()
-	document, err := os.ReadFile("../api/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	fake := newFakeService()
 	if change != nil {
 		change(fake)
 	}
-	return newUI(t, Options{BasePath: "/base", Version: "1.2.3", Service: fake, Logins: fakeLogins{}, OpenAPI: document})
+	return newUI(t, Options{BasePath: "/base", Version: "1.2.3", Service: fake, Logins: fakeLogins{}})
 }
 
 // get returns the status and the body of a page, as an operator sees it.

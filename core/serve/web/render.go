@@ -85,7 +85,6 @@ func (u *UI) functions() template.FuncMap {
 		"link":     weblink.Of,
 		"plural":   plural,
 		"join":     strings.Join,
-		"prose":    prose,
 		"list":     func(items ...any) []any { return items },
 	}
 }

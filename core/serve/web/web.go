@@ -39,8 +39,6 @@ type Options struct {
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
 	FrameAncestors []string
-	// OpenAPI is the document that describes the HTTP interface.
-	OpenAPI []byte
 	// PageViewed, if set, is called after each page view.
 	PageViewed func()
 	// TaskChanged, if set, is called when a task that a page started goes on or ends.
