@@ -302,6 +302,90 @@ func TestAgeBehindASkippedVersion(t *testing.T) {
 	}
 }
 
+// TestAgeOfWhatWasNotRead: versions of which only the newest was read, or the one that was offered. Is that withdrawn,
+// the next is read for the first time, and may have been moved since to an image that says it is old.
+func TestAgeOfWhatWasNotRead(t *testing.T) {
+	const day = 24 * time.Hour
+	const held, offered = "held 1.2.0 age.min", "offered 1.2.0"
+	for _, test := range []struct {
+		name     string
+		appears  bool          // after the first check
+		rule     time.Duration // when it is set
+		withdraw time.Duration // when 1.3.0 is withdrawn
+		above    time.Duration // when 2.0.0 is withdrawn, which is offered before
+		moves    bool          // whether another container notices that 1.2.0 is moved, a day before
+		age      time.Duration // as the image says to which it is moved
+		want     string
+		until    time.Duration // when 1.2.0 is offered
+	}{
+		{"after the first check", false, 0, time.Hour, 0, false, 100 * day, held, 7*day + time.Hour},
+		{"after the rule is set", false, day, day + time.Hour, 0, false, 100 * day, held, 8*day + time.Hour},
+		{"as the rule is set", false, day, day, 0, false, 100 * day, offered, day},
+		{"as the rule is set, and it appeared", true, day, day, 0, false, 100 * day, held, 8 * day},
+		{"as the rule is set, without a date", false, day, day, 0, false, 5000 * day, held, 8 * day},
+		{"long after the rule is set", false, day, 30 * day, 0, false, 100 * day, held, 37 * day},
+		{"behind another version", false, day, 30 * day, 33 * day, false, 100 * day, held, 37 * day},
+		{"another container noticed", false, 0, 3 * day, 0, true, 100 * day, held, 9 * day},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := openRules(t, "team/app:1.0.0", "1.0.0")
+				defer d.store.Close()
+				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				time.Sleep(1000 * day)
+				d.Checker.fetch.opt.ReadCandidates = true
+				d.facts.Pins = true
+				if test.moves {
+					other := container("other", "team/app:1.0.0")
+					other.Labels = map[string]string{"dogwatch.tag.exclude": `^1\.3\.`}
+					d.engine.has(d.engine.list[0], other)
+				}
+				if test.appears {
+					d.run()
+					time.Sleep(time.Hour)
+				}
+				d.made("1.2.0", 90*day)
+				d.made("1.3.0", 80*day)
+				if test.above > 0 {
+					d.made("2.0.0", 70*day)
+				}
+				withdraw := func(tag string) {
+					d.hub.tags["team/app"] = slices.DeleteFunc(d.hub.tags["team/app"], func(t string) bool { return t == tag })
+				}
+				for at := time.Duration(0); at <= test.until; at += time.Hour {
+					if at == test.rule {
+						d.rules.MinAge = setting(7 * day)
+					}
+					if test.moves && at == test.withdraw-day || !test.moves && at == test.withdraw {
+						withdraw("1.2.0")
+						d.made("1.2.0", test.age)
+					}
+					if at == test.withdraw {
+						withdraw("1.3.0")
+					}
+					if at == test.above {
+						withdraw("2.0.0")
+					}
+					d.run()
+					want := test.want
+					if at == test.until {
+						want = offered
+					}
+					if state := d.state(); at >= max(test.withdraw, test.above) && state != want {
+						t.Fatalf("after %s: %s, want %s", at, state, want)
+					}
+					time.Sleep(time.Hour)
+				}
+				d.Checker.fetch.opt.Cache = forgetful{}
+				d.run()
+				if state := d.state(); state != offered {
+					t.Errorf("when nothing of the registry is remembered: %s", state)
+				}
+			})
+		})
+	}
+}
+
 // exactly is a pattern of one text.
 type exactly string
 

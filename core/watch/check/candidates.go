@@ -76,6 +76,9 @@ func (c *Checker) commit(ctx context.Context, change event.Change) error {
 func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) policy.Found {
 	r, minAge, now := s.response, s.rules.MinAge.Value, sdk.TimeOf(now).Time
 	found := policy.Found{Tag: img.Tag.Value, Basis: basis(img, s.labels.tagLabels)}
+	if minAge > 0 {
+		found.AgesSince = cmp.Or(before.AgesSince, now)
+	}
 	// An image that has the very labels of the operator, as of an update, looks for nothing else.
 	appeared := before.Basis == found.Basis ||
 		before.Basis == basis(img, slices.Concat(s.labels.tagLabels, s.labels.imageTagLabels))

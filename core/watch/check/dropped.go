@@ -30,8 +30,10 @@ type tagKind struct {
 	Made    sdk.Time `json:"made,omitzero"`
 	Version string   `json:"version,omitempty"` // of a rolling tag
 	// Unread is whether reading it takes a pull.
-	Unread bool      `json:"unread,omitempty"`
-	At     time.Time `json:"at"`
+	Unread bool `json:"unread,omitempty"`
+	// Since is since when a check knows Digest there; zero for what was read before this was kept.
+	Since time.Time `json:"since,omitzero"`
+	At    time.Time `json:"at"`
 }
 
 func kindsKey(host, name string) string { return "tag kinds " + host + "/" + name }
@@ -167,9 +169,7 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 		return !isRead
 	}
 	for r.left > 0 && slices.ContainsFunc(r.response.selection.Candidates, isUnread) && !r.offersFirst() {
-		now := r.opt.Now()
-		found := r.candidates(*r.image(), r.target.known, now)
-		of := found.Candidates[r.opt.decide(&r.container, r.rules, found, now).Target]
+		of, _ := r.offers(r.opt.Now())
 		if _, isRead := r.known[of.Tag]; isRead || of.Kind != sdk.KindTag {
 			return
 		}
@@ -331,6 +331,10 @@ func (r *kindReader) keep(name string, result dateResult, err error) (kind tagKi
 	kind = tagKind{
 		Artifact: result.artifact, Digest: result.digest, Made: result.made, Version: result.version,
 		Unread: err != nil, At: r.opt.Now(),
+	}
+	kind.Since = sdk.TimeOf(kind.At).Time
+	if earlier, is := r.known[name]; is && earlier.Digest == kind.Digest {
+		kind.Since = earlier.Since
 	}
 	if !kind.Made.IsZero() {
 		r.response.date(name, kind.Made)

@@ -48,20 +48,25 @@ func (r *kindReader) pinTargets(ctx context.Context) {
 		}
 	}
 	for range maxPins {
-		found := r.candidates(*r.image(), r.target.known, now)
-		if len(found.Candidates) == 0 {
-			return
-		}
-		unpinned := found
-		unpinned.Candidates = slices.Clone(found.Candidates)
-		for i := range unpinned.Candidates {
-			unpinned.Candidates[i].Pinned = "not looked at" // what would be offered if it were
-		}
-		c := found.Candidates[r.opt.decide(&r.container, r.rules, unpinned, now).Target]
-		if _, looked := r.response.pins[c.Tag]; looked || c.Kind != sdk.KindTag || !r.pin(ctx, c, now) {
+		c, found := r.offers(now)
+		if _, looked := r.response.pins[c.Tag]; looked || !found || c.Kind != sdk.KindTag || !r.pin(ctx, c, now) {
 			return
 		}
 	}
+}
+
+// offers returns the candidate that is offered or waits, if the images behind all of them are those with the age.
+func (r *kindReader) offers(now time.Time) (c policy.Candidate, found bool) {
+	of := r.candidates(*r.image(), r.target.known, now)
+	if len(of.Candidates) == 0 {
+		return c, false
+	}
+	pinned := of
+	pinned.Candidates = slices.Clone(of.Candidates)
+	for i := range pinned.Candidates {
+		pinned.Candidates[i].Pinned = "not looked at"
+	}
+	return of.Candidates[r.opt.decide(&r.container, r.rules, pinned, now).Target], true
 }
 
 // pin looks which image is behind the tag of a candidate. It returns false if that cannot be found out now.
@@ -79,9 +84,14 @@ func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time)
 		}
 	}
 	p := pin{digest: digest}
-	if isNew := c.FirstSeen.Equal(now); digest != before && !(before == "" && isNew) {
+	switch {
+	case digest == before:
+		if c.Pinned == "" && kind.Since.After(r.lastTrusted(c, now)) {
+			p.since = kind.Since
+		}
+	case before != "" || !c.FirstSeen.Equal(now):
 		p.since, p.moved = now, before != ""
-		r.known[c.Tag] = tagKind{Digest: digest, Unread: true} // what is known is of another image
+		r.known[c.Tag] = tagKind{Digest: digest, Unread: true, Since: now} // what is known is of another image
 		r.read = true
 	}
 	if r.response.pins == nil {
@@ -89,6 +99,18 @@ func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time)
 	}
 	r.response.pins[c.Tag] = p
 	return true
+}
+
+// lastTrusted returns until when the image behind the tag of a candidate may have come there without its age beginning
+// with that: until the candidate was first seen, and where the date of its image counts, until a rule asked for ages.
+func (r *kindReader) lastTrusted(c policy.Candidate, now time.Time) time.Time {
+	if c.Appeared || c.Created.IsZero() {
+		return c.FirstSeen
+	}
+	if agesSince := cmp.Or(r.target.known.AgesSince, now); agesSince.After(c.FirstSeen) {
+		return agesSince
+	}
+	return c.FirstSeen
 }
 
 // Pinned returns the digest of the image that a container is offered, if a rule asks for its age: which image the
