@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -109,19 +109,9 @@ type confirmation struct {
 func (u *UI) confirm(w http.ResponseWriter, r *http.Request, trigger string, chosen []sdk.Container) {
 	v := confirmation{Trigger: trigger, Here: localPath(r.PostFormValue("back"))}
 	for i := range chosen {
-		v.Keys, v.Names = append(v.Keys, chosen[i].Watcher+"/"+chosen[i].Name), append(v.Names, nameOf(&chosen[i]))
+		v.Keys, v.Names = append(v.Keys, chosen[i].Watcher+"/"+chosen[i].Name), append(v.Names, words.Name(&chosen[i]))
 	}
 	u.show(w, r, http.StatusOK, "confirm", page{Title: "Run " + trigger, Nav: "containers", Content: v})
-}
-
-func nameOf(c *sdk.Container) string { return cmp.Or(c.DisplayName, c.Name) }
-
-// names is one container by name, or how many.
-func names(of []sdk.Container) string {
-	if len(of) == 1 {
-		return nameOf(&of[0])
-	}
-	return plural(len(of), "container")
 }
 
 func (u *UI) checkAll(actor auth.Actor) bool {
@@ -131,7 +121,7 @@ func (u *UI) checkAll(actor auth.Actor) bool {
 			if err := u.Service.CheckAll(ctx, actor); err != nil {
 				return "The check did not end: " + err.Error() + ".", true
 			}
-			return "Checked: " + sentence(u.count()) + ".", false
+			return "Checked: " + words.Counts(u.count()) + ".", false
 		})
 }
 
@@ -145,7 +135,7 @@ func (u *UI) count() tally.Counts {
 }
 
 func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
-	return u.tasks.start(task{Title: "Checking " + names(chosen), Steps: len(chosen)},
+	return u.tasks.start(task{Title: "Checking " + words.Names(chosen), Steps: len(chosen)},
 		func(ctx context.Context, step func()) (string, bool) {
 			errs := make([]error, len(chosen))
 			var wait sync.WaitGroup
@@ -179,7 +169,7 @@ func (u *UI) checked(chosen []sdk.Container, errs []error) (string, bool) {
 		}
 		t.Add(&rec.Container)
 	}
-	return "Checked: " + sentence(t) + ".", t.Failed > 0
+	return "Checked: " + words.Counts(t) + ".", t.Failed > 0
 }
 
 func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
@@ -201,7 +191,7 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 
 // runTrigger runs a trigger for containers, one after the other.
 func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) bool {
-	running := task{Title: "Running " + id + " for " + names(chosen), Steps: len(chosen), trigger: id}
+	running := task{Title: "Running " + id + " for " + words.Names(chosen), Steps: len(chosen), trigger: id}
 	for i := range chosen {
 		running.subjects = append(running.subjects, event.Subject(chosen[i]))
 	}
@@ -210,13 +200,13 @@ func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) boo
 		var failed []string
 		for i := range chosen {
 			if err := u.Service.RunTrigger(ctx, actor, typ, name, chosen[i:i+1], false); err != nil {
-				failed = append(failed, nameOf(&chosen[i])+": "+err.Error())
+				failed = append(failed, words.Name(&chosen[i])+": "+err.Error())
 			}
 			step()
 		}
 		if len(failed) > 0 {
 			return "It failed for " + strings.Join(failed, "; ") + ".", true
 		}
-		return "It ran for " + names(chosen) + ".", false
+		return "It ran for " + words.Names(chosen) + ".", false
 	})
 }

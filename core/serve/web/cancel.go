@@ -2,34 +2,16 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
-	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // cancelAgain is how long an operation that was cancelled has no button for that.
 const cancelAgain = 30 * time.Second
-
-// wasStopped reports whether an operation that a user cancelled had begun to change the
-// container, and returned to the old one.
-func wasStopped(op operation.Operation) bool {
-	return op.State == operation.Cancelled && op.Outcome != nil && op.Outcome.State == watcher.RolledBack
-}
-
-// stoppedBy fills in who cancelled an operation; "" where there is no login.
-func stoppedBy(op operation.Operation, format string) string {
-	if op.Cancel == nil || op.Cancel.By == "" || op.Cancel.By == auth.AnonymousName {
-		return ""
-	}
-	return fmt.Sprintf(format, op.Cancel.By)
-}
 
 // cancelOperation has an operation stop, whose page then says so.
 func (u *UI) cancelOperation(w http.ResponseWriter, r *http.Request) {

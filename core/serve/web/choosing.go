@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -71,9 +72,9 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 		return nil
 	}
 	target := update.KeyOf(c).To()
-	word := shortTag(c.Result.Tag)
+	word := words.Tag(c.Result.Tag)
 	if c.UpdateKind.Kind == sdk.KindDigest {
-		word = shortDigest(target)
+		word = words.Digest(target)
 	}
 	if kind := tally.Kind(c); kind != "" {
 		word += " (" + tally.Word(kind) + ")"
@@ -109,7 +110,7 @@ func (u *UI) chooserOf(r *http.Request, chosen []sdk.Container, given url.Values
 		key := c.Watcher + "/" + c.Name
 		if versions := versionsToChoose(c, given.Get("version:"+key)); versions != nil {
 			f.Items = append(f.Items, chooserItem{
-				Key: key, Name: nameOf(c), Href: hrefOf(c), Current: shortTag(c.Image.Tag.Value), Versions: versions,
+				Key: key, Name: words.Name(c), Href: hrefOf(c), Current: words.Tag(c.Image.Tag.Value), Versions: versions,
 			})
 			f.Approve = f.Approve || c.Base == nil
 			f.May = f.May || u.carriesOut(r, c)
@@ -132,7 +133,7 @@ func madeOf(all []policy.Choice, of *sdk.Container, now time.Time) []madeChoice 
 		}
 		version := c.Version()
 		if c.Update.Kind == sdk.KindDigest {
-			version = "the image " + shortDigest(version)
+			version = "the image " + words.Digest(version)
 		}
 		m := madeChoice{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
 		switch {
@@ -178,7 +179,7 @@ func (u *UI) showChooser(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.Back, f.Several, f.Sure = localPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1, true
-	title := "Decide about " + plural(len(f.Items), "update")
+	title := "Decide about " + words.Plural(len(f.Items), "update")
 	if !f.Several {
 		title = "Decide about the update of " + f.Items[0].Name
 	}
@@ -296,7 +297,7 @@ func (u *UI) decideAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Cont
 			u.refuseChoice(w, r, err)
 			return
 		case err != nil:
-			failures = append(failures, nameOf(c)+": "+u.Service.Redact(err.Error()))
+			failures = append(failures, words.Name(c)+": "+u.Service.Redact(err.Error()))
 		default:
 			said.Undo = append(said.Undo, key)
 		}
@@ -332,7 +333,7 @@ func (u *UI) decideOne(r *http.Request, c *sdk.Container, action, version string
 // refuseChoice responds to what cannot be decided.
 func (u *UI) refuseChoice(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem{
-		Title: "Nothing was decided", Detail: sentenceOf(err.Error()), Back: "Back",
+		Title: "Nothing was decided", Detail: words.Sentence(err.Error()), Back: "Back",
 		BackTo: localPath(r.PostFormValue("back")),
 	}
 	var invalid *sdk.InvalidError
@@ -351,9 +352,9 @@ func (u *UI) refuseChoice(w http.ResponseWriter, r *http.Request, err error) {
 // choiceTitle says what was decided, and about what.
 func choiceTitle(action string, of []sdk.Container) string {
 	if action == undoChoices {
-		return "Undone for " + names(of)
+		return "Undone for " + words.Names(of)
 	}
-	return doneTitles[policy.ChoiceKind(action)] + ": " + names(of)
+	return doneTitles[policy.ChoiceKind(action)] + ": " + words.Names(of)
 }
 
 // choiceSentence says what follows from a choice.

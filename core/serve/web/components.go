@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -34,7 +35,7 @@ type kindPage struct {
 type componentRow struct {
 	service.Component
 	Path  string
-	State stateWord
+	State words.State
 	// Facts are the few settings that tell one from the other.
 	Facts []string
 	Last  *lastCheck
@@ -42,9 +43,6 @@ type componentRow struct {
 	Running bool
 	Going   going
 }
-
-// stateWord is a state in a word, and the class of its colour.
-type stateWord struct{ Word, Class string }
 
 // lastCheck is how the last check of a watcher ended.
 type lastCheck struct {
@@ -75,7 +73,7 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Summary = plural(len(all), string(k))
+	p.Summary = words.Plural(len(all), string(k))
 	if failed > 0 {
 		p.Summary += fmt.Sprintf(", %d failed", failed)
 	}
@@ -97,14 +95,14 @@ func (p *kindPage) checking(running map[string]bool, progress []check.Progress) 
 	}
 }
 
-func componentState(state component.State) stateWord {
+func componentState(state component.State) words.State {
 	switch state {
 	case component.Ready:
-		return stateWord{"Ready", "ok"}
+		return words.State{Word: "Ready", Class: "ok"}
 	case component.Failed:
-		return stateWord{"Failed", "failed"}
+		return words.State{Word: "Failed", Class: "failed"}
 	}
-	return stateWord{"Starting", "muted"}
+	return words.State{Word: "Starting", Class: "muted"}
 }
 
 // facts are what distinguishes a component from others of its kind at a glance.
@@ -146,22 +144,22 @@ func takes(threshold string, noRebuilds bool) string {
 		threshold = policy.WithoutRebuilds(threshold)
 	}
 	step, without := strings.CutSuffix(threshold, "-no-digest")
-	words := []string{"up to " + step}
+	parts := []string{"up to " + step}
 	if only, is := strings.CutSuffix(step, "-only"); is {
-		words = []string{only + " only"}
+		parts = []string{only + " only"}
 	}
 	switch step {
 	case "", "all":
 		return ""
 	case "versions":
-		words = []string{"no rebuilds"}
+		parts = []string{"no rebuilds"}
 	case "digest":
-		words = []string{"rebuilds only"}
+		parts = []string{"rebuilds only"}
 	}
 	if without {
-		words = append(words, "no rebuilds")
+		parts = append(parts, "no rebuilds")
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // valueOf returns the value of an option as it is written; "" when there is no such option.
@@ -177,15 +175,15 @@ func valueOf(c service.Component, name string) string {
 // checkOf says in words how a check ended.
 func checkOf(e event.Event) *lastCheck {
 	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
-	last.Said, _ = describe(e)
+	last.Said, _ = words.Event(e)
 	return last
 }
 
 // stateOf is the state of a watcher: one that is ready has not reached its
 // engine when its last check failed.
-func (l *lastCheck) stateOf(s stateWord) stateWord {
+func (l *lastCheck) stateOf(s words.State) words.State {
 	if l.Failed && s.Class == "ok" {
-		return stateWord{"Check failed", "failed"}
+		return words.State{Word: "Check failed", Class: "failed"}
 	}
 	return s
 }
@@ -195,7 +193,7 @@ type componentPage struct {
 	service.Component
 	Title    string
 	Path     string
-	State    stateWord
+	State    words.State
 	Given    []service.Setting
 	Defaults []service.Setting
 	YAML     string
@@ -297,7 +295,7 @@ func newLimitRow(l registry.Limit, now time.Time) limitRow {
 		}
 		row.Said = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
 		if l.Window > 0 {
-			row.Said += " per " + span(l.Window)
+			row.Said += " per " + words.Span(l.Window)
 		}
 	default:
 		row.Said = "does not say what it allows"

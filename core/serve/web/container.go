@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -108,7 +109,7 @@ func containerOf(rec *store.Record, make rows) containerView {
 	if c.Result != nil && v.Kind != "" {
 		v.Link = weblink.Of(c.Result.Link)
 	}
-	v.Platform = joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
+	v.Platform = words.Joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
 	set := label.Of(*c)
 	for _, name := range sortedKeys(c.Labels) {
 		_, fromImage := set.Image[name]
@@ -116,17 +117,6 @@ func containerOf(rec *store.Record, make rows) containerView {
 			labelLine{visible.Line(name), make.redact(c.Labels[name]), fromImage && !set.Unattributed})
 	}
 	return v
-}
-
-func joined(separator string, parts ...string) string {
-	var text string
-	for _, part := range parts {
-		if part != "" && text != "" {
-			text += separator
-		}
-		text += part
-	}
-	return text
 }
 
 // pullOf is the command that gets what is newer, or what runs when nothing is.
@@ -159,7 +149,7 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		case delivery.Sent:
 			line.Word, line.Error = "sent", ""
 		case delivery.Failed:
-			line.Word, line.Failed = "given up after "+plural(d.Attempts, "try"), true
+			line.Word, line.Failed = "given up after "+words.Plural(d.Attempts, "try"), true
 		case delivery.Skipped:
 			line.Word = "not sent: no longer newer"
 		case delivery.Sending:
@@ -180,12 +170,12 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 			break
 		}
 		if e.Choice != nil {
-			lines = append(lines, historyLine{At: e.At, Words: describeChoice(e.Type, *e.Choice)})
+			lines = append(lines, historyLine{At: e.At, Words: words.Choice(e.Type, *e.Choice)})
 			continue
 		}
 		if e.Scan != nil {
-			said, class := describeScan(*e.Scan)
-			lines = append(lines, historyLine{At: e.At, Words: capital(said), Bad: class != ""})
+			said, class := words.Scan(*e.Scan)
+			lines = append(lines, historyLine{At: e.At, Words: words.Capital(said), Bad: class != ""})
 			continue
 		}
 		if e.Container == nil || e.Container.Watcher != c.Watcher {
@@ -194,9 +184,9 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 		line := historyLine{At: e.At}
 		switch e.Type {
 		case event.ContainerAdded:
-			line.Words = "It was found, running " + shortTag(e.Container.Image.Tag.Value)
+			line.Words = "It was found, running " + words.Tag(e.Container.Image.Tag.Value)
 		case event.ContainerReplaced:
-			line.Words = "It was recreated, running " + shortTag(e.Container.Image.Tag.Value)
+			line.Words = "It was recreated, running " + words.Tag(e.Container.Image.Tag.Value)
 		case event.ContainerRenamed:
 			line.Words = "It was renamed, from " + e.From
 		case event.ContainerRemoved:
@@ -221,7 +211,7 @@ func found(c *sdk.Container) string {
 		return offered + kind
 	}
 	if tally.Rebuilt(c) {
-		return shortDigest(c.UpdateKind.RemoteValue) + kind
+		return words.Digest(c.UpdateKind.RemoteValue) + kind
 	}
 	if c.Result == nil {
 		return "unknown"
@@ -245,15 +235,15 @@ func reasonUnless(c, now *sdk.Container) string {
 	return ": " + c.Check.Reason
 }
 
-func changed(e event.Event, now *sdk.Container) (words string, bad bool) {
+func changed(e event.Event, now *sdk.Container) (text string, bad bool) {
 	c := e.Container
 	switch {
 	case e.Aspect == event.Postponed && c.Check.Postponed():
-		return "It could not be asked about; its " + postponed(*c), false
+		return "It could not be asked about; its " + words.Postponed(*c), false
 	case e.Aspect == event.Postponed:
-		return "It was " + postponed(*c), false
+		return "It was " + words.Postponed(*c), false
 	case (e.Aspect == event.Decided || e.Aspect == event.Leveled) && c.Decision != nil:
-		return describeDecision(*c), false
+		return words.Decision(*c), false
 	case c.Error != nil:
 		return "It has a problem: " + c.Error.Message, true
 	case c.Check.State == sdk.CheckFailed:

@@ -2,13 +2,13 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -117,7 +117,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	var all, matching tally.Counts
 	var found []row
 	watchers, registries, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
-	words := strings.Fields(strings.ToLower(q.Search))
+	terms := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
 		r := make.of(rec)
 		v.Update = v.Update || r.Update != ""
@@ -128,7 +128,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 				labels[name]++
 			}
 		}
-		if !q.matches(&r, words) {
+		if !q.matches(&r, terms) {
 			continue
 		}
 		matching.Add(&rec.Container)
@@ -138,7 +138,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 		r.group = q.groupOf(rec, &r)
 		found = append(found, r)
 	}
-	v.Sentence, v.Chips, v.Shown, v.Outages = sentence(all), q.chips(matching), len(found), outagesOf(found)
+	v.Sentence, v.Chips, v.Shown, v.Outages = words.Counts(all), q.chips(matching), len(found), outagesOf(found)
 	v.Groups = grouped(found, q.Sort)
 	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
 	v.Watchers = choices(watchers, q.Watcher, "every watcher")
@@ -155,18 +155,18 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 }
 
 // matches reports whether a row has every word and is of the watcher, the registry and the status.
-func (q listQuery) matches(r *row, words []string) bool {
+func (q listQuery) matches(r *row, terms []string) bool {
 	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry ||
 		q.Status != "" && r.Status != q.Status {
 		return false
 	}
-	if len(words) == 0 {
+	if len(terms) == 0 {
 		return true
 	}
 	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause, r.Postponed, r.Unknown}
 	text := strings.ToLower(strings.Join(texts, "\n"))
-	for _, word := range words {
-		if !strings.Contains(text, word) {
+	for _, term := range terms {
+		if !strings.Contains(text, term) {
 			return false
 		}
 	}
@@ -278,42 +278,6 @@ func (q listQuery) chips(t tally.Counts) []chip {
 		shown = append(shown, c)
 	}
 	return shown
-}
-
-// sentence says how things stand, in a line that begins with what else is to be said.
-func sentence(t tally.Counts, parts ...string) string {
-	if t.All == 0 && len(parts) == 0 {
-		return "No containers yet"
-	}
-	if open := t.Updates - t.Held; open > 0 {
-		parts = append(parts, plural(open, "update"))
-	}
-	if t.Held > 0 {
-		parts = append(parts, fmt.Sprintf("%d held", t.Held))
-	}
-	if t.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
-	}
-	if t.Postponed > 0 {
-		parts = append(parts, plural(t.Postponed, "postponed check"))
-	}
-	if t.Unchecked > 0 {
-		parts = append(parts, plural(t.Unchecked, "container")+" not checked yet")
-	}
-	if t.Unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%d unknown", t.Unknown))
-	}
-	if len(parts) == 0 {
-		return "Everything is up to date"
-	}
-	if t.Current > 0 {
-		parts = append(parts, plural(t.Current, "container")+" up to date")
-	}
-	text := strings.Join(parts, " · ")
-	if t.Stale > 0 {
-		text += fmt.Sprintf("; %d with an update failed as well", t.Stale)
-	}
-	return text
 }
 
 // choices are the entries of a filter, with one for no filter; none when there is nothing to choose.

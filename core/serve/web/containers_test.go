@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -223,19 +224,19 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 			Payload: event.Payload{Container: &web, Aspect: event.Postponed},
 		}},
 	}
-	words := "until " + exactly(until.Time) + ": docker.io limits requests"
+	pause := "until " + words.Exact(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
 		"/containers": {"1 update · 2 postponed checks · 1 container up to date",
-			`<span class="kind">postponed</span>`, `<span class="reason" title="postponed ` + words + `">`, "state=postponed"},
+			`<span class="kind">postponed</span>`, `<span class="reason" title="postponed ` + pause + `">`, "state=postponed"},
 		"/containers?state=postponed":   {"current", "fresh"},
 		"/containers?q=limits+requests": {"current", "old", "fresh"},
 		"/containers/local/current": {`<span class="kind">postponed</span>`,
-			"The last check was postponed " + words + "."},
-		"/containers/local/old": {"1.1.0", "The last check was postponed " + words + "."},
+			"The last check was postponed " + pause + "."},
+		"/containers/local/old": {"1.1.0", "The last check was postponed " + pause + "."},
 		"/": {"<h2>Postponed</h2>",
-			`<a href="/base/containers?q=` + strings.ReplaceAll(url.QueryEscape("postponed "+words), "+", "&#43;") +
-				`">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
-		"/history": {"check postponed " + words},
+			`<a href="/base/containers?q=` + strings.ReplaceAll(url.QueryEscape("postponed "+pause), "+", "&#43;") +
+				`">` + pause + "</a>", `/base/containers/local/fresh">fresh</a>`},
+		"/history": {"check postponed " + pause},
 	} {
 		body := request(u, "GET", path, nil).Body.String()
 		for _, text := range want {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
 // table writes CSV (RFC 4180) whose cells no spreadsheet takes for a formula.
@@ -53,7 +54,7 @@ func eventTable(w io.Writer) table {
 }
 
 func (t table) event(e event.Event) {
-	said, _ := describe(e)
+	said, _ := words.Event(e)
 	t.row(strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, said, e.Run)
 }
 

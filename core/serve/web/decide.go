@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -124,7 +125,7 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, link.ErrChoice):
 		p := u.question(shown, token)
-		p.Wrong = capital(err.Error())
+		p.Wrong = words.Capital(err.Error())
 		u.renderDecision(w, r, http.StatusUnprocessableEntity, p)
 		return
 	case err != nil:
@@ -153,23 +154,23 @@ func (u *UI) snoozeEnd(form url.Values) (until time.Time, ok bool) {
 // about returns a page about the update of a link, without its question.
 func (u *UI) about(shown link.Shown) decidePage {
 	c, k := &shown.Container, shown.Update
-	p := decidePage{From: shortTag(k.FromTag), To: shortTag(k.ToTag), Trigger: shown.Trigger}
+	p := decidePage{From: words.Tag(k.FromTag), To: words.Tag(k.ToTag), Trigger: shown.Trigger}
 	if k.Kind == sdk.KindDigest {
-		p.From, p.To = shortTag(k.FromTag), "rebuilt: "+shortDigest(k.ToDigest)
+		p.From, p.To = words.Tag(k.FromTag), "rebuilt: "+words.Digest(k.ToDigest)
 	}
 	_, p.Name, _ = strings.Cut(k.Subject, "/")
 	if !shown.Known {
 		return p
 	}
-	p.Name, p.Image = nameOf(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
+	p.Name, p.Image = words.Name(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
 	if c.Result != nil && c.Result.Tag == k.ToTag {
 		p.Kind, p.Link = tally.Kind(c), weblink.Of(c.Result.Link)
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {
-			text := capital(u.Service.Redact(reason.Text))
+			text := words.Capital(u.Service.Redact(reason.Text))
 			if !reason.Until.IsZero() {
-				text += ", until " + exactly(reason.Until.Time)
+				text += ", until " + words.Exact(reason.Until.Time)
 			}
 			p.Reasons = append(p.Reasons, text)
 		}
@@ -213,7 +214,7 @@ func doneSentence(chosen policy.ChoiceKind, until time.Time) string {
 	case until.IsZero():
 		return "It is offered again with the next version. You can close this page"
 	}
-	return "It is offered again from " + exactly(until) + " on. You can close this page"
+	return "It is offered again from " + words.Exact(until) + " on. You can close this page"
 }
 
 // linkErrors are the statuses and titles of the reasons for which a link is refused.
@@ -238,7 +239,7 @@ func (u *UI) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.
 	if errors.Is(err, link.ErrUsed) {
 		kind := policy.ChoiceKind(shown.Use.Action)
 		p.Title = doneTitles[kind]
-		p.Done = "This link was used on " + exactly(shown.Use.At) +
+		p.Done = "This link was used on " + words.Exact(shown.Use.At) +
 			", and works once. To change that, open the pages of Dogwatch"
 		u.renderDecision(w, r, http.StatusGone, p)
 		return

@@ -10,6 +10,7 @@ import (
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -34,30 +35,6 @@ type decision struct {
 	Also []string
 }
 
-// reasonWords are the reasons of held updates in two or three words.
-var reasonWords = map[string]string{
-	policy.ReasonThreshold:   "too large a step",
-	policy.ReasonMinAge:      "too young",
-	policy.ReasonWindow:      "window closed",
-	policy.ReasonFreeze:      "freeze",
-	policy.ReasonSkipRule:    "skipped by a rule",
-	policy.ReasonSkipped:     "skipped",
-	policy.ReasonSnoozed:     "snoozed",
-	policy.ReasonCameBack:    "did not work",
-	policy.ReasonMajor:       "major update",
-	policy.ReasonUndone:      "rolled back by you",
-	policy.ReasonInvalidRule: "wrong rule",
-	policy.ReasonSecurity:    "security fix",
-}
-
-// reasonWord is a reason in two or three words.
-func reasonWord(code string) string {
-	if word, known := reasonWords[code]; known {
-		return word
-	}
-	return "held"
-}
-
 // decisionOf says what became of the update of a container. What labels and plugins wrote goes through redact.
 func decisionOf(c *sdk.Container, redact func(string) string) decision {
 	d := decision{State: tally.State(c), Approval: tally.Approval(c), Also: tally.Others(c)}
@@ -67,12 +44,12 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 	for _, r := range c.Decision.Reasons {
 		d.Approved = d.Approved || r.Code == policy.ReasonApproved
 		if d.Code == "" && r.Code != policy.ReasonApproved {
-			d.Code, d.Short, d.Until = r.Code, reasonWord(r.Code), r.Until.Time
+			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code), r.Until.Time
 			if r.Code == policy.ReasonStack { // which says by what in few words
 				d.Short = redact(r.Text)
 			}
 		}
-		d.Reasons = append(d.Reasons, capital(redact(policypreview.Sentence(r))))
+		d.Reasons = append(d.Reasons, words.Capital(redact(policypreview.Sentence(r))))
 	}
 	return d
 }
@@ -95,7 +72,7 @@ func (d decision) brief(now time.Time) string {
 	case d.Until.IsZero():
 		return "held: " + d.Short
 	}
-	return "held: " + d.Short + ", ends " + relative(now.Sub(d.Until))
+	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until))
 }
 
 // CameBack reports whether an update was tried and rolled back, and a user has to decide.
@@ -117,7 +94,7 @@ func approvalsOf(all []row) []line {
 	if len(of) == 0 {
 		return nil
 	}
-	text := plural(len(of), "update") + " to approve"
+	text := words.Plural(len(of), "update") + " to approve"
 	return []line{about(of, line{Kind: "approval", Word: "approve", Text: text, To: "/containers?state=approval"})}
 }
 
@@ -129,7 +106,7 @@ func cameBackOf(all []row, said map[string]bool) []line {
 		return nil
 	}
 	return []line{about(of, line{
-		Kind: "major", Word: "did not work", Text: plural(len(of), "update") + " rolled back",
+		Kind: "major", Word: "did not work", Text: words.Plural(len(of), "update") + " rolled back",
 		To: "/containers?state=updates",
 	})}
 }
@@ -155,22 +132,22 @@ func waitingOf(all []row, now time.Time) []line {
 	var lines []line
 	for _, reason := range order {
 		of := byReason[reason]
-		text := plural(len(of), "update") + ", " + cmp.Or(of[0].Short, reasonWord(""))
+		text := words.Plural(len(of), "update") + ", " + cmp.Or(of[0].Short, words.Reason(""))
 		if next := earliest(of); !next.IsZero() {
-			text += ", the next one " + relative(now.Sub(next))
+			text += ", the next one " + words.Relative(now.Sub(next))
 		}
 		lines = append(lines, about(of, line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
 	}
 	if of := rowsIn(all, sdk.StateAutomatic); len(of) > 0 {
 		lines = append(lines, about(of, line{
 			Kind: "ok", Word: "automatic",
-			Text: plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+			Text: words.Plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
 		}))
 	}
 	if len(follow) > 0 {
-		text := plural(len(follow), "update") + ", carried out " + relative(now.Sub(earliest(follow)))
+		text := words.Plural(len(follow), "update") + ", carried out " + words.Relative(now.Sub(earliest(follow)))
 		if len(follow) > 1 {
-			text = plural(len(follow), "update") + ", the first carried out " + relative(now.Sub(earliest(follow)))
+			text = words.Plural(len(follow), "update") + ", the first carried out " + words.Relative(now.Sub(earliest(follow)))
 		}
 		lines = append(lines, about(follow, line{Kind: "ok", Word: "automatic", Text: text, To: "/containers?state=held"}))
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
 // deliveryStates are the choices of the filter, in the order of what needs a person.
@@ -82,7 +82,7 @@ func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Deliver
 // deliveryRow is a delivery in words.
 type deliveryRow struct {
 	delivery.Delivery
-	State stateWord
+	State words.State
 	// About is what it is about, Path the page of that.
 	About, Path string
 	// Said is what became of it; Retry whether a person may have it sent again.
@@ -91,25 +91,25 @@ type deliveryRow struct {
 }
 
 func newDeliveryRow(d delivery.Delivery) deliveryRow {
-	row := deliveryRow{Delivery: d, About: aboutOf(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
-	tries := plural(d.Attempts, "attempt")
+	row := deliveryRow{Delivery: d, About: words.Delivery(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
+	tries := words.Plural(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
-		row.State, row.Said = stateWord{"Waiting", "muted"}, "to be sent"
+		row.State, row.Said = words.State{Word: "Waiting", Class: "muted"}, "to be sent"
 		if d.Attempts > 0 {
-			row.Said = "tried " + timesWord(d.Attempts) + ", to be tried again"
+			row.Said = "tried " + words.Times(d.Attempts) + ", to be tried again"
 		}
 	case delivery.Sending:
-		row.State, row.Said = stateWord{"Sending", "muted"}, "on its way"
+		row.State, row.Said = words.State{Word: "Sending", Class: "muted"}, "on its way"
 	case delivery.Sent:
-		row.State, row.Said = stateWord{"Sent", "ok"}, "sent"
+		row.State, row.Said = words.State{Word: "Sent", Class: "ok"}, "sent"
 		if d.Attempts > 1 {
 			row.Said = "sent at attempt " + fmt.Sprint(d.Attempts)
 		}
 	case delivery.Failed:
-		row.State, row.Said = stateWord{"Failed", "failed"}, "given up after "+tries
+		row.State, row.Said = words.State{Word: "Failed", Class: "failed"}, "given up after "+tries
 	default:
-		row.State, row.Said = stateWord{"Skipped", "muted"}, "not worth sending any more"
+		row.State, row.Said = words.State{Word: "Skipped", Class: "muted"}, "not worth sending any more"
 	}
 	return row
 }
@@ -120,8 +120,4 @@ func deliveryRows(all []delivery.Delivery) []deliveryRow {
 		rows[i] = newDeliveryRow(d)
 	}
 	return rows
-}
-
-func timesWord(n int) string {
-	return cmp.Or(map[int]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }

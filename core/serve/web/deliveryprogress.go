@@ -1,31 +1,13 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
-
-// stepText is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)".
-func stepText(p dispatch.Progress) string {
-	text := p.Phase
-	switch {
-	case text == "":
-		text = p.Message
-	case p.Message != "":
-		text += ": " + p.Message
-	}
-	switch {
-	case p.Total <= 0:
-		return text
-	case text == "":
-		return fmt.Sprintf("%d of %d", p.Current, p.Total)
-	}
-	return fmt.Sprintf("%s (%d of %d)", text, p.Current, p.Total)
-}
 
 // addSteps adds the latest steps to the rows of deliveries that are being sent.
 func addSteps(rows []deliveryRow, steps []dispatch.Progress) {
@@ -34,7 +16,7 @@ func addSteps(rows []deliveryRow, steps []dispatch.Progress) {
 		if at < 0 || rows[i].Delivery.State != delivery.Sending {
 			continue
 		}
-		if text := stepText(steps[at]); text != "" {
+		if text := words.Step(steps[at]); text != "" {
 			rows[i].Said += ": " + text
 		}
 	}
@@ -56,7 +38,7 @@ func (u *UI) tasksView(r *http.Request) tasksView {
 		t := &v.Tasks[i]
 		for _, p := range steps {
 			if t.Running() && p.Manual && p.Trigger == t.trigger && slices.Contains(t.subjects, p.Subject) {
-				t.Step = stepText(p)
+				t.Step = words.Step(p)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -22,7 +23,7 @@ func TestStepText(t *testing.T) {
 		"0 of 10":                 {Total: 10},
 		"pull (0 of 10)":          {Phase: "pull", Total: 10},
 	} {
-		if got := stepText(p); got != want {
+		if got := words.Step(p); got != want {
 			t.Errorf("%+v is %q, want %q", p, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -218,9 +219,9 @@ func (u *UI) emptyOf(ctx context.Context, actor auth.Actor, rows int) *emptyView
 // headline says in one line how the containers are, and whether there may be others that nobody can see.
 func headline(t tally.Counts, watchers []service.Component) string {
 	if down := len(componentsOf(watchers)); down > 0 {
-		return sentence(t, plural(down, "failed watcher"))
+		return words.Counts(t, words.Plural(down, "failed watcher"))
 	}
-	return sentence(t)
+	return words.Counts(t)
 }
 
 // startPage is the guide as a page.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
@@ -170,7 +171,7 @@ func TestDescribeEvents(t *testing.T) {
 		"changed from info to debug by ana from 10.0.0.1|",
 	}
 	for i, e := range everyEvent() {
-		said, class := describe(e)
+		said, class := words.Event(e)
 		if got := said + "|" + class; got != want[i] {
 			t.Errorf("%s: got %q, want %q", e.Type, got, want[i])
 		}

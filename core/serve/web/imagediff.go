@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 )
@@ -31,18 +32,18 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 	d, err := u.Service.ImageDiff(r.Context(), u.actor(r), c.ID)
 	if err != nil {
 		u.renderError(w, r, refusalStatus(err), problem{
-			Title: "The images of " + nameOf(c) + " cannot be compared", Detail: sentenceOf(err.Error()),
-			Back: "To " + nameOf(c), BackTo: hrefOf(c),
+			Title: "The images of " + words.Name(c) + " cannot be compared", Detail: words.Sentence(err.Error()),
+			Back: "To " + words.Name(c), BackTo: hrefOf(c),
 		})
 		return
 	}
 	v := imageDiffView{
-		Name: nameOf(c), Href: hrefOf(c), Image: repositoryOf(d.From.Reference), Diff: d,
-		Before: bytesWord(d.Size.Before), After: bytesWord(d.Size.After),
+		Name: words.Name(c), Href: hrefOf(c), Image: words.Repository(d.From.Reference), Diff: d,
+		Before: words.Bytes(d.Size.Before), After: words.Bytes(d.Size.After),
 	}
-	v.From, v.To = versionsOf(d.From, d.To)
+	v.From, v.To = words.Versions(d.From, d.To)
 	if d.Layers != nil {
-		v.Download = bytesWord(d.Layers.Download)
+		v.Download = words.Bytes(d.Layers.Download)
 	}
 	for _, change := range d.Changes {
 		if change.Kind == imagediff.Label {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -35,7 +36,7 @@ func (u *UI) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, service.ErrForbidden):
 		u.renderError(w, r, http.StatusForbidden, problem{
-			Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 	case err != nil:
 		u.internalError(w, r, "revoke the links", err)

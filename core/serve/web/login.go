@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
@@ -117,7 +116,7 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
-		p.Wrong = capital(err.Error())
+		p.Wrong = words.Capital(err.Error())
 		u.renderLogin(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
 		p.Wrong = "The user or the password is wrong"
@@ -145,15 +144,6 @@ func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why stri
 		return
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")
-	p.Wrong = capital(why)
+	p.Wrong = words.Capital(why)
 	u.renderLogin(w, r, status, p)
-}
-
-// capital begins a message as a sentence does.
-func capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[size:]
 }

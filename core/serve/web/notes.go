@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -34,7 +35,7 @@ const (
 // notes reads the release notes of a container.
 func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 	n := u.Service.Notes(ctx, c)
-	v := &notesView{Reason: capital(n.Reason), Incomplete: n.Incomplete}
+	v := &notesView{Reason: words.Capital(n.Reason), Incomplete: n.Incomplete}
 	for i, one := range n.Notes {
 		line := noteLine{Note: one, Open: i < openNotes}
 		line.Breaking, line.Action = u.plainLines(one.Breaking), u.plainLines(one.Action)

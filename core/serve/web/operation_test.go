@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -303,7 +304,7 @@ func TestVersionsOfImages(t *testing.T) {
 			Reference: "a:2",
 		}},
 	} {
-		if from, to := versionsOf(test.from, test.to); from+" → "+to != want {
+		if from, to := words.Versions(test.from, test.to); from+" → "+to != want {
 			t.Errorf("%s → %s, want %s", from, to, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -44,7 +45,7 @@ type operationsPage struct {
 // operationRow is an operation in a list.
 type operationRow struct {
 	ID, About, Path, Link string
-	State                 stateWord
+	State                 words.State
 	Said                  string
 	Error, By             string
 	At                    time.Time
@@ -102,34 +103,26 @@ func newOperationsPage(q operationQuery, wrong []string, found []operation.Opera
 func operationRows(all []operation.Operation) []operationRow {
 	var rows []operationRow
 	for _, op := range all {
-		from, to := versionsOf(op.Plan.From, watcher.PlannedImage{
+		from, to := words.Versions(op.Plan.From, watcher.PlannedImage{
 			Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 		})
 		row := operationRow{
 			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name),
-			Link: operationPath(op.ID), State: operationState(op),
-			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
+			Link: operationPath(op.ID), State: words.OperationState(op),
+			Said: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
-		if wasStopped(op) {
+		if words.Stopped(op) {
 			row.Error = ""
 		}
 		if op.State.Ended() {
 			row.At = op.Ended
-		} else if now := stepNow(op); now != "" {
+		} else if now := words.StepNow(op); now != "" {
 			row.Said += ": " + now
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// stepNow is the step of an operation that is under way, or that was the last; "" before the first.
-func stepNow(op operation.Operation) string {
-	if len(op.Steps) == 0 {
-		return ""
-	}
-	return op.Steps[len(op.Steps)-1].Text
 }
 
 func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
@@ -162,18 +155,6 @@ func (u *UI) underWay(ctx context.Context) map[string]operation.Operation {
 	return byKey
 }
 
-// doing says what is being done to a container: "updating: start the new web".
-func doing(op operation.Operation) string {
-	word := "updating"
-	if op.Kind == operation.Rollback {
-		word = "rolling back"
-	}
-	if op.State == operation.Queued {
-		return "waiting to be " + map[string]string{"updating": "updated", "rolling back": "rolled back"}[word]
-	}
-	return joined(": ", word, stepNow(op))
-}
-
 // shownEnds is how long the overview shows operations that ended badly.
 const shownEnds = 24 * time.Hour
 
@@ -183,7 +164,7 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 	for _, key := range sortedKeys(open) {
 		op := open[key]
 		lines = append(lines, line{
-			Kind: operationState(op).Class, Word: "under way", Text: op.Name + ": " + doing(op),
+			Kind: words.OperationState(op).Class, Word: "under way", Text: op.Name + ": " + words.Doing(op),
 			To: operationPath(op.ID), Act: "See how it goes",
 		})
 	}
@@ -197,9 +178,9 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
 			continue
 		}
-		said, _ := operationEnd(op)
+		said, _ := words.OperationEnd(op)
 		lines = append(lines, line{
-			Kind: "failed", Word: strings.ToLower(operationState(op).Word), Text: op.Name + ": " + said,
+			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + said,
 			To: operationPath(op.ID), Act: "See what happened",
 		})
 	}
@@ -244,7 +225,7 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	for _, op := range found {
 		switch {
 		case !op.State.Ended():
-			v.Doing, v.DoingPath = doing(op), operationPath(op.ID)
+			v.Doing, v.DoingPath = words.Doing(op), operationPath(op.ID)
 			v.Update = false
 		case op.State == operation.Succeeded && op.ContainerID == c.ID &&
 			!op.Rules.DryRun: // the next check says what is newer
@@ -263,7 +244,7 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 		if err != nil {
 			return v, err
 		}
-		v.Rollback, v.Previous = previous != "", tagOf(previous)
+		v.Rollback, v.Previous = previous != "", words.TagOf(previous)
 	}
 	return v, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -99,7 +100,7 @@ func updatesOf(all []row) []line {
 			}
 		})
 		if len(of) > 0 {
-			noun := plural(len(of), k.noun)
+			noun := words.Plural(len(of), k.noun)
 			if k.noun == "patch" && len(of) > 1 {
 				noun = fmt.Sprintf("%d patches", len(of))
 			}
@@ -143,7 +144,7 @@ func outagesOf(all []row) []line {
 }
 
 // outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
-func outage(f tally.Failure[row]) string { return f.Text + ": " + plural(len(f.Of), "container") }
+func outage(f tally.Failure[row]) string { return f.Text + ": " + words.Plural(len(f.Of), "container") }
 
 // searchPath is the list of the containers that a text is found in.
 func searchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }
@@ -186,7 +187,7 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []line
 	for _, w := range order {
-		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, plural(counts[w], "message"), w.reason)
+		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, words.Plural(counts[w], "message"), w.reason)
 		if updates[w.trigger] {
 			word, text = "failed", w.trigger+": "+w.reason
 		}
@@ -214,7 +215,7 @@ func watchersOf(
 				l.Running = e.At.After(started) // an earlier process may have been killed during a check
 				continue
 			}
-			l.Last, l.Words = e.At, plural(e.Check.Containers, "container")
+			l.Last, l.Words = e.At, words.Plural(e.Check.Containers, "container")
 			if e.Type == event.CheckFailed {
 				l.Words, l.Bad = e.Check.Error, true
 			}
@@ -254,7 +255,7 @@ func pluginsOf(of []service.Plugin) []line {
 			continue
 		}
 		lines = append(lines, line{
-			Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error),
+			Kind: "failed", Word: "plugin", Text: words.Joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error),
 			To: "/plugins", Act: "See what to do",
 		})
 	}
@@ -280,7 +281,7 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 			switch {
 			case l.PausedUntil.After(now):
 				said = append(said,
-					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
+					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
 				said = append(said, fmt.Sprintf("%s: %s.", l.Host, newLimitRow(l, now).Said))
 			}

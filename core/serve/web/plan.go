@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -102,13 +103,13 @@ const unchangedCompose = "compose.unchanged"
 // planOf makes the page of a plan; accepted are the codes of blocks that the user accepts.
 func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
 	v := planView{
-		Rollback: kind == operation.Rollback, Name: nameOf(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
-		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
+		Rollback: kind == operation.Rollback, Name: words.Name(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
+		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Warnings: warningsOf(p.Warnings),
-		Writable: bytesWord(p.Space.Writable), Download: bytesWord(p.Space.Download),
+		Writable: words.Bytes(p.Space.Writable), Download: words.Bytes(p.Space.Download),
 		Paste: updater.Paste(p.Blocks),
 	}
-	v.From, v.To = versionsOf(p.From, p.To)
+	v.From, v.To = words.Versions(p.From, p.To)
 	v.Confirm = true
 	for _, b := range p.Blocks {
 		v.Blocks = append(v.Blocks, blockLine{b, slices.Contains(accepted, b.Code)})
@@ -125,7 +126,7 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 func backupsOf(all []watcher.Backup) []backupLine {
 	var lines []backupLine
 	for _, b := range all {
-		lines = append(lines, backupLine{b, bytesWord(b.Size)})
+		lines = append(lines, backupLine{b, words.Bytes(b.Size)})
 	}
 	return lines
 }
@@ -192,11 +193,11 @@ func (u *UI) renderPlan(
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
 	plan, err := u.Service.Plan(r.Context(), actor, change)
 	if err != nil {
-		title := nameOf(c) + " cannot be updated"
+		title := words.Name(c) + " cannot be updated"
 		if change.Kind == operation.Rollback {
-			title = nameOf(c) + " cannot be rolled back"
+			title = words.Name(c) + " cannot be rolled back"
 		}
-		u.renderRefusal(w, r, title, err, "To "+nameOf(c), hrefOf(c))
+		u.renderRefusal(w, r, title, err, "To "+words.Name(c), hrefOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)
@@ -248,7 +249,7 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 		case errors.Is(err, updater.ErrBlocked):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
 		default:
-			u.renderRefusal(w, r, nameOf(&rec.Container)+" is as it was", err, "To "+nameOf(&rec.Container),
+			u.renderRefusal(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
 				hrefOf(&rec.Container))
 		}
 	}
@@ -260,7 +261,7 @@ func forbiddenText(p service.Permission) string {
 	if p.Allowed || p.Why == "" {
 		return ""
 	}
-	return "It cannot be updated from here, since " + sentenceOf(joined(": ", p.Why, p.Remedy))
+	return "It cannot be updated from here, since " + words.Sentence(words.Joined(": ", p.Why, p.Remedy))
 }
 
 // containerBackups renders the stopped predecessors of a container, which only its engine knows.
@@ -284,7 +285,7 @@ func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
 		v.changes, err = u.changesOf(r, &rec.Container)
 	}
 	if err != nil {
-		v.Failed = sentenceOf(err.Error())
+		v.Failed = words.Sentence(err.Error())
 	}
 	u.fragment(w, r, "container", "backups", v)
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
@@ -35,7 +36,7 @@ type releaseLine struct {
 func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
 	v := planDetails{Kind: o.Kind}
 	for _, l := range o.Levels {
-		line := levelLine{Tag: shortTag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
+		line := levelLine{Tag: words.Tag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
 		line.Href = path + "?" + url.Values{"version": {l.Tag}}.Encode()
 		v.Levels = append(v.Levels, line)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
 // pluginPage is the list of plugins.
@@ -32,7 +33,7 @@ type pluginRow struct {
 	Grants  []pluginGrant
 	// Anchor is its place on the page, Path the start of its addresses.
 	Anchor, Path string
-	State        stateWord
+	State        words.State
 	// Means says what the state means, and what to do about it.
 	Means  string
 	Memory string
@@ -81,18 +82,18 @@ func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage 
 			bad++
 		}
 	}
-	p.Summary = fmt.Sprintf("%s, %d running", plural(len(all), "plugin"), running)
+	p.Summary = fmt.Sprintf("%s, %d running", words.Plural(len(all), "plugin"), running)
 	if bad > 0 {
 		p.Summary += fmt.Sprintf(", %d that need you", bad)
 	}
 	if memory > 0 {
-		p.Summary += ", " + bytesWord(memory) + " together"
+		p.Summary += ", " + words.Bytes(memory) + " together"
 	}
 	return p
 }
 
 func newPluginRow(b service.Plugin, operator bool) pluginRow {
-	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: bytesWord(b.Memory)}
+	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
 		row.Types = append(row.Types, pluginType{string(t.Kind) + " " + t.Type, typePath(t.Kind, t.Type)})
 	}
@@ -104,38 +105,38 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 			row.Missing = append(row.Missing, capability)
 		}
 	}
-	word := capital(b.State.Word())
+	word := words.Capital(b.State.Word())
 	switch b.State {
 	case plugin.Running:
-		row.State = stateWord{word, "ok"}
+		row.State = words.State{Word: word, Class: "ok"}
 		if b.Error != "" {
 			row.Trust = !b.Builtin && operator && b.SHA256 != ""
 			row.Means = "Its file is another one now, which may not run. The process of the file before goes on until it ends." + trustAdvice(row.Trust, operator)
 		}
 	case plugin.Starting:
-		row.State = stateWord{word, "muted"}
+		row.State = words.State{Word: word, Class: "muted"}
 	case plugin.Stopped:
-		row.State, row.Means = stateWord{word, "muted"}, "Nothing that is configured uses it, so no process runs."
+		row.State, row.Means = words.State{Word: word, Class: "muted"}, "Nothing that is configured uses it, so no process runs."
 	case plugin.Backoff:
-		row.State, row.Means = stateWord{word, "failed"},
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
 			"It died and is started again after a pause. Restart tries at once."
 	case plugin.Broken:
-		row.State, row.Means = stateWord{word, "failed"},
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
 			"It died too often in a row. Its log lines say why; Restart gives it another chance."
 	case plugin.Untrusted:
-		row.State, row.Trust = stateWord{word, "failed"}, !b.Builtin && operator && b.SHA256 != ""
+		row.State, row.Trust = words.State{Word: word, Class: "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
 	case plugin.Rejected:
 		if b.HeldBy != "" {
-			row.State, row.Means = stateWord{word, "failed"},
+			row.State, row.Means = words.State{Word: word, Class: "failed"},
 				"A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+
 					" is gone this one is judged again."
 			break
 		}
-		row.State, row.Means = stateWord{word, "failed"},
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
 			"It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
-		row.State = stateWord{word, "muted"}
+		row.State = words.State{Word: word, Class: "muted"}
 	}
 	return row
 }
@@ -149,19 +150,6 @@ func trustAdvice(can, operator bool) string {
 		return " Who is logged in can trust it."
 	}
 	return ""
-}
-
-// bytesWord writes a size as users read it; "" for none.
-func bytesWord(n int64) string {
-	switch {
-	case n <= 0:
-		return ""
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%d KB", n>>10)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
 // pluginSaid are the sentences that the address of the page can select.

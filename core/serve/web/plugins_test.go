@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -182,7 +183,7 @@ func TestTrustPluginForbidsTokens(t *testing.T) {
 
 func TestBytesWord(t *testing.T) {
 	for n, want := range map[int64]string{0: "", -1: "", 2048: "2 KB", 1 << 20: "1.0 MB", 20_500_000: "19.6 MB"} {
-		if got := bytesWord(n); got != want {
+		if got := words.Bytes(n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -37,7 +38,7 @@ type policyUse struct {
 // policyUpdate is what becomes of an update.
 type policyUpdate struct {
 	Name, Path, Running, Target string
-	State                       stateWord
+	State                       words.State
 	// Before is its state without the rule that is tried; "" when that is the same.
 	Before string
 	Why    []string
@@ -77,11 +78,11 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 }
 
 // decisionState is a state of a decision as users read it.
-func decisionState(state string) stateWord {
+func decisionState(state string) words.State {
 	if state == sdk.StateHeld {
-		return stateWord{state, ""}
+		return words.State{Word: state, Class: ""}
 	}
-	return stateWord{state, "ok"}
+	return words.State{Word: state, Class: "ok"}
 }
 
 func (u *UI) showPolicies(w http.ResponseWriter, r *http.Request) {

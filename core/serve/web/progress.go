@@ -31,13 +31,13 @@ func (g going) Words() string {
 }
 
 // goingOn adds to a sentence about all containers that they are being checked.
-func goingOn(sentence string, progress []check.Progress) string {
+func goingOn(sentence string, checks []check.Progress) string {
 	sum := going{}
-	for _, p := range progress {
+	for _, p := range checks {
 		sum.Checked, sum.Total = sum.Checked+p.Checked, sum.Total+p.Total
 	}
-	if words := sum.Words(); words != "" {
-		sentence += " · being checked, " + words
+	if progress := sum.Words(); progress != "" {
+		sentence += " · being checked, " + progress
 	}
 	return sentence
 }

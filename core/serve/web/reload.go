@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
 // reloadPage shows what a reload of the configuration would change, or has changed.
@@ -36,12 +37,12 @@ func (u *UI) reloaded(w http.ResponseWriter, r *http.Request, result reload.Resu
 	switch {
 	case errors.Is(err, reload.ErrUnsupported):
 		u.renderError(w, r, http.StatusConflict, problem{
-			Title: "There is nothing to reload", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+			Title: "There is nothing to reload", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 		return
 	case errors.Is(err, service.ErrForbidden):
 		u.renderError(w, r, http.StatusForbidden, problem{
-			Title: "This is not allowed", Detail: capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 		return
 	case err != nil:

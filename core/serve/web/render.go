@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
@@ -83,7 +84,7 @@ func (u *UI) functions() template.FuncMap {
 		"day":      day,
 		"kindWord": tally.Word,
 		"link":     weblink.Of,
-		"plural":   plural,
+		"plural":   words.Plural,
 		"join":     strings.Join,
 		"list":     func(items ...any) []any { return items },
 	}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -61,7 +61,7 @@ func (m rows) of(rec *store.Record) row {
 	r := row{
 		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name),
 		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
-		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
+		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
 		Stack: c.Stack, Status: c.Status,
 		Part: tally.PartOf(c),
 	}
@@ -71,7 +71,7 @@ func (m rows) of(rec *store.Record) row {
 	if r.Kind != "" && c.Result != nil {
 		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
 		if tally.Rebuilt(c) {
-			r.New = shortDigest(c.UpdateKind.RemoteValue)
+			r.New = words.Digest(c.UpdateKind.RemoteValue)
 			if running, offered := tally.Versions(c); running != "" {
 				r.Current, r.New = r.Current+" ("+running+")", offered
 			}
@@ -97,10 +97,10 @@ func (m rows) of(rec *store.Record) row {
 		}
 	}
 	if c.Check.Postponed() {
-		r.Postponed = "postponed until " + exactly(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
+		r.Postponed = "postponed until " + words.Exact(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
-		r.Doing, r.DoingPath = doing(op), operationPath(op.ID)
+		r.Doing, r.DoingPath = words.Doing(op), operationPath(op.ID)
 	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
 		r.Update = changePath(operation.Update, c)
 	}
@@ -148,24 +148,4 @@ func (r *row) needs() bool {
 // hrefOf is the page of a container, below the base path.
 func hrefOf(c *sdk.Container) string {
 	return "/containers/" + url.PathEscape(c.Watcher) + "/" + url.PathEscape(c.Name)
-}
-
-// shortDigest is the beginning of a digest, enough to tell two apart.
-func shortDigest(digest string) string {
-	_, hex, found := strings.Cut(digest, ":")
-	if !found {
-		hex = digest
-	}
-	return hex[:min(len(hex), 12)]
-}
-
-// shortTag is a tag, or the beginning of the digest that stands in its place.
-func shortTag(tag string) string {
-	if strings.HasPrefix(tag, "sha256:") {
-		return "@" + shortDigest(tag)
-	}
-	if tag == "" {
-		return "no tag"
-	}
-	return tag
 }

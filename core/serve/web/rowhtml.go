@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
@@ -61,7 +62,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case !r.Released.IsZero():
 		b.raw(string(u.ago(r.Released)))
 	case !r.Seen.IsZero():
-		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(relative(u.Now().Sub(r.Seen))).raw(`</span>`)
+		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(u.Now().Sub(r.Seen))).raw(`</span>`)
 	}
 	b.raw(`</span>`)
 	if r.Update != "" {
@@ -76,7 +77,7 @@ const running = "running"
 
 // seenTitle explains what stands in for the age of a release.
 func seenTitle(seen time.Time) string {
-	return "Dogwatch has known of it since " + exactly(seen) + ". When it was released is not known."
+	return "Dogwatch has known of it since " + words.Exact(seen) + ". When it was released is not known."
 }
 
 // rowWriter writes markup of ours and texts of others.

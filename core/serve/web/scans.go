@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -46,7 +47,7 @@ func (u *UI) scanOf(ctx context.Context, r *http.Request, c *sdk.Container) *sca
 		return v
 	}
 	v.Busy = v.State == scan.Waiting || v.State == scan.Running
-	v.Error = sentenceOf(v.Error)
+	v.Error = words.Sentence(v.Error)
 	if known := v.Comparison; known != nil {
 		v.Findings = []findingGroup{
 			groupOf("fixed", known.Fixed.Total(), known.FixedFindings),
@@ -105,21 +106,9 @@ func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := u.Service.Scan(u.actor(r), rec.Container); err != nil {
-		u.renderRefusal(w, r, "The images of "+nameOf(&rec.Container)+" are not scanned", err,
-			"To "+nameOf(&rec.Container), hrefOf(&rec.Container))
+		u.renderRefusal(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
+			"To "+words.Name(&rec.Container), hrefOf(&rec.Container))
 		return
 	}
 	http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)
-}
-
-// describeScan says how a scan ended, and the class of its colour.
-func describeScan(s event.Scan) (said, class string) {
-	what := "images scanned"
-	if s.Actor != "" {
-		what += " for " + s.Actor
-	}
-	if s.Error != "" {
-		return what + " without success: " + s.Error, "bad"
-	}
-	return what + ": " + s.Version + " " + s.Summary, ""
 }

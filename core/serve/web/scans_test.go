@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -112,7 +113,7 @@ func TestScanEventsInWords(t *testing.T) {
 			Actor: "a rule", Version: "1.1.0", Error: "it did not end",
 		},
 	} {
-		if got, class := describe(event.Event{
+		if got, class := words.Event(event.Event{
 			Type: event.ScanFinished, Payload: event.Payload{Scan: &s},
 		}); got != said || (class == "bad") != (s.Error != "") {
 			t.Errorf("%q, %q", got, class)

@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -85,7 +86,7 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 			v.Ready++
 		}
 	}
-	u.show(w, r, http.StatusOK, "selection", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+	u.show(w, r, http.StatusOK, "selection", page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
 }
 
 // planLines plans updates, a few at the same time.
@@ -107,29 +108,29 @@ func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
 
 // planLine plans the update of one container.
 func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) planLine {
-	l := planLine{Key: c.Watcher + "/" + c.Name, Name: nameOf(c), Path: changePath(operation.Update, c), Href: hrefOf(c)}
+	l := planLine{Key: c.Watcher + "/" + c.Name, Name: words.Name(c), Path: changePath(operation.Update, c), Href: hrefOf(c)}
 	plan, err := u.Service.Plan(ctx, actor, service.Change{Container: c.ID, Kind: operation.Update})
 	switch {
 	case errors.Is(err, updater.ErrNoUpdate):
 		l.Problem = "Nothing newer is known."
 		return l
 	case err != nil:
-		l.Problem = sentenceOf(err.Error())
+		l.Problem = words.Sentence(err.Error())
 		return l
 	}
 	if permission := u.Service.UpdatePermission(actor, c.Watcher); !permission.Allowed {
 		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
 	}
-	l.From, l.To = versionsOf(plan.From, plan.To)
+	l.From, l.To = words.Versions(plan.From, plan.To)
 	planned := u.Service.ByHand(ctx, *c)
 	l.Kind = tally.Kind(&planned)
-	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)
+	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, words.Bytes(plan.Space.Download)
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {
-			l.Problem = joined(" ", l.Problem, sentenceOf(b.Text))
+			l.Problem = words.Joined(" ", l.Problem, words.Sentence(b.Text))
 			continue
 		}
-		l.Blocks = append(l.Blocks, sentenceOf(b.Text))
+		l.Blocks = append(l.Blocks, words.Sentence(b.Text))
 		if !slices.Contains(l.Codes, b.Code) {
 			l.Codes = append(l.Codes, b.Code)
 		}
@@ -178,17 +179,17 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			_, said := refusal(err)
 			v.Failed = append(v.Failed, planLine{
-				Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said,
+				Key: key, Name: words.Name(c), Path: changePath(operation.Update, c), Problem: said,
 			})
 			continue
 		}
-		v.Begun = append(v.Begun, pageLink{Text: nameOf(c), To: operationPath(op.ID)})
+		v.Begun = append(v.Begun, pageLink{Text: words.Name(c), To: operationPath(op.ID)})
 	}
 	if len(v.Failed) == 0 {
 		http.Redirect(w, r, u.path("/operations"), http.StatusSeeOther)
 		return
 	}
-	u.show(w, r, http.StatusConflict, "begun", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+	u.show(w, r, http.StatusConflict, "begun", page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
 }
 
 // redirect leads from a form to another page, also where htmx has sent the form.

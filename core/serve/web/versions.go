@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/chart"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -91,7 +92,7 @@ func lineOf(states []history.State, now time.Time) string {
 			from, to)
 	}
 	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
-		first.UTC().Format("2 Jan 2006"), plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))
+		first.UTC().Format("2 Jan 2006"), words.Plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))
 	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
 		[][]chart.Segment{runs, newest})
 }
@@ -99,14 +100,14 @@ func lineOf(states []history.State, now time.Time) string {
 // versionWord is a tag, or the beginning of a digest.
 func versionWord(name string) string {
 	if strings.HasPrefix(name, "sha256:") {
-		return shortDigest(name)
+		return words.Digest(name)
 	}
-	return shortTag(name)
+	return words.Tag(name)
 }
 
 // day is a date, as HTML with the exact time on hover.
 func day(at time.Time) template.HTML {
 	// All that goes in is digits and names of months.
-	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + exactly(at) + `">` +
+	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + words.Exact(at) + `">` +
 		at.UTC().Format("2 Jan 2006") + `</time>`)
 }

@@ -1,6 +1,8 @@
-package web
+package words
 
-import "github.com/dogwatch/dogwatch/core/model/event"
+import (
+	"github.com/dogwatch/dogwatch/core/model/event"
+)
 
 // describeOperation says how far the replacement of a container is, and the class of its colour.
 func describeOperation(t event.Type, o event.Operation) (said, class string) {

@@ -1,4 +1,4 @@
-package web
+package words
 
 import (
 	"testing"
@@ -11,18 +11,8 @@ func TestRelative(t *testing.T) {
 		49 * time.Hour: "2 d ago", 100 * 24 * time.Hour: "3 months ago",
 		900 * 24 * time.Hour: "2 years ago", -12 * time.Minute: "in 12 min", -time.Millisecond: "now",
 	} {
-		if got := relative(d); got != want {
+		if got := Relative(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestPlural(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update"), "2 days": plural(2, "day"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

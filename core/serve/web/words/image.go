@@ -1,0 +1,71 @@
+package words
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Versions names two images: by their tags, or by more where those are the same.
+func Versions(from, to watcher.PlannedImage) (string, string) {
+	a, b := TagOf(from.Reference), TagOf(to.Reference)
+	if Repository(from.Reference) != "" && Repository(to.Reference) != "" &&
+		!sameRepository(from.Reference, to.Reference) {
+		return from.Reference, to.Reference
+	}
+	if a == b {
+		a, b = Joined(" @", a, Digest(cmp.Or(from.Digest, from.ID))),
+			Joined(" @", b, Digest(cmp.Or(to.Digest, to.ID)))
+	}
+	return cmp.Or(a, "no tag"), cmp.Or(b, "no tag")
+}
+
+// sameRepository compares without the registry that is meant where none is named.
+func sameRepository(a, b string) bool {
+	plain := func(text string) string {
+		return strings.TrimPrefix(strings.TrimPrefix(Repository(text), "docker.io/"), "library/")
+	}
+	return plain(a) == plain(b)
+}
+
+// Repository is a reference without its tag and digest.
+func Repository(reference string) string {
+	reference, _, _ = strings.Cut(reference, "@")
+	if at := strings.LastIndexByte(reference, ':'); at > strings.LastIndexByte(reference, '/') {
+		return reference[:at]
+	}
+	return reference
+}
+
+// TagOf is the tag of a reference, or the beginning of its digest.
+func TagOf(reference string) string {
+	named, digest, _ := strings.Cut(reference, "@")
+	if repository := Repository(named); len(repository) < len(named) {
+		return named[len(repository)+1:]
+	}
+	if digest != "" {
+		return "@" + Digest(digest)
+	}
+	return ""
+}
+
+// Digest is the beginning of a digest, enough to tell two apart.
+func Digest(digest string) string {
+	_, hex, found := strings.Cut(digest, ":")
+	if !found {
+		hex = digest
+	}
+	return hex[:min(len(hex), 12)]
+}
+
+// Tag is a tag, or the beginning of the digest that stands in its place.
+func Tag(tag string) string {
+	if strings.HasPrefix(tag, "sha256:") {
+		return "@" + Digest(tag)
+	}
+	if tag == "" {
+		return "no tag"
+	}
+	return tag
+}

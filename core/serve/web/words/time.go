@@ -1,0 +1,61 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Exact is a time to the second.
+func Exact(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func Instant(at any) time.Time {
+	switch t := at.(type) {
+	case time.Time:
+		return t
+	case sdk.Time:
+		return t.Time
+	}
+	return time.Time{}
+}
+
+// Relative says how long ago something was; negative is in the future.
+func Relative(d time.Duration) string {
+	if d < 0 {
+		if d > -time.Second {
+			return "now"
+		}
+		return "in " + Span(-d)
+	}
+	if d < 5*time.Second {
+		return "just now"
+	}
+	return Span(d) + " ago"
+}
+
+// Span is a duration in its largest unit: "45 s", "12 min", "3 h", "8 d", "5 months".
+func Span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d < 60*day:
+		return fmt.Sprintf("%d d", d/day)
+	case d < 2*365*day:
+		return fmt.Sprintf("%d months", d/(30*day))
+	}
+	return fmt.Sprintf("%d years", d/(365*day))
+}
+
+// Took is a duration, of which tenths count while it is short.
+func Took(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", max(d, 0).Seconds())
+	}
+	return Span(d)
+}
