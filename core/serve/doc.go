@@ -7,5 +7,5 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	api web > web/words > service > auth auth/oidctest chart metrics
+//	api web > web/page > web/words > service > auth auth/oidctest chart metrics
 package serve

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -24,17 +25,17 @@ const atOnce = 4
 
 // act does with containers what a form says.
 func (u *UI) act(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	chosen := u.chosen(r.PostForm["c"])
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	var started bool
 	switch do := r.PostFormValue("do"); {
 	case do == "check-all":
 		started = u.checkAll(actor)
 	case len(chosen) == 0:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
 			Back: "To the containers", BackTo: "/containers",
 		})
@@ -43,13 +44,13 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		if newer := updatable(chosen); len(newer) > 0 {
 			chosen = newer // else the page of the plan says why not
 		}
-		u.redirect(w, r, selectionPath(chosen))
+		u.Redirect(w, r, selectionPath(chosen))
 		return
 	case do == "decide":
 		if newer := updatable(chosen); len(newer) > 0 {
 			chosen = newer
 		}
-		u.redirect(w, r, chooserPath(chosen, r.PostFormValue("back"), nil))
+		u.Redirect(w, r, chooserPath(chosen, r.PostFormValue("back"), nil))
 		return
 	case do == "check":
 		started = u.checkSome(actor, chosen)
@@ -58,7 +59,7 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		choices := triggerChoices(u.Service.Components(actor, kind.Trigger))
 		i := slices.IndexFunc(choices, func(t triggerChoice) bool { return t.ID == id })
 		if i < 0 {
-			u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+			u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 				Title:  "There is no such trigger",
 				Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers",
 				BackTo: "/triggers",
@@ -71,18 +72,18 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		}
 		started = u.runTrigger(actor, id, chosen)
 	default:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it.",
 		})
 		return
 	}
 	if !started {
-		u.renderError(w, r, http.StatusServiceUnavailable, problem{
+		u.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
 			Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it.",
 		})
 		return
 	}
-	u.done(w, r)
+	u.Done(w, r)
 }
 
 // chosen returns the containers with these keys, in that order, each once.
@@ -107,15 +108,15 @@ type confirmation struct {
 }
 
 func (u *UI) confirm(w http.ResponseWriter, r *http.Request, trigger string, chosen []sdk.Container) {
-	v := confirmation{Trigger: trigger, Here: localPath(r.PostFormValue("back"))}
+	v := confirmation{Trigger: trigger, Here: page.LocalPath(r.PostFormValue("back"))}
 	for i := range chosen {
 		v.Keys, v.Names = append(v.Keys, chosen[i].Watcher+"/"+chosen[i].Name), append(v.Names, words.Name(&chosen[i]))
 	}
-	u.show(w, r, http.StatusOK, "confirm", page{Title: "Run " + trigger, Nav: "containers", Content: v})
+	u.Show(w, r, http.StatusOK, "confirm", page.Page{Title: "Run " + trigger, Nav: "containers", Content: v})
 }
 
 func (u *UI) checkAll(actor auth.Actor) bool {
-	return u.tasks.start(task{Title: "Checking every container", Steps: 1},
+	return u.Tasks.Start(page.Task{Title: "Checking every container", Steps: 1},
 		func(ctx context.Context, step func()) (string, bool) {
 			defer step()
 			if err := u.Service.CheckAll(ctx, actor); err != nil {
@@ -135,7 +136,7 @@ func (u *UI) count() tally.Counts {
 }
 
 func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
-	return u.tasks.start(task{Title: "Checking " + words.Names(chosen), Steps: len(chosen)},
+	return u.Tasks.Start(page.Task{Title: "Checking " + words.Names(chosen), Steps: len(chosen)},
 		func(ctx context.Context, step func()) (string, bool) {
 			errs := make([]error, len(chosen))
 			var wait sync.WaitGroup
@@ -191,11 +192,11 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 
 // runTrigger runs a trigger for containers, one after the other.
 func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) bool {
-	running := task{Title: "Running " + id + " for " + words.Names(chosen), Steps: len(chosen), trigger: id}
+	running := page.Task{Title: "Running " + id + " for " + words.Names(chosen), Steps: len(chosen), Trigger: id}
 	for i := range chosen {
-		running.subjects = append(running.subjects, event.Subject(chosen[i]))
+		running.Subjects = append(running.Subjects, event.Subject(chosen[i]))
 	}
-	return u.tasks.start(running, func(ctx context.Context, step func()) (string, bool) {
+	return u.Tasks.Start(running, func(ctx context.Context, step func()) (string, bool) {
 		typ, name, _ := strings.Cut(id, ".")
 		var failed []string
 		for i := range chosen {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -35,7 +36,7 @@ func TestActionForm(t *testing.T) {
 	}
 	for want, form := range map[int]url.Values{
 		http.StatusUnprocessableEntity:   {"do": {"check"}, "c": {"local/gone"}},
-		http.StatusRequestEntityTooLarge: {"do": {"check"}, "c": {strings.Repeat("x", maxForm)}},
+		http.StatusRequestEntityTooLarge: {"do": {"check"}, "c": {strings.Repeat("x", page.MaxForm)}},
 	} {
 		if w := act(form); w.Code != want {
 			t.Errorf("%d, want %d: %s", w.Code, want, w.Body)

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 //go:generate go test -run TestAPIPage . -update
@@ -14,5 +16,5 @@ import (
 var apiDocs string
 
 func (u *UI) showAPI(w http.ResponseWriter, r *http.Request) {
-	u.show(w, r, http.StatusOK, "api", page{Title: "API", Nav: "settings", Content: template.HTML(apiDocs)})
+	u.Show(w, r, http.StatusOK, "api", page.Page{Title: "API", Nav: "settings", Content: template.HTML(apiDocs)})
 }

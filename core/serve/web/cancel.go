@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
@@ -15,19 +16,19 @@ const cancelAgain = 30 * time.Second
 
 // cancelOperation has an operation stop, whose page then says so.
 func (u *UI) cancelOperation(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	err := u.Service.CancelOperation(r.Context(), u.actor(r), id)
+	err := u.Service.CancelOperation(r.Context(), u.ActorOf(r), id)
 	switch {
 	case err == nil:
-		http.Redirect(w, r, u.path(operationPath(id)), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(page.OperationPath(id)), http.StatusSeeOther)
 	case errors.Is(err, service.ErrNotFound):
 		u.operationMissing(w, r)
 	case errors.Is(err, updater.ErrEnded): // its page says how
-		http.Redirect(w, r, u.path(operationPath(id)), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(page.OperationPath(id)), http.StatusSeeOther)
 	default:
-		u.renderRefusal(w, r, "It could not be cancelled", err, "To the operation", operationPath(id))
+		u.renderRefusal(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
 	}
 }

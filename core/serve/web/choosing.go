@@ -14,8 +14,8 @@ import (
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -95,13 +95,10 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 	return all
 }
 
-// mayChoose reports whether the user of a request can decide about updates.
-func (u *UI) mayChoose(r *http.Request) bool { return u.actor(r).Scope >= auth.Write }
-
 // chooserOf returns the form about the updates of containers; nil for one who may not decide,
 // or where there is no update. given are the versions that the address names.
 func (u *UI) chooserOf(r *http.Request, chosen []sdk.Container, given url.Values) *chooser {
-	if !u.mayChoose(r) {
+	if !u.MayChoose(r) {
 		return nil
 	}
 	f := &chooser{Snoozes: snoozePresets(), Tomorrow: u.Now().AddDate(0, 0, 1).Format(time.DateOnly)}
@@ -110,7 +107,7 @@ func (u *UI) chooserOf(r *http.Request, chosen []sdk.Container, given url.Values
 		key := c.Watcher + "/" + c.Name
 		if versions := versionsToChoose(c, given.Get("version:"+key)); versions != nil {
 			f.Items = append(f.Items, chooserItem{
-				Key: key, Name: words.Name(c), Href: hrefOf(c), Current: words.Tag(c.Image.Tag.Value), Versions: versions,
+				Key: key, Name: words.Name(c), Href: page.PathOf(c), Current: words.Tag(c.Image.Tag.Value), Versions: versions,
 			})
 			f.Approve = f.Approve || c.Base == nil
 			f.May = f.May || u.carriesOut(r, c)
@@ -168,22 +165,22 @@ func (u *UI) showChooser(w http.ResponseWriter, r *http.Request) {
 	}
 	f := u.chooserOf(r, chosen, query)
 	if f == nil {
-		p := problem{
+		p := page.Problem{
 			Title: "There is nothing to decide", Detail: "Nothing newer is known of what was chosen.",
 			Back: "To the containers", BackTo: "/containers",
 		}
-		if !u.mayChoose(r) {
+		if !u.MayChoose(r) {
 			p.Title, p.Detail = "This is not allowed", "Only a login, or a token that may write, allows to decide about updates."
 		}
-		u.renderError(w, r, http.StatusUnprocessableEntity, p)
+		u.RenderError(w, r, http.StatusUnprocessableEntity, p)
 		return
 	}
-	f.Back, f.Several, f.Sure = localPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1, true
+	f.Back, f.Several, f.Sure = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1, true
 	title := "Decide about " + words.Plural(len(f.Items), "update")
 	if !f.Several {
 		title = "Decide about the update of " + f.Items[0].Name
 	}
-	u.show(w, r, http.StatusOK, "choose", page{Title: title, Nav: "containers", Content: f})
+	u.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})
 }
 
 // refuseSelection responds with an error to a selection that is empty or too large.
@@ -191,7 +188,7 @@ func (u *UI) refuseSelection(w http.ResponseWriter, r *http.Request, n int) bool
 	if n > 0 && n <= maxSelected {
 		return false
 	}
-	u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+	u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 		Title:  "Nothing was chosen",
 		Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
 		Back:   "To the containers", BackTo: "/containers",
@@ -201,7 +198,7 @@ func (u *UI) refuseSelection(w http.ResponseWriter, r *http.Request, n int) bool
 
 // chooserPath is the page on which a user decides about containers.
 func chooserPath(chosen []sdk.Container, back string, versions url.Values) string {
-	query := url.Values{"back": {localPath(back)}}
+	query := url.Values{"back": {page.LocalPath(back)}}
 	for i := range chosen {
 		key := chosen[i].Watcher + "/" + chosen[i].Name
 		query.Add("c", key)
@@ -240,7 +237,7 @@ func (u *UI) snoozedUntil(form url.Values) (time.Time, error) {
 
 // choose does what a user decided about the updates of containers.
 func (u *UI) choose(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	chosen := u.chosen(r.PostForm["c"])
@@ -253,7 +250,7 @@ func (u *UI) choose(w http.ResponseWriter, r *http.Request) {
 	case policy.Skip, undoChoices:
 	case policy.Approved:
 		if r.PostForm.Get("sure") == "" && u.beginsUpdate(r, chosen) {
-			u.redirect(w, r, chooserPath(chosen, r.PostForm.Get("back"), r.PostForm))
+			u.Redirect(w, r, chooserPath(chosen, r.PostForm.Get("back"), r.PostForm))
 			return
 		}
 	case policy.Snooze:
@@ -280,12 +277,12 @@ func (u *UI) beginsUpdate(r *http.Request, chosen []sdk.Container) bool {
 
 // carriesOut reports whether the update of a container is carried out once the user approves it.
 func (u *UI) carriesOut(r *http.Request, c *sdk.Container) bool {
-	return c.Base == nil && u.Service.UpdatePermission(u.actor(r), c.Watcher).Allowed
+	return c.Base == nil && u.Service.UpdatePermission(u.ActorOf(r), c.Watcher).Allowed
 }
 
 // decideAll stores the same choice about each container, and says how that went.
 func (u *UI) decideAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Container, action string, until time.Time) {
-	said := task{Back: localPath(r.PostForm.Get("back")), Undo: []string{}}
+	said := page.Task{Back: page.LocalPath(r.PostForm.Get("back")), Undo: []string{}}
 	var failures []string
 	for i := range chosen {
 		c := &chosen[i]
@@ -309,43 +306,43 @@ func (u *UI) decideAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Cont
 	if action == undoChoices {
 		said.Undo = nil
 		if id, err := strconv.Atoi(r.PostForm.Get("task")); err == nil {
-			u.tasks.dismiss(id)
+			u.Tasks.Dismiss(id)
 		}
 	}
-	u.tasks.note(said)
-	u.done(w, r)
+	u.Tasks.Note(said)
+	u.Done(w, r)
 }
 
 // decideOne stores a choice about one container.
 func (u *UI) decideOne(r *http.Request, c *sdk.Container, action, version string, until time.Time) error {
 	if action == undoChoices {
-		_, err := u.Service.UndoChoices(r.Context(), u.actor(r), c.ID)
+		_, err := u.Service.UndoChoices(r.Context(), u.ActorOf(r), c.ID)
 		return err
 	}
 	if !until.IsZero() {
 		version = "" // a snooze with an end holds every update
 	}
-	return u.Service.Choose(r.Context(), u.actor(r), service.Choice{
+	return u.Service.Choose(r.Context(), u.ActorOf(r), service.Choice{
 		Container: c.ID, Kind: policy.ChoiceKind(action), Version: version, Until: until,
 	})
 }
 
 // refuseChoice responds to what cannot be decided.
 func (u *UI) refuseChoice(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem{
+	p := page.Problem{
 		Title: "Nothing was decided", Detail: words.Sentence(err.Error()), Back: "Back",
-		BackTo: localPath(r.PostFormValue("back")),
+		BackTo: page.LocalPath(r.PostFormValue("back")),
 	}
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		u.renderError(w, r, http.StatusUnprocessableEntity, p)
+		u.RenderError(w, r, http.StatusUnprocessableEntity, p)
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, p)
+		u.RenderError(w, r, http.StatusForbidden, p)
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, p)
+		u.RenderError(w, r, http.StatusNotFound, p)
 	default:
-		u.internalError(w, r, "store what was decided", err)
+		u.InternalError(w, r, "store what was decided", err)
 	}
 }
 
@@ -397,7 +394,7 @@ func (u *UI) choiceRows() []choiceRow {
 		row := choiceRow{Name: subject}
 		var of *sdk.Container
 		if rec, known := snapshot.Named(watcher, name); known {
-			of, row.Keys, row.Path = &rec.Container, []string{subject}, hrefOf(&rec.Container)
+			of, row.Keys, row.Path = &rec.Container, []string{subject}, page.PathOf(&rec.Container)
 		}
 		if row.Made = madeOf(by[subject], of, u.Now()); len(row.Made) > 0 {
 			rows = append(rows, row)

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -25,22 +26,22 @@ const (
 
 // componentRoutes adds the pages of one kind.
 func (u *UI) componentRoutes(mux *http.ServeMux, k kind.Kind) {
-	mux.HandleFunc("GET "+kindPath(k), func(w http.ResponseWriter, r *http.Request) { u.showKind(w, r, k) })
-	mux.HandleFunc("GET "+kindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+page.KindPath(k), func(w http.ResponseWriter, r *http.Request) { u.showKind(w, r, k) })
+	mux.HandleFunc("GET "+page.KindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) {
 		u.showComponent(w, r, k)
 	})
-	mux.HandleFunc("POST "+kindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+page.KindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) {
 		u.testComponent(w, r, k)
 	})
 }
 
 func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	var checks []event.Event
 	if k == kind.Watcher {
 		var err error
 		if checks, err = u.recentChecks(r.Context(), actor); err != nil {
-			u.internalError(w, r, "read the last checks", err)
+			u.InternalError(w, r, "read the last checks", err)
 			return
 		}
 	}
@@ -53,8 +54,8 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 			p.Empty.Guide = nil // it is the same
 		}
 	}
-	p.checking(runningChecks(checks, u.started), u.Service.Progress())
-	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
+	p.checking(runningChecks(checks, u.Started), u.Service.Progress())
+	u.Live(w, r, "components", page.Page{Title: p.Title, Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
 }
 
 // follows are the families of events that the pages of a kind follow. What
@@ -62,11 +63,11 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 func follows(k kind.Kind) string {
 	switch k {
 	case kind.Watcher:
-		return followsWatchers
+		return page.FollowsWatchers
 	case kind.Registry:
-		return followsRegistries
+		return page.FollowsRegistries
 	}
-	return followsTriggers
+	return page.FollowsTriggers
 }
 
 // recentChecks returns the latest beginnings and ends of checks, newest first.
@@ -83,13 +84,13 @@ func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event
 
 // component finds the component that a path names. When there is none, it renders an error and returns false.
 func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
-	c, known := u.Service.Component(r.Context(), u.actor(r), k, r.PathValue("type"), r.PathValue("name"))
+	c, known := u.Service.Component(r.Context(), u.ActorOf(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "There is no such " + string(k),
 			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") +
 				" is configured. It may have been renamed or removed since this page was made.",
-			Back: "To the " + kindPath(k)[1:], BackTo: kindPath(k),
+			Back: "To the " + page.KindPath(k)[1:], BackTo: page.KindPath(k),
 		})
 	}
 	return c, known
@@ -110,7 +111,7 @@ func (u *UI) showComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) 
 // testComponent runs a test of a component and renders the result, or redirects to
 // the page that shows it.
 func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	c, known := u.component(w, r, k)
@@ -123,18 +124,18 @@ func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxTestTime)
 	defer cancel()
-	result, err := u.Service.Test(ctx, u.actor(r), k, c.Type, c.Name, image)
+	result, err := u.Service.Test(ctx, u.ActorOf(r), k, c.Type, c.Name, image)
 	if errors.Is(err, service.ErrNotFound) { // removed in between
 		u.component(w, r, k)
 		return
 	}
 	view := newTestView(c, result, err)
-	if partial(r) {
-		u.fragment(w, r, "component", "test-result", componentPage{Test: view})
+	if page.Partial(r) {
+		u.Fragment(w, r, "component", "test-result", componentPage{Test: view})
 		return
 	}
 	u.testResults.keep(c.Key(), testResult{at: u.Now(), image: image, view: view})
-	http.Redirect(w, r, u.path(componentPath(c)+"?tested#test-result"), http.StatusSeeOther)
+	http.Redirect(w, r, u.Path(page.ComponentPath(c)+"?tested#test-result"), http.StatusSeeOther)
 }
 
 // renderComponent renders the page of a component, with its last test result if there is one.
@@ -145,11 +146,11 @@ func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.C
 	switch c.Kind {
 	case kind.Watcher:
 		var checks []event.Event
-		checks, err = u.recentChecks(r.Context(), u.actor(r))
+		checks, err = u.recentChecks(r.Context(), u.ActorOf(r))
 		if e, checked := lastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
-		p.Running, p.Going = runningChecks(checks, u.started)[c.Name], goingOf(c.Name, u.Service.Progress())
+		p.Running, p.Going = runningChecks(checks, u.Started)[c.Name], goingOf(c.Name, u.Service.Progress())
 	case kind.Trigger:
 		p.Preview = u.preview(r.Context(), c)
 		var recent []delivery.Delivery
@@ -158,10 +159,10 @@ func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.C
 		addSteps(p.Deliveries, u.Service.DeliveryProgress())
 	}
 	if err != nil {
-		u.internalError(w, r, "read what became of "+c.ID, err)
+		u.InternalError(w, r, "read what became of "+c.ID, err)
 		return
 	}
-	u.live(w, r, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
+	u.Live(w, r, "component", page.Page{Title: p.Title, Nav: page.KindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
 }
 
 func (u *UI) preview(ctx context.Context, c service.Component) *preview {

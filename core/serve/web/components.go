@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -51,19 +52,11 @@ type lastCheck struct {
 	Failed bool
 }
 
-// titles are the headings of the kinds, and the paths of their lists in lower case.
-var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Registries", kind.Trigger: "Triggers"}
-
-// kindPath is where the list of a kind is, below the base path.
-func kindPath(k kind.Kind) string { return "/" + strings.ToLower(titles[k]) }
-
-func componentPath(c service.Component) string { return kindPath(c.Kind) + "/" + c.Type + "/" + c.Name }
-
 func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
-	p := kindPage{Kind: k, Title: titles[k]}
+	p := kindPage{Kind: k, Title: page.KindTitles[k]}
 	failed := 0
 	for _, c := range all {
-		row := componentRow{Component: c, Path: componentPath(c), State: componentState(c.State), Facts: facts(c)}
+		row := componentRow{Component: c, Path: page.ComponentPath(c), State: componentState(c.State), Facts: facts(c)}
 		if e, checked := last[c.Name]; checked && k == kind.Watcher {
 			row.Last = checkOf(e)
 			row.State = row.Last.stateOf(row.State)
@@ -227,7 +220,7 @@ type testView struct {
 }
 
 func newComponentPage(c service.Component, now time.Time) componentPage {
-	p := componentPage{Component: c, Title: c.ID, Path: componentPath(c), State: componentState(c.State)}
+	p := componentPage{Component: c, Title: c.ID, Path: page.ComponentPath(c), State: componentState(c.State)}
 	for _, s := range c.Settings {
 		if s.Given() {
 			p.Given = append(p.Given, s)

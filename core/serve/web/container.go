@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -310,21 +311,21 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 	watcher, name := r.PathValue("watcher"), r.PathValue("name")
 	rec, known := u.Service.Containers().Named(watcher, name)
 	if !known {
-		if now := u.renamed(r.Context(), u.actor(r), watcher, name); now != nil {
-			to := hrefOf(now)
+		if now := u.renamed(r.Context(), u.ActorOf(r), watcher, name); now != nil {
+			to := page.PathOf(now)
 			if parts := strings.Split(r.URL.Path, "/"); len(parts) > 4 {
 				to += "/" + parts[4] // its plan, or why it has this tag
 			}
 			if r.URL.RawQuery != "" {
 				to += "?" + r.URL.RawQuery
 			}
-			http.Redirect(w, r, u.path(to), http.StatusFound)
+			http.Redirect(w, r, u.Path(to), http.StatusFound)
 			return nil
 		}
 		if u.renewed(w, r, watcher, name) {
 			return nil
 		}
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.",
 			Back: "To the containers", BackTo: "/containers",
 		})
@@ -336,15 +337,15 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 // containerByID leads from the id of the engine, which changes when a container
 // is recreated, to the page that stays.
 func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
-	to := u.pathOf(r.Context(), u.actor(r), r.PathValue("id"))
+	to := u.pathOf(r.Context(), u.ActorOf(r), r.PathValue("id"))
 	if to == "" {
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers",
 			BackTo: "/containers",
 		})
 		return
 	}
-	http.Redirect(w, r, u.path(to), http.StatusFound)
+	http.Redirect(w, r, u.Path(to), http.StatusFound)
 }
 
 func (u *UI) container(w http.ResponseWriter, r *http.Request) {
@@ -354,7 +355,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := u.containerView(r, rec)
 	if err != nil {
-		u.internalError(w, r, "read the history of the container", err)
+		u.InternalError(w, r, "read the history of the container", err)
 		return
 	}
 	if r.URL.Query().Get("why") != "" {
@@ -363,15 +364,15 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("notes") != "" {
 		v.Notes = u.notes(r.Context(), rec.Container)
 	}
-	if v.Sheet = partial(r); v.Sheet {
-		u.fragment(w, r, "container", "container", v)
+	if v.Sheet = page.Partial(r); v.Sheet {
+		u.Fragment(w, r, "container", "container", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: followsContainers, Content: v})
+	u.Show(w, r, http.StatusOK, "container", page.Page{Title: v.Name, Nav: "containers", Live: page.FollowsContainers, Content: v})
 }
 
 func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, error) {
-	ctx, actor := r.Context(), u.actor(r)
+	ctx, actor := r.Context(), u.ActorOf(r)
 	u.Want(&rec.Container)
 	u.WantVersions(&rec.Container)
 	v := containerOf(rec, u.rows())
@@ -392,7 +393,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 	if v.Choose = u.chooserOf(r, []sdk.Container{rec.Container}, nil); v.Choose != nil {
 		v.Choose.Back = v.Here
 	}
-	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.mayChoose(r)
+	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.MayChoose(r)
 	v.HasNotes = v.Kind != "" && u.Service.HasNotes()
 	v.Scan = u.scanOf(ctx, r, &rec.Container)
 	v.Changes, err = u.changesOf(r, &rec.Container)
@@ -405,9 +406,9 @@ func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	if !partial(r) {
-		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?why=1"), http.StatusFound)
+	if !page.Partial(r) {
+		http.Redirect(w, r, u.Path(page.PathOf(&rec.Container)+"?why=1"), http.StatusFound)
 		return
 	}
-	u.fragment(w, r, "container", "why", u.why(r.Context(), rec.Container))
+	u.Fragment(w, r, "container", "why", u.why(r.Context(), rec.Container))
 }

@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func (u *UI) rows() rows { return rows{redact: u.Service.Redact, icon: u.assets.icon, now: u.Now()} }
+func (u *UI) rows() rows { return rows{redact: u.Service.Redact, icon: u.Icon, now: u.Now()} }
 
 // rowsFor makes rows that say what is being updated, and what the user can update.
 func (u *UI) rowsFor(r *http.Request) rows {
-	make, actor, known := u.rows(), u.actor(r), map[string]bool{}
+	make, actor, known := u.rows(), u.ActorOf(r), map[string]bool{}
 	make.underWay = u.underWay(r.Context())
 	make.may = func(watcher string) bool {
 		may, seen := known[watcher]
@@ -31,11 +32,11 @@ func (u *UI) list(r *http.Request) listView {
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rowsFor(r))
 	if v.Empty {
-		v.Sentence = headline(tally.Counts{}, u.Service.Components(u.actor(r), kind.Watcher))
+		v.Sentence = headline(tally.Counts{}, u.Service.Components(u.ActorOf(r), kind.Watcher))
 	}
 	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
-	v.Decide = u.mayChoose(r)
-	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.actor(r), kind.Trigger))
+	v.Decide = u.MayChoose(r)
+	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.ActorOf(r), kind.Trigger))
 	return v
 }
 
@@ -60,17 +61,17 @@ func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 	u.write(&v)
 	if v.Empty { // what is missing is said as on the overview
 		var err error
-		if v.Guide, err = u.guide(r.Context(), u.actor(r)); err != nil {
-			u.internalError(w, r, "read what is missing", err)
+		if v.Guide, err = u.guide(r.Context(), u.ActorOf(r)); err != nil {
+			u.InternalError(w, r, "read what is missing", err)
 			return
 		}
 	}
-	if partial(r) {
-		u.fragment(w, r, "containers", "list", v)
+	if page.Partial(r) {
+		u.Fragment(w, r, "containers", "list", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "containers", page{
-		Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: followsContainers, Content: v,
+	u.Show(w, r, http.StatusOK, "containers", page.Page{
+		Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: page.FollowsContainers, Content: v,
 	})
 }
 
@@ -83,5 +84,5 @@ func (u *UI) containerRows(w http.ResponseWriter, r *http.Request) {
 		v.Groups[i].Rows = slices.DeleteFunc(v.Groups[i].Rows, func(r row) bool { return !slices.Contains(wanted, r.Key) })
 	}
 	u.write(&v)
-	u.fragment(w, r, "containers", "rows", v)
+	u.Fragment(w, r, "containers", "rows", v)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/weblink"
@@ -108,7 +109,7 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 		u.renderDecision(w, r, http.StatusNotFound, linksOff)
 		return
 	}
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	token := r.PathValue("token")
@@ -121,7 +122,7 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	shown, err := u.Links.Redeem(r.Context(), token, policy.ChoiceKind(r.PostFormValue("action")), until)
 	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action,
-		"address", u.actor(r).ClientAddress())
+		"address", u.ActorOf(r).ClientAddress())
 	switch {
 	case errors.Is(err, link.ErrChoice):
 		p := u.question(shown, token)
@@ -261,7 +262,7 @@ func (u *UI) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.
 }
 
 func (u *UI) renderDecision(w http.ResponseWriter, r *http.Request, status int, p decidePage) {
-	p.Theme = theme(r)
+	p.Theme = page.Theme(r)
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	u.render(w, r, status, "decide", "decide.html", p)
+	u.Render(w, r, status, "decide", "decide.html", p)
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
@@ -20,27 +19,4 @@ func addSteps(rows []deliveryRow, steps []dispatch.Progress) {
 			rows[i].Said += ": " + text
 		}
 	}
-}
-
-// tasksView is what pages show of the tasks: a running one with the latest step of its trigger.
-func (u *UI) tasksView(r *http.Request) tasksView {
-	v := u.tasks.view()
-	if !u.mayChoose(r) {
-		for i := range v.Tasks {
-			v.Tasks[i].Undo = nil
-		}
-	}
-	if !v.Running {
-		return v
-	}
-	steps := u.Service.DeliveryProgress()
-	for i := range v.Tasks {
-		t := &v.Tasks[i]
-		for _, p := range steps {
-			if t.Running() && p.Manual && p.Trigger == t.trigger && slices.Contains(t.subjects, p.Subject) {
-				t.Step = words.Step(p)
-			}
-		}
-	}
-	return v
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -57,16 +58,16 @@ func TestPagesShowDeliveryProgress(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		task  task
+		task  page.Task
 		shown bool
 	}{
-		{task{Title: "another container", Steps: 1, trigger: "docker.local", subjects: []string{"local/other"}}, false},
-		{task{Title: "another trigger", Steps: 1, trigger: "smtp.main", subjects: []string{"local/web"}}, false},
-		{task{Title: "not a manual run", Steps: 1, trigger: "docker.local", subjects: []string{"local/db"}}, false},
-		{task{Title: "a check", Steps: 1, subjects: []string{"local/web"}}, false},
-		{task{Title: "the run", Steps: 1, trigger: "docker.local", subjects: []string{"local/db", "local/web"}}, true},
+		{page.Task{Title: "another container", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/other"}}, false},
+		{page.Task{Title: "another trigger", Steps: 1, Trigger: "smtp.main", Subjects: []string{"local/web"}}, false},
+		{page.Task{Title: "not a manual run", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db"}}, false},
+		{page.Task{Title: "a check", Steps: 1, Subjects: []string{"local/web"}}, false},
+		{page.Task{Title: "the run", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db", "local/web"}}, true},
 	} {
-		u.tasks.start(c.task, func(ctx context.Context, _ func()) (string, bool) { <-ctx.Done(); return "", false })
+		u.Tasks.Start(c.task, func(ctx context.Context, _ func()) (string, bool) { <-ctx.Done(); return "", false })
 		_, body := get(t, u, "/work")
 		if strings.Contains(body, "pull: layer &lt;3&gt; (3 of 10)") != c.shown {
 			t.Errorf("%s: %s", c.task.Title, body)

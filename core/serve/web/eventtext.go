@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
@@ -57,7 +58,7 @@ func subjectPath(e event.Event) string {
 	case e.Container != nil && e.Type != event.ContainerRemoved:
 		return "/containers/" + url.PathEscape(e.Container.Watcher) + "/" + url.PathEscape(e.Container.Name)
 	case kind == "operation":
-		return operationPath(e.Operation.ID)
+		return page.OperationPath(e.Operation.ID)
 	case kind == "trigger":
 		typ, name, ok := strings.Cut(e.Subject, ".")
 		if ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -228,10 +229,10 @@ func headline(t tally.Counts, watchers []service.Component) string {
 type startPage struct{ Guide *guide }
 
 func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
-	g, err := u.guide(r.Context(), u.actor(r))
+	g, err := u.guide(r.Context(), u.ActorOf(r))
 	if err != nil {
-		u.internalError(w, r, "read the last checks", err)
+		u.InternalError(w, r, "read the last checks", err)
 		return
 	}
-	u.live(w, r, "start", page{Title: "Getting started", Nav: "overview", Live: followsAll, Content: startPage{g}})
+	u.Live(w, r, "start", page.Page{Title: "Getting started", Nav: "overview", Live: page.FollowsAll, Content: startPage{g}})
 }

@@ -82,9 +82,7 @@ func withStore(t testing.TB, containers ...sdk.Container) (*UI, chan string) {
 	fake := newFakeService()
 	fake.fakeContainers = fakeContainers{snapshot: stored(t, containers...).Snapshot, checked: checked}
 	u := newUI(t, Options{BasePath: "/base/", Version: "1.2.3", Service: fake, Logins: fakeLogins{}})
-	if err := u.load(); err != nil {
-		t.Fatal(err)
-	}
+	u.Loaded(httptest.NewRecorder()) // tests make rows, too
 	return u, checked
 }
 

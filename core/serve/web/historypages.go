@@ -11,17 +11,18 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	q, filter, wrong := parseHistory(r.URL.Query(), time.Local)
 	filter.Limit = historyPageSize + 1 // one more tells whether there is another page
 	found, err := u.Service.History(r.Context(), actor, filter)
 	if err != nil {
-		u.internalError(w, r, "read the history", err)
+		u.InternalError(w, r, "read the history", err)
 		return
 	}
 	var watchers []string
@@ -30,12 +31,12 @@ func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 	}
 	deliveries, err := u.deliveriesOf(r.Context(), found)
 	if err != nil {
-		u.internalError(w, r, "read the deliveries", err)
+		u.InternalError(w, r, "read the deliveries", err)
 		return
 	}
 	p := newHistoryPage(q, wrong, found, deliveries, watchers, u.triggerIDs(actor))
 	p.Empty = u.emptyOf(r.Context(), actor, len(p.Rows))
-	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
+	u.Live(w, r, "history", page.Page{Title: "History", Nav: "history", Live: page.FollowsHistory, Content: p})
 }
 
 // maxIDSpread is how far the ids of the deliveries on one page may lie apart for all to be looked up.
@@ -78,50 +79,50 @@ func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 		State: q.State, Trigger: q.Trigger, Before: q.before, Limit: historyPageSize + 1,
 	})
 	if err != nil {
-		u.internalError(w, r, "read the deliveries", err)
+		u.InternalError(w, r, "read the deliveries", err)
 		return
 	}
-	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.actor(r)))
+	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.ActorOf(r)))
 	addSteps(p.Rows, u.Service.DeliveryProgress())
-	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
+	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Rows))
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
-	u.live(w, r, "deliveries", page{Title: "Deliveries", Nav: "history", Live: followsDeliveries, Content: p})
+	u.Live(w, r, "deliveries", page.Page{Title: "Deliveries", Nav: "history", Live: page.FollowsDeliveries, Content: p})
 }
 
 // retryDelivery has a failed delivery sent again.
 func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
 		err = service.ErrNotFound
 	} else {
-		err = u.Service.RetryDelivery(r.Context(), u.actor(r), id)
+		err = u.Service.RetryDelivery(r.Context(), u.ActorOf(r), id)
 	}
 	switch {
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "There is no such delivery", Detail: "Deliveries that ended are forgotten after a while.",
 			Back: "To the deliveries", BackTo: "/deliveries",
 		})
 	case errors.Is(err, service.ErrNotFailed):
-		u.renderError(w, r, http.StatusConflict, problem{
+		u.RenderError(w, r, http.StatusConflict, page.Problem{
 			Title:  "There is nothing to retry",
 			Detail: "Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.",
 			Back:   "To the deliveries", BackTo: "/deliveries",
 		})
 	case err != nil:
-		u.internalError(w, r, "retry a delivery", err)
+		u.InternalError(w, r, "retry a delivery", err)
 	default:
-		http.Redirect(w, r, u.path("/deliveries?retried="+strconv.FormatInt(id, 10)), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path("/deliveries?retried="+strconv.FormatInt(id, 10)), http.StatusSeeOther)
 	}
 }
 
 // historyCSV responds with what the filters of the page select, up to csvRows rows.
 func (u *UI) historyCSV(w http.ResponseWriter, r *http.Request) {
 	_, filter, _ := parseHistory(r.URL.Query(), time.Local)
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	filter.Before = 0
 	var t *table
 	u.download(w, r, "history", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
@@ -181,7 +182,7 @@ func (u *UI) download(
 		last, n, err := next(r.Context(), before, csvPage)
 		if err != nil && before == 0 && r.Context().Err() == nil {
 			h.Del("Content-Disposition")
-			u.internalError(w, r, "read the "+name, err)
+			u.InternalError(w, r, "read the "+name, err)
 			return
 		}
 		if err != nil {

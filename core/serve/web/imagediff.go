@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
@@ -29,16 +30,16 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &rec.Container
-	d, err := u.Service.ImageDiff(r.Context(), u.actor(r), c.ID)
+	d, err := u.Service.ImageDiff(r.Context(), u.ActorOf(r), c.ID)
 	if err != nil {
-		u.renderError(w, r, refusalStatus(err), problem{
+		u.RenderError(w, r, refusalStatus(err), page.Problem{
 			Title: "The images of " + words.Name(c) + " cannot be compared", Detail: words.Sentence(err.Error()),
-			Back: "To " + words.Name(c), BackTo: hrefOf(c),
+			Back: "To " + words.Name(c), BackTo: page.PathOf(c),
 		})
 		return
 	}
 	v := imageDiffView{
-		Name: words.Name(c), Href: hrefOf(c), Image: words.Repository(d.From.Reference), Diff: d,
+		Name: words.Name(c), Href: page.PathOf(c), Image: words.Repository(d.From.Reference), Diff: d,
 		Before: words.Bytes(d.Size.Before), After: words.Bytes(d.Size.After),
 	}
 	v.From, v.To = words.Versions(d.From, d.To)
@@ -52,5 +53,5 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 		}
 		v.Defaults = append(v.Defaults, change)
 	}
-	u.show(w, r, http.StatusOK, "imagediff", page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
+	u.Show(w, r, http.StatusOK, "imagediff", page.Page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
 }

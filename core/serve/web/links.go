@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -21,7 +22,7 @@ func (u *UI) linksFor(r *http.Request) *linksView {
 		return nil
 	}
 	v := &linksView{}
-	for _, c := range u.Service.Components(u.actor(r), kind.Trigger) {
+	for _, c := range u.Service.Components(u.ActorOf(r), kind.Trigger) {
 		v.Triggers = append(v.Triggers, c.ID)
 	}
 	return v
@@ -29,19 +30,19 @@ func (u *UI) linksFor(r *http.Request) *linksView {
 
 // revokeLinks makes the links useless that were sent so far.
 func (u *UI) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	err := u.Service.RevokeLinks(r.Context(), u.actor(r), r.PostFormValue("trigger"))
+	err := u.Service.RevokeLinks(r.Context(), u.ActorOf(r), r.PostFormValue("trigger"))
 	switch {
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{
+		u.RenderError(w, r, http.StatusForbidden, page.Problem{
 			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 	case err != nil:
-		u.internalError(w, r, "revoke the links", err)
+		u.InternalError(w, r, "revoke the links", err)
 	default:
-		u.renderError(w, r, http.StatusOK, problem{
+		u.RenderError(w, r, http.StatusOK, page.Problem{
 			Title:  "The links are revoked",
 			Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
 			Back:   "To the settings", BackTo: "/settings",

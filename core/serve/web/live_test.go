@@ -3,6 +3,8 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -89,7 +92,7 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 		}
 	}
 	if list := request(u, "GET", "/containers",
-		nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
+		nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != page.FollowsContainers {
 		t.Error("the list follows nothing")
 	}
 }
@@ -109,22 +112,25 @@ func TestPagesCarryTheirLastEvent(t *testing.T) {
 
 // TestPagesDoNotPoll: they receive what changes.
 func TestPagesDoNotPoll(t *testing.T) {
-	u, _ := withStore(t)
-	script := string(u.assets.byName[u.assets.names["app.js"]].body)
-	if strings.Contains(script, "setInterval") {
-		t.Error("app.js polls")
-	}
-	files, err := templateFiles.ReadDir("templates")
+	source, err := os.ReadFile("page/static/app.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		text, err := templateFiles.ReadFile("templates/" + f.Name())
+	script := string(source)
+	if strings.Contains(script, "setInterval") {
+		t.Error("app.js polls")
+	}
+	templates, err := filepath.Glob("*/*.html")
+	if err != nil || len(templates) == 0 {
+		t.Fatal("no templates", err)
+	}
+	for _, name := range templates {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if regexp.MustCompile(`hx-trigger="[^"]*\b(every|poll)\b`).Match(text) {
-			t.Errorf("%s polls", f.Name())
+			t.Errorf("%s polls", name)
 		}
 	}
 	// The script knows every family, and every type in it, that streams send.
@@ -180,7 +186,7 @@ func TestWatcherPagesShowRunningChecks(t *testing.T) {
 				configured(kind.Watcher, "docker", "idle", component.Ready)},
 		}
 	})
-	u.started = noon
+	u.Started = noon
 	_, body := get(t, u, "/watchers")
 	if n := strings.Count(body, "<progress"); n != 1 {
 		t.Errorf("%d watchers are being checked, want 1", n)

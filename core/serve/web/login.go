@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
@@ -84,23 +85,23 @@ func (u *UI) showLogin(w http.ResponseWriter, r *http.Request) {
 	strategies := u.Logins.Strategies()
 	p := newLoginPage(strategies, next)
 	if u.needless(p) {
-		http.Redirect(w, r, u.path(cmp.Or(next, "/")), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(cmp.Or(next, "/")), http.StatusSeeOther)
 		return
 	}
 	if to := straight(strategies, p); to != "" && !r.URL.Query().Has("stay") {
-		http.Redirect(w, r, u.path(to), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(to), http.StatusSeeOther)
 		return
 	}
 	u.renderLogin(w, r, http.StatusOK, p)
 }
 
 func (u *UI) renderLogin(w http.ResponseWriter, r *http.Request, status int, p loginPage) {
-	p.Theme = theme(r)
-	u.render(w, r, status, "login", "login.html", p)
+	p.Theme = page.Theme(r)
+	u.Render(w, r, status, "login", "login.html", p)
 }
 
 func (u *UI) login(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	user, next := r.PostFormValue("user"), auth.LocalPath(r.PostFormValue("next"))
@@ -108,7 +109,7 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 	p.Keep = r.PostFormValue("keep") != ""
 	_, err := u.Logins.Login(w, r, user, r.PostFormValue("password"), p.Keep)
 	if err == nil || u.needless(p) {
-		http.Redirect(w, r, u.path(cmp.Or(next, "/")), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(cmp.Or(next, "/")), http.StatusSeeOther)
 		return
 	}
 	p.User = user
@@ -122,14 +123,14 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 		p.Wrong = "The user or the password is wrong"
 		u.renderLogin(w, r, http.StatusUnauthorized, p)
 	default:
-		u.internalError(w, r, "log somebody in", err)
+		u.InternalError(w, r, "log somebody in", err)
 	}
 }
 
 func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 	elsewhere, err := u.Logins.Logout(w, r)
 	if err != nil {
-		u.internalError(w, r, "log somebody out", err)
+		u.InternalError(w, r, "log somebody out", err)
 		return
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")
@@ -140,7 +141,7 @@ func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 // Refuse renders the login page, which says why a client was not let in.
 func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	u.protect(w.Header())
-	if !u.loaded(w) {
+	if !u.Loaded(w) {
 		return
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // fakeLogins knows ana, whose password is "right".
@@ -21,8 +22,10 @@ type fakeLogins struct {
 	elsewhere  string
 }
 
-func (f fakeLogins) Open() bool                  { return f.open }
+func (f fakeLogins) Open() bool { return f.open }
+
 func (f fakeLogins) Strategies() []auth.Strategy { return f.strategies }
+
 func (f fakeLogins) Login(
 	w http.ResponseWriter, _ *http.Request, user, password string, keep bool,
 ) (auth.Identity, error) {
@@ -35,6 +38,7 @@ func (f fakeLogins) Login(
 	http.SetCookie(w, &http.Cookie{Name: "session", Value: strconv.FormatBool(keep)})
 	return auth.Identity{User: user}, nil
 }
+
 func (f fakeLogins) Logout(http.ResponseWriter, *http.Request) (string, error) {
 	return f.elsewhere, f.err
 }
@@ -139,7 +143,7 @@ func TestLoginForm(t *testing.T) {
 	if resp.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk full") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
 	}
-	resp, _ = post(t, u, "/login", url.Values{"user": {strings.Repeat("x", maxForm)}})
+	resp, _ = post(t, u, "/login", url.Values{"user": {strings.Repeat("x", page.MaxForm)}})
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("the status of a large form is %d", resp.StatusCode)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -51,20 +52,20 @@ func logOf(now string, settings []service.Setting) logView {
 
 // setLogLevel changes the level of the log.
 func (u *UI) setLogLevel(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	err := u.Service.SetLogLevel(r.Context(), u.actor(r), r.PostFormValue("level"))
+	err := u.Service.SetLogLevel(r.Context(), u.ActorOf(r), r.PostFormValue("level"))
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.",
 			Back: "To the settings", BackTo: "/settings#log",
 		})
 	case err != nil:
-		u.internalError(w, r, "change the level of the log", err)
+		u.InternalError(w, r, "change the level of the log", err)
 	default:
-		http.Redirect(w, r, u.path("/settings#log"), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path("/settings#log"), http.StatusSeeOther)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -40,7 +41,7 @@ func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 		line := noteLine{Note: one, Open: i < openNotes}
 		line.Breaking, line.Action = u.plainLines(one.Breaking), u.plainLines(one.Action)
 		if i < renderedNotes {
-			line.HTML = template.HTML(u.markdown().HTML(one.Body)) // sanitised
+			line.HTML = template.HTML(u.Markdown().HTML(one.Body)) // sanitised
 		}
 		v.Lines = append(v.Lines, line)
 	}
@@ -50,7 +51,7 @@ func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 // plainLines returns the text of lines of Markdown.
 func (u *UI) plainLines(lines []string) (plain []string) {
 	for _, line := range lines {
-		plain = append(plain, u.markdown().Plain(line))
+		plain = append(plain, u.Markdown().Plain(line))
 	}
 	return plain
 }
@@ -61,9 +62,9 @@ func (u *UI) containerNotes(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	if !partial(r) {
-		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?notes=1"), http.StatusFound)
+	if !page.Partial(r) {
+		http.Redirect(w, r, u.Path(page.PathOf(&rec.Container)+"?notes=1"), http.StatusFound)
 		return
 	}
-	u.fragment(w, r, "container", "notes", u.notes(r.Context(), rec.Container))
+	u.Fragment(w, r, "container", "notes", u.notes(r.Context(), rec.Container))
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -59,8 +59,9 @@ type stepView struct {
 // operationOf makes the page of an operation, of which progress is that of its step under way.
 func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
 	v := operationView{
-		ID: op.ID, Title: words.ChangeNoun(op.Kind) + " of " + op.Name, Name: op.Name, Href: containerPath(op.Watcher, op.Name),
-		By: byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
+		ID: op.ID, Title: words.ChangeNoun(op.Kind) + " of " + op.Name, Name: op.Name,
+		Href: page.ContainerPath(op.Watcher, op.Name),
+		By:   byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
 		Steps: stepsOf(op, progress),
 	}
 	v.From, v.To = words.Versions(op.Plan.From, watcher.PlannedImage{
@@ -124,12 +125,6 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	return all
 }
 
-func containerPath(watcherName, name string) string {
-	return "/containers/" + url.PathEscape(watcherName) + "/" + url.PathEscape(name)
-}
-
-func operationPath(id string) string { return "/operations/" + url.PathEscape(id) }
-
 // operationNotices are the sentences that the address of the page can select.
 var operationNotices = map[string]string{
 	"already": "This was under way already, so nothing else was begun.",
@@ -146,15 +141,15 @@ func (u *UI) showOperation(w http.ResponseWriter, r *http.Request) {
 		v.Notice = operationNotices[r.URL.Query().Get("did")]
 	}
 	if err := u.offer(r, op, &v); err != nil {
-		u.internalError(w, r, "read the operations of the container", err)
+		u.InternalError(w, r, "read the operations of the container", err)
 		return
 	}
-	u.live(w, r, "operation", page{Title: v.Title, Nav: "history", Live: followsOperations, Refresh: !v.Ended, Content: v})
+	u.Live(w, r, "operation", page.Page{Title: v.Title, Nav: "history", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v})
 }
 
 // offer says what may be done about an operation.
 func (u *UI) offer(r *http.Request, op operation.Operation, v *operationView) error {
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	rec, known := u.Service.Containers().Named(op.Watcher, op.Name)
 	if !known {
 		v.Href = "" // it was removed since
@@ -191,13 +186,13 @@ func (u *UI) operation(w http.ResponseWriter, r *http.Request) (operation.Operat
 	case errors.Is(err, service.ErrNotFound):
 		u.operationMissing(w, r)
 	case err != nil:
-		u.internalError(w, r, "read the operation", err)
+		u.InternalError(w, r, "read the operation", err)
 	}
 	return op, err == nil
 }
 
 func (u *UI) operationMissing(w http.ResponseWriter, r *http.Request) {
-	u.renderError(w, r, http.StatusNotFound, problem{
+	u.RenderError(w, r, http.StatusNotFound, page.Problem{
 		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.",
 		Back: "To the operations", BackTo: "/operations",
 	})
@@ -206,12 +201,12 @@ func (u *UI) operationMissing(w http.ResponseWriter, r *http.Request) {
 // renderRefusal responds with why a change of a container was not begun or cancelled.
 func (u *UI) renderRefusal(w http.ResponseWriter, r *http.Request, title string, err error, back, to string) {
 	status, detail := refusal(err)
-	p := problem{Title: title, Detail: detail, Back: back, BackTo: to}
+	p := page.Problem{Title: title, Detail: detail, Back: back, BackTo: to}
 	var forbidden *updater.ForbiddenError
 	if errors.As(err, &forbidden) {
 		p.Paste = forbidden.Paste
 	}
-	u.renderError(w, r, status, p)
+	u.RenderError(w, r, status, p)
 }
 
 // refusal is the status and the sentence for why a change is not planned or begun.

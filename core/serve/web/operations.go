@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -107,8 +108,8 @@ func operationRows(all []operation.Operation) []operationRow {
 			Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 		})
 		row := operationRow{
-			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name),
-			Link: operationPath(op.ID), State: words.OperationState(op),
+			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: page.ContainerPath(op.Watcher, op.Name),
+			Link: page.OperationPath(op.ID), State: words.OperationState(op),
 			Said: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
@@ -129,14 +130,14 @@ func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
 	q, filter, wrong := parseOperations(r.URL.Query())
 	found, err := u.Service.Operations(r.Context(), filter)
 	if err != nil {
-		u.internalError(w, r, "read the operations", err)
+		u.InternalError(w, r, "read the operations", err)
 		return
 	}
 	p := newOperationsPage(q, wrong, found)
-	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
+	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
-	u.live(w, r, "operations", page{
-		Title: "Operations", Nav: "history", Live: followsOperations, Refresh: open, Content: p,
+	u.Live(w, r, "operations", page.Page{
+		Title: "Operations", Nav: "history", Live: page.FollowsOperations, Refresh: open, Content: p,
 	})
 }
 
@@ -165,7 +166,7 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 		op := open[key]
 		lines = append(lines, line{
 			Kind: words.OperationState(op).Class, Word: "under way", Text: op.Name + ": " + words.Doing(op),
-			To: operationPath(op.ID), Act: "See how it goes",
+			To: page.OperationPath(op.ID), Act: "See how it goes",
 		})
 	}
 	newest := map[string]bool{}
@@ -181,7 +182,7 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 		said, _ := words.OperationEnd(op)
 		lines = append(lines, line{
 			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + said,
-			To: operationPath(op.ID), Act: "See what happened",
+			To: page.OperationPath(op.ID), Act: "See what happened",
 		})
 	}
 	return lines
@@ -213,7 +214,7 @@ type changes struct {
 
 // changesOf returns what was and can be done to a container.
 func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
-	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
+	permission := u.Service.UpdatePermission(u.ActorOf(r), c.Watcher)
 	v := changes{Update: permission.Allowed && c.UpdateAvailable && c.Base == nil, Forbidden: forbiddenText(permission)}
 	v.Paste = permission.Paste
 	found, err := u.Service.Operations(r.Context(), operation.Filter{
@@ -225,7 +226,7 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	for _, op := range found {
 		switch {
 		case !op.State.Ended():
-			v.Doing, v.DoingPath = words.Doing(op), operationPath(op.ID)
+			v.Doing, v.DoingPath = words.Doing(op), page.OperationPath(op.ID)
 			v.Update = false
 		case op.State == operation.Succeeded && op.ContainerID == c.ID &&
 			!op.Rules.DryRun: // the next check says what is newer
@@ -256,16 +257,16 @@ const relisted = time.Minute
 // recreating it, or just has: its page loads again once the watcher has listed it. It
 // returns false when there is no such operation.
 func (u *UI) renewed(w http.ResponseWriter, r *http.Request, watcherName, name string) bool {
-	if r.Method != http.MethodGet || partial(r) {
+	if r.Method != http.MethodGet || page.Partial(r) {
 		return false
 	}
 	last, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: watcherName, Name: name, Limit: 1})
 	if err != nil || len(last) == 0 || last[0].State.Ended() && last[0].Ended.Before(u.Now().Add(-relisted)) {
 		return false
 	}
-	v := struct{ Name, Link string }{name, operationPath(last[0].ID)}
-	u.show(w, r, http.StatusOK, "renewed", page{
-		Title: name, Nav: "containers", Live: followsContainers, Refresh: true, Content: v,
+	v := struct{ Name, Link string }{name, page.OperationPath(last[0].ID)}
+	u.Show(w, r, http.StatusOK, "renewed", page.Page{
+		Title: name, Nav: "containers", Live: page.FollowsContainers, Refresh: true, Content: v,
 	})
 	return true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -233,7 +234,7 @@ func componentsOf(of []service.Component) []line {
 		if c.State == component.Failed {
 			lines = append(lines, line{
 				Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)),
-				To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do",
+				To: page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do",
 			})
 		}
 	}
@@ -291,16 +292,16 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 }
 
 func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
-	v, err := u.overviewOf(r.Context(), u.actor(r))
+	v, err := u.overviewOf(r.Context(), u.ActorOf(r))
 	if err != nil {
-		u.internalError(w, r, "read the history", err)
+		u.InternalError(w, r, "read the history", err)
 		return
 	}
-	if partial(r) {
-		u.fragment(w, r, "overview", "overview", v)
+	if page.Partial(r) {
+		u.Fragment(w, r, "overview", "overview", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: followsAll, Content: v})
+	u.Show(w, r, http.StatusOK, "overview", page.Page{Title: "Overview", Nav: "overview", Live: page.FollowsAll, Content: v})
 }
 
 // saidOf returns which containers the overview names for what became of their updates, and which of those, or by
@@ -373,7 +374,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	for _, c := range watchers {
 		names = append(names, c.Name)
 	}
-	v.Watchers = watchersOf(names, events, u.started, u.Service.Progress(), u.Service.NextCheck)
+	v.Watchers = watchersOf(names, events, u.Started, u.Service.Progress(), u.Service.NextCheck)
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	registries := u.Service.Registries(waiting, actor)

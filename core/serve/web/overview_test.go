@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -54,7 +55,7 @@ func TestPagesShowProgressOfChecks(t *testing.T) {
 	}}
 	fakes(u).fakeHistory = fakeHistory{
 		events: []event.Event{{
-			At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local",
+			At: u.Started.Add(time.Second), Type: event.CheckStarted, Subject: "local",
 			Payload: event.Payload{Check: &event.Check{Watcher: "local"}},
 		}},
 	}
@@ -140,7 +141,7 @@ func TestContainerPageLeadsToWhatHappened(t *testing.T) {
 		failed := updateOf("cache", operation.RolledBack, failing("never healthy"))
 		fakes(u).fakeOperations.operations = []operation.Operation{updateOf("cache", operation.Succeeded), failed, failed}
 		body := request(u, "GET", "/containers/local/cache", nil).Body.String()
-		link := `href="/base` + operationPath(failed.ID) + `">See what happened</a>`
+		link := `href="/base` + page.OperationPath(failed.ID) + `">See what happened</a>`
 		if got := strings.Count(body, link); got != test.want {
 			t.Errorf("%s: %d links, want %d", name, got, test.want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -155,7 +156,7 @@ func TestOversizedFormsAreRejected(t *testing.T) {
 	})
 	for _, path := range []string{"/triggers/smtp/main/test", "/plugins/x/restart", "/plugins/x/trust",
 		"/deliveries/1/retry"} {
-		r, body := post(t, u, path, url.Values{"image": {strings.Repeat("x", maxForm)}})
+		r, body := post(t, u, path, url.Values{"image": {strings.Repeat("x", page.MaxForm)}})
 		if r.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: status %d", path, r.StatusCode)
 		}

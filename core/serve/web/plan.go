@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -103,7 +104,8 @@ const unchangedCompose = "compose.unchanged"
 // planOf makes the page of a plan; accepted are the codes of blocks that the user accepts.
 func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
 	v := planView{
-		Rollback: kind == operation.Rollback, Name: words.Name(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
+		Rollback: kind == operation.Rollback, Name: words.Name(c), Href: page.PathOf(c),
+		Path: page.ChangePath(kind, c), Plan: p,
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Warnings: warningsOf(p.Warnings),
 		Writable: words.Bytes(p.Space.Writable), Download: words.Bytes(p.Space.Download),
@@ -148,14 +150,6 @@ func diffLines(diff string) []diffLine {
 	return lines
 }
 
-// changePath is the page of the plan for a container.
-func changePath(kind operation.Kind, c *sdk.Container) string {
-	if kind == operation.Rollback {
-		return hrefOf(c) + "/rollback"
-	}
-	return hrefOf(c) + "/update"
-}
-
 // changeOf is what a form, or the address of a plan, asks for.
 func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
 	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
@@ -177,7 +171,7 @@ func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 			return
 		}
 		if op, busy := u.underWay(r.Context())[rec.Container.Watcher+"/"+rec.Container.Name]; busy {
-			http.Redirect(w, r, u.path(operationPath(op.ID)+"?did=already"), http.StatusFound)
+			http.Redirect(w, r, u.Path(page.OperationPath(op.ID)+"?did=already"), http.StatusFound)
 			return
 		}
 		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
@@ -189,7 +183,7 @@ func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 func (u *UI) renderPlan(
 	w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string,
 ) {
-	c, actor, accepted := &rec.Container, u.actor(r), change.Rules.Acknowledged
+	c, actor, accepted := &rec.Container, u.ActorOf(r), change.Rules.Acknowledged
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
 	plan, err := u.Service.Plan(r.Context(), actor, change)
 	if err != nil {
@@ -197,7 +191,7 @@ func (u *UI) renderPlan(
 		if change.Kind == operation.Rollback {
 			title = words.Name(c) + " cannot be rolled back"
 		}
-		u.renderRefusal(w, r, title, err, "To "+words.Name(c), hrefOf(c))
+		u.renderRefusal(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)
@@ -218,7 +212,7 @@ func (u *UI) renderPlan(
 	if v.Rollback {
 		title = "Roll back " + v.Name
 	}
-	u.show(w, r, status, "plan", page{Title: title, Nav: "containers", Content: v})
+	u.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
 }
 
 const (
@@ -229,7 +223,7 @@ const (
 // startChange begins the change that the user has confirmed.
 func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !u.form(w, r) {
+		if !u.Form(w, r) {
 			return
 		}
 		rec := u.record(w, r)
@@ -237,20 +231,20 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 			return
 		}
 		change := changeOf(kind, &rec.Container, r.PostForm)
-		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
+		op, err := u.Service.StartOperation(r.Context(), u.ActorOf(r), change)
 		var conflict *updater.ConflictError
 		switch {
 		case err == nil:
-			http.Redirect(w, r, u.path(operationPath(op.ID)), http.StatusSeeOther)
+			http.Redirect(w, r, u.Path(page.OperationPath(op.ID)), http.StatusSeeOther)
 		case errors.As(err, &conflict):
-			http.Redirect(w, r, u.path(operationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
+			http.Redirect(w, r, u.Path(page.OperationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
 		case errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeChanged)
 		case errors.Is(err, updater.ErrBlocked):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
 		default:
 			u.renderRefusal(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
-				hrefOf(&rec.Container))
+				page.PathOf(&rec.Container))
 		}
 	}
 }
@@ -270,8 +264,8 @@ func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	if !partial(r) {
-		http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
+	if !page.Partial(r) {
+		http.Redirect(w, r, u.Path(page.PathOf(&rec.Container)), http.StatusFound)
 		return
 	}
 	backups, err := u.backups(r.Context(), r, &rec.Container)
@@ -280,14 +274,14 @@ func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
 		Href    string
 		Backups []backupLine
 		Failed  string
-	}{Href: hrefOf(&rec.Container), Backups: backups}
+	}{Href: page.PathOf(&rec.Container), Backups: backups}
 	if err == nil {
 		v.changes, err = u.changesOf(r, &rec.Container)
 	}
 	if err != nil {
 		v.Failed = words.Sentence(err.Error())
 	}
-	u.fragment(w, r, "container", "backups", v)
+	u.Fragment(w, r, "container", "backups", v)
 }
 
 // backups returns the backups of a container from whichever plan there can be.
@@ -296,7 +290,7 @@ func (u *UI) backups(ctx context.Context, r *http.Request, c *sdk.Container) ([]
 	err := fmt.Errorf("list the backups of %s: %w", c.Name, updater.ErrNoUpdate)
 	for _, kind := range []operation.Kind{operation.Rollback, operation.Update} {
 		if errors.Is(err, updater.ErrNoUpdate) {
-			plan, err = u.Service.Plan(ctx, u.actor(r), service.Change{Container: c.ID, Kind: kind})
+			plan, err = u.Service.Plan(ctx, u.ActorOf(r), service.Change{Container: c.ID, Kind: kind})
 		}
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
@@ -95,7 +96,7 @@ func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage 
 func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
-		row.Types = append(row.Types, pluginType{string(t.Kind) + " " + t.Type, typePath(t.Kind, t.Type)})
+		row.Types = append(row.Types, pluginType{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
 	}
 	if operator {
 		row.Grants = pluginGrants(b)
@@ -168,16 +169,16 @@ func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
 			said = fmt.Sprintf(form, b.Name)
 		}
 	}
-	p := newPluginPage(all, said, u.actor(r).Operator())
-	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Rows))
-	u.live(w, r, "plugins", page{Title: "Plugins", Nav: "plugins", Live: followsPlugins, Content: p})
+	p := newPluginPage(all, said, u.ActorOf(r).Operator())
+	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Rows))
+	u.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
 }
 
 func (u *UI) restartPlugin(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	b, err := u.Service.RestartPlugin(u.actor(r), r.PathValue("name"))
+	b, err := u.Service.RestartPlugin(u.ActorOf(r), r.PathValue("name"))
 	if err != nil {
 		u.pluginFailed(w, r, "restart the plugin", err)
 		return
@@ -186,48 +187,48 @@ func (u *UI) restartPlugin(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	b, err := u.Service.TrustPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("sha256"))
+	b, err := u.Service.TrustPlugin(r.Context(), u.ActorOf(r), r.PathValue("name"), r.PostFormValue("sha256"))
 	switch {
 	case err == nil:
 		u.pluginDone(w, r, "trusted", b.Name)
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{
+		u.RenderError(w, r, http.StatusForbidden, page.Problem{
 			Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.",
 			Back: "To the plugins", BackTo: "/plugins",
 		})
 	case errors.Is(err, service.ErrNotFound):
 		u.pluginFailed(w, r, "trust the plugin", err)
 	default:
-		u.renderError(w, r, http.StatusConflict, problem{
+		u.RenderError(w, r, http.StatusConflict, page.Problem{
 			Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
 		})
 	}
 }
 
 func (u *UI) grantPlugin(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	granted, did := r.PostFormValue("granted") == "true", "revoked"
 	if granted {
 		did = "granted"
 	}
-	b, err := u.Service.GrantPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
+	b, err := u.Service.GrantPlugin(r.Context(), u.ActorOf(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
 	switch {
 	case err == nil:
 		u.pluginDone(w, r, did, b.Name)
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{
+		u.RenderError(w, r, http.StatusForbidden, page.Problem{
 			Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.",
 			Back: "To the plugins", BackTo: "/plugins",
 		})
 	case errors.Is(err, service.ErrNotFound):
 		u.pluginFailed(w, r, "change what the plugin is granted", err)
 	default:
-		u.renderError(w, r, http.StatusConflict, problem{
+		u.RenderError(w, r, http.StatusConflict, page.Problem{
 			Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
 		})
 	}
@@ -236,10 +237,10 @@ func (u *UI) grantPlugin(w http.ResponseWriter, r *http.Request) {
 // pluginFailed renders the error of what a user wanted done with a plugin.
 func (u *UI) pluginFailed(w http.ResponseWriter, r *http.Request, doing string, err error) {
 	if !errors.Is(err, service.ErrNotFound) {
-		u.internalError(w, r, doing, err)
+		u.InternalError(w, r, doing, err)
 		return
 	}
-	u.renderError(w, r, http.StatusNotFound, problem{
+	u.RenderError(w, r, http.StatusNotFound, page.Problem{
 		Title:  "There is no such plugin",
 		Detail: "No plugin is called " + r.PathValue("name") + ". Its file may be gone since this page was made.",
 		Back:   "To the plugins", BackTo: "/plugins",
@@ -247,5 +248,5 @@ func (u *UI) pluginFailed(w http.ResponseWriter, r *http.Request, doing string, 
 }
 
 func (u *UI) pluginDone(w http.ResponseWriter, r *http.Request, did, name string) {
-	http.Redirect(w, r, u.path("/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode()), http.StatusSeeOther)
+	http.Redirect(w, r, u.Path("/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode()), http.StatusSeeOther)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -45,25 +46,25 @@ type policyUpdate struct {
 }
 
 func newPoliciesPage(p service.PolicyPreview) policiesPage {
-	page := policiesPage{Names: policy.RuleNames(), Now: p.Now.String()}
+	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.String()}
 	for _, use := range p.Now.Uses() {
-		page.Uses = append(page.Uses, policyUse{use.Rule, len(use.Containers), use.Counts.String()})
+		v.Uses = append(v.Uses, policyUse{use.Rule, len(use.Containers), use.Counts.String()})
 	}
 	shown, before := p.Now, map[string]string{}
 	if p.Tried != nil {
-		page.Tried, shown = p.Tried.String(), *p.Tried
+		v.Tried, shown = p.Tried.String(), *p.Tried
 		for _, c := range p.Now.Containers {
 			before[c.Name] = c.State
 		}
 	}
-	page.Windows = shown.Windows()
+	v.Windows = shown.Windows()
 	for _, c := range shown.Containers {
 		if c.State == "" {
 			continue
 		}
 		watcherName, name, _ := strings.Cut(c.Name, "/")
 		row := policyUpdate{
-			Name: c.Name, Path: containerPath(watcherName, name), Running: c.Running, Target: c.Target,
+			Name: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
 			State: decisionState(c.State),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
@@ -72,9 +73,9 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 		for _, r := range c.Reasons {
 			row.Why = append(row.Why, policypreview.Sentence(r))
 		}
-		page.Updates = append(page.Updates, row)
+		v.Updates = append(v.Updates, row)
 	}
-	return page
+	return v
 }
 
 // decisionState is a state of a decision as users read it.
@@ -94,16 +95,16 @@ func (u *UI) showPolicies(w http.ResponseWriter, r *http.Request) {
 	found, err := u.Service.PreviewPolicies(r.Context(), rules)
 	var unreadable *service.RuleError
 	if err != nil && !errors.As(err, &unreadable) {
-		u.internalError(w, r, "read the policies", err)
+		u.InternalError(w, r, "read the policies", err)
 		return
 	}
 	p := newPoliciesPage(found)
-	p.Empty = u.emptyOf(r.Context(), u.actor(r), len(p.Updates))
+	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Updates))
 	p.Rule, p.Value = name, value
-	p.Choices, p.MayUndo = u.choiceRows(), u.mayChoose(r)
+	p.Choices, p.MayUndo = u.choiceRows(), u.MayChoose(r)
 	status := http.StatusOK
 	if unreadable != nil {
 		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest
 	}
-	u.show(w, r, status, "policies", page{Title: "Policies", Nav: "settings", Content: p})
+	u.Show(w, r, status, "policies", page.Page{Title: "Policies", Nav: "settings", Content: p})
 }

@@ -38,6 +38,7 @@ func TestReleaseDates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, tc.c)
 			u.Now = func() time.Time { return noon.Add(3 * time.Hour) }
+			u.Site.Now = u.Now
 			contains(t, request(u, "GET", "/containers", nil).Body.String(), tc.row)
 			page := request(u, "GET", "/containers/local/x", nil).Body.String()
 			contains(t, page, tc.page...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
 
@@ -20,33 +21,33 @@ type reloadPage struct {
 
 // showReload shows what a reload would change.
 func (u *UI) showReload(w http.ResponseWriter, r *http.Request) {
-	result, err := u.Service.PreviewReload(r.Context(), u.actor(r))
+	result, err := u.Service.PreviewReload(r.Context(), u.ActorOf(r))
 	u.reloaded(w, r, result, err)
 }
 
 // reload reloads the configuration.
 func (u *UI) reload(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	result, err := u.Service.ReloadConfiguration(r.Context(), u.actor(r))
+	result, err := u.Service.ReloadConfiguration(r.Context(), u.ActorOf(r))
 	u.reloaded(w, r, result, err)
 }
 
 func (u *UI) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
 	switch {
 	case errors.Is(err, reload.ErrUnsupported):
-		u.renderError(w, r, http.StatusConflict, problem{
+		u.RenderError(w, r, http.StatusConflict, page.Problem{
 			Title: "There is nothing to reload", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 		return
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{
+		u.RenderError(w, r, http.StatusForbidden, page.Problem{
 			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
 		})
 		return
 	case err != nil:
-		u.internalError(w, r, "reload the configuration", err)
+		u.InternalError(w, r, "reload the configuration", err)
 		return
 	}
 	status := http.StatusOK
@@ -54,5 +55,5 @@ func (u *UI) reloaded(w http.ResponseWriter, r *http.Request, result reload.Resu
 		status = http.StatusUnprocessableEntity
 	}
 	p := reloadPage{Result: result, File: u.Service.About().ConfigFile, None: !result.Any()}
-	u.show(w, r, status, "reload", page{Title: "Reload the configuration", Nav: "settings", Content: p})
+	u.Show(w, r, status, "reload", page.Page{Title: "Reload the configuration", Nav: "settings", Content: p})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -82,7 +83,7 @@ func (u *UI) renamed(ctx context.Context, actor auth.Actor, watcher, name string
 func (u *UI) pathOf(ctx context.Context, actor auth.Actor, id string) string {
 	now := u.Service.Containers()
 	if rec, known := now.Get(id); known {
-		return hrefOf(&rec.Container)
+		return page.PathOf(&rec.Container)
 	}
 	done, err := u.Service.Operations(ctx, operation.Filter{Limit: recentIDs})
 	if err != nil {
@@ -90,7 +91,7 @@ func (u *UI) pathOf(ctx context.Context, actor auth.Actor, id string) string {
 	}
 	for _, op := range done {
 		if op.ContainerID == id || op.Outcome != nil && op.Outcome.ContainerID == id {
-			return containerPath(op.Watcher, op.Name) // which knows when it has another name by now, or is not listed yet
+			return page.ContainerPath(op.Watcher, op.Name) // which knows when it has another name by now, or is not listed yet
 		}
 	}
 	found, err := u.Service.History(ctx, actor, event.Filter{
@@ -101,7 +102,7 @@ func (u *UI) pathOf(ctx context.Context, actor auth.Actor, id string) string {
 	}
 	for _, e := range found {
 		if c := e.Container; c != nil && c.ID == id {
-			return hrefOf(c)
+			return page.PathOf(c)
 		}
 	}
 	return ""

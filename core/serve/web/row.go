@@ -3,10 +3,10 @@ package web
 import (
 	"cmp"
 	"html/template"
-	"net/url"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -59,7 +59,7 @@ type rows struct {
 func (m rows) of(rec *store.Record) row {
 	c := &rec.Container
 	r := row{
-		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name),
+		Key: c.Watcher + "/" + c.Name, Href: page.PathOf(c), Name: cmp.Or(c.DisplayName, c.Name),
 		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
 		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
 		Stack: c.Stack, Status: c.Status,
@@ -100,9 +100,9 @@ func (m rows) of(rec *store.Record) row {
 		r.Postponed = "postponed until " + words.Exact(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
-		r.Doing, r.DoingPath = words.Doing(op), operationPath(op.ID)
+		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
 	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
-		r.Update = changePath(operation.Update, c)
+		r.Update = page.ChangePath(operation.Update, c)
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r
@@ -143,9 +143,4 @@ func urgency(r *row) int {
 // needs reports whether a user has to decide about a row or to mend it.
 func (r *row) needs() bool {
 	return r.Kind != "" && r.State != sdk.StateHeld && r.State != sdk.StateAutomatic || r.Failed != ""
-}
-
-// hrefOf is the page of a container, below the base path.
-func hrefOf(c *sdk.Container) string {
-	return "/containers/" + url.PathEscape(c.Watcher) + "/" + url.PathEscape(c.Name)
 }

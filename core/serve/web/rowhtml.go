@@ -14,10 +14,10 @@ import (
 // than in a template since a list has hundreds of rows, of which a template
 // would take ten times as long. Every text goes through text.
 func (u *UI) rowHTML(r *row) template.HTML {
-	b := rowWriter{icons: u.assetPath("icons.svg")}
+	b := rowWriter{icons: u.AssetPath("icons.svg")}
 	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
 	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
-	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(u.path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a>`)
+	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(u.Path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a>`)
 	if r.Status != "" && r.Status != running {
 		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
 	}
@@ -49,7 +49,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	b.raw(`<span class="age">`)
 	switch {
 	case r.Doing != "":
-		b.raw(`<a class="doing" href="`).text(u.path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
+		b.raw(`<a class="doing" href="`).text(u.Path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
 	case r.brief(u.Now()) != "":
@@ -60,13 +60,13 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case r.Unknown != "":
 		b.raw(`<span class="reason" title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
 	case !r.Released.IsZero():
-		b.raw(string(u.ago(r.Released)))
+		b.raw(string(u.Ago(r.Released)))
 	case !r.Seen.IsZero():
 		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(u.Now().Sub(r.Seen))).raw(`</span>`)
 	}
 	b.raw(`</span>`)
 	if r.Update != "" {
-		b.raw(`<a class="button act" href="`).text(u.path(r.Update)).raw(`" data-update aria-label="Update `).text(r.Name).raw(`">Update</a>`)
+		b.raw(`<a class="button act" href="`).text(u.Path(r.Update)).raw(`" data-update aria-label="Update `).text(r.Name).raw(`">Update</a>`)
 	}
 	b.raw(`</li>`)
 	return template.HTML(b.String())

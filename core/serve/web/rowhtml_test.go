@@ -55,7 +55,7 @@ func TestRowGivesSentencesALineOfTheirOwn(t *testing.T) {
 			c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "the registry does not answer"}
 		}))
 	body := request(u, "GET", "/containers", nil).Body.String()
-	css := request(u, "GET", strings.TrimPrefix(u.assetPath("app.css"), "/base"), nil).Body.String()
+	css := request(u, "GET", strings.TrimPrefix(u.AssetPath("app.css"), "/base"), nil).Body.String()
 	_, css, _ = strings.Cut(css, "max-width: 959px")
 	wide := regexp.MustCompile(`\.row:has\(([^)]*)\)[^}]*age age`).FindStringSubmatch(css)
 	said := regexp.MustCompile(`<span class="age"><[a-z]+(?: class="([a-z]+)")?`).FindAllStringSubmatch(body, -1)

@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -36,11 +37,11 @@ type findingLine struct {
 
 // scanOf returns what is known of the update of a container; nil where nothing can be.
 func (u *UI) scanOf(ctx context.Context, r *http.Request, c *sdk.Container) *scanView {
-	has, may := u.Service.CanScan(u.actor(r))
+	has, may := u.Service.CanScan(u.ActorOf(r))
 	if !has || !c.UpdateAvailable {
 		return nil
 	}
-	v := &scanView{Href: hrefOf(c), May: may}
+	v := &scanView{Href: page.PathOf(c), May: may}
 	var err error
 	if v.Status, err = u.Service.ScanStatus(ctx, *c); err != nil {
 		u.Log.Warn("the scan of a container cannot be read", "container", event.Subject(*c), "error", err)
@@ -98,17 +99,17 @@ func advisory(id string) string {
 
 // startScan has the update of a container scanned.
 func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	rec := u.record(w, r)
 	if rec == nil {
 		return
 	}
-	if err := u.Service.Scan(u.actor(r), rec.Container); err != nil {
+	if err := u.Service.Scan(u.ActorOf(r), rec.Container); err != nil {
 		u.renderRefusal(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
-			"To "+words.Name(&rec.Container), hrefOf(&rec.Container))
+			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))
 		return
 	}
-	http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)
+	http.Redirect(w, r, u.Path(page.PathOf(&rec.Container)+"#scan"), http.StatusSeeOther)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -49,7 +50,7 @@ type planLine struct {
 // selectionPath is the page of several plans, or of the one where only one was chosen.
 func selectionPath(chosen []sdk.Container) string {
 	if len(chosen) == 1 {
-		return changePath(operation.Update, &chosen[0])
+		return page.ChangePath(operation.Update, &chosen[0])
 	}
 	query := url.Values{}
 	for i := range chosen {
@@ -63,13 +64,13 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 	chosen := u.chosen(r.URL.Query()["c"])
 	switch {
 	case len(chosen) == 0:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
 			Back: "To the containers", BackTo: "/containers",
 		})
 		return
 	case len(chosen) > maxSelected:
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  "Too much at once",
 			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected),
 			Back:   "To the containers", BackTo: "/containers",
@@ -86,12 +87,12 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 			v.Ready++
 		}
 	}
-	u.show(w, r, http.StatusOK, "selection", page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
+	u.Show(w, r, http.StatusOK, "selection", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
 }
 
 // planLines plans updates, a few at the same time.
 func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	lines := make([]planLine, len(chosen))
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -108,7 +109,10 @@ func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
 
 // planLine plans the update of one container.
 func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) planLine {
-	l := planLine{Key: c.Watcher + "/" + c.Name, Name: words.Name(c), Path: changePath(operation.Update, c), Href: hrefOf(c)}
+	l := planLine{
+		Key: c.Watcher + "/" + c.Name, Name: words.Name(c), Path: page.ChangePath(operation.Update, c),
+		Href: page.PathOf(c),
+	}
 	plan, err := u.Service.Plan(ctx, actor, service.Change{Container: c.ID, Kind: operation.Update})
 	switch {
 	case errors.Is(err, updater.ErrNoUpdate):
@@ -152,12 +156,12 @@ type begunView struct {
 
 // startSelection begins the updates that the user has confirmed.
 func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	chosen := u.chosen(r.PostForm["c"])
 	if len(chosen) == 0 || len(chosen) > maxSelected {
-		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
+		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  "Nothing was chosen",
 			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
 			Back:   "To the containers", BackTo: "/containers",
@@ -175,31 +179,21 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 			State: r.PostForm.Get("state:" + key),
 		}
 		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
-		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
+		op, err := u.Service.StartOperation(r.Context(), u.ActorOf(r), change)
 		if err != nil {
 			_, said := refusal(err)
 			v.Failed = append(v.Failed, planLine{
-				Key: key, Name: words.Name(c), Path: changePath(operation.Update, c), Problem: said,
+				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: said,
 			})
 			continue
 		}
-		v.Begun = append(v.Begun, pageLink{Text: words.Name(c), To: operationPath(op.ID)})
+		v.Begun = append(v.Begun, pageLink{Text: words.Name(c), To: page.OperationPath(op.ID)})
 	}
 	if len(v.Failed) == 0 {
-		http.Redirect(w, r, u.path("/operations"), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path("/operations"), http.StatusSeeOther)
 		return
 	}
-	u.show(w, r, http.StatusConflict, "begun", page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
-}
-
-// redirect leads from a form to another page, also where htmx has sent the form.
-func (u *UI) redirect(w http.ResponseWriter, r *http.Request, to string) {
-	if partial(r) {
-		w.Header().Set("HX-Redirect", u.path(to))
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	http.Redirect(w, r, u.path(to), http.StatusSeeOther)
+	u.Show(w, r, http.StatusConflict, "begun", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
 }
 
 // updatable returns those of containers that have an update.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // sessionsView is the part of the settings page about sessions.
@@ -37,35 +38,35 @@ func (u *UI) sessionsFor(ctx context.Context, actor auth.Actor) (*sessionsView, 
 }
 
 func (u *UI) endSession(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	u.sessionsEnded(w, r, u.Service.EndSession(r.Context(), u.actor(r), r.PathValue("id")))
+	u.sessionsEnded(w, r, u.Service.EndSession(r.Context(), u.ActorOf(r), r.PathValue("id")))
 }
 
 func (u *UI) endOtherSessions(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
-	u.sessionsEnded(w, r, u.Service.EndOtherSessions(r.Context(), u.actor(r)))
+	u.sessionsEnded(w, r, u.Service.EndOtherSessions(r.Context(), u.ActorOf(r)))
 }
 
 // sessionsEnded leads back to the settings, or renders the error.
 func (u *UI) sessionsEnded(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, service.ErrForbidden):
-		u.renderError(w, r, http.StatusForbidden, problem{
+		u.RenderError(w, r, http.StatusForbidden, page.Problem{
 			Title: "Sessions are for people who are logged in", Detail: "A token cannot see or end them. Log in first.",
 			Back: "To the settings", BackTo: "/settings",
 		})
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "There is no such session", Detail: "It may have ended already.", Back: "To the settings",
 			BackTo: "/settings",
 		})
 	case err != nil:
-		u.internalError(w, r, "end a session", err)
+		u.InternalError(w, r, "end a session", err)
 	default:
-		http.Redirect(w, r, u.path("/settings#sessions"), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path("/settings#sessions"), http.StatusSeeOther)
 	}
 }

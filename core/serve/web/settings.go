@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -55,25 +56,25 @@ func (u *UI) showSettings(w http.ResponseWriter, r *http.Request) {
 
 // settings renders the page; with completes what it says of tokens.
 func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with func(*tokensView)) {
-	actor := u.actor(r)
+	actor := u.ActorOf(r)
 	var counts []navCount
 	for _, k := range kind.Kinds() {
 		p := newKindPage(k, u.Service.Components(actor, k), nil)
-		counts = append(counts, navCount{p.Title, kindPath(k), p.Summary})
+		counts = append(counts, navCount{p.Title, page.KindPath(k), p.Summary})
 	}
 	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Service.Plugins(), "", false).Summary})
 	p := newSettingsPage(u.Service.About(), counts)
 	p.Log = logOf(u.Service.LogLevel(), p.Settings)
 	var err error
 	if p.Tokens, err = u.tokensFor(r.Context(), actor); err != nil {
-		u.internalError(w, r, "read the tokens", err)
+		u.InternalError(w, r, "read the tokens", err)
 		return
 	}
 	with(p.Tokens)
 	if p.Sessions, err = u.sessionsFor(r.Context(), actor); err != nil {
-		u.internalError(w, r, "read the sessions", err)
+		u.InternalError(w, r, "read the sessions", err)
 		return
 	}
 	p.Links = u.linksFor(r)
-	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})
+	u.Show(w, r, status, "settings", page.Page{Title: "Settings", Nav: "settings", Content: p})
 }

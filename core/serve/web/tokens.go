@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -68,7 +69,7 @@ func (u *UI) tokensFor(ctx context.Context, actor auth.Actor) (*tokensView, erro
 
 // tokensForbidden renders the error for an actor that may not change tokens.
 func (u *UI) tokensForbidden(w http.ResponseWriter, r *http.Request) {
-	u.renderError(w, r, http.StatusForbidden, problem{
+	u.RenderError(w, r, http.StatusForbidden, page.Problem{
 		Title:  "Tokens are for people who are logged in",
 		Detail: "Configure a login (auth.basic or auth.oidc), or run: dogwatch token create",
 		Back:   "To the settings", BackTo: "/settings",
@@ -77,7 +78,7 @@ func (u *UI) tokensForbidden(w http.ResponseWriter, r *http.Request) {
 
 // createToken makes a token and shows its secret, in this response and in no other.
 func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	name, scope := r.PostFormValue("name"), r.PostFormValue("scope")
@@ -85,7 +86,7 @@ func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
 	if days := daysOf(r.PostFormValue("days")); days > 0 {
 		expires = u.Now().AddDate(0, 0, days)
 	}
-	secret, _, err := u.Service.CreateToken(r.Context(), u.actor(r), name, scope, expires)
+	secret, _, err := u.Service.CreateToken(r.Context(), u.ActorOf(r), name, scope, expires)
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.Is(err, service.ErrForbidden):
@@ -93,32 +94,32 @@ func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &invalid):
 		u.settings(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = err.Error(), name, scope })
 	case err != nil:
-		u.internalError(w, r, "make a token", err)
+		u.InternalError(w, r, "make a token", err)
 	default:
 		u.settings(w, r, http.StatusOK, func(v *tokensView) { v.Made, v.Secret = name, secret })
 	}
 }
 
 func (u *UI) revokeToken(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
+	if !u.Form(w, r) {
 		return
 	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
 		id = 0 // which no token has
 	}
-	err = u.Service.RevokeToken(r.Context(), u.actor(r), id)
+	err = u.Service.RevokeToken(r.Context(), u.ActorOf(r), id)
 	switch {
 	case errors.Is(err, service.ErrForbidden):
 		u.tokensForbidden(w, r)
 	case errors.Is(err, service.ErrNotFound):
-		u.renderError(w, r, http.StatusNotFound, problem{
+		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings",
 			BackTo: "/settings",
 		})
 	case err != nil:
-		u.internalError(w, r, "revoke a token", err)
+		u.InternalError(w, r, "revoke a token", err)
 	default:
-		http.Redirect(w, r, u.path("/settings#tokens"), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path("/settings#tokens"), http.StatusSeeOther)
 	}
 }

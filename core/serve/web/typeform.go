@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -55,12 +56,8 @@ type typeField struct {
 // fieldPrefix is of the names of options in the form; the name of the component has none.
 const fieldPrefix = "o."
 
-func typePath(k kind.Kind, name string) string {
-	return "/plugins/types/" + url.PathEscape(string(k)) + "/" + url.PathEscape(name)
-}
-
 func newTypePage(t kind.Type, form url.Values) typePage {
-	p := typePage{Type: t, Path: typePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name")))}
+	p := typePage{Type: t, Path: page.TypePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name")))}
 	given := form.Has("name")
 	if !given {
 		p.Name = "main"
@@ -186,7 +183,7 @@ func (u *UI) showType(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if clean, had := withoutSecrets(types[i], r.URL.Query()); had {
-		http.Redirect(w, r, u.path(typePath(k, name)+"?"+clean.Encode()), http.StatusSeeOther)
+		http.Redirect(w, r, u.Path(page.TypePath(k, name)+"?"+clean.Encode()), http.StatusSeeOther)
 		return
 	}
 	p := newTypePage(types[i], r.URL.Query())
@@ -197,5 +194,5 @@ func (u *UI) showType(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	u.show(w, r, http.StatusOK, "type", page{Title: string(k) + " " + name, Nav: "plugins", Content: p})
+	u.Show(w, r, http.StatusOK, "type", page.Page{Title: string(k) + " " + name, Nav: "plugins", Content: p})
 }

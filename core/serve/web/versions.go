@@ -104,10 +104,3 @@ func versionWord(name string) string {
 	}
 	return words.Tag(name)
 }
-
-// day is a date, as HTML with the exact time on hover.
-func day(at time.Time) template.HTML {
-	// All that goes in is digits and names of months.
-	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + words.Exact(at) + `">` +
-		at.UTC().Format("2 Jan 2006") + `</time>`)
-}

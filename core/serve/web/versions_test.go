@@ -25,6 +25,7 @@ func TestContainerShowsItsVersions(t *testing.T) {
 			at(10, event.ContainerAdded, old)},
 	}
 	u.Now = func() time.Time { return noon }
+	u.Site.Now = u.Now
 	body := request(u, "GET", "/containers/local/web", nil).Body.String()
 	mustBeInert(t, body)
 	contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",

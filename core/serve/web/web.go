@@ -1,26 +1,17 @@
 // Package web serves the pages of Dogwatch: what needs the user, the containers,
 // the components and the history.
-//
-// Pages are rendered on the server and complete without script. With script,
-// htmx exchanges parts of them, and app.js follows the event stream of the API
-// and loads the rows that changed. Nothing is loaded from elsewhere, and
-// nothing is inline, so that the content security policy can forbid both.
-//
-// A page is a file: its view model is made of stored data by a pure function,
-// its template defines "content" and the fragments that are exchanged.
 package web
 
 import (
-	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -55,20 +46,10 @@ type Options struct {
 
 // UI serves the requests for pages, for paths without the base path.
 type UI struct {
+	*page.Site
 	Options
-	// load reads what assets and pages hold at the first page view: without one
-	// they would take megabytes of memory for nothing.
-	load func() error
-	// markdown makes HTML of release notes, likewise.
-	markdown    func() *notes.Renderer
-	assets      assets
-	pages       pages
-	started     time.Time
-	tasks       *tasks
 	testResults testResults
 	routes      http.Handler
-	// gzipWriters are used again, for they are large.
-	gzipWriters sync.Pool
 }
 
 // New returns the pages. Close must be called.
@@ -87,31 +68,15 @@ func New(opt Options) *UI {
 		opt.WantVersions = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{
-		Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged),
-		started: opt.Now(),
-	}
-	u.load = sync.OnceValue(u.read)
+	u := &UI{Options: opt}
+	u.Site = page.New(page.Options{
+		BasePath: opt.BasePath, Version: opt.Version, Templates: []fs.FS{templates()}, Service: opt.Service,
+		ActorOf: func(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }, TaskChanged: opt.TaskChanged,
+		Log: opt.Log, Now: opt.Now,
+	})
 	u.routes = u.router()
 	return u
 }
-
-// read fails only when the program was built from broken files.
-func (u *UI) read() (err error) {
-	if u.assets, err = readAssets(); err != nil {
-		return fmt.Errorf("read the files of the pages: %w", err)
-	}
-	if u.pages, err = u.parse(); err != nil {
-		return fmt.Errorf("read the templates of the pages: %w", err)
-	}
-	return nil
-}
-
-// Close cancels the tasks that pages started, and waits until they have ended.
-func (u *UI) Close() { u.tasks.close() }
-
-// actor returns the actor of a request that was admitted.
-func (u *UI) actor(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }
 
 // router has every page.
 func (u *UI) router() http.Handler {
@@ -133,12 +98,12 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /login", u.showLogin)
 	mux.HandleFunc("POST /login", u.login)
 	mux.HandleFunc("POST /logout", u.logout)
-	mux.HandleFunc("GET /work", u.showTasks)
-	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissTask)
-	mux.HandleFunc("POST /theme", u.chooseTheme)
-	mux.HandleFunc("GET /static/{file}", u.asset)
-	mux.HandleFunc("GET /favicon.ico", u.favicon)
-	mux.HandleFunc("/", u.notFound)
+	mux.HandleFunc("GET /work", u.ShowTasks)
+	mux.HandleFunc("POST /work/{id}/dismiss", u.DismissTask)
+	mux.HandleFunc("POST /theme", u.ChooseTheme)
+	mux.HandleFunc("GET /static/{file}", u.ServeAsset)
+	mux.HandleFunc("GET /favicon.ico", u.ServeFavicon)
+	mux.HandleFunc("/", u.NotFound)
 	return mux
 }
 
@@ -199,9 +164,6 @@ func (u *UI) settingsRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
 }
 
-// maxForm is the largest form, in bytes.
-const maxForm = 100 << 10
-
 // contentPolicy lets pages load what is ours, and nothing else.
 const contentPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
@@ -209,22 +171,12 @@ const contentPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; 
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.protect(w.Header())
 	if r.Body != nil {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r.Body = http.MaxBytesReader(w, r.Body, page.MaxForm)
 	}
 	defer u.PageViewed()
-	if u.loaded(w) {
-		u.routes.ServeHTTP(w, u.dated(r))
+	if u.Loaded(w) {
+		u.routes.ServeHTTP(w, u.Dated(r))
 	}
-}
-
-// loaded reports whether there are pages, and responds with an error when there are none.
-func (u *UI) loaded(w http.ResponseWriter) bool {
-	err := u.load()
-	if err != nil {
-		u.Log.Error("serve a page", "error", err)
-		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
-	}
-	return err == nil
 }
 
 // protect keeps pages from loading what is not ours and from being shown in frames

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
@@ -34,7 +35,7 @@ var senders = []sender{
 
 // showWebhooks shows the webhooks.
 func (u *UI) showWebhooks(w http.ResponseWriter, r *http.Request) {
-	u.show(w, r, http.StatusOK, "webhooks", page{
+	u.Show(w, r, http.StatusOK, "webhooks", page.Page{
 		Title: "Webhooks", Nav: "settings", Content: webhooksPage{u.Service.Webhooks(), senders},
 	})
 }

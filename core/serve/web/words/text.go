@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 )
 
+// Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string {
 	var text string
 	for _, part := range parts {

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 )
 
 func TestTasks(t *testing.T) {
-	now := noon
+	now := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 	changed := make(chan struct{}, 1000)
 	w := newTasks(func() time.Time { return now }, func() { changed <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
-	if !w.start(task{Title: "Checking", Steps: 2}, func(_ context.Context, step func()) (string, bool) {
+	if !w.Start(Task{Title: "Checking", Steps: 2}, func(_ context.Context, step func()) (string, bool) {
 		step()
 		close(stepped)
 		<-proceed
@@ -23,7 +23,7 @@ func TestTasks(t *testing.T) {
 	if v := w.view(); !v.Running || v.Tasks[0].Done != 1 {
 		t.Errorf("while it runs: %+v", v)
 	}
-	w.dismiss(1)
+	w.Dismiss(1)
 	if v := w.view(); len(v.Tasks) != 1 {
 		t.Error("running work was dismissed")
 	}
@@ -40,16 +40,16 @@ func TestTasks(t *testing.T) {
 		t.Errorf("much later: %+v", v)
 	}
 	for range maxTasks {
-		w.start(task{Title: "Waiting", Steps: 1}, func(ctx context.Context, _ func()) (string, bool) {
+		w.Start(Task{Title: "Waiting", Steps: 1}, func(ctx context.Context, _ func()) (string, bool) {
 			<-ctx.Done()
 			return "Ended.", true
 		})
 	}
-	if w.start(task{Title: "Too much"}, nil) {
+	if w.Start(Task{Title: "Too much"}, nil) {
 		t.Error("there is no bound")
 	}
 	w.close()
-	if w.start(task{Title: "Too late"}, nil) {
+	if w.Start(Task{Title: "Too late"}, nil) {
 		t.Error("it starts after the end")
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"bytes"
@@ -80,19 +80,21 @@ func compress(body []byte) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-// assetPath returns the address of a file.
-func (u *UI) assetPath(file string) string { return u.path("/static/" + u.assets.names[file]) }
+// AssetPath returns the address of a file.
+func (s *Site) AssetPath(file string) string { return s.Path("/static/" + s.assets.names[file]) }
 
-func (u *UI) asset(w http.ResponseWriter, r *http.Request) {
-	u.serveAsset(w, r, r.PathValue("file"), "public, max-age=31536000, immutable")
+// ServeAsset responds with the file that the path names.
+func (s *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
+	s.serveAsset(w, r, r.PathValue("file"), "public, max-age=31536000, immutable")
 }
 
-func (u *UI) favicon(w http.ResponseWriter, r *http.Request) {
-	u.serveAsset(w, r, u.assets.names["logo.svg"], "public, max-age=86400")
+// ServeFavicon responds with the logo.
+func (s *Site) ServeFavicon(w http.ResponseWriter, r *http.Request) {
+	s.serveAsset(w, r, s.assets.names["logo.svg"], "public, max-age=86400")
 }
 
-func (u *UI) serveAsset(w http.ResponseWriter, r *http.Request, name, cache string) {
-	a, known := u.assets.byName[name]
+func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name, cache string) {
+	a, known := s.assets.byName[name]
 	if !known {
 		http.NotFound(w, r)
 		return

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"path"
@@ -58,6 +58,9 @@ func alias(name string) string {
 	}
 	return ""
 }
+
+// Icon returns the icon for an image; see assets.icon.
+func (s *Site) Icon(label, image string) string { return s.assets.icon(label, image) }
 
 // genericIcon is shown for images that no icon stands for.
 const genericIcon = "container"

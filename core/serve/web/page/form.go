@@ -1,0 +1,66 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Form reads the form of a request. When that cannot be done, it renders an error and returns false.
+func (s *Site) Form(w http.ResponseWriter, r *http.Request) bool {
+	err := r.ParseForm()
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &large):
+		s.RenderError(w, r, http.StatusRequestEntityTooLarge, Problem{
+			Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", MaxForm),
+		})
+	default:
+		s.RenderError(w, r, http.StatusBadRequest, Problem{
+			Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it.",
+		})
+	}
+	return false
+}
+
+// Done responds to a form that was acted upon: with the running tasks for htmx, else
+// with the page that the form came from.
+func (s *Site) Done(w http.ResponseWriter, r *http.Request) {
+	if Partial(r) {
+		s.Fragment(w, r, "problem", "work", s.WorkView(r))
+		return
+	}
+	http.Redirect(w, r, s.Path(LocalPath(r.PostFormValue("back"))), http.StatusSeeOther)
+}
+
+// LocalPath returns a path on this server: what a form says, if it is one.
+func LocalPath(given string) string {
+	if !strings.HasPrefix(given, "/") || strings.HasPrefix(given, "//") || strings.ContainsAny(given, "\\\r\n\t") {
+		return "/"
+	}
+	return given
+}
+
+// here is the path and query of the page, without the base path, to come back to.
+func here(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return "/"
+	}
+	return LocalPath(r.URL.RequestURI())
+}
+
+// Redirect leads from a form to another page, also where htmx has sent the form.
+func (s *Site) Redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if Partial(r) {
+		w.Header().Set("HX-Redirect", s.Path(to))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(w, r, s.Path(to), http.StatusSeeOther)
+}
+
+// MaxForm is the largest form, in bytes.
+const MaxForm = 100 << 10

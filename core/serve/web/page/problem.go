@@ -1,0 +1,52 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/config"
+)
+
+// Problem is an error page: it says what went wrong and what to do.
+type Problem struct {
+	Title, Detail, Back, BackTo string
+	// Paste has the lines that mend it, if there are any.
+	Paste config.Paste
+}
+
+// RenderError responds with an error page that says what went wrong, and where to go on.
+func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p Problem) {
+	p.Detail = s.Service.Redact(p.Detail)
+	if p.BackTo == "" {
+		p.Back, p.BackTo = "To the overview", "/"
+	}
+	switch {
+	case Partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
+		v := s.WorkView(r)
+		v.Tasks = append(v.Tasks, Task{Title: p.Title, Sentence: p.Detail, Failed: true, Ended: s.Now()})
+		s.Render(w, r, status, "problem", "work", v)
+		return
+	case Partial(r):
+		s.Render(w, r, status, "problem", "content", p)
+		return
+	}
+	s.Show(w, r, status, "problem", Page{Title: p.Title, Content: p})
+}
+
+// NotFound responds to an address that no page has.
+func (s *Site) NotFound(w http.ResponseWriter, r *http.Request) {
+	s.RenderError(w, r, http.StatusNotFound, Problem{
+		Title: "There is no such page", Detail: "The address may be old, or mistyped.",
+	})
+}
+
+// InternalError responds with an error page when something failed inside Dogwatch; the log has the reason.
+func (s *Site) InternalError(w http.ResponseWriter, r *http.Request, doing string, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	s.Log.Error(doing, "error", err)
+	s.RenderError(w, r, http.StatusInternalServerError, Problem{
+		Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details.",
+	})
+}

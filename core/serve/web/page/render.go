@@ -1,0 +1,173 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/internal/weblink"
+)
+
+// shared are the templates that every page may use.
+const shared = "layout*.html"
+
+//go:embed *.html
+var layoutFiles embed.FS
+
+// pages are the templates by the name of their file, each with the layout.
+type pages map[string]*template.Template
+
+// Page is what the layout shows around the content of a page.
+type Page struct {
+	Title string
+	// Nav is the entry of the navigation that is marked, such as "containers".
+	Nav string
+	// Skip is the part that the first link skips to; "main" when empty.
+	Skip string
+	// Live are the families of events that the page follows.
+	Live string
+	// Refresh has a browser without script load the page again and again.
+	Refresh bool
+	Content any
+
+	// The rest is filled in by show.
+	User, Theme, Version, Here string
+	Work                       TasksView
+	// Last is the newest event that the page may know of; "" when that is not known.
+	Last string
+}
+
+func (s *Site) parse() (pages, error) {
+	layout, err := template.New("layout.html").Funcs(s.functions()).ParseFS(layoutFiles, shared)
+	if err != nil {
+		return nil, err
+	}
+	all := pages{}
+	for _, files := range append([]fs.FS{layoutFiles}, s.Templates...) {
+		names, err := fs.Glob(files, "*.html")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, "layout") {
+				continue
+			}
+			own, err := layout.Clone()
+			if err == nil {
+				own, err = own.ParseFS(files, name)
+			}
+			if err != nil {
+				return nil, err
+			}
+			all[strings.TrimSuffix(name, ".html")] = own
+		}
+	}
+	return all, nil
+}
+
+// functions are what templates can call beside Go's own.
+func (s *Site) functions() template.FuncMap {
+	return template.FuncMap{
+		"path":     s.Path,
+		"asset":    s.AssetPath,
+		"ago":      s.Ago,
+		"moment":   policypreview.Moment,
+		"day":      day,
+		"kindWord": tally.Word,
+		"link":     weblink.Of,
+		"plural":   words.Plural,
+		"join":     strings.Join,
+		"list":     func(items ...any) []any { return items },
+	}
+}
+
+// Path returns the link to a page of ours.
+func (s *Site) Path(to string) string { return s.BasePath + to }
+
+// userName returns the user of a request that has a session, and so can log out; else "".
+func (s *Site) userName(r *http.Request) string {
+	if actor := s.ActorOf(r); actor.Session() {
+		return actor.User
+	}
+	return ""
+}
+
+// Partial reports whether htmx asks for a fragment rather than a page.
+func Partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+
+// Show responds with a whole page; name is that of its template file.
+func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = s.userName(r), Theme(r), s.Version, here(r), s.WorkView(r),
+		lastOf(r)
+	s.Render(w, r, status, name, "layout.html", p)
+}
+
+// Fragment responds with one named template of a page, for htmx.
+func (s *Site) Fragment(w http.ResponseWriter, r *http.Request, name, fragment string, content any) {
+	s.Render(w, r, http.StatusOK, name, fragment, content)
+}
+
+// Render responds with a template only once it is complete, so that a mistake in
+// one never shows as half a page.
+func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
+	var body bytes.Buffer
+	body.Grow(32 << 10)
+	t, known := s.pages[name]
+	err := fmt.Errorf("there is no page %q", name)
+	if known {
+		err = t.ExecuteTemplate(&body, part, data)
+	}
+	if err != nil {
+		s.Log.Error("render a page", "page", name, "part", part, "error", err)
+		http.Error(w, "This page could not be made; the log of Dogwatch has the details.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding, HX-Request")
+	if !acceptsGzip(r) {
+		w.WriteHeader(status)
+		_, _ = w.Write(body.Bytes()) // the client may have gone
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z, reused := s.gzipWriters.Get().(*gzip.Writer)
+	if !reused {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	}
+	z.Reset(w)
+	_, _ = z.Write(body.Bytes()) // the client may have gone
+	_ = z.Close()
+	s.gzipWriters.Put(z)
+}
+
+// acceptsGzip reports whether the client takes gzip. Browsers do, and other clients
+// do not need it, so the weights of RFC 9110, section 12.5.3, are only read as zero or not.
+func acceptsGzip(r *http.Request) bool {
+	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
+		if strings.EqualFold(name, "gzip") {
+			return weight == "" || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
+}
+
+// Loaded reports whether there are pages, and responds with an error when there are none.
+func (s *Site) Loaded(w http.ResponseWriter) bool {
+	err := s.load()
+	if err != nil {
+		s.Log.Error("serve a page", "error", err)
+		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
+	}
+	return err == nil
+}

@@ -1,0 +1,88 @@
+// Package page is what every page of Dogwatch needs: rendering, forms and errors, the event stream, static
+// files, icons, the theme, running tasks and the addresses of pages. The areas embed its Site in their handlers.
+//
+// Pages are rendered on the server and complete without script. With script, htmx exchanges parts of them, and app.js
+// follows the event stream of the API and loads the rows that changed. Nothing is loaded from elsewhere, and nothing is
+// inline, so that the content security policy can forbid both.
+//
+// A page is a file: its view model is made of stored data by a pure function, and the template of the same name defines
+// "content" and the fragments that are exchanged.
+package page
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+)
+
+// Service is what pages of every kind read; *service.Service says what its methods return.
+type Service interface {
+	LastEvent(ctx context.Context) (int64, error)
+	DeliveryProgress() []dispatch.Progress
+	Redact(text string) string
+}
+
+// Options configure the pages.
+type Options struct {
+	// BasePath is in front of every link: "" or "/dogwatch".
+	BasePath string
+	Version  string
+	// Templates are those of the areas, in files by the names of their pages.
+	Templates []fs.FS
+	Service   Service
+	// ActorOf returns the actor of a request that was admitted.
+	ActorOf func(r *http.Request) auth.Actor
+	// TaskChanged is called when a task that a page started goes on or ends.
+	TaskChanged func()
+	Log         hclog.Logger
+	Now         func() time.Time
+}
+
+// Site is what the pages share. Its methods may be called concurrently.
+type Site struct {
+	Options
+	// Markdown makes HTML of release notes. It is made at the first use, as it takes megabytes.
+	Markdown func() *notes.Renderer
+	Started  time.Time
+	Tasks    *Tasks
+	// load reads what assets and pages hold at the first page view: without one
+	// they would take megabytes of memory for nothing.
+	load   func() error
+	assets assets
+	pages  pages
+	// gzipWriters are used again, for they are large.
+	gzipWriters sync.Pool
+}
+
+// New returns a site. Close must be called.
+func New(opt Options) *Site {
+	s := &Site{
+		Options: opt, Markdown: sync.OnceValue(notes.NewRenderer), Started: opt.Now(),
+		Tasks: newTasks(opt.Now, opt.TaskChanged),
+	}
+	s.load = sync.OnceValue(s.read)
+	return s
+}
+
+// read fails only when the program was built from broken files.
+func (s *Site) read() (err error) {
+	if s.assets, err = readAssets(); err != nil {
+		return fmt.Errorf("read the files of the pages: %w", err)
+	}
+	if s.pages, err = s.parse(); err != nil {
+		return fmt.Errorf("read the templates of the pages: %w", err)
+	}
+	return nil
+}
+
+// Close cancels the tasks that pages started, and waits until they have ended.
+func (s *Site) Close() { s.Tasks.close() }
