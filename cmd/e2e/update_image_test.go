@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -87,7 +89,7 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	p.push(t, "1.1.0")
 	d.watch()
 	d.stop()
-	in.daysLater(t, 30)
+	in.daysLater(t, p.repo, 30)
 	in.env = append(in.env, "DOGWATCH_POLICY_UPDATE=auto", "DOGWATCH_POLICY_MINAGE=7d")
 	d = in.start()
 	const unread = "1.1.0 has an age not read yet, and must be 7d old"
@@ -112,7 +114,7 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	updated := func(operations int, image string) {
 		t.Helper()
 		d.stop()
-		in.daysLater(t, 7)
+		in.daysLater(t, p.repo, 7)
 		d = in.start()
 		s.d = d
 		if op := d.ended(s.began(t, "web", operations)); op.State != operation.Succeeded {
@@ -128,7 +130,7 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	updated(1, first)
 	publish("1.3.0", "third")
 	d.stop()
-	in.daysLater(t, 6)
+	in.daysLater(t, p.repo, 6)
 	d = in.start()
 	fourth := publish("1.3.0", "fourth")
 	text := known(d, "web").Decision.Reasons[0].Text
@@ -139,12 +141,28 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	d.stop()
 }
 
-// daysLater has what is stored of candidates be some days older. Dogwatch must not run.
-func (i *installation) daysLater(t *testing.T, days int) {
+// daysLater has what is stored of candidates, and of the tags of a repository, be some days older. Dogwatch must not
+// run.
+func (i *installation) daysLater(t *testing.T, repository string, days int) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(i.store, "dogwatch.db"), store.Options{})
 	must(t, err)
 	defer s.Close()
+	entry, cached, err := s.CacheGet(t.Context(), "tag kinds "+repository)
+	must(t, err)
+	if !cached {
+		t.Fatalf("nothing is known of the tags of %s", repository)
+	}
+	var tags map[string]map[string]any
+	must(t, json.Unmarshal(entry.Body, &tags))
+	for _, tag := range tags {
+		since, err := time.Parse(time.RFC3339, tag["since"].(string))
+		must(t, err)
+		tag["since"] = since.AddDate(0, 0, -days)
+	}
+	entry.Body, err = json.Marshal(tags)
+	must(t, err)
+	must(t, s.CachePut(t.Context(), entry))
 	found, err := s.Candidates(t.Context())
 	must(t, err)
 	change := event.Change{Candidates: map[string][]byte{}}
