@@ -24,6 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -62,13 +63,12 @@ func testMain(m *testing.M) int {
 
 // build makes the program, the names under which it is linked into the image, and two example plugins.
 func build(dir string) error {
-	for _, b := range []struct{ name, folder string }{{"dogwatch", "."},
-		{"trigger-file", "../../examples/trigger-file"}, {"watcher-list", "../../examples/watcher-list"}} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, b.name), ".")
-		cmd.Dir = b.folder
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", b.name, err, out)
+	if err := buildtest.Dogwatch(filepath.Join(dir, "dogwatch")); err != nil {
+		return err
+	}
+	for _, example := range []string{"trigger-file", "watcher-list"} {
+		if err := buildtest.Plugin(filepath.Join("../../examples", example), filepath.Join(dir, example)); err != nil {
+			return err
 		}
 	}
 	for _, name := range []string{"curl", "sh"} {

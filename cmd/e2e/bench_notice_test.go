@@ -17,7 +17,7 @@ const noticePoll = 10 * time.Millisecond
 // and until one is gone whose file was removed (ms/removed). Each is at most two seconds.
 func BenchmarkNoticeFile(b *testing.B) {
 	plugins, out := shortDir(b), b.TempDir()
-	compiled, err := build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
+	compiled, err := build(filepath.Join("..", "..", "examples", "trigger-file"), "trigger-file")
 	must(b, err)
 	d := install(b, "DOGWATCH_PLUGINS_DIR="+plugins,
 		"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines")).start()

@@ -17,7 +17,7 @@ func BenchmarkGalleryMemory(b *testing.B) {
 	plugins, out := shortDir(b), b.TempDir()
 	for _, name := range []string{"watcher-list", "registry-releases", "trigger-audit", "trigger-file", "trigger-gitea",
 		"trigger-systemd"} {
-		compiled, err := build(filepath.Join("..", "..", "examples", name), ".", name)
+		compiled, err := build(filepath.Join("..", "..", "examples", name), name)
 		must(b, err)
 		copyFile(b, compiled, filepath.Join(plugins, name))
 	}

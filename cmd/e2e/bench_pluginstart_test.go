@@ -12,7 +12,7 @@ import (
 
 // manyPlugin compiles a plugin that holds a trigger of the name of its file.
 var manyPlugin = sync.OnceValues(func() (string, error) {
-	return build(filepath.Join("testdata", "many"), ".", "many")
+	return build(filepath.Join("testdata", "many"), "many")
 })
 
 // putMany puts n plugins into a folder, each another file, and returns the variables of a component for each.

@@ -23,7 +23,7 @@ const (
 
 // wirePlugin compiles the plugin that is written without the SDK.
 var wirePlugin = sync.OnceValues(func() (string, error) {
-	return build(filepath.Join("testdata", "wire"), ".", "wire")
+	return build(filepath.Join("testdata", "wire"), "wire")
 })
 
 // installWire installs a wire plugin with a watcher and these faults.

@@ -21,7 +21,7 @@ import (
 
 // actsPlugin compiles the plugin whose trigger may change containers.
 var actsPlugin = sync.OnceValues(func() (string, error) {
-	return build(filepath.Join("testdata", "acts"), ".", "trigger-acts")
+	return build(filepath.Join("testdata", "acts"), "trigger-acts")
 })
 
 // The registries of the gallery, by their place in its fleet.

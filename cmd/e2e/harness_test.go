@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/sdk"
 
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -31,29 +31,20 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if output, err := exec.Command("sh", filepath.Join("..", "dogwatch", "build.sh"), path).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build dogwatch: %w: %s", err, output)
-	}
-	return path, nil
+	return path, buildtest.Dogwatch(path)
 })
 
 // filePlugin compiles the example of a third-party plugin, a module of its own.
 var filePlugin = sync.OnceValues(func() (string, error) {
-	return build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
+	return build(filepath.Join("..", "..", "examples", "trigger-file"), "trigger-file")
 })
 
-func build(dir, target, name string, flags ...string) (string, error) {
+func build(dir, name string, flags ...string) (string, error) {
 	path, err := buildPath(name)
 	if err != nil {
 		return "", err
 	}
-	args := append([]string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path}, flags...)
-	cmd := exec.Command("go", append(args, target)...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", name, err, output)
-	}
-	return path, nil
+	return path, buildtest.Plugin(dir, path, flags...)
 }
 
 // buildPath returns where a program is to be built, which another user may run.

@@ -18,7 +18,7 @@ import (
 )
 
 // builtProvider compiles the OpenID Connect provider, a module of its own.
-var builtProvider = sync.OnceValues(func() (string, error) { return build("provider", ".", "provider") })
+var builtProvider = sync.OnceValues(func() (string, error) { return build("provider", "provider") })
 
 const (
 	clientID     = "dogwatch"

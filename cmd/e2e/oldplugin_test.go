@@ -36,7 +36,7 @@ func TestPluginOfSDK1(t *testing.T) {
 	for name, dir := range map[string]string{
 		"trigger-file": "examples/trigger-file", "trigger-acts": "cmd/e2e/testdata/acts",
 	} {
-		compiled, err := build(filepath.Join(source, dir), ".", name)
+		compiled, err := build(filepath.Join(source, dir), name)
 		must(t, err)
 		copyFile(t, compiled, filepath.Join(plugins, name))
 	}
@@ -99,7 +99,7 @@ func TestPluginsOfOtherSDKs(t *testing.T) {
 	copyFile(t, filepath.Join("testdata", "sdk1", "main.go.txt"), filepath.Join(shelf, "main.go"))
 	use := func(name, dir string, flags ...string) {
 		t.Helper()
-		compiled, err := build(dir, ".", name, flags...)
+		compiled, err := build(dir, name, flags...)
 		must(t, err)
 		copyFile(t, compiled, filepath.Join(plugins, name))
 	}

@@ -268,7 +268,7 @@ func TestPluginFolderIsFollowed(t *testing.T) {
 		return ""
 	}
 	eventually(t, "its type is not known", func() bool { return state() == "failed" })
-	compiled, err := build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
+	compiled, err := build(filepath.Join("..", "..", "examples", "trigger-file"), "trigger-file")
 	must(t, err)
 	copyFile(t, compiled, filepath.Join(plugins, "trigger-file"))
 	eventually(t, "it is ready", func() bool { return state() == "ready" })

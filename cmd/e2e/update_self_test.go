@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 
@@ -241,11 +241,7 @@ func upgrading(t *testing.T) []byte {
 	})
 	must(t, err)
 	must(t, os.WriteFile(overlay, text, 0o600))
-	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags", "-s -w", "-o", out, "./dogwatch")
-	cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, said)
-	}
+	must(t, buildtest.Dogwatch(out, "-overlay", overlay))
 	program, err := os.ReadFile(out)
 	must(t, err)
 	return program

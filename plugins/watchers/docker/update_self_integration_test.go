@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -27,8 +27,8 @@ var dogwatch = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "dogwatch")
-	if output, err := exec.Command("sh", "../../../cmd/dogwatch/build.sh", binary).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build dogwatch: %w: %s", err, output)
+	if err := buildtest.Dogwatch(binary); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(binary)
 })
