@@ -43,7 +43,7 @@ func Type() trigger.Type {
 }
 
 type apprise struct {
-	http *httpclient.Client
+	chat.Connection
 	url  string
 	urls string
 	tag  string
@@ -76,7 +76,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case !isKey(o.Config):
 		return nil, sdk.Invalid("config", "want at most %d letters, digits, - or _, got %q", maxConfig, o.Config)
 	}
-	client, err := httpclient.New(env, o.Options, secrets(o.URLs)...)
+	client, err := chat.Connect(env, o.Options, secrets(o.URLs)...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if o.Config != "" {
 		address = address.JoinPath(o.Config)
 	}
-	return &apprise{http: client, url: address.String(), urls: o.URLs, tag: o.Tag}, nil
+	return &apprise{Connection: client, url: address.String(), urls: o.URLs, tag: o.Tag}, nil
 }
 
 func isKey(text string) bool {
@@ -127,7 +127,7 @@ func (a *apprise) Run(ctx context.Context, req trigger.Request) error {
 	}
 	r.Header.Set("Accept", "application/json")
 	httpclient.SetBody(r, "application/json", body)
-	resp, err := a.http.Do(r)
+	resp, err := a.Do(r)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *apprise) Run(ctx context.Context, req trigger.Request) error {
 	case http.StatusFailedDependency:
 		return a.undelivered(resp)
 	}
-	if err := a.http.CheckStatus(resp); err != nil {
+	if err := a.CheckStatus(resp); err != nil {
 		return err
 	}
 	// The notification was sent; the rest of the response is read to reuse the connection.
@@ -151,17 +151,11 @@ func (a *apprise) Run(ctx context.Context, req trigger.Request) error {
 
 // undelivered explains a 424.
 func (a *apprise) undelivered(resp *http.Response) error {
-	reason := a.http.CheckStatus(resp).Error()
+	reason := a.CheckStatus(resp).Error()
 	if strings.Count(a.urls, "://") == 1 {
 		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the service of urls was not notified: %s", reason))
 	}
 	return errors.New("some services may not have been notified, which the log of the Apprise server tells; not tried again, for the others would hear it twice: " + reason)
-}
-
-// Close closes idle connections.
-func (a *apprise) Close() error {
-	a.http.Close()
-	return nil
 }
 
 // payload is the body of a request, cut to what the server reads.

@@ -49,11 +49,11 @@ func Type() trigger.Type {
 }
 
 type discord struct {
-	client *chat.Client
-	url    string
-	frame  message
-	color  int
-	label  string
+	*chat.Client
+	url   string
+	frame message
+	color int
+	label string
 }
 
 // message is the body of the request.
@@ -111,7 +111,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &discord{client: client, url: address(o.URL, o.ThreadID), color: o.CardColor, label: label}
+	d := &discord{Client: client, url: address(o.URL, o.ThreadID), color: o.CardColor, label: label}
 	d.frame.Username = strings.TrimSpace(o.BotUsername)
 	if o.AvatarURL != nil {
 		if d.frame.AvatarURL = o.AvatarURL.String(); len(d.frame.AvatarURL) > maxAvatarURL {
@@ -140,14 +140,8 @@ func (d *discord) Run(ctx context.Context, req trigger.Request) error {
 	if len(m.Components) > 0 {
 		address += "&with_components=true" // without it they are ignored; the address has a query
 	}
-	_, err := d.client.Send(ctx, http.MethodPost, address, nil, m)
+	_, err := d.Send(ctx, http.MethodPost, address, nil, m)
 	return err
-}
-
-// Close closes idle connections.
-func (d *discord) Close() error {
-	d.client.Close()
-	return nil
 }
 
 // message makes the message of a delivery: one card. Discord takes no field

@@ -26,20 +26,21 @@ func Type() trigger.Type {
 		kind.Needs(kind.CapOperate), kind.Deliver(kind.AtMostOnce))
 }
 
-type docker struct{ rules watcher.UpdateRules }
+// Updater is a trigger that has the containers updated for which it runs, with some rules.
+type Updater struct{ Rules watcher.UpdateRules }
 
 // New returns a trigger that has the containers updated for which it runs.
 func New(_ sdk.Env, o Options) (trigger.Trigger, error) {
-	return &docker{watcher.UpdateRules{Prune: o.Prune, DryRun: o.DryRun, Keep: o.Keep}}, nil
+	return &Updater{watcher.UpdateRules{Prune: o.Prune, DryRun: o.DryRun, Keep: o.Keep}}, nil
 }
 
 // Run requests an update of each container. A test updates nothing.
-func (d *docker) Run(ctx context.Context, req trigger.Request) error {
+func (u *Updater) Run(ctx context.Context, req trigger.Request) error {
 	if req.Test {
 		return nil
 	}
 	for _, c := range req.Containers {
-		if err := req.Operate(ctx, trigger.OperationRequest{ContainerID: c.ID, Rules: d.rules}); err != nil {
+		if err := req.Operate(ctx, trigger.OperationRequest{ContainerID: c.ID, Rules: u.Rules}); err != nil {
 			return err
 		}
 	}

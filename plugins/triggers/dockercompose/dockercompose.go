@@ -3,8 +3,7 @@
 package dockercompose
 
 import (
-	"context"
-
+	"github.com/dogwatch/dogwatch/plugins/triggers/docker"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -30,27 +29,12 @@ func Type() trigger.Type {
 		kind.Needs(kind.CapOperate), kind.Deliver(kind.AtMostOnce))
 }
 
-type compose struct{ rules watcher.UpdateRules }
-
 // New returns a trigger that has the containers updated for which it runs.
 func New(_ sdk.Env, o Options) (trigger.Trigger, error) {
-	return &compose{watcher.UpdateRules{
+	return &docker.Updater{Rules: watcher.UpdateRules{
 		Prune: o.Prune, DryRun: o.DryRun, Keep: o.Keep,
 		Compose: &watcher.ComposeRules{
 			File: o.File, Label: o.ComposeFileLabel, Backup: o.Backup, Command: o.Command, Required: true,
 		},
 	}}, nil
-}
-
-// Run requests an update of each container. A test updates nothing.
-func (c *compose) Run(ctx context.Context, req trigger.Request) error {
-	if req.Test {
-		return nil
-	}
-	for _, of := range req.Containers {
-		if err := req.Operate(ctx, trigger.OperationRequest{ContainerID: of.ID, Rules: c.rules}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -43,7 +43,7 @@ func Type() trigger.Type {
 }
 
 type googlechat struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	thread       *thread
 	disableTitle bool
@@ -71,7 +71,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &googlechat{client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
+	g := &googlechat{Client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
 	if o.ThreadKey != "" {
 		// Without a reply option, Chat ignores the key of a thread.
 		u, query := *o.URL, o.URL.Query()
@@ -85,14 +85,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run posts one message.
 func (g *googlechat) Run(ctx context.Context, req trigger.Request) error {
 	m := message{Text: text(chat.Of(req, g.disableTitle), shared.Lines(req, maxURL, " · ", link)), Thread: g.thread}
-	_, err := g.client.Send(ctx, http.MethodPost, g.url, nil, m)
+	_, err := g.Send(ctx, http.MethodPost, g.url, nil, m)
 	return err
-}
-
-// Close closes idle connections.
-func (g *googlechat) Close() error {
-	g.client.Close()
-	return nil
 }
 
 // maxURL is how long a link is.
@@ -102,11 +96,7 @@ const maxURL = 1000
 func link(label, address string) string { return "<" + address + "|" + label + ">" }
 
 // text is a message with its title in bold, and lines of links below.
-func text(m chat.Message, links string) string {
-	title := chat.Wrap("*", m.Title, "*")
-	whole := func(body string) string { return chat.Join(title, body) + links }
-	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
-}
+func text(m chat.Message, links string) string { return m.Text("*", chat.Plain, links, maxText) }
 
 // explain reads Google's errors: https://cloud.google.com/apis/design/errors#http_mapping.
 func explain(a chat.Response) *chat.Refusal {

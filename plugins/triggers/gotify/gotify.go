@@ -39,7 +39,7 @@ func Type() trigger.Type {
 }
 
 type gotify struct {
-	http     *httpclient.Client
+	chat.Connection
 	url      string
 	header   http.Header
 	priority *int
@@ -56,25 +56,19 @@ type body struct {
 
 // New returns a trigger that sends messages as one application.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	client, err := httpclient.New(env, o.Options, o.Token)
+	client, err := chat.Connect(env, o.Options, o.Token)
 	if err != nil {
 		return nil, err
 	}
 	return &gotify{
-		http: client, url: o.URL.JoinPath("message").String(), header: http.Header{"X-Gotify-Key": {o.Token}},
+		Connection: client, url: o.URL.JoinPath("message").String(), header: http.Header{"X-Gotify-Key": {o.Token}},
 		priority: o.Priority, markdown: o.Markdown,
 	}, nil
 }
 
 // Run sends one message.
 func (g *gotify) Run(ctx context.Context, req trigger.Request) error {
-	return g.http.JSON(ctx, http.MethodPost, g.url, g.header, g.body(req), nil)
-}
-
-// Close closes idle connections.
-func (g *gotify) Close() error {
-	g.http.Close()
-	return nil
+	return g.JSON(ctx, http.MethodPost, g.url, g.header, g.body(req), nil)
 }
 
 // urgent is the least priority of an urgent message: with sound and vibrating.

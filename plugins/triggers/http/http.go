@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -39,7 +40,7 @@ func Type() trigger.Type {
 }
 
 type http struct {
-	http   *httpclient.Client
+	chat.Connection
 	url    *url.URL
 	method string
 	header nethttp.Header
@@ -61,11 +62,11 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	secrets := append(httpclient.SecretParts(o.URL), o.Auth.Password, o.Auth.Bearer)
-	client, err := httpclient.New(env, o.Options, secrets...)
+	client, err := chat.Connect(env, o.Options, secrets...)
 	if err != nil {
 		return nil, err
 	}
-	return &http{http: client, url: o.URL, method: method, header: header}, nil
+	return &http{Connection: client, url: o.URL, method: method, header: header}, nil
 }
 
 // Run makes one request: a single container as an object, a batch as an array.
@@ -74,22 +75,16 @@ func (h *http) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	resp, err := h.http.Do(r)
+	resp, err := h.Do(r)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if err := h.http.CheckStatus(resp); err != nil {
+	if err := h.CheckStatus(resp); err != nil {
 		return err
 	}
 	// The message has arrived; the rest of the response is read to reuse the connection.
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
-	return nil
-}
-
-// Close closes idle connections.
-func (h *http) Close() error {
-	h.http.Close()
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -29,8 +30,8 @@ func Type() trigger.Type {
 }
 
 type ifttt struct {
-	http *httpclient.Client
-	url  string
+	chat.Connection
+	url string
 }
 
 // values are what an applet gets: value1 to value3 are the only names that the service knows.
@@ -48,12 +49,12 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if strings.ContainsAny(o.Event, "/ ") || o.Event == "." || o.Event == ".." {
 		return nil, sdk.Invalid("event", "want letters, digits, - and _, got %q", o.Event)
 	}
-	client, err := httpclient.New(env, o.Options, o.Key)
+	client, err := chat.Connect(env, o.Options, o.Key)
 	if err != nil {
 		return nil, err
 	}
 	address := o.URL.JoinPath("trigger", url.PathEscape(o.Event), "with/key", url.PathEscape(o.Key))
-	return &ifttt{http: client, url: address.String()}, nil
+	return &ifttt{Connection: client, url: address.String()}, nil
 }
 
 // Run triggers the event once. A key that the service does not know is a 401.
@@ -62,13 +63,7 @@ func (i *ifttt) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	return i.http.JSON(ctx, http.MethodPost, i.url, nil, v, nil)
-}
-
-// Close closes idle connections.
-func (i *ifttt) Close() error {
-	i.http.Close()
-	return nil
+	return i.JSON(ctx, http.MethodPost, i.url, nil, v, nil)
 }
 
 // valuesOf are the name, the new tag and all of a container, the list of a batch,

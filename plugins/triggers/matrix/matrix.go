@@ -45,7 +45,7 @@ func Type() trigger.Type {
 }
 
 type matrix struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	header       http.Header
 	room         string
@@ -80,7 +80,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	return &matrix{
-		client: client, url: strings.TrimSuffix(o.URL.String(), "/") + "/_matrix/client/v3/",
+		Client: client, url: strings.TrimSuffix(o.URL.String(), "/") + "/_matrix/client/v3/",
 		header: http.Header{"Authorization": {"Bearer " + token}}, room: room, msgType: o.MsgType,
 		disableTitle: o.DisableTitle,
 	}, nil
@@ -97,14 +97,8 @@ func (m *matrix) Run(ctx context.Context, req trigger.Request) error {
 		return err
 	}
 	address := m.url + "rooms/" + url.PathEscape(room) + "/send/m.room.message/" + transaction(req)
-	_, err = m.client.Send(ctx, http.MethodPut, address, m.header, c)
+	_, err = m.Send(ctx, http.MethodPut, address, m.header, c)
 	return err
-}
-
-// Close closes idle connections.
-func (m *matrix) Close() error {
-	m.client.Close()
-	return nil
 }
 
 // resolve returns the id of the room. That of an alias can change, so it is requested each time.
@@ -113,7 +107,7 @@ func (m *matrix) resolve(ctx context.Context) (string, error) {
 	if !strings.HasPrefix(m.room, "#") {
 		return m.room, nil
 	}
-	a, err := m.client.Send(ctx, http.MethodGet, m.url+"directory/room/"+url.PathEscape(m.room), m.header, nil)
+	a, err := m.Send(ctx, http.MethodGet, m.url+"directory/room/"+url.PathEscape(m.room), m.header, nil)
 	if err != nil {
 		return "", err
 	}

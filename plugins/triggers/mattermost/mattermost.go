@@ -41,7 +41,7 @@ func Type() trigger.Type {
 }
 
 type mattermost struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	frame        message
 	disableTitle bool
@@ -73,7 +73,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mattermost{client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
+	m := &mattermost{Client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
 	m.frame = message{
 		Channel: strings.TrimPrefix(strings.TrimSpace(o.Channel), "#"), Username: o.Username, IconEmoji: o.IconEmoji,
 	}
@@ -90,14 +90,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 func (m *mattermost) Run(ctx context.Context, req trigger.Request) error {
 	post := m.frame
 	post.Text = text(chat.Of(req, m.disableTitle), shared.Lines(req, maxURL, " · ", link))
-	_, err := m.client.Send(ctx, http.MethodPost, m.url, nil, post)
+	_, err := m.Send(ctx, http.MethodPost, m.url, nil, post)
 	return err
-}
-
-// Close closes idle connections.
-func (m *mattermost) Close() error {
-	m.client.Close()
-	return nil
 }
 
 // maxURL is how long a link is.
@@ -107,11 +101,7 @@ const maxURL = 1000
 func link(label, address string) string { return "[" + label + "](" + address + ")" }
 
 // text is a message with its title in bold, and lines of links below.
-func text(m chat.Message, links string) string {
-	title := chat.Wrap("**", m.Title, "**")
-	whole := func(body string) string { return chat.Join(title, body) + links }
-	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
-}
+func text(m chat.Message, links string) string { return m.Text("**", chat.Plain, links, maxText) }
 
 // explain reads Mattermost's errors:
 // https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go.

@@ -57,7 +57,7 @@ func Type() trigger.Type {
 }
 
 type ntfy struct {
-	http   *httpclient.Client
+	chat.Connection
 	url    string
 	header http.Header
 	common body // what is the same in every message
@@ -99,11 +99,11 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	secrets := append(secretsOf(common.Actions), o.Auth.Password, o.Auth.Token)
-	client, err := httpclient.New(env, o.Options, secrets...)
+	client, err := chat.Connect(env, o.Options, secrets...)
 	if err != nil {
 		return nil, err
 	}
-	return &ntfy{http: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), common: common}, nil
+	return &ntfy{Connection: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), common: common}, nil
 }
 
 // urgent is the least priority of an urgent message: with sound, and above others.
@@ -147,13 +147,7 @@ func (n *ntfy) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	return n.http.JSON(ctx, http.MethodPost, n.url, n.header, m, nil)
-}
-
-// Close closes idle connections.
-func (n *ntfy) Close() error {
-	n.http.Close()
-	return nil
+	return n.JSON(ctx, http.MethodPost, n.url, n.header, m, nil)
 }
 
 // body makes the message of a delivery, cut to what the server takes.

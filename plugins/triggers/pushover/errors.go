@@ -41,7 +41,7 @@ func (p *pushover) explain(resp *http.Response) error {
 	var r response
 	known := json.Unmarshal(payload, &r) == nil
 	resp.Body = io.NopCloser(bytes.NewReader(payload))
-	err = p.http.CheckStatus(resp)
+	err = p.CheckStatus(resp)
 	var limited *sdk.RateLimitedError
 	switch {
 	case errors.As(err, &limited):

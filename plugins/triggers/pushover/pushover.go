@@ -59,7 +59,7 @@ func Type() trigger.Type {
 }
 
 type pushover struct {
-	http   *httpclient.Client
+	chat.Connection
 	url    string
 	fields url.Values // those of every message
 	html   bool
@@ -76,12 +76,12 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case o.HTML == 1 && o.Monospace == 1:
 		return nil, sdk.Invalid("monospace", "does not go together with html; set one of them to 0")
 	}
-	client, err := httpclient.New(env, o.Options, o.User, o.Token)
+	client, err := chat.Connect(env, o.Options, o.User, o.Token)
 	if err != nil {
 		return nil, err
 	}
 	return &pushover{
-		http: client, url: o.URL.JoinPath("1/messages.json").String(), fields: o.fields(), html: o.HTML == 1,
+		Connection: client, url: o.URL.JoinPath("1/messages.json").String(), fields: o.fields(), html: o.HTML == 1,
 		clean: func(text string) string { return httpclient.Clean(text, o.User, o.Token) },
 	}, nil
 }
@@ -116,18 +116,12 @@ func (p *pushover) Run(ctx context.Context, req trigger.Request) error {
 	}
 	r.Header.Set("Accept", "application/json")
 	httpclient.SetBody(r, "application/x-www-form-urlencoded", []byte(p.form(req).Encode()))
-	resp, err := p.http.Do(r)
+	resp, err := p.Do(r)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	return p.explain(resp)
-}
-
-// Close closes idle connections.
-func (p *pushover) Close() error {
-	p.http.Close()
-	return nil
 }
 
 // form makes the message of a delivery, cut to what the service takes.

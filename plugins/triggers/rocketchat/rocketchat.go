@@ -61,7 +61,7 @@ func Type() trigger.Type {
 }
 
 type rocketchat struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	header       http.Header
 	frame        message
@@ -92,7 +92,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	return &rocketchat{
-		client: client,
+		Client: client,
 		url:    o.URL.JoinPath("api/v1/chat.postMessage").String(),
 		header: http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
 		frame: message{
@@ -106,14 +106,8 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
 	m := r.frame
 	m.Text = text(chat.Of(req, r.disableTitle), shared.Lines(req, maxURL, " · ", link))
-	_, err := r.client.Send(ctx, http.MethodPost, r.url, r.header, m)
+	_, err := r.Send(ctx, http.MethodPost, r.url, r.header, m)
 	return err
-}
-
-// Close closes idle connections.
-func (r *rocketchat) Close() error {
-	r.client.Close()
-	return nil
 }
 
 // maxURL is how long a link is.
@@ -123,10 +117,7 @@ const maxURL = 1000
 func link(label, address string) string { return "[" + label + "](" + address + ")" }
 
 // text is a message with lines of links below.
-func text(m chat.Message, links string) string {
-	whole := func(body string) string { return chat.Join(m.Title, body) + links }
-	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
-}
+func text(m chat.Message, links string) string { return m.Text("", chat.Plain, links, maxText) }
 
 // explain reads a response, in which "success" says whether it succeeded and not the status.
 func explain(a chat.Response) *chat.Refusal {

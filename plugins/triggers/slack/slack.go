@@ -39,7 +39,7 @@ func Type() trigger.Type {
 }
 
 type slack struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	header       http.Header
 	channel      string
@@ -76,13 +76,13 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	var err error
 	if o.URL != nil {
 		s.url = o.URL.String()
-		s.client, err = chat.New(env, o.Options, explainHook, httpclient.SecretParts(o.URL)...)
+		s.Client, err = chat.New(env, o.Options, explainHook, httpclient.SecretParts(o.URL)...)
 	} else {
 		s.url = o.APIURL.JoinPath("chat.postMessage").String()
 		s.channel = strings.TrimSpace(o.Channel)
 		token := strings.TrimSpace(o.Token)
 		s.header = http.Header{"Authorization": {"Bearer " + token}}
-		s.client, err = chat.New(env, o.Options, explainAPI, token)
+		s.Client, err = chat.New(env, o.Options, explainAPI, token)
 	}
 	if err != nil {
 		return nil, err
@@ -115,14 +115,8 @@ func (o Options) check() error {
 // Run posts one message.
 func (s *slack) Run(ctx context.Context, req trigger.Request) error {
 	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle)), Attachments: attachments(req)}
-	_, err := s.client.Send(ctx, http.MethodPost, s.url, s.header, m)
+	_, err := s.Send(ctx, http.MethodPost, s.url, s.header, m)
 	return err
-}
-
-// Close closes idle connections.
-func (s *slack) Close() error {
-	s.client.Close()
-	return nil
 }
 
 const (
@@ -144,13 +138,8 @@ func attachments(req trigger.Request) []attachment {
 	return all
 }
 
-// text is a message with its title in bold. A cut falls between two
-// characters of the body, not inside of what one of them is written as.
-func text(m chat.Message) string {
-	title := chat.Wrap("*", escape(m.Title), "*")
-	whole := func(body string) string { return chat.Join(title, escape(body)) }
-	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
-}
+// text is a message with its title in bold.
+func text(m chat.Message) string { return m.Text("*", escape, "", maxText) }
 
 // escape writes the three characters that Slack reads as control sequences:
 // https://docs.slack.dev/messaging/formatting-message-text#escaping.

@@ -43,7 +43,7 @@ func Type() trigger.Type {
 }
 
 type teams struct {
-	client  *chat.Client
+	*chat.Client
 	url     string
 	version string
 }
@@ -100,7 +100,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &teams{client: client, url: o.URL.String(), version: o.CardVersion}, nil
+	return &teams{Client: client, url: o.URL.String(), version: o.CardVersion}, nil
 }
 
 // Run posts one card.
@@ -109,14 +109,8 @@ func (t *teams) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.client.Send(ctx, http.MethodPost, t.url, nil, p)
+	_, err = t.Send(ctx, http.MethodPost, t.url, nil, p)
 	return err
-}
-
-// Close closes idle connections.
-func (t *teams) Close() error {
-	t.client.Close()
-	return nil
 }
 
 // payload makes the message of a delivery, with a body as long as fits.

@@ -36,7 +36,7 @@ func Type() trigger.Type {
 }
 
 type telegram struct {
-	client       *chat.Client
+	*chat.Client
 	url          string
 	frame        payload
 	markup       markup
@@ -73,7 +73,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	t := &telegram{
-		client:       client,
+		Client:       client,
 		url:          strings.TrimSuffix(o.APIURL.String(), "/") + "/bot" + token + "/sendMessage",
 		frame:        payload{ChatID: chatID, DisableNotification: o.DisableNotification},
 		markup:       markdown,
@@ -94,22 +94,16 @@ func (t *telegram) Run(ctx context.Context, req trigger.Request) error {
 	m := t.frame
 	m.Text = t.markup.text(chat.Of(req, t.disableTitle))
 	m.ReplyMarkup = keyboardOf(req)
-	_, err := t.client.Send(ctx, http.MethodPost, t.url, nil, m)
+	_, err := t.Send(ctx, http.MethodPost, t.url, nil, m)
 	if m.ReplyMarkup != nil && refusesButtons(err) {
 		// Telegram wants a host with a public name, and refuses the message as a whole.
 		links := message.Lines(req, maxURL, "\n", func(label, address string) string { return label + ": " + address })
 		text := chat.Of(req, t.disableTitle)
 		text.Body += links
 		m.ReplyMarkup, m.Text = nil, t.markup.text(text)
-		_, err = t.client.Send(ctx, http.MethodPost, t.url, nil, m)
+		_, err = t.Send(ctx, http.MethodPost, t.url, nil, m)
 	}
 	return err
-}
-
-// Close closes idle connections.
-func (t *telegram) Close() error {
-	t.client.Close()
-	return nil
 }
 
 // explain reads a response: https://core.telegram.org/bots/api#making-requests.

@@ -23,9 +23,24 @@ const maxWait = 24 * time.Hour
 
 // Client speaks JSON with one chat service. It is safe for concurrent use.
 type Client struct {
-	http    *httpclient.Client
+	Connection
 	secrets []string
 	explain func(Response) *Refusal
+}
+
+// Connection is the client of a trigger that makes its own requests. A trigger that embeds it, or a Client, has Close.
+type Connection struct{ *httpclient.Client }
+
+// Connect returns a connection; secrets are texts that no error may hold.
+func Connect(env sdk.Env, o httpclient.Options, secrets ...string) (Connection, error) {
+	client, err := httpclient.New(env, o, secrets...)
+	return Connection{client}, err
+}
+
+// Close closes connections that are not in use.
+func (c Connection) Close() error {
+	c.Client.Close()
+	return nil
 }
 
 // Response is the response of a service.
@@ -57,15 +72,12 @@ type Refusal struct {
 // or of which its status says all there is to say. secrets are texts that no
 // error may hold: also those that are sent in headers.
 func New(env sdk.Env, o httpclient.Options, explain func(Response) *Refusal, secrets ...string) (*Client, error) {
-	client, err := httpclient.New(env, o, secrets...)
+	client, err := Connect(env, o, secrets...)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{http: client, secrets: secrets, explain: explain}, nil
+	return &Client{Connection: client, secrets: secrets, explain: explain}, nil
 }
-
-// Close closes connections that are not in use.
-func (c *Client) Close() { c.http.Close() }
 
 // Send makes one request, with in as JSON unless it is nil, and returns the
 // answer of a service that did not refuse. The error is that of package
@@ -85,7 +97,7 @@ func (c *Client) Send(ctx context.Context, method, address string, header http.H
 		httpclient.SetBody(req, "application/json; charset=utf-8", payload)
 	}
 	maps.Copy(req.Header, header)
-	resp, err := c.http.Do(req)
+	resp, err := c.Do(req)
 	if err != nil {
 		return Response{}, err
 	}
@@ -98,7 +110,7 @@ func (c *Client) Send(ctx context.Context, method, address string, header http.H
 	refusal := c.explain(response)
 	if refusal == nil {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return response, c.http.CheckStatus(resp)
+		return response, c.CheckStatus(resp)
 	}
 	return response, c.refused(resp, *refusal)
 }
@@ -107,7 +119,7 @@ func (c *Client) Send(ctx context.Context, method, address string, header http.H
 func (c *Client) refused(resp *http.Response, r Refusal) error {
 	resp.Body = io.NopCloser(strings.NewReader(r.Text))
 	resp.Header.Set("Content-Type", "text/plain")
-	err := c.http.CheckStatus(resp)
+	err := c.CheckStatus(resp)
 	if err == nil {
 		err = sdk.Invalid("", "%s refused the message: %s", resp.Request.URL.Host, httpclient.Clean(r.Text, c.secrets...))
 	}

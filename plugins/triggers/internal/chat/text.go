@@ -65,6 +65,18 @@ func Wrap(before, text, after string) string {
 	return before + text + after
 }
 
+// Text is the message with its title between marks and with links below, its body as long as limit allows; escape
+// writes each of both texts as the service reads it. A cut falls between two characters of the body, not inside of
+// what one of them is written as.
+func (m Message) Text(mark string, escape func(string) string, links string, limit int) string {
+	title := Wrap(mark, escape(m.Title), mark)
+	whole := func(body string) string { return Join(title, escape(body)) + links }
+	return whole(Fit(m.Body, func(body string) bool { return Units(whole(body)) <= limit }))
+}
+
+// Plain is for Text of a service that reads texts as they are.
+func Plain(text string) string { return text }
+
 // Units is the length of text in UTF-16 code units. Services that count
 // characters mean these, or fewer.
 func Units(text string) int {
