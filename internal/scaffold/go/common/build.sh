@@ -5,11 +5,10 @@ set -eu
 cd "$(dirname "$0")"
 export CGO_ENABLED=0
 
-# compile FILE VERSION. The flags leave out what only a debugger needs, and do not inline: a
-# plugin waits for others most of the time, and is a tenth smaller without. Its HTTP client
+# compile FILE VERSION. The flags leave out what only a debugger needs. Its HTTP client
 # speaks HTTP/1.1 alone; for a service that needs HTTP/2 remove nethttpomithttp2.
 compile() {
-	go build -trimpath -tags grpcnotrace,nethttpomithttp2 -gcflags=all=-l -ldflags "-s -w -X main.version=$2" -o "$1" .
+	go build -trimpath -tags grpcnotrace,nethttpomithttp2 -ldflags "-s -w -X main.version=$2" -o "$1" .
 	chmod 755 "$1"
 }
 
