@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 )
 
@@ -200,23 +200,8 @@ func describeCopy(
 	if err := os.Chmod(dir, 0o755); err != nil { // plugins may run as another user
 		return p, err
 	}
-	if err := copyProgram(file, filepath.Join(dir, name)); err != nil {
+	if err := plugin.CopyProgram(file, filepath.Join(dir, name)); err != nil {
 		return p, err
 	}
 	return describeFile(ctx, cfg, dir, name, logins.log, logins.redactor)
-}
-
-func copyProgram(from, to string) (err error) {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, target.Close()) }()
-	_, err = io.Copy(target, source)
-	return err
 }

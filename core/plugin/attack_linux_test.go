@@ -35,7 +35,7 @@ func leaveSetID(dir string) error {
 		}
 	}
 	for _, name := range []string{"chmod", "fchmod", "fchmodat2", "link"} {
-		if err := copyProgram("/bin/true", path(name)); err != nil {
+		if err := CopyProgram("/bin/true", path(name)); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func (h *Host) asUser(c *confinement, b bundle) error {
 		return err
 	}
 	c.copied, c.program = copied, filepath.Join(copied, filepath.Base(b.path))
-	if err := copyProgram(b.path, c.program); err != nil {
+	if err := CopyProgram(b.path, c.program); err != nil {
 		return fmt.Errorf("copy the program to where user %d can start it: %w", c.user.UID, err)
 	}
 	return os.Chmod(copied, 0o711)
@@ -111,8 +111,8 @@ func ownUser(name string, exists func(uint32) bool) *User {
 	return nil
 }
 
-// copyProgram copies an executable.
-func copyProgram(from, to string) error {
+// CopyProgram copies an executable to a file that is not there yet, which everybody may read and run.
+func CopyProgram(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err

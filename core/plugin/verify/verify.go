@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -127,7 +126,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return e.report, err
 	}
 	e.path = filepath.Join(e.dir, filepath.Base(opt.File))
-	if err := copyFile(opt.File, e.path); err != nil {
+	if err := plugin.CopyProgram(opt.File, e.path); err != nil {
 		return e.report, err
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.said, Level: hclog.Debug, JSONFormat: true})
@@ -245,23 +244,6 @@ func (e *exam) has(check string, v Verdict) bool {
 }
 
 func (e *exam) add(r Result) { e.report.Results = append(e.report.Results, r) }
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	return err
-}
 
 // fullName is how messages call a type.
 func fullName(t kind.Type) string { return string(t.Kind) + "." + t.Name }
