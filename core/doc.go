@@ -13,8 +13,8 @@
 //	                 └── this same binary, started again: dogwatch plugin … ┘   bundles
 //
 // One update, end to end: a schedule, an engine event or a request asks for a
-// check; check lists the watcher's containers, reads their labels into
-// policies, asks each registry each question once, and decides what is newer;
+// check; check lists the watcher's containers and reads their labels; registryquery
+// asks each registry each question once, and what is newer is decided;
 // store commits containers and events in one transaction; dispatch follows the
 // events with a durable cursor, records what is pending for which trigger, and
 // delivers it: attempt recorded first, outcome after. After a kill at any line
@@ -28,7 +28,7 @@
 // repositories, a trigger notifies or acts; these are the kinds. A type is an
 // implementation of a kind, a component a configured type with a name
 // ("smtp.main"), a bundle an executable that holds types, a plugin a running
-// bundle. A policy is what a container's labels ask for; a result is what a
+// bundle. A policy has the rules by which updates are decided; a result is what a
 // check found; an update is what it offers, identified by its key; a delivery is
 // what is pending for one trigger.
 //

@@ -36,6 +36,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/internal/contained"
@@ -82,7 +83,7 @@ type App struct {
 	components *component.Manager
 	choices    *choice.Choices
 	checker    *check.Checker
-	dater      *check.Dater
+	dater      *registryquery.Dater
 	notes      service.Notes // nil when they are switched off
 	presets    preset.Presets
 	decisions  *decision.Loop
@@ -193,17 +194,20 @@ func (a *App) makeChecks(ctx context.Context) error {
 	registries := wiring.Registries{Components: a.components}
 	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
 	a.checker = check.New(check.Options{
-		Registries:      registries,
-		Reports:         registries.Limits,
+		Queries: registryquery.Options{
+			Registries:     registries,
+			Cache:          wiring.Cache{Store: a.store, Log: a.log},
+			Limits:         registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+			Budget:         wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
+			Reports:        registries.Limits,
+			Spare:          registries.Limits,
+			ReadCandidates: true,
+		},
 		Store:           a.store,
-		Cache:           wiring.Cache{Store: a.store, Log: a.log},
-		Limits:          check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-		Budget:          wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
 		SaveRequests:    a.store.SaveRequests,
 		Labels:          wiring.Labels(settings),
 		Triggers:        a.components.TriggerIDs,
 		WatchFloating:   settings.Check.Floating,
-		ReadCandidates:  true,
 		Order:           a.components.WatcherNames,
 		Reached:         a.reached,
 		AlreadyNotified: a.store.AlreadyNotified,
@@ -215,7 +219,7 @@ func (a *App) makeChecks(ctx context.Context) error {
 		Log:             opt.Log,
 		Now:             opt.Now,
 	})
-	a.dater = check.NewDater(a.checker, registries.Limits)
+	a.dater = registryquery.NewDater(a.checker.Queries(), a.checker, opt.Log.Named("check"))
 	a.decisions = decision.New(decision.Options{
 		Redecide: a.checker.Redecide,
 		Next:     wiring.Containers{Store: a.store}.NextDecision,
@@ -230,7 +234,7 @@ func (a *App) makeUpdates(ctx context.Context) error {
 	images := wiring.Updates{
 		Components: a.components,
 		Cache:      wiring.Cache{Store: a.store, Log: a.log},
-		Requests:   a.checker,
+		Requests:   a.checker.Queries(),
 	}
 	a.updater = updater.New(updater.Options{
 		Watchers:   images,

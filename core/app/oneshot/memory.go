@@ -42,8 +42,8 @@ func (m *memory) Commit(_ context.Context, change event.Change) error {
 	return nil
 }
 
-// Get implements check.Cache and finds nothing: a command makes each request once anyway.
+// Get implements registryquery.Cache and finds nothing: a command makes each request once anyway.
 func (m *memory) Get(context.Context, string) (string, []byte, bool) { return "", nil, false }
 
-// Put implements check.Cache.
+// Put implements registryquery.Cache.
 func (m *memory) Put(context.Context, string, string, []byte) {}

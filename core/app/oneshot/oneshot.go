@@ -26,6 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/contained"
@@ -87,18 +88,19 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger,
 		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
 	})
-	policies := wiring.PoliciesOf(settings)
+	policies, registries := wiring.PoliciesOf(settings), wiring.Registries{Components: i.components}
 	i.checker = check.New(check.Options{
-		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
-		Limits:  check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-		Budget:  budget.NewBook(settings.Check.Allowances(), opt.Now),
-		Reports: wiring.Registries{Components: i.components}.Limits,
-		Labels:  wiring.Labels(settings), WatchFloating: settings.Check.Floating,
-		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now, ReadCandidates: true,
+		Queries: registryquery.Options{
+			Registries: registries, Cache: i.memory,
+			Limits:  registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+			Budget:  budget.NewBook(settings.Check.Allowances(), opt.Now),
+			Reports: registries.Limits, Spare: registries.Limits, ReadCandidates: true,
+		},
+		Store: i.memory, Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
 		// Nothing is decided here, but what is known of an image limits what is newer.
 		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
 	})
-	check.NewDater(i.checker, wiring.Registries{Components: i.components}.Limits)
 	return i, nil
 }
 

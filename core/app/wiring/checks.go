@@ -9,29 +9,29 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// Registries fits the components to check.Registries.
+// Registries fits the components to registryquery.Registries.
 type Registries struct{ Components *component.Manager }
 
-// For implements check.Registries.
-func (r Registries) For(host string) (check.Match, bool) {
+// For implements registryquery.Registries.
+func (r Registries) For(host string) (registryquery.Match, bool) {
 	c, url, served := r.Components.RegistryFor(host)
 	if !served {
-		return check.Match{}, false
+		return registryquery.Match{}, false
 	}
-	m := check.Match{ID: c.ID(), URL: url, Registry: c}
+	m := registryquery.Match{ID: c.ID(), URL: url, Registry: c}
 	if c.Can(kind.CapTags) {
 		m.Describer = c
 	}
 	return m, true
 }
 
-// Limits returns what the hosts of a registry allow, for check.NewDater.
+// Limits returns what the hosts of a registry allow, for registryquery.Options.
 func (r Registries) Limits(ctx context.Context, id string) []registry.Limit {
 	c, known := r.Components.Registry(id)
 	if !known {
@@ -54,14 +54,14 @@ func Budget(
 	return b
 }
 
-// Cache fits the store to check.Cache. A cache that fails costs requests
+// Cache fits the store to registryquery.Cache. A cache that fails costs requests
 // and nothing else, so its errors are only logged.
 type Cache struct {
 	Store *store.Store
 	Log   hclog.Logger
 }
 
-// Get implements check.Cache.
+// Get implements registryquery.Cache.
 func (c Cache) Get(ctx context.Context, key string) (string, []byte, bool) {
 	e, found, err := c.Store.CacheGet(ctx, key)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c Cache) Get(ctx context.Context, key string) (string, []byte, bool) {
 	return e.Validator, e.Body, found
 }
 
-// Put implements check.Cache.
+// Put implements registryquery.Cache.
 func (c Cache) Put(ctx context.Context, key, validator string, body []byte) {
 	if err := c.Store.CachePut(ctx, store.CacheEntry{Key: key, Validator: validator, Body: body}); err != nil {
 		c.Log.Warn("write the registry cache", "error", err)

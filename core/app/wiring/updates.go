@@ -8,7 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/update/updater"
-	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -18,12 +18,12 @@ import (
 type Updates struct {
 	Components *component.Manager
 	// Cache keeps the configurations of images, beside what checks keep there.
-	Cache check.Cache
+	Cache registryquery.Cache
 	// Requests makes them within what hosts allow.
 	Requests Requests
 }
 
-// Requests makes requests to registries, see check.Checker.
+// Requests makes requests to registries, see registryquery.Client.
 type Requests interface {
 	Request(ctx context.Context, host string, request func(context.Context) error) error
 	// Pull is for those that read a manifest.
@@ -68,7 +68,7 @@ func (u Updates) CredentialsOf(ctx context.Context, c sdk.Container) (sdk.Creden
 // imageRegistry fits a registry to updater.Registry.
 type imageRegistry struct {
 	*component.Registry
-	cache    check.Cache
+	cache    registryquery.Cache
 	requests Requests
 }
 
@@ -103,7 +103,7 @@ func (r imageRegistry) ImageConfig(
 	if _, body, cached := r.cache.Get(ctx, key); cached && json.Unmarshal(body, &c) == nil {
 		return &c, nil
 	}
-	if own, known := check.CachedImage(ctx, r.cache, repo, digest, platform); known {
+	if own, known := registryquery.CachedImage(ctx, r.cache, repo, digest, platform); known {
 		digest = own // of the platform, which spares the index
 	}
 	err := r.requests.Pull(ctx, repo.Host, func(ctx context.Context) (err error) {

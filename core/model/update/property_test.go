@@ -19,6 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -126,7 +127,10 @@ func (s *system) open() {
 	}
 	s.store = opened
 	s.checker = check.New(check.Options{
-		Registries: s, Store: opened, Cache: forgetful{}, Limits: check.Limits{PerHost: 2, Total: 2},
+		Queries: registryquery.Options{
+			Registries: s, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 2, Total: 2},
+		},
+		Store: opened,
 		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	dispatcher := dispatch.New(dispatch.Options{
@@ -252,8 +256,8 @@ func (s *system) List(context.Context) ([]sdk.Container, error) {
 }
 
 // For, Tags, Resolve and Manifest are the registry's side.
-func (s *system) For(string) (check.Match, bool) {
-	return check.Match{ID: "custom.main", URL: "https://registry.example/v2", Registry: s}, true
+func (s *system) For(string) (registryquery.Match, bool) {
+	return registryquery.Match{ID: "custom.main", URL: "https://registry.example/v2", Registry: s}, true
 }
 
 func (s *system) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {

@@ -5,12 +5,12 @@ import (
 	"html/template"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
-	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -69,7 +69,7 @@ func (m rows) of(rec *store.Record) row {
 		r.Image = "no image name"
 	}
 	if r.Kind != "" && c.Result != nil {
-		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
+		r.New, r.Released, r.Seen = c.Result.Tag, candidate.Released(c, m.now), rec.FoundAt
 		if tally.Rebuilt(c) {
 			r.New = words.Digest(c.UpdateKind.RemoteValue)
 			if running, offered := tally.Versions(c); running != "" {

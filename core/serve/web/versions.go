@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/chart"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
-	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -45,7 +45,7 @@ type versionLine struct {
 func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versionsView {
 	events = slices.Clone(events)
 	slices.Reverse(events)
-	released := func(c *sdk.Container) time.Time { return check.Released(c, now) }
+	released := func(c *sdk.Container) time.Time { return candidate.Released(c, now) }
 	states := history.States(slices.DeleteFunc(events, func(e event.Event) bool {
 		return e.Container == nil || e.Container.Watcher != c.Watcher
 	}), c, now, released)

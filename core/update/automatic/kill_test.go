@@ -28,6 +28,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -81,7 +82,10 @@ func beKilled(dir string, round int) error {
 		}
 	}})
 	checker = check.New(check.Options{
-		Registries: tags, Store: s, Cache: noCache{}, Limits: check.Limits{PerHost: 4, Total: 4},
+		Queries: registryquery.Options{
+			Registries: tags, Cache: noCache{}, Limits: registryquery.Limits{PerHost: 4, Total: 4},
+		},
+		Store:      s,
 		Candidates: s.Candidates, Choices: choices.Of,
 		Rules: func(c sdk.Container) policy.Rules {
 			mode := policy.Approve

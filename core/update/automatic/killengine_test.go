@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/update/updater"
-	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -187,8 +187,8 @@ func (e *diskEngine) Named(name string) (updater.Watcher, bool) {
 // than those that run.
 type shelf struct{ engine *diskEngine }
 
-func (s shelf) For(host string) (check.Match, bool) {
-	return check.Match{ID: "hub.public", URL: "https://" + host + "/v2", Registry: s}, true
+func (s shelf) For(host string) (registryquery.Match, bool) {
+	return registryquery.Match{ID: "hub.public", URL: "https://" + host + "/v2", Registry: s}, true
 }
 
 func (s shelf) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func TestAgesComeFromTheRegistry(t *testing.T) {
 		d := openRules(t, "team/app:1.0.0", "1.0.0")
 		defer d.store.Close()
 		var limits []registry.Limit
-		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return limits })
+		d.spares(func() []registry.Limit { return limits })
 		time.Sleep(1000 * day)
 		for tag, age := range map[string]time.Duration{
 			"1.1.0": 40 * day, "1.2.0": 9 * day, "1.3.0": 3 * day, "2.0.0": 20 * day,
@@ -78,7 +77,7 @@ func TestAgesNeedRequestsToSpare(t *testing.T) {
 		defer d.store.Close()
 		limits := []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour,
 			At: sdk.TimeOf(time.Now())}}
-		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return limits })
+		d.spares(func() []registry.Limit { return limits })
 		d.rules.MinAge = setting(7 * day)
 		d.made("1.4.0", 30*day)
 		d.run()
@@ -151,7 +150,7 @@ func TestAgeOfWhatAppears(t *testing.T) {
 				defer d.store.Close()
 				d.hub.tags["team/app"] = []string{"1.0.0", "1.0.0-alpine"}
 				d.hub.digests["team/app:latest"] = digest("1")
-				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				d.spares(func() []registry.Limit { return nil })
 				time.Sleep(1000 * day)
 				d.rules.MinAge = setting(7 * day)
 				d.run()
@@ -217,7 +216,7 @@ func TestAgeOfMovedTags(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := openRules(t, "team/app:1.0.0", "1.0.0")
 				defer d.store.Close()
-				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				d.spares(func() []registry.Limit { return nil })
 				time.Sleep(1000 * day)
 				d.facts.Pins = true
 				move := func(tag, letter string) {
@@ -331,9 +330,9 @@ func TestAgeOfWhatWasNotRead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := openRules(t, "team/app:1.0.0", "1.0.0")
 				defer d.store.Close()
-				NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+				d.opt.Queries.ReadCandidates = true
+				d.spares(func() []registry.Limit { return nil })
 				time.Sleep(1000 * day)
-				d.Checker.fetch.opt.ReadCandidates = true
 				d.facts.Pins = true
 				if test.moves {
 					other := container("other", "team/app:1.0.0")
@@ -376,7 +375,8 @@ func TestAgeOfWhatWasNotRead(t *testing.T) {
 					}
 					time.Sleep(time.Hour)
 				}
-				d.Checker.fetch.opt.Cache = forgetful{}
+				d.opt.Queries.Cache = forgetful{}
+				d.Checker = New(d.opt)
 				d.run()
 				if state := d.state(); state != offered {
 					t.Errorf("when nothing of the registry is remembered: %s", state)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
@@ -19,8 +18,8 @@ const (
 // scratch is what images without a base are built on; no registry has it.
 const scratch = "scratch"
 
-// guessesBase reports whether a base is only what the image says of itself.
-func (p *containerLabels) guessesBase() bool { return p.base.Value == "" || p.base.FromImage }
+// GuessesBase reports whether a base is only what the image says of itself.
+func (p *containerLabels) GuessesBase() bool { return p.base.Value == "" || p.base.FromImage }
 
 // baseOf returns the image that is watched in the place of a container's: the one that the operator
 // names, or the one that an image built here names. Of others an image may say nothing about that: it
@@ -44,7 +43,7 @@ func (p *containerLabels) baseOf(c *sdk.Container) *sdk.Image {
 		err = fmt.Errorf("%.200q names no tag", text)
 	}
 	if err != nil {
-		if !p.guessesBase() {
+		if !p.GuessesBase() {
 			p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine",
 				rule.Label, err))
 		}
@@ -71,36 +70,6 @@ func baseDigest(labels map[string]string, base reference.Reference) string {
 		return ""
 	}
 	return labels[baseDigestLabel]
-}
-
-// compareDates compares a base whose digest is not known: what is behind its tag is newer than the one
-// that was built on if it was made, or pushed, after that was built. What a host says of its tags suffices; else
-// the manifest is read, once for each digest.
-func (f *fetcher) compareDates(ctx context.Context, g *group, s *target, digest string) (*digestResponse, error) {
-	img := s.image()
-	p := img.Platform()
-	d := &digestResponse{remote: digest}
-	i, known := f.knownImage(ctx, g.repo, digest, p)
-	if !known {
-		if t, described := f.describe(ctx, g, img.Tag.Value, digest, p); described && t.Image != "" {
-			i = image{Digest: t.Image, Pushed: t.Pushed}
-			f.keepImage(ctx, g.repo, digest, p, i)
-		}
-	}
-	if d.created = i.Pushed; d.created.IsZero() {
-		m, err := f.manifest(ctx, g, digest, p)
-		if err != nil {
-			return nil, err
-		}
-		d.created, d.version = m.Created, versionOf(m.Version)
-	}
-	now := f.opt.Now()
-	if !believable(d.created, now) || !believable(img.Created, now) {
-		s.response.uncompared = "built here, and neither the digest of its base image nor when both were made is known"
-		return nil, nil
-	}
-	d.same = !d.created.After(img.Created.Time)
-	return d, nil
 }
 
 // detached returns a container that shares no base with another one.

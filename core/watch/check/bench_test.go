@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -38,8 +39,8 @@ func (m *memory) Commit(_ context.Context, ch event.Change) error {
 // constant is a registry in which every repository has the same tags.
 type constant struct{ tags []string }
 
-func (c constant) For(host string) (Match, bool) {
-	return Match{ID: "hub.public", URL: "https://" + host + "/v2", Registry: c}, true
+func (c constant) For(host string) (registryquery.Match, bool) {
+	return registryquery.Match{ID: "hub.public", URL: "https://" + host + "/v2", Registry: c}, true
 }
 
 func (c constant) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
@@ -80,9 +81,11 @@ func BenchmarkRun(b *testing.B) {
 	}
 	served := constant{tags}
 	c := New(Options{
-		Registries: served, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{},
-		Limits: Limits{PerHost: 4, Total: 16},
-		Order:  func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Queries: registryquery.Options{
+			Registries: served, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
+		},
+		Store: &memory{map[string]sdk.Container{}},
+		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: fleet(1000)}}
 	if _, err := c.Run(b.Context(), w); err != nil {
@@ -118,9 +121,11 @@ func BenchmarkManyTags(b *testing.B) {
 		list = append(list, container(fmt.Sprint("c", i), "team/app:1.25.0"))
 	}
 	c := New(Options{
-		Registries: constant{tags}, Store: &memory{map[string]sdk.Container{}}, Cache: forgetful{},
-		Limits: Limits{PerHost: 4, Total: 16},
-		Order:  func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Queries: registryquery.Options{
+			Registries: constant{tags}, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
+		},
+		Store: &memory{map[string]sdk.Container{}},
+		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: list}}
 	b.ReportAllocs()

@@ -18,7 +18,7 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := budget.Allowance{Requests: 4, Per: time.Hour}
 		w := open(t, func(_ *fixture, o *Options) {
-			o.Budget = budget.NewBook(map[string]budget.Allowance{"docker.io": allowed}, time.Now)
+			o.Queries.Budget = budget.NewBook(map[string]budget.Allowance{"docker.io": allowed}, time.Now)
 		})
 		defer w.store.Close()
 		var all []sdk.Container
@@ -70,13 +70,16 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 12)
-		d.Checker.fetch.limiter.budget = budget.NewBook(map[string]budget.Allowance{
-			"r.example": {Requests: 20, Per: time.Hour},
-		}, time.Now)
 		d.look()
-		if n, use := len(hub.requests()), d.Checker.fetch.limiter.budget.Of("r.example"); n != use.Used || n < 10 || n > 12 {
-			t.Errorf("%d requests were made, and the use is %+v; want half of 20", n, use)
+		const checked = 12
+		n, use := len(hub.requests()), d.Queries().Budget().Of("r.example")
+		if n+checked != use.Used || n < 10 || n > 12 {
+			t.Errorf("%d requests were made, and the use is %+v; want half of 44 left", n, use)
 		}
+	}, func(_ *fixture, o *Options) {
+		o.Queries.Budget = budget.NewBook(map[string]budget.Allowance{
+			"r.example": {Requests: 44, Per: time.Hour},
+		}, time.Now)
 	})
 }
 

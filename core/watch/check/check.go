@@ -1,11 +1,6 @@
 // Package check runs one pass over a watcher's containers: list them, read
-// their policies, fetch as little as possible from their registries, decide what is
+// their labels, have registryquery ask about their images, decide what is
 // newer, and commit what was found together with its events.
-//
-// Everything that decides (policy.go, discover.go, response.go, candidates.go, decide.go, transition.go) is free of
-// I/O;
-// everything that waits (pass.go, gather.go, fetch.go, limiter.go, releasedate.go) is bounded by a
-// context and by limits per host.
 package check
 
 import (
@@ -22,9 +17,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // Lister finds the containers of a watcher.
@@ -41,36 +36,6 @@ type Watcher struct {
 	Lister  Lister
 }
 
-// Registry reads repositories; see registry.Registry.
-type Registry interface {
-	Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error)
-	Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error)
-	Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest,
-		error)
-}
-
-// Match is the registry component that serves a host.
-type Match struct {
-	// ID is the component's id: "hub.public".
-	ID string
-	// URL is the base of the host's API.
-	URL      string
-	Registry Registry
-	// Describer is nil where the registry cannot say what is behind tags without a pull.
-	Describer Describer
-}
-
-// Describer says what is behind tags; see registry.TagDescriber.
-type Describer interface {
-	DescribeTags(ctx context.Context, repo registry.Repository, tag string,
-		platform sdk.Platform) ([]registry.DescribedTag, error)
-}
-
-// Registries finds the registry that serves a host.
-type Registries interface {
-	For(host string) (Match, bool)
-}
-
 // Store remembers what a check found. Commit stores containers and events together or not at all.
 type Store interface {
 	// Containers returns every stored container, of all watchers.
@@ -78,31 +43,11 @@ type Store interface {
 	Commit(ctx context.Context, change event.Change) error
 }
 
-// Cache keeps responses of registries between runs. It may forget.
-type Cache interface {
-	Get(ctx context.Context, key string) (validator string, body []byte, found bool)
-	Put(ctx context.Context, key, validator string, body []byte)
-}
-
-// Limits bound the requests of a run to registries.
-type Limits struct {
-	// PerHost is how many requests one host gets at a time.
-	PerHost int
-	// Total is how many requests are under way at a time.
-	Total int
-}
-
 // Options configure a Checker.
 type Options struct {
-	Registries Registries
-	Store      Store
-	Cache      Cache
-	Limits     Limits
-	// Budget counts the requests to each host, and knows how many some of them get; nil for one without allowances.
-	Budget *budget.Book
-	// Reports returns what the hosts of a registry, by its id, said last of their limits, without
-	// a request to them; see registry.LimitReporter. Nil for nothing.
-	Reports func(ctx context.Context, registry string) []registry.Limit
+	// Queries are how registries are asked; but for the decisions, which are the checker's.
+	Queries registryquery.Options
+	Store   Store
 	// SaveRequests, if set, keeps what the Budget has counted, at most twice a second.
 	SaveRequests func(ctx context.Context, all []budget.Saved) error
 	// Labels are which labels of containers count.
@@ -111,9 +56,6 @@ type Options struct {
 	Triggers func() []string
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
-	// ReadCandidates has the newest candidates of a container read once each, to leave out what is
-	// no image, or was built long before what runs. It takes a Dater.
-	ReadCandidates bool
 	// AlreadyNotified returns the updates that need no event, as another program
 	// notified users of them before; nil when there are none.
 	AlreadyNotified func(ctx context.Context) ([]update.Notified, error)
@@ -142,9 +84,9 @@ var ErrNotListed = errors.New("the engine no longer lists the container")
 // Checker runs checks. Its methods may be called concurrently; checks of one
 // watcher never overlap: a request during a run gets that run's outcome.
 type Checker struct {
-	opt   Options
-	log   hclog.Logger
-	fetch *fetcher
+	opt     Options
+	log     hclog.Logger
+	queries *registryquery.Client
 	// selectors remembers the compiled tag rules of all containers.
 	selectors tag.Compiler
 
@@ -167,8 +109,8 @@ type state struct {
 	backlog   backlog
 	// broken says of containers what their engine could not say, by id.
 	broken map[string]string
-	// questions are how many the last check of all asked at most, by host.
-	questions map[string]int
+	// requests are how many the last check of all made at most, by host.
+	requests map[string]int
 	// outage is nil while the engine answers.
 	outage *Outage
 }
@@ -188,14 +130,14 @@ func New(opt Options) *Checker {
 	if opt.Reached == nil {
 		opt.Reached = func(string, error) {}
 	}
-	if opt.Budget == nil {
-		opt.Budget = budget.NewBook(nil, opt.Now)
-	}
-	return &Checker{
-		opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{},
-		warned: map[string]bool{},
-	}
+	c := &Checker{opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{}}
+	opt.Queries.Decisions, opt.Queries.Now = c, opt.Now
+	c.queries = registryquery.New(opt.Queries)
+	return c
 }
+
+// Queries returns what asks registries.
+func (c *Checker) Queries() *registryquery.Client { return c.queries }
 
 // Run checks every container of a watcher and returns how it went. An error
 // means that the engine could not be reached, that the store could not be written

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -263,7 +264,7 @@ func TestSetStatusDuringACheck(t *testing.T) {
 // TestUnknownHostIsServedByRegistryOfAllHosts: a host without a component of its own is served by whatever serves all
 // hosts.
 func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
-	w := open(t, func(w *fixture, opt *Options) { opt.Registries = anyHost{w.hub} })
+	w := open(t, func(w *fixture, opt *Options) { opt.Queries.Registries = anyHost{w.hub} })
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
 	w.engine.has(container("web", "registry.unheard.example:5000/team/app:1.0"))
 	if r := w.run(); len(r.Updates) != 1 {
@@ -276,10 +277,10 @@ func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
 	}
 }
 
-type anyHost struct{ r Registry }
+type anyHost struct{ r registryquery.Registry }
 
-func (a anyHost) For(host string) (Match, bool) {
-	return Match{ID: "public.any", URL: "https://" + host + "/v2", Registry: a.r}, true
+func (a anyHost) For(host string) (registryquery.Match, bool) {
+	return registryquery.Match{ID: "public.any", URL: "https://" + host + "/v2", Registry: a.r}, true
 }
 
 // TestRegistryIsResolvedAtEveryCheck: renaming a component leaves no container behind.
@@ -288,7 +289,7 @@ func TestRegistryIsResolvedAtEveryCheck(t *testing.T) {
 	quiet(w)
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	w.Checker = New(func() Options { o := w.opt; o.Registries = anyHost{w.hub}; return o }())
+	w.Checker = New(func() Options { o := w.opt; o.Queries.Registries = anyHost{w.hub}; return o }())
 	w.run()
 	if c := w.get("id-web"); c.Image.Registry.Name != "public.any" || c.Check.State != sdk.CheckOK {
 		t.Errorf("stored %+v", c.Image.Registry)

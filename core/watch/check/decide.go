@@ -20,24 +20,30 @@ type decision struct {
 // decide asks the policy about the update of a container.
 func (c *Checker) decide(of *sdk.Container, found policy.Found, now time.Time) decision {
 	d := decision{rules: c.rules(*of)}
-	d.Decision = c.opt.decide(of, d.rules, found, now)
+	d.Decision = c.Decide(of, d.rules, found, now)
 	return d
 }
 
-func (o *Options) decide(of *sdk.Container, rules policy.Rules, found policy.Found, now time.Time) policy.Decision {
+// Decide implements registryquery.Decisions.
+func (c *Checker) Decide(of *sdk.Container, rules policy.Rules, found policy.Found, now time.Time) policy.Decision {
 	if len(found.Candidates) == 0 {
 		return policy.Decision{Target: -1}
 	}
 	name := event.Subject(*of)
 	var facts policy.Facts
-	if o.Facts != nil {
-		facts = o.Facts(*of)
+	if c.opt.Facts != nil {
+		facts = c.opt.Facts(*of)
 	}
 	var choices []policy.Choice
-	if o.Choices != nil {
-		choices = o.Choices(name)
+	if c.opt.Choices != nil {
+		choices = c.opt.Choices(name)
 	}
 	return policy.Decide(policy.Update{Subject: name, Candidates: found.Candidates}, rules, facts, choices, now)
+}
+
+// Chosen implements registryquery.Decisions.
+func (c *Checker) Chosen(subject string) bool {
+	return c.opt.Choices != nil && len(c.opt.Choices(subject)) > 0
 }
 
 // rules returns the rules of a container.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -241,7 +240,7 @@ func TestDescribedDates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openRules(t, "team/app:1.0.0", "1.0.0")
 		defer d.store.Close()
-		NewDater(d.Checker, func(context.Context, string) []registry.Limit { return nil })
+		d.spares(func() []registry.Limit { return nil })
 		time.Sleep(1000 * day)
 		now := time.Now()
 		for _, tag := range []string{"1.1.0", "1.2.0", "1.3.0"} {

@@ -2,33 +2,32 @@ package check
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// target is a container on its way through a check.
+// target is a container on its way through a check, with what is asked about its image.
 type target struct {
-	container sdk.Container
-	labels    containerLabels
-	match     Match
-	explained bool // whether every tag gets a verdict
-	// known is what the last check found, and rules those by which its update is decided.
-	known    policy.Found
-	rules    policy.Rules
-	response response
+	registryquery.Question
+	labels containerLabels
 }
 
-// image returns the image of which newer ones are looked for.
-func (s *target) image() *sdk.Image { return s.container.Watched() }
+// decideBy has the update of a container decided by what is known of it and by rules.
+func (s *target) decideBy(known policy.Found, rules policy.Rules) {
+	s.Known, s.Rules, s.Search.MinAge = known, rules, rules.MinAge.Value
+}
 
 // discovery is what listing a watcher's containers led to.
 type discovery struct {
@@ -107,7 +106,7 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 
 // record emits what became of a container since it was last seen, if it was.
 func (d *discovery) record(s *target, before *sdk.Container) {
-	c := &s.container
+	c := &s.Container
 	t, from := event.ContainerAdded, ""
 	old := d.named[c.Name]
 	switch {
@@ -146,7 +145,7 @@ func (d *discovery) emit(t event.Type, c sdk.Container) {
 // runs and the same rules apply to it. A newer tag stays found when another
 // build of the running tag runs: it is the same update, see update.Key.
 func inherit(s *target, before *sdk.Container) {
-	c := &s.container
+	c := &s.Container
 	a, b := c.Watched(), before.Watched()
 	if c.Image.Built != before.Image.Built || (c.Base == nil) != (before.Base == nil) {
 		return
@@ -160,7 +159,7 @@ func inherit(s *target, before *sdk.Container) {
 		return
 	}
 	a.Tag.Floating = b.Tag.Floating // as the registry said
-	a.Digest.Watch = s.labels.watchesDigest(*a)
+	a.Digest.Watch = s.labels.WatchesDigest(*a)
 	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
@@ -201,7 +200,7 @@ func (c *Checker) target(found sdk.Container, p containerLabels) *target {
 	if unnamed == nil {
 		c.serve(s, &found)
 	}
-	found.Image.Version = runningVersion(&found)
+	found.Image.Version = candidate.RunningVersion(&found)
 	s.labels.apply(&found)
 	found.Stack = visible.Line(cmp.Or(found.Stack, label.StackOf(found).Name))
 	if found.Check.State == "" {
@@ -210,7 +209,12 @@ func (c *Checker) target(found sdk.Container, p containerLabels) *target {
 	if found.UpdateKind.Kind == "" {
 		found.UpdateKind.Kind = sdk.KindUnknown
 	}
-	s.container = found
+	s.Container = found
+	s.Labels, s.Selector = &s.labels, s.labels.selector
+	s.Search.TagLabels, s.Search.ImageTagLabels = s.labels.tagLabels, s.labels.imageTagLabels
+	if len(s.labels.fatal) > 0 {
+		s.Answer.Err = errors.New(strings.Join(s.labels.fatal, "; "))
+	}
 	return s
 }
 
@@ -218,15 +222,15 @@ func (c *Checker) target(found sdk.Container, p containerLabels) *target {
 // base that no registry serves fails where the operator names it.
 func (c *Checker) serve(s *target, found *sdk.Container) {
 	match, served := c.registryOf(&found.Image)
-	if s.match = match; served || found.Image.Built {
+	if s.Match = match; served || found.Image.Built {
 		served = true
 	}
 	img := &found.Image
 	if base := s.labels.baseOf(found); base != nil {
 		match, has := c.registryOf(base)
-		if has || !s.labels.guessesBase() {
+		if has || !s.labels.GuessesBase() {
 			found.Base, img = base, base
-			s.match, served = match, has
+			s.Match, served = match, has
 		}
 	}
 	if !served {
@@ -236,8 +240,8 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 }
 
 // registryOf finds the registry of an image, if there is one, and writes it into the image.
-func (c *Checker) registryOf(img *sdk.Image) (Match, bool) {
-	match, served := c.opt.Registries.For(img.Registry.Host)
+func (c *Checker) registryOf(img *sdk.Image) (registryquery.Match, bool) {
+	match, served := c.opt.Queries.Registries.For(img.Registry.Host)
 	if served {
 		img.Registry.Name, img.Registry.URL = match.ID, match.URL
 	}
@@ -260,28 +264,11 @@ func normalise(img *sdk.Image) error {
 		return err
 	}
 	img.Registry.Host, img.Name = ref.Domain, ref.Path
-	if own := ownDigests(*img); len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !untagged(*img) {
+	own := candidate.Digests(*img)
+	if len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !candidate.IsUntagged(*img) {
 		img.Digest.Repo = own[0]
 	}
 	return nil
-}
-
-// untagged reports whether an image was asked for by a digest that no tag is known for. A tag has no colon.
-func untagged(img sdk.Image) bool { return strings.Contains(img.Tag.Value, ":") }
-
-// ownDigests returns the digests under which the engine knows the image in its own repository.
-func ownDigests(img sdk.Image) []string {
-	var own []string
-	for _, entry := range img.Digest.Repos {
-		name, digest, ok := strings.Cut(entry, "@")
-		if !ok {
-			continue
-		}
-		if ref, err := reference.Parse(name); err == nil && ref.Domain == img.Registry.Host && ref.Path == img.Name {
-			own = append(own, digest)
-		}
-	}
-	return own
 }
 
 // precedes reports whether watcher a comes before b in the configuration. A

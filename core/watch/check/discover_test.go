@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -65,7 +66,7 @@ func TestOwnDigests(t *testing.T) {
 		"nginx@" + digest("1"), "docker.io/library/nginx@" + digest("2"), "index.docker.io/nginx@" + digest("3"),
 		"other/nginx@" + digest("4"), "ghcr.io/library/nginx@" + digest("5"), "nginx", "NGINX@" + digest("6"),
 	}
-	equal(t, "own digests", ownDigests(img), []string{digest("1"), digest("2"), digest("3")})
+	equal(t, "own digests", candidate.Digests(img), []string{digest("1"), digest("2"), digest("3")})
 }
 
 // quiet is a registry whose answers lead to no update.

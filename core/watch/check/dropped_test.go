@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,7 +27,7 @@ type reading struct {
 func openReading(t *testing.T, change ...func(*fixture, *Options)) *reading {
 	r := &reading{at: time.Now()}
 	change = append(change, func(w *fixture, o *Options) {
-		o.ReadCandidates, o.Candidates = true, w.store.Candidates
+		o.Queries.ReadCandidates, o.Candidates = true, w.store.Candidates
 		o.Now = func() time.Time { return r.at }
 		o.Rules = func(sdk.Container) policy.Rules { return r.rules }
 	})
@@ -40,8 +39,7 @@ func openReading(t *testing.T, change ...func(*fixture, *Options)) *reading {
 
 // restart begins with what is stored.
 func (r *reading) restart() {
-	r.Checker = New(r.opt)
-	NewDater(r.Checker, func(context.Context, string) []registry.Limit { return nil })
+	r.spares(func() []registry.Limit { return nil })
 }
 
 // publish puts what is of a type behind tags; images are of none.
@@ -193,7 +191,7 @@ func TestArtifactsWithoutPulls(t *testing.T) {
 // A checker that reads no candidates makes no requests about them.
 func TestCandidatesAreReadOnRequest(t *testing.T) {
 	r := openReading(t)
-	r.opt.ReadCandidates = false
+	r.opt.Queries.ReadCandidates = false
 	r.restart()
 	r.publish("", "1.0.0")
 	r.publish(chart, "1.1.0")

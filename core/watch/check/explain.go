@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -58,12 +61,13 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
 	s := c.target(container, c.labelsOf(container, true))
+	var found policy.Found
 	c.commitLock.Lock()
 	if known, err := c.known(ctx); err == nil { // else everything is seen for the first time
-		s.known = known[event.Subject(s.container)]
+		found = known[event.Subject(s.Container)]
 	}
 	c.commitLock.Unlock()
-	s.rules = c.rules(s.container)
+	s.decideBy(found, c.rules(s.Container))
 	return c.explain(ctx, s)
 }
 
@@ -77,7 +81,7 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 		}
 	}
 	e := c.explain(ctx, s)
-	if err := incomparable(*s.image()); err != nil && e.Error == "" {
+	if err := incomparable(*s.Image()); err != nil && e.Error == "" {
 		e.Error = err.Error()
 	}
 	return e
@@ -87,18 +91,20 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 // be compared only with a running image, so tags that are no versions end with an error that says so.
 func (c *Checker) Images(ctx context.Context, references []string) []sdk.Container {
 	var targets []*target
+	var questions []*registryquery.Question
 	for _, text := range references {
 		s, err := c.imageTarget(text)
 		if err != nil {
-			s = &target{container: sdk.Container{Name: text}, labels: containerLabels{fatal: []string{err.Error()}}}
+			s = &target{Question: registryquery.Question{Container: sdk.Container{Name: text}}}
+			s.Answer.Err = err
 		}
-		targets = append(targets, s)
+		targets, questions = append(targets, s), append(questions, &s.Question)
 	}
-	c.fetch.fetchAll(ctx, targets)
+	c.queries.Ask(ctx, questions, func([]*registryquery.Question) {})
 	at := sdk.TimeOf(c.opt.Now())
 	var checked []sdk.Container
 	for _, s := range targets {
-		s.response.err = cmp.Or(s.response.err, incomparable(*s.image()))
+		s.Answer.Err = cmp.Or(s.Answer.Err, incomparable(*s.Image()))
 		checked = append(checked, c.judged(s, at.Time))
 	}
 	return checked
@@ -106,7 +112,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 
 // incomparable says why nothing can be found out of an image that no engine runs.
 func incomparable(img sdk.Image) error {
-	if img.Tag.Semver || untagged(img) {
+	if img.Tag.Semver || candidate.IsUntagged(img) {
 		return nil
 	}
 	return fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
@@ -115,7 +121,7 @@ func incomparable(img sdk.Image) error {
 // Describe returns a listed container with what its labels and the name of its
 // image say of it, such as its display name and its registry.
 func (c *Checker) Describe(listed sdk.Container) sdk.Container {
-	return c.target(listed, readLabels(label.Of(listed), true, c.opt.Labels)).container
+	return c.target(listed, readLabels(label.Of(listed), true, c.opt.Labels)).Container
 }
 
 func (c *Checker) imageTarget(text string) (*target, error) {
@@ -129,33 +135,33 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 		img.Tag.Value = ref.Digest
 	}
 	s := c.target(sdk.Container{Name: text, Image: img}, readLabels(label.Set{}, true, label.Options{}))
-	s.rules.Preset = c.rules(s.container).Preset
+	s.Rules.Preset = c.rules(s.Container).Preset
 	return s, nil
 }
 
 // judged returns the container of a target as a check would store it.
 func (c *Checker) judged(s *target, now time.Time) sdk.Container {
-	after := withResponse(s.container, s.labels, s.response, sdk.TimeOf(now))
-	if s.response.err != nil {
+	after := withResponse(s.Container, s.labels, s.Answer, sdk.TimeOf(now))
+	if s.Answer.Err != nil {
 		return after
 	}
-	found := s.candidates(*after.Watched(), s.known, now)
-	after, _, _ = c.decided(s.container, after, s.labels, found, now)
+	found := s.Search.Candidates(*after.Watched(), s.Answer, s.Known, now)
+	after, _, _ = c.decided(s.Container, after, s.labels, found, now)
 	return after
 }
 
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {
-	s.explained = true
-	c.fetch.fetchAll(ctx, []*target{s})
+	s.Explained = true
+	c.queries.Ask(ctx, []*registryquery.Question{&s.Question}, func([]*registryquery.Question) {})
 	// The decision is that of a check, so that the explanation cannot differ from it.
 	after := c.judged(s, c.opt.Now())
 	// Of what is postponed only the check keeps what was known before; this is about now.
 	if after.Check.Postponed() {
-		after.Error = &sdk.ContainerError{Message: s.response.err.Error()}
+		after.Error = &sdk.ContainerError{Message: s.Answer.Err.Error()}
 	}
 	e := Explanation{
-		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.rules), s.labels.byDefault(*after.Watched())),
+		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.Match.ID,
+		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.Rules), s.labels.byDefault(*after.Watched())),
 		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
 		Decision: after.Decision, Error: message(after),
@@ -164,10 +170,10 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	if after.Watched().Built {
 		e.Registry = "" // which is not asked
 	}
-	for _, ignored := range s.rules.Ignored {
+	for _, ignored := range s.Rules.Ignored {
 		e.Warnings = append(e.Warnings, ignored.Text)
 	}
-	if why := s.response.why; why != nil {
+	if why := s.Answer.Why; why != nil {
 		for _, v := range why.Verdicts {
 			e.Tags = append(e.Tags, Verdict{Tag: v.Tag, Kept: v.Kept, Reason: string(v.Reason), Detail: v.Detail})
 		}
@@ -180,7 +186,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 // named writes an image in its usual short form.
 func named(img sdk.Image) string {
 	separator := ":"
-	if untagged(img) {
+	if candidate.IsUntagged(img) {
 		separator = "@"
 	}
 	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
@@ -211,33 +217,33 @@ func summary(c sdk.Container, s *target) []string {
 	switch {
 	case img.Built:
 		add("The image was built on the machine of its engine, so no registry is asked about it.")
-	case untagged(img):
+	case candidate.IsUntagged(img):
 		add("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
-		add("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.response.tags), img.Name)
+		add("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name)
 		if img.Tag.Floating {
 			add("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
 		}
-		add("Newer and allowed by the rules: %d.", s.response.selection.Kept)
+		add("Newer and allowed by the rules: %d.", s.Answer.Selection.Kept)
 		say = append(say, skippedSentences(c)...)
-		if base := s.response.selection.LeftBase; base != "" {
+		if base := s.Answer.Selection.LeftBase; base != "" {
 			add("Nothing newer is published on its base %s, so another base is offered.", base)
 		}
 	default:
 		add("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}
-	if img.Digest.Pinned && !untagged(img) {
+	if img.Digest.Pinned && !candidate.IsUntagged(img) {
 		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.",
 			img.Tag.Value)
 	}
-	switch d := s.response.digest; {
-	case d != nil && d.same:
+	switch d := s.Answer.Digest; {
+	case d != nil && d.Same:
 		add("The digest behind %s is that of the running image.", img.Tag.Value)
 	case d != nil:
 		add("The digest behind %s is not that of the running image.", img.Tag.Value)
 	case img.Digest.Watch && img.ID == "":
 		add("Its digest can only be compared with that of a running image.")
-	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !untagged(img):
+	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !candidate.IsUntagged(img):
 		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch kind := c.UpdateKind.Kind; {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -98,12 +99,12 @@ func (unasked) Tags(context.Context, registry.Repository, string) (registry.TagL
 
 type unaskedHost struct{ unasked }
 
-func (h unaskedHost) For(string) (Match, bool) {
-	return Match{ID: "custom.unasked", Registry: h.unasked}, true
+func (h unaskedHost) For(string) (registryquery.Match, bool) {
+	return registryquery.Match{ID: "custom.unasked", Registry: h.unasked}, true
 }
 
 func TestTagsNotModifiedUnasked(t *testing.T) {
-	w := open(t, func(w *fixture, opt *Options) { opt.Registries = unaskedHost{unasked{w.hub}} })
+	w := open(t, func(w *fixture, opt *Options) { opt.Queries.Registries = unaskedHost{unasked{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
 	contains(t, "error", message(w.get("id-web")),
@@ -232,7 +233,7 @@ func TestMissingManifestIsNotRequestedByEachCheck(t *testing.T) {
 
 // TestManifestCacheMayForget: a cache that forgets costs requests and nothing else.
 func TestManifestCacheMayForget(t *testing.T) {
-	w := open(t, func(_ *fixture, opt *Options) { opt.Cache = forgetful{} })
+	w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Cache = forgetful{} })
 	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.26.0"}, "v1"
 	w.engine.has(container("web", "nginx:1.25.0"))
 	for range 2 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -18,10 +19,10 @@ const storePause = 500 * time.Millisecond
 func (p *pass) gather(ctx context.Context) error {
 	p.estimate(ctx)
 	fetching, stop := context.WithCancel(ctx)
-	done := make(chan []*target, len(p.targets)) // with room for all: fetching does not wait for the store
+	done := make(chan []*registryquery.Question, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {
 		defer close(done)
-		p.fetch.fetchEach(fetching, p.targets, func(some []*target) { done <- some })
+		p.queries.Ask(fetching, p.questions(), func(some []*registryquery.Question) { done <- some })
 	}()
 	defer func() {
 		stop()
@@ -29,7 +30,7 @@ func (p *pass) gather(ctx context.Context) error {
 		}
 	}()
 	p.advance(0)
-	ready := map[*target]bool{}
+	ready := map[*registryquery.Question]bool{}
 	var due <-chan time.Time
 	for {
 		select {
@@ -37,8 +38,8 @@ func (p *pass) gather(ctx context.Context) error {
 			if !more {
 				return p.settle(ctx, ready, true)
 			}
-			for _, s := range some {
-				ready[s] = true
+			for _, q := range some {
+				ready[q] = true
 			}
 			if due == nil {
 				due = time.After(storePause)
@@ -48,14 +49,14 @@ func (p *pass) gather(ctx context.Context) error {
 				return err
 			}
 			p.advance(len(ready))
-			ready, due = map[*target]bool{}, nil
+			ready, due = map[*registryquery.Question]bool{}, nil
 		}
 	}
 }
 
 // settle stores what the responses about some targets mean. The last time, the
 // end of the check is stored with it.
-func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) error {
+func (p *pass) settle(ctx context.Context, ready map[*registryquery.Question]bool, last bool) error {
 	if err := ctx.Err(); err != nil {
 		return err // which may be the only response of some
 	}
@@ -94,7 +95,7 @@ func (c *Checker) SaveRequests(ctx context.Context) {
 		return
 	}
 	c.Budgets() // with what the next checks cost
-	if all, changed := c.opt.Budget.Saved(); changed {
+	if all, changed := c.queries.Budget().Saved(); changed {
 		if err := c.opt.SaveRequests(ctx, all); err != nil && ctx.Err() == nil {
 			c.log.Warn("keep how many requests were made", "error", err)
 		}
@@ -115,22 +116,22 @@ func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
 
 // change is what follows from the responses of the targets that are ready and still stored.
 // The caller holds commitLock.
-func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (event.Change, error) {
+func (p *pass) change(now map[string]*sdk.Container, ready map[*registryquery.Question]bool) (event.Change, error) {
 	change := event.Change{Put: make([]sdk.Container, 0, len(ready))}
 	at := sdk.TimeOf(p.opt.Now())
 	for _, s := range p.targets {
-		have := now[s.container.ID]
-		if have == nil || !ready[s] {
+		have := now[s.Container.ID]
+		if have == nil || !ready[&s.Question] {
 			continue
 		}
-		if have.Result != nil && s.container.Result != nil {
-			carry(&s.container, have) // which may have got its date or another decision meanwhile
+		if have.Result != nil && s.Container.Result != nil {
+			carry(&s.Container, have) // which may have got its date or another decision meanwhile
 		}
-		before, after := s.container, withResponse(s.container, s.labels, s.response, at)
+		before, after := s.Container, withResponse(s.Container, s.labels, s.Answer, at)
 		again := false
-		if s.response.err == nil {
+		if s.Answer.Err == nil {
 			name := event.Subject(after)
-			found := s.candidates(*after.Watched(), p.found[name], at.Time)
+			found := s.Search.Candidates(*after.Watched(), s.Answer, p.found[name], at.Time)
 			after, found, again = p.decided(before, after, s.labels, found, at.Time)
 			if err := p.remember(&change, name, found); err != nil {
 				return change, err
@@ -139,7 +140,7 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (ev
 		p.logOutcome(s, after)
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && (again || p.notified.covers(after, s.response.digest)) {
+			if t == event.UpdateFound && (again || p.notified.covers(after, s.Answer.Digest)) {
 				t = event.ContainerChanged
 			}
 			change.Events = append(change.Events, became(t, before, after))
@@ -154,7 +155,7 @@ func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
 		found = found.with(p.backlog())
 	}
 	for _, s := range p.targets {
-		c := now[s.container.ID]
+		c := now[s.Container.ID]
 		if c == nil {
 			continue
 		}

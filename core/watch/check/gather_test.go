@@ -315,7 +315,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 					w := open(t, func(w *fixture, o *Options) {
 						_ = w.store.Close()
 						w.store = s
-						o.Store, o.Cache = &killedStore{Store: s, left: kill}, cached{s}
+						o.Store, o.Queries.Cache = &killedStore{Store: s, left: kill}, cached{s}
 					})
 					var list []sdk.Container
 					for i := range 3 {

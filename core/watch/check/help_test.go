@@ -15,8 +15,30 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// The bounds that registries are asked within, as users know them; see package registryquery.
+const (
+	shortPause       = 5 * time.Second
+	defaultPause     = time.Minute
+	maxPause         = 6 * time.Hour
+	failureBudget    = 2 * time.Minute
+	absentFor        = 6 * time.Hour
+	describedFresh   = time.Minute
+	droppedFresh     = 30 * 24 * time.Hour
+	datePause        = 6 * time.Hour
+	datesPerHour     = 30
+	maxDatesPerCheck = 10
+	tagsPerVersion   = 8
+	versionPause     = 10 * time.Minute
+	maxScopeHints    = 120
+	maxSkipped       = 5
+	maxPerLevel      = 10
+
+	versionLabel = "org.opencontainers.image.version"
 )
 
 // fixture is a Checker with a real store, and an engine and registries of the test.
@@ -48,7 +70,10 @@ func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
 	w.store = opened
 	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
 	opt := Options{
-		Registries: w, Store: opened, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16}, WatchFloating: true,
+		Queries: registryquery.Options{
+			Registries: w, Cache: cached{opened}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
+		},
+		Store: opened, WatchFloating: true,
 		Order: func() []string { return w.order }, Log: log, Now: time.Now,
 	}
 	for _, c := range change {
@@ -56,6 +81,12 @@ func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
 	}
 	w.Checker = New(opt)
 	return w
+}
+
+// spares has a new Checker ask for dates as well, as far as hosts have requests to spare.
+func (w *fixture) spares(limits func() []registry.Limit) {
+	w.opt.Queries.Spare = func(context.Context, string) []registry.Limit { return limits() }
+	w.Checker = New(w.opt)
 }
 
 // locked lets loggers of several goroutines share a builder.
@@ -71,20 +102,20 @@ func (l *locked) Write(b []byte) (int, error) {
 }
 
 // For serves docker.io by the hub and other hosts by theirs; "unserved.example" has none.
-func (w *fixture) For(host string) (Match, bool) {
+func (w *fixture) For(host string) (registryquery.Match, bool) {
 	switch r, known := w.others[host]; {
 	case host == "docker.io":
-		m := Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}
+		m := registryquery.Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}
 		if w.hub != nil && w.hub.described != nil {
 			m.Describer = w.hub
 		}
 		return m, true
 	case known:
-		return Match{
+		return registryquery.Match{
 			ID: "custom." + strings.NewReplacer(".", "", ":", "").Replace(host), URL: "https://" + host + "/v2", Registry: r,
 		}, true
 	}
-	return Match{}, false
+	return registryquery.Match{}, false
 }
 
 func (w *fixture) host(name string) *fake {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -36,7 +37,7 @@ func TestLabelsOfImages(t *testing.T) {
 			Labels: image.Labels,
 			Image:  sdk.Image{Name: ref.Path, Registry: sdk.Registry{Host: ref.Domain}, Tag: sdk.Tag{Value: image.Tag}},
 		}
-		if got := runningVersion(&c); got != image.Version {
+		if got := candidate.RunningVersion(&c); got != image.Version {
 			t.Errorf("%s:%s has version %q, want %q (%s)", image.Image, image.Tag, got, image.Version, image.From)
 		}
 		source := ""

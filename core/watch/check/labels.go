@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/config/template"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -68,7 +69,7 @@ type containerLabels struct {
 
 	sources []Rule
 	// tagLabels are those about tags that the operator sets, and imageTagLabels those that the image has.
-	tagLabels, imageTagLabels []Rule
+	tagLabels, imageTagLabels []candidate.Label
 	// fatal keeps the container from being checked; wrong is only shown.
 	fatal []string
 	wrong []string
@@ -157,7 +158,7 @@ func (p *containerLabels) rulesOf(given label.Reading) tag.Rules {
 func (p *containerLabels) compile(compile compiler) {
 	var err error
 	if p.selector, err = compile(p.rules); err != nil {
-		p.fatal = append(p.fatal, p.blame(err).Error())
+		p.fatal = append(p.fatal, p.Blame(err).Error())
 		p.selector, _ = compile(tag.Rules{}) // still reads what runs
 	}
 	if p.linkTemplate == "" {
@@ -181,8 +182,8 @@ func (p *containerLabels) compile(compile compiler) {
 	}
 }
 
-// blame names the label behind an error of the tag rules.
-func (p *containerLabels) blame(err error) error {
+// Blame names the label behind an error of the tag rules.
+func (p *containerLabels) Blame(err error) error {
 	var rule *tag.RuleError
 	if !errors.As(err, &rule) {
 		return err
@@ -204,13 +205,12 @@ func (p *containerLabels) source(name string) string {
 func (p *containerLabels) text(given label.Reading, name string) string {
 	rule, found := given.Get(name)
 	if found {
-		is := Rule{Name: name, Value: rule.Value, Source: rule.Source()}
-		p.sources = append(p.sources, is)
+		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: rule.Source()})
 		switch isAboutTags := name == label.WatchDigest || strings.HasPrefix(name, "tag."); {
 		case isAboutTags && rule.FromImage:
-			p.imageTagLabels = append(p.imageTagLabels, is)
+			p.imageTagLabels = append(p.imageTagLabels, candidate.Label{Name: name, Value: rule.Value})
 		case isAboutTags:
-			p.tagLabels = append(p.tagLabels, is)
+			p.tagLabels = append(p.tagLabels, candidate.Label{Name: name, Value: rule.Value})
 		}
 	}
 	return rule.Value
@@ -261,7 +261,7 @@ func (p *containerLabels) byDefault(img sdk.Image) []Rule {
 		add(label.TagTransform, "none")
 		add(label.TagPrerelease, "false")
 	}
-	if !untagged(img) {
+	if !candidate.IsUntagged(img) {
 		add(label.WatchDigest, strconv.FormatBool(img.Digest.Watch))
 	}
 	add(label.TriggerInclude, "all")
@@ -269,11 +269,14 @@ func (p *containerLabels) byDefault(img sdk.Image) []Rule {
 	return rules
 }
 
-// watchesDigest is whether a new digest behind the running tag counts as an
+// OffersImplausible reports whether newer tags are offered that were built long before what runs.
+func (p *containerLabels) OffersImplausible() bool { return p.implausible }
+
+// WatchesDigest reports whether a new digest behind the running tag counts as an
 // update. What has no tag has none that could move.
-func (p *containerLabels) watchesDigest(img sdk.Image) bool {
+func (p *containerLabels) WatchesDigest(img sdk.Image) bool {
 	switch {
-	case untagged(img):
+	case candidate.IsUntagged(img):
 		return false
 	case p.digest != nil:
 		return *p.digest
@@ -294,8 +297,8 @@ func (p *containerLabels) apply(c *sdk.Container) {
 		c.DisplayIcon = "mdi:docker"
 	}
 	for _, img := range []*sdk.Image{&c.Image, c.Watched()} {
-		img.Tag.Semver = !untagged(*img) && p.selector.IsVersion(img.Tag.Value)
-		img.Digest.Watch = p.watchesDigest(*img)
+		img.Tag.Semver = !candidate.IsUntagged(*img) && p.selector.IsVersion(img.Tag.Value)
+		img.Digest.Watch = p.WatchesDigest(*img)
 	}
 }
 

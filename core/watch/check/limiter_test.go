@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/budget"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -18,7 +18,7 @@ func TestQueueLimitsConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var underWay, most int
-		w := open(t, func(_ *fixture, opt *Options) { opt.Limits = Limits{PerHost: 3, Total: 7} })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits = registryquery.Limits{PerHost: 3, Total: 7} })
 		defer w.store.Close()
 		slow := func(context.Context, string) error {
 			mu.Lock()
@@ -71,7 +71,7 @@ func limited(after time.Duration) error {
 // TestQueueRetriesAfterShortPause: all requests to the host wait, and then go on.
 func TestQueueRetriesAfterShortPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits.PerHost = 1 })
 		defer w.store.Close()
 		n := 0
 		w.hub.before = func(context.Context, string) error {
@@ -114,7 +114,7 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := open(t, func(_ *fixture, opt *Options) { opt.Limits.PerHost = 1 })
+				w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits.PerHost = 1 })
 				defer w.store.Close()
 				requests := 0
 				w.hub.before = func(context.Context, string) error {
@@ -180,70 +180,10 @@ func TestRateLimitWithoutRetryAfterIsNotRetried(t *testing.T) {
 	})
 }
 
-// TestCancelledRequestFreesItsSlots frees no slot that another request holds, and
-// keeps none: neither of the host nor of those of all hosts.
-func TestCancelledRequestFreesItsSlots(t *testing.T) {
-	const cancelled = 3
-	for name, c := range map[string]struct {
-		limits Limits
-		holder string // the host whose request has the slot that the others wait for
-	}{
-		"of the host":  {Limits{PerHost: 1, Total: 8}, "docker.io"},
-		"of all hosts": {Limits{PerHost: cancelled, Total: 1}, "ghcr.io"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := newLimiter(Options{
-					Limits: c.limits, Budget: budget.NewBook(nil, time.Now), Now: time.Now, Registries: &fixture{},
-				})
-				var wait sync.WaitGroup
-				var mu sync.Mutex
-				underWay, most, requests := 0, 0, 0
-				count := func(by int) (total int) {
-					mu.Lock()
-					defer mu.Unlock()
-					underWay += by
-					requests += max(by, 0)
-					most = max(most, underWay)
-					return requests
-				}
-				request := func(ctx context.Context, host string, takes time.Duration) {
-					wait.Go(func() {
-						_ = q.do(ctx, host, func(context.Context) error {
-							count(1)
-							time.Sleep(takes)
-							count(-1)
-							return nil
-						})
-					})
-					synctest.Wait()
-				}
-				request(t.Context(), c.holder, time.Minute)
-				ctx, cancel := context.WithCancel(t.Context())
-				for range cancelled {
-					request(ctx, "docker.io", time.Second)
-				}
-				cancel()
-				synctest.Wait()
-				request(t.Context(), "docker.io", time.Second)
-				if n := count(0); n != 1 {
-					t.Errorf("%d requests were made while the first held the only slot", n)
-				}
-				wait.Wait()
-				began := time.Now()
-				request(t.Context(), "docker.io", 0) // hangs for ever if a slot was lost
-				if wait.Wait(); requests != 3 || most != 1 || time.Since(began) != 0 {
-					t.Errorf("%d requests were made, %d at once, the last waited %s", requests, most, time.Since(began))
-				}
-			})
-		})
-	}
-}
-
 // TestQueuedRequestSeesPause: a request that waits is not made once the host wants to be left alone.
 func TestQueuedRequestSeesPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Limits = Limits{PerHost: 4, Total: 1} })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits = registryquery.Limits{PerHost: 4, Total: 1} })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(time.Second)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -24,10 +25,10 @@ func (c *Checker) alreadyNotified(ctx context.Context) (notified, error) {
 }
 
 // covers reports whether the update of a container is one of them.
-func (n notified) covers(c sdk.Container, d *digestResponse) bool {
+func (n notified) covers(c sdk.Container, d *candidate.Digest) bool {
 	var digests []string
 	if d != nil {
-		digests = d.inside
+		digests = d.Inside
 	}
 	return slices.ContainsFunc(n, func(o update.Notified) bool { return o.Covers(&c, digests) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -131,10 +132,10 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 		}
 	}
 	for _, s := range found.targets {
-		s.known, s.rules = known[event.Subject(s.container)], p.rules(s.container)
+		s.decideBy(known[event.Subject(s.Container)], p.rules(s.Container))
 	}
 	if len(p.only) > 0 {
-		return slices.DeleteFunc(found.targets, func(s *target) bool { return !slices.Contains(p.only, s.container.ID) }), nil
+		return slices.DeleteFunc(found.targets, func(s *target) bool { return !slices.Contains(p.only, s.Container.ID) }), nil
 	}
 	return found.targets, nil
 }
@@ -143,24 +144,24 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 // checked or which label is wrong, when that has changed, and rules without effect, once.
 func (p *pass) logOutcome(s *target, after sdk.Container) {
 	name := event.Subject(after)
-	var pause *postponedError
-	switch postponed := errors.As(s.response.err, &pause); {
-	case postponed && pause.refused:
+	var pause *registryquery.PostponedError
+	switch postponed := errors.As(s.Answer.Err, &pause); {
+	case postponed && pause.Refused:
 		p.log.Warn("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
 	case postponed:
 		p.log.Debug("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
 	case after.Check.State == sdk.CheckFailed:
-		if before := s.container; before.Error != nil &&
+		if before := s.Container; before.Error != nil &&
 			(*before.Error == *after.Error || before.Error.Cause == after.Error.Cause && after.Error.Cause != "") {
 			p.log.Debug("container still cannot be checked", "container", name, "error", after.Error.Message)
 			return
 		}
 		p.outages = append(p.outages, failure{name: name, cause: after.Error.Cause, err: after.Error.Message})
 	}
-	if problem := message(after); after.Check.Succeeded() && problem != "" && problem != message(s.container) {
+	if problem := message(after); after.Check.Succeeded() && problem != "" && problem != message(s.Container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
-	for _, warning := range s.response.selection.Warnings {
+	for _, warning := range s.Answer.Selection.Warnings {
 		p.warnOnce(after.ID+warning, name+": "+warning)
 	}
 }
@@ -170,4 +171,12 @@ func (p *pass) stamp(events []event.Event) {
 	for i := range events {
 		events[i].At, events[i].Run = now, p.id
 	}
+}
+
+func (p *pass) questions() []*registryquery.Question {
+	all := make([]*registryquery.Question, len(p.targets))
+	for i, s := range p.targets {
+		all[i] = &s.Question
+	}
+	return all
 }

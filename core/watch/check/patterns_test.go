@@ -1,8 +1,6 @@
 package check
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -40,21 +38,6 @@ func TestCheckRefusesHugePattern(t *testing.T) {
 	contains(t, "explanation", why.Error, "label wud.tag.include: ", "repeat less")
 	if good := w.get("id-good"); good.Error != nil || !good.UpdateAvailable {
 		t.Errorf("the other container: %+v", good)
-	}
-}
-
-// TestExplainIsCancelled while it chooses among the tags.
-func TestExplainIsCancelled(t *testing.T) {
-	w := open(t)
-	s, err := w.imageTarget("nginx:1.25.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s.explained = true
-	if s.choose(ctx, []string{"1.26.0"}); !errors.Is(s.response.err, context.Canceled) {
-		t.Errorf("error %v", s.response.err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -357,19 +356,31 @@ func TestKindsOfCandidatesStayKnown(t *testing.T) {
 	h := openHistory(t, "1.2.2 2023-03", "1.3.2 2023-04", "1.8.1259 2022-02")
 	h.expect("the first check", "1.3.2", 4)
 	img := h.get("id-web").Image
-	known := h.fetch.kinds(t.Context(), img)
-	for n := range maxTagged {
-		known[fmt.Sprintf("1.1.%d", n)] = tagKind{Digest: digest("1"), At: h.at}
+	key := "tag kinds " + img.Registry.Host + "/" + img.Name
+	type kind struct {
+		Digest   string
+		Made, At time.Time
+	}
+	kept := func() (known map[string]kind) {
+		_, body, _ := h.opt.Queries.Cache.Get(t.Context(), key)
+		if err := json.Unmarshal(body, &known); err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	known := kept()
+	for n := range 500 {
+		known[fmt.Sprintf("1.1.%d", n)] = kind{Digest: digest("1"), At: h.at}
 	}
 	body, err := json.Marshal(known)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.opt.Cache.Put(t.Context(), kindsKey(img.Registry.Host, img.Name), "", body)
+	h.opt.Queries.Cache.Put(t.Context(), key, "", body)
 	h.add("1.3.3 2023-05")
 	h.restart()
 	h.expect("a new version", "1.3.3", 2)
-	if known := h.fetch.kinds(t.Context(), img); len(known) != 3 || known["1.8.1259"].Made != day("2022-02") {
+	if known := kept(); len(known) != 3 || !known["1.8.1259"].Made.Equal(day("2022-02").Time) {
 		t.Errorf("%d are known", len(known))
 	}
 }
@@ -421,7 +432,7 @@ func TestUnreadableRollingTag(t *testing.T) {
 // A registry without requests to spare has the order of numbers stand.
 func TestPlausibilityWithoutRequestsToSpare(t *testing.T) {
 	h := openHistory(t, "1.2.2 2023-03", "1.3.2 2023-04", "1.8.1259 2022-02")
-	NewDater(h.Checker, func(context.Context, string) []registry.Limit {
+	h.spares(func() []registry.Limit {
 		return []registry.Limit{{
 			Host: "registry-1.docker.io", Limit: 100, Remaining: 10, Window: time.Hour, At: sdk.TimeOf(h.at),
 		}}

@@ -103,7 +103,7 @@ func (w *fixture) aspects(t *testing.T) (n int) {
 // more has, too.
 func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, o *Options) { o.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, o *Options) { o.Queries.Limits.PerHost = 1 })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(failureBudget)

@@ -5,43 +5,27 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/decide/preset"
-	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// selector returns what chooses among the tags of a repository: by the labels of the container, and by what is known
-// of its image.
-func (s *target) selector() *tag.Selector {
-	known := s.rules.Preset
-	if known == nil || known.Steps != preset.One && len(known.Stops) == 0 {
-		return s.labels.selector
-	}
-	path := tag.Path{Stops: known.Stops, Source: known.Source()}
-	if known.Steps == preset.One {
-		path.Line = known.Line
-	}
-	return s.labels.selector.Along(path)
-}
 
 // presetSentences say what is known of an image and what that changes: the versions that are left out, and what a
 // major update takes.
 func presetSentences(c sdk.Container, s *target) []string {
 	var say []string
-	if left := s.response.selection; left.Beyond != "" {
+	if left := s.Answer.Selection; left.Beyond != "" {
 		text := fmt.Sprintf("Newer, but left out: %s", left.Beyond)
 		if left.LeftOut > 1 {
 			text += fmt.Sprintf(" and %d more", left.LeftOut-1)
 		}
 		say = append(say, text+"; "+left.First+".")
 	}
-	known := s.rules.Preset
+	known := s.Rules.Preset
 	if known == nil || c.Result == nil {
 		return say
 	}
 	var major []string
 	for _, candidate := range newest(c) {
-		if s.rules.IsMajor(&candidate) {
+		if s.Rules.IsMajor(&candidate) {
 			major = append(major, candidate.Tag)
 		}
 	}

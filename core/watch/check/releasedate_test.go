@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -34,11 +36,11 @@ func TestReleasedIgnoresImplausibleDates(t *testing.T) {
 		"of one that is wrong":   {now.Add(24*time.Hour + time.Second), true, false},
 	} {
 		c := sdk.Container{UpdateAvailable: tc.available, Result: &sdk.Result{Created: sdk.TimeOf(tc.made)}}
-		if got := Released(&c, now); got.IsZero() == tc.want || tc.want && !got.Equal(tc.made) {
+		if got := candidate.Released(&c, now); got.IsZero() == tc.want || tc.want && !got.Equal(tc.made) {
 			t.Errorf("%s: %v, want it known: %t", title, got, tc.want)
 		}
 	}
-	if got := Released(&sdk.Container{UpdateAvailable: true}, now); !got.IsZero() {
+	if got := candidate.Released(&sdk.Container{UpdateAvailable: true}, now); !got.IsZero() {
 		t.Errorf("without a result it is %v", got)
 	}
 }
@@ -65,12 +67,12 @@ func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 		"never checked, bare": {func(c *sdk.Container) { *c = sdk.Container{} }, false},
 	} {
 		c := offered(tc.change)
-		r, undated := releaseOf(&c)
+		r, undated := candidate.Undated(&c)
 		if undated != tc.want {
 			t.Errorf("%s: to be found out %t", title, undated)
 		}
-		if want := (release{
-			host: "ghcr.io", name: "team/web", tag: "2.0.0", platform: sdk.Platform{OS: "linux", Architecture: "amd64"},
+		if want := (candidate.Release{
+			Host: "ghcr.io", Name: "team/web", Tag: "2.0.0", Platform: sdk.Platform{OS: "linux", Architecture: "amd64"},
 		}); undated && r != want {
 			t.Errorf("%s: %+v, want %+v", title, r, want)
 		}
@@ -80,16 +82,20 @@ func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 // dating is a fixture with a Dater that runs within a bubble.
 type dating struct {
 	*fixture
-	*Dater
+	*registryquery.Dater
 	said map[string][]registry.Limit // by registry id
 }
 
 // date runs a test with a Dater.
-func date(t *testing.T, test func(d *dating)) {
+func date(t *testing.T, test func(d *dating), change ...func(*fixture, *Options)) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dating{fixture: open(t), said: map[string][]registry.Limit{}}
+		d := &dating{said: map[string][]registry.Limit{}}
+		change = append(change, func(_ *fixture, o *Options) {
+			o.Queries.Spare = func(_ context.Context, id string) []registry.Limit { return d.said[id] }
+		})
+		d.fixture = open(t, change...)
 		defer d.store.Close()
-		d.Dater = NewDater(d.Checker, func(_ context.Context, id string) []registry.Limit { return d.said[id] })
+		d.Dater = registryquery.NewDater(d.Queries(), d.Checker, d.Checker.log)
 		ctx, stop := context.WithCancel(context.Background())
 		var wait sync.WaitGroup
 		wait.Go(func() {
@@ -137,7 +143,7 @@ func (d *dating) check() event.Check { return d.fixture.run() }
 // known counts the containers that have a date.
 func (d *dating) known() (n int) {
 	for _, r := range d.store.Snapshot().All() {
-		if !Released(&r.Container, time.Now()).IsZero() {
+		if !candidate.Released(&r.Container, time.Now()).IsZero() {
 			n++
 		}
 	}

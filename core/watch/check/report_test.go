@@ -19,8 +19,8 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 		const allowed, repositories = 4, 10
 		began := time.Now()
 		w := open(t, func(_ *fixture, o *Options) {
-			o.Limits.PerHost = 1
-			o.Reports = func(_ context.Context, id string) []registry.Limit {
+			o.Queries.Limits.PerHost = 1
+			o.Queries.Reports = func(_ context.Context, id string) []registry.Limit {
 				if id != "hub.public" {
 					return nil
 				}
@@ -72,8 +72,8 @@ func TestRequestsCountAfterRestart(t *testing.T) {
 		allowed := map[string]budget.Allowance{"docker.io": {Requests: 4, Per: 6 * time.Hour}}
 		var kept []budget.Saved
 		process := func(w *fixture, o *Options) {
-			o.Budget = budget.NewBook(allowed, time.Now)
-			o.Budget.Load(kept)
+			o.Queries.Budget = budget.NewBook(allowed, time.Now)
+			o.Queries.Budget.Load(kept)
 			o.SaveRequests = func(_ context.Context, all []budget.Saved) error { kept = all; return nil }
 			w.hub.before = func(ctx context.Context, _ string) error {
 				sdk.Requested(ctx, "registry-1.docker.io", 2)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -13,19 +15,19 @@ import (
 // withResponse returns the container as it is after a check, with the newest version as its
 // update and without links; see decided. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
-func withResponse(c sdk.Container, p containerLabels, r response, at sdk.Time) sdk.Container {
-	var pause *postponedError
-	if errors.As(r.err, &pause) {
+func withResponse(c sdk.Container, p containerLabels, r candidate.Answer, at sdk.Time) sdk.Container {
+	var pause *registryquery.PostponedError
+	if errors.As(r.Err, &pause) {
 		return postpone(c, p, pause)
 	}
 	c = detached(c)
 	c.Error = nil
 	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
-	if r.err != nil {
+	if r.Err != nil {
 		c.Check.State = sdk.CheckFailed
-		complain(&c, r.err.Error())
+		complain(&c, r.Err.Error())
 		complain(&c, p.wrong...)
-		c.Error.Cause = causeOf(c.Image.Registry.Host, r.err)
+		c.Error.Cause = causeOf(c.Image.Registry.Host, r.Err)
 		return c
 	}
 	complain(&c, p.wrong...)
@@ -37,21 +39,21 @@ func withResponse(c sdk.Container, p containerLabels, r response, at sdk.Time) s
 	if why := uncompared(*img, r); why != "" {
 		c.Check.State, c.Check.Reason = sdk.CheckUnknown, why
 	}
-	if d := r.digest; d != nil {
-		result.Digest, result.Created = d.remote, d.created
-		img.Digest.Value = d.remote
-		if !d.same {
+	if d := r.Digest; d != nil {
+		result.Digest, result.Created = d.Remote, d.Created
+		img.Digest.Value = d.Remote
+		if !d.Same {
 			img.Digest.Value = cmp.Or(img.Digest.Repo, img.ID)
 			c.UpdateAvailable = true
-			result.Version = d.version
+			result.Version = d.Version
 			c.UpdateKind = sdk.UpdateKind{
-				Kind: sdk.KindDigest, LocalValue: img.Digest.Value, RemoteValue: d.remote,
-				SemverDiff: rebuiltDiff(img.Version, d.version),
+				Kind: sdk.KindDigest, LocalValue: img.Digest.Value, RemoteValue: d.Remote,
+				SemverDiff: candidate.Diff(img.Version, d.Version),
 			}
 		}
 	}
-	if r.selection.Newer {
-		result.Tag, result.Version = r.selection.Tag, ""
+	if r.Selection.Newer {
+		result.Tag, result.Version = r.Selection.Tag, ""
 		if before != nil && before.Tag == result.Tag {
 			result.Created = before.Created // which checks do not fetch; see Dater
 		}
@@ -61,18 +63,18 @@ func withResponse(c sdk.Container, p containerLabels, r response, at sdk.Time) s
 			SemverDiff: p.selector.Diff(img.Tag.Value, result.Tag),
 		}
 	}
-	c.Result, c.Skipped = &result, r.skipped
+	c.Result, c.Skipped = &result, r.Skipped
 	return c
 }
 
 // postpone returns the container as it was: a registry that asks for a pause
 // says nothing about it. What was never checked has only its labels to complain of.
-func postpone(c sdk.Container, p containerLabels, pause *postponedError) sdk.Container {
+func postpone(c sdk.Container, p containerLabels, pause *registryquery.PostponedError) sdk.Container {
 	if c.Check.State == sdk.CheckNever {
 		c.Error = nil
 		complain(&c, p.wrong...)
 	}
-	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(pause.until), pause.reason
+	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(pause.Until), pause.Reason
 	return c
 }
 

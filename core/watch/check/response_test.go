@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -28,7 +29,7 @@ func running(image string, labels ...string) (sdk.Container, containerLabels) {
 }
 
 // linked is withResponse with the links of what it found.
-func linked(c sdk.Container, p containerLabels, r response, at sdk.Time) sdk.Container {
+func linked(c sdk.Container, p containerLabels, r candidate.Answer, at sdk.Time) sdk.Container {
 	c = withResponse(c, p, r, at)
 	if err := link(&c, p); err != nil {
 		complain(&c, err.Error())
@@ -37,20 +38,22 @@ func linked(c sdk.Container, p containerLabels, r response, at sdk.Time) sdk.Con
 }
 
 func TestWithResponse(t *testing.T) {
-	newer := func(tag_ string) response { return response{selection: tag.Selection{Tag: tag_, Newer: true, Kept: 1}} }
-	same := response{digest: &digestResponse{remote: digest("1"), same: true}}
-	moved := response{digest: &digestResponse{remote: digest("2"), created: noon}}
-	inside := response{digest: &digestResponse{remote: digest("2"), same: true}}
+	newer := func(newest string) candidate.Answer {
+		return candidate.Answer{Selection: tag.Selection{Tag: newest, Newer: true, Kept: 1}}
+	}
+	same := candidate.Answer{Digest: &candidate.Digest{Remote: digest("1"), Same: true}}
+	moved := candidate.Answer{Digest: &candidate.Digest{Remote: digest("2"), Created: noon}}
+	inside := candidate.Answer{Digest: &candidate.Digest{Remote: digest("2"), Same: true}}
 	for _, c := range []struct {
 		about, image string
 		labels       []string
-		response     response
+		response     candidate.Answer
 		available    bool
 		kind         sdk.UpdateKind
 		result       sdk.Result
 		value        string // image.digest.value
 	}{
-		{"nothing newer", "nginx:1.25.0", nil, response{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{
+		{"nothing newer", "nginx:1.25.0", nil, candidate.Answer{Selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{
 			Kind: "unknown",
 		}, sdk.Result{Tag: "1.25.0"}, ""},
 		{"tag newer", "nginx:1.25.0", nil, newer("1.26.0"), true, sdk.UpdateKind{
@@ -93,9 +96,9 @@ func TestWithResponse(t *testing.T) {
 // TestResultOfAFailedCheck: the last good one is kept, and never looks like "up to date".
 func TestResultOfAFailedCheck(t *testing.T) {
 	c, p := running("nginx:1.25.0", "dogwatch.link.template=https://r/${original}", "dogwatch.watch.digest=perhaps")
-	good := withResponse(c, p, response{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
+	good := withResponse(c, p, candidate.Answer{Selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
 	later := sdk.TimeOf(noon.Add(time.Hour))
-	bad := withResponse(good, p, response{err: errors.New("registry is down")}, later)
+	bad := withResponse(good, p, candidate.Answer{Err: errors.New("registry is down")}, later)
 	if bad.Check != (sdk.CheckState{State: sdk.CheckFailed, At: later}) {
 		t.Errorf("state %+v", bad.Check)
 	}
@@ -103,11 +106,11 @@ func TestResultOfAFailedCheck(t *testing.T) {
 		t.Errorf("the failed check changed the result: %+v", bad)
 	}
 	contains(t, "error", message(bad), "registry is down; label dogwatch.watch.digest: ")
-	again := withResponse(bad, p, response{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
+	again := withResponse(bad, p, candidate.Answer{Selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
 	if _, changed := transition(good, again); changed {
 		t.Error("the same result after a failure counts as another one")
 	}
-	first := withResponse(c, p, response{err: errors.New("registry is down")}, noon)
+	first := withResponse(c, p, candidate.Answer{Err: errors.New("registry is down")}, noon)
 	if first.Result != nil || first.UpdateAvailable || first.Check.State != sdk.CheckFailed {
 		t.Errorf("a first check that failed has a result: %+v", first)
 	}
@@ -130,8 +133,8 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 			"label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
-		same := &digestResponse{remote: digest("1"), same: true}
-		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, digest: same},
+		same := &candidate.Digest{Remote: digest("1"), Same: true}
+		got := linked(before, p, candidate.Answer{Selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, Digest: same},
 			noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
@@ -146,6 +149,6 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	}
 	// A wrong template joins what else is wrong.
 	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
-	contains(t, "error", message(linked(before, p, response{}, noon)), "label dogwatch.watch.digest: ",
+	contains(t, "error", message(linked(before, p, candidate.Answer{}, noon)), "label dogwatch.watch.digest: ",
 		"; label dogwatch.link.template: ")
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -176,8 +177,8 @@ func TestUnversioned(t *testing.T) {
 			Result: &sdk.Result{Tag: "latest", Digest: digest("2")}, UpdateAvailable: true,
 			UpdateKind: sdk.UpdateKind{Kind: sdk.KindDigest},
 		}
-		if test.change(&c); len(unversioned(&c)) != test.want {
-			t.Errorf("%s: %q", about, unversioned(&c))
+		if test.change(&c); len(candidate.Unversioned(&c)) != test.want {
+			t.Errorf("%s: %q", about, candidate.Unversioned(&c))
 		}
 	}
 }

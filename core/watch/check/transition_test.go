@@ -3,7 +3,10 @@ package check
 import (
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -11,12 +14,12 @@ import (
 
 func TestTransition(t *testing.T) {
 	never, p := running("nginx:1.25.0")
-	ok := withResponse(never, p, response{}, noon)
+	ok := withResponse(never, p, candidate.Answer{}, noon)
 	offer := func(tag_ string) sdk.Container {
-		return withResponse(never, p, response{selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
+		return withResponse(never, p, candidate.Answer{Selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
 	}
 	failed := func(c sdk.Container, why string) sdk.Container {
-		return withResponse(c, p, response{err: errors.New(why)}, noon)
+		return withResponse(c, p, candidate.Answer{Err: errors.New(why)}, noon)
 	}
 	measured := offer("1.26.0")
 	measured.UpdateKind.SemverDiff = sdk.DiffMajor
@@ -48,6 +51,30 @@ func TestTransition(t *testing.T) {
 		got, changed := transition(c.before, c.after)
 		if got != c.want || changed != (c.want != "") {
 			t.Errorf("%s: %q %t, want %q", c.about, got, changed, c.want)
+		}
+	}
+}
+
+// A rebuilt tag has the step between the versions of its images.
+func TestRebuiltTagHasItsStep(t *testing.T) {
+	for _, test := range []struct{ running, offered, want string }{{"1.27.2", "1.28.0", sdk.DiffMinor},
+		{"", "1.28.0", ""}, {"1.27.2", "", ""}} {
+		c := sdk.Container{
+			Image: sdk.Image{
+				ID: "sha256:a", Tag: sdk.Tag{Value: "latest"}, Version: test.running,
+				Digest: sdk.Digest{Watch: true, Repo: "sha256:old"},
+			},
+		}
+		r := candidate.Answer{Digest: &candidate.Digest{Remote: "sha256:new", Version: test.offered}}
+		after := withResponse(c, containerLabels{}, r, sdk.Time{})
+		found := candidate.Search{}.Candidates(after.Image, r, policy.Found{}, time.Time{})
+		offer(&after, found.Candidates[0], found.From)
+		if after.UpdateKind.Kind != sdk.KindDigest || after.UpdateKind.SemverDiff != test.want ||
+			after.Result.Version != test.offered {
+			t.Errorf("%+v gives %+v of %+v", test, after.UpdateKind, after.Result)
+		}
+		if passes := policy.Passes("patch", after.UpdateKind.Kind, after.UpdateKind.SemverDiff); passes != (test.want == "") {
+			t.Errorf("%+v passes the threshold patch: %v", test, passes)
 		}
 	}
 }

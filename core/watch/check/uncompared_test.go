@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -180,7 +181,7 @@ func TestBuiltImageIsNotAskedFor(t *testing.T) {
 				got.UpdateAvailable {
 				t.Errorf("%s: %+v, %q", image, got.Check, message(got))
 			}
-			if unversioned(&got) != nil {
+			if candidate.Unversioned(&got) != nil {
 				t.Errorf("%s: its version is looked for", image)
 			}
 			contains(t, image, strings.Join(w.Explain(t.Context(), got).Summary, " "),

@@ -1,4 +1,4 @@
-package check
+package registryquery
 
 import (
 	"context"
@@ -144,11 +144,11 @@ func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
 	case wait <= 0:
 		return ctx.Err()
 	case wait > shortPause:
-		said := name + " " + reason
+		paused := name + " " + reason
 		err := sdk.WithKind(sdk.ErrUnavailable,
-			fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
+			fmt.Errorf("%s: not asked again before %s", paused, until.UTC().Format("2006-01-02 15:04:05 MST")))
 		if l.pauseRequested(h) {
-			err = &postponedError{until: until, reason: said, error: err}
+			err = &PostponedError{Until: until, Reason: paused, error: err}
 		}
 		return err
 	}
@@ -162,21 +162,21 @@ func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
 	}
 }
 
-// postponedError says that a request waits for the end of a pause which its host asked for.
-type postponedError struct {
+// PostponedError says that a request waits for the end of a pause which its host asked for.
+type PostponedError struct {
 	error
-	until  time.Time
-	reason string
-	// refused means that the host refused this very request.
-	refused bool
+	Until  time.Time
+	Reason string
+	// Refused means that the host refused this very request.
+	Refused bool
 }
 
-func (e *postponedError) Unwrap() error { return e.error }
+func (e *PostponedError) Unwrap() error { return e.error }
 
 // Postponed implements updater.Postponed.
-func (e *postponedError) Postponed() (reason string, until time.Time) { return e.reason, e.until }
+func (e *PostponedError) Postponed() (reason string, until time.Time) { return e.Reason, e.Until }
 
-// postponed returns the error of a request, as a *postponedError when the host
+// postponed returns the error of a request, as a *PostponedError when the host
 // asked for a pause with it.
 func (l *limiter) postponed(name string, h *host, err error) error {
 	var limited *sdk.RateLimitedError
@@ -184,7 +184,7 @@ func (l *limiter) postponed(name string, h *host, err error) error {
 	if !errors.As(err, &limited) || wait <= 0 {
 		return err
 	}
-	return &postponedError{until: until, reason: name + " " + reason, refused: true, error: err}
+	return &PostponedError{Until: until, Reason: name + " " + reason, Refused: true, error: err}
 }
 
 // pauseRequested reports whether the host itself asked to be left alone.

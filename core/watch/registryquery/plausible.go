@@ -1,4 +1,4 @@
-package check
+package registryquery
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -28,7 +29,7 @@ const (
 // the usual numbers before it: the base of a version that runs may be built again and again while
 // the next one was built once. A candidate without a date is plausible.
 func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) string {
-	if !r.opt.ReadCandidates || r.labels.implausible || kind.Made.IsZero() {
+	if !r.opt.ReadCandidates || r.Labels.OffersImplausible() || kind.Made.IsZero() {
 		return ""
 	}
 	limit, leaps := longBefore, slices.Contains(r.leaps, name)
@@ -36,11 +37,11 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 		limit = leapBefore
 	}
 	running := r.released()
-	isOlder := believable(running, r.opt.Now()) && running.Sub(kind.Made.Time) >= limit
+	isOlder := candidate.Believable(running, r.opt.Now()) && running.Sub(kind.Made.Time) >= limit
 	if !isOlder && !leaps {
 		return ""
 	}
-	latest := tag.Rolling(r.image().Tag.Value, r.tags)
+	latest := tag.Rolling(r.Image().Tag.Value, r.tags)
 	rolling := r.held(ctx, latest, kind.At)
 	at := slices.IndexFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
 	holds := r.holds(rolling)
@@ -58,8 +59,8 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 // released returns when what runs was built; when its tag was, if an earlier build of that is known
 // from when it was a candidate: one whose base is rebuilt every night was published long before.
 func (r *kindReader) released() sdk.Time {
-	made := r.image().Created
-	if first := r.known[r.image().Tag.Value].Made; !first.IsZero() && first.Before(made.Time) {
+	made := r.Image().Created
+	if first := r.known[r.Image().Tag.Value].Made; !first.IsZero() && first.Before(made.Time) {
 		return first
 	}
 	return made
@@ -72,7 +73,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 		return have
 	}
 	r.left--
-	result, err := r.dater.Load().inspectAgain(ctx, r.release(name), func(digest string) (dateResult, bool) {
+	result, err := r.inspectAgain(ctx, r.release(name), func(digest string) (reading, bool) {
 		if digest == have.Digest && !have.Unread {
 			return have.result(), true
 		}
@@ -81,8 +82,8 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 				return kind.result(), true
 			}
 		}
-		img := *r.image()
-		return dateResult{digest: digest, made: img.Created}, slices.Contains(idsOf(img), digest)
+		img := *r.Image()
+		return reading{digest: digest, created: img.Created}, slices.Contains(candidate.IDs(img), digest)
 	})
 	kind, told := r.keep(name, result, err)
 	if !told {
@@ -97,7 +98,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 // holds returns which candidate a rolling tag holds, by its index; as many as there are for what
 // runs, and -1 when that is not known.
 func (r *kindReader) holds(rolling tagKind) int {
-	current := r.image().Tag.Value
+	current := r.Image().Tag.Value
 	is := func(name, digest string) bool {
 		return digest != "" && digest == rolling.Digest || rolling.Version != "" && tag.Names(name, rolling.Version)
 	}
@@ -106,7 +107,7 @@ func (r *kindReader) holds(rolling tagKind) int {
 			return i
 		}
 	}
-	if is(current, "") || slices.Contains(idsOf(*r.image()), rolling.Digest) {
+	if is(current, "") || slices.Contains(candidate.IDs(*r.Image()), rolling.Digest) {
 		return len(r.all)
 	}
 	return -1

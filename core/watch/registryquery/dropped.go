@@ -1,4 +1,4 @@
-package check
+package registryquery
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -39,9 +40,9 @@ type tagKind struct {
 func kindsKey(host, name string) string { return "tag kinds " + host + "/" + name }
 
 // kinds returns what is known of the tags of a repository, without a request.
-func (f *fetcher) kinds(ctx context.Context, img sdk.Image) map[string]tagKind {
+func (cl *Client) kinds(ctx context.Context, img sdk.Image) map[string]tagKind {
 	known := map[string]tagKind{}
-	if _, body, cached := f.opt.Cache.Get(ctx, kindsKey(img.Registry.Host, img.Name)); cached {
+	if _, body, cached := cl.opt.Cache.Get(ctx, kindsKey(img.Registry.Host, img.Name)); cached {
 		_ = json.Unmarshal(body, &known) // what cannot be read is found out again
 	}
 	return known
@@ -50,7 +51,7 @@ func (f *fetcher) kinds(ctx context.Context, img sdk.Image) map[string]tagKind {
 // keepKinds keeps what is known of the tags of the repository; where that are many, only of
 // those that still matter.
 func (r *kindReader) keepKinds(ctx context.Context) {
-	img := *r.image()
+	img := *r.Image()
 	if len(r.known) > maxTagged {
 		rolling := tag.Rolling(img.Tag.Value, r.tags)
 		maps.DeleteFunc(r.known, func(name string, _ tagKind) bool {
@@ -65,8 +66,8 @@ func (r *kindReader) keepKinds(ctx context.Context) {
 
 // kindReader finds out what the candidates of a container are.
 type kindReader struct {
-	*fetcher
-	*target
+	*Client
+	*Question
 	all   []tag.Candidate // the best first, with those that are dropped
 	leaps []string        // those of them whose number is out of all proportion
 	tags  []string        // of the repository
@@ -82,26 +83,27 @@ type kindReader struct {
 
 // readCandidates drops those candidates of a container, among the tags of its repository, that
 // are no images or implausible, and fetches the dates that its rules ask for.
-func (f *fetcher) readCandidates(ctx context.Context, s *target, tags []string) {
-	if s.response.err != nil || !s.response.selection.Newer {
+func (cl *Client) readCandidates(ctx context.Context, q *Question, tags []string) {
+	if q.Answer.Err != nil || !q.Answer.Selection.Newer {
 		return
 	}
-	img := *s.image()
+	img := *q.Image()
 	r := kindReader{
-		fetcher: f, target: s, tags: tags, known: f.kinds(ctx, img), dropped: map[string]tag.Dropped{}, began: f.opt.Now(),
+		Client: cl, Question: q, tags: tags, known: cl.kinds(ctx, img), dropped: map[string]tag.Dropped{},
+		began: cl.opt.Now(),
 	}
-	if f.opt.ReadCandidates && f.dater.Load() != nil {
+	if cl.opt.ReadCandidates && cl.opt.Spare != nil {
 		r.left = maxDatesPerCheck
 	}
 	r.judgeAll(ctx)
-	if s.response.err == nil {
+	if q.Answer.Err == nil {
 		r.dates(ctx)
 		r.withoutDropped()
 		r.judgeTarget(ctx)
 		r.pinTargets(ctx)
 		r.judgeVerdicts(ctx)
 	}
-	s.response.skipped = r.skipped()
+	q.Answer.Skipped = r.skipped()
 	if r.read {
 		r.keepKinds(ctx)
 	}
@@ -110,14 +112,14 @@ func (f *fetcher) readCandidates(ctx context.Context, s *target, tags []string) 
 // judgeAll is judge, with those candidates as well that come behind many that are dropped.
 func (r *kindReader) judgeAll(ctx context.Context) {
 	for tags := r.tags; ; {
-		r.all, r.leaps = r.response.selection.Candidates, r.response.selection.Leaps
+		r.all, r.leaps = r.Answer.Selection.Candidates, r.Answer.Selection.Leaps
 		more := r.judge(ctx)
 		r.withoutDropped()
 		if !more {
 			return
 		}
 		tags = slices.DeleteFunc(slices.Clone(tags), func(name string) bool { return r.dropped[name].Reason != "" })
-		if r.choose(ctx, tags); r.response.err != nil {
+		if r.selectTags(ctx, tags); r.Answer.Err != nil {
 			return
 		}
 		r.withoutDropped() // for their verdicts
@@ -135,14 +137,14 @@ func (r *kindReader) judge(ctx context.Context) (more bool) {
 	var count [3]int
 	r.readNewest(ctx, r.mayOffer) // first: what a rolling tag holds is known by their digests
 	for _, c := range r.all {
-		level := levelOf(c.Diff)
+		level := candidate.Level(c.Diff)
 		count[level]++
 		kind, told := r.known[c.Tag]
 		if !settled[level] || slices.Contains(r.leaps, c.Tag) {
 			kind, told = r.kind(ctx, c)
 		}
 		if !kind.Made.IsZero() {
-			r.response.date(c.Tag, kind.Made)
+			r.Answer.Date(c.Tag, kind.Made)
 		}
 		switch why := r.dropping(ctx, c.Tag, kind); {
 		case why.Reason != "":
@@ -168,7 +170,7 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 		_, isRead := r.known[c.Tag]
 		return !isRead
 	}
-	for r.left > 0 && slices.ContainsFunc(r.response.selection.Candidates, isUnread) && !r.offersFirst() {
+	for r.left > 0 && slices.ContainsFunc(r.Answer.Selection.Candidates, isUnread) && !r.offersFirst() {
 		of, _ := r.offers(r.opt.Now())
 		if _, isRead := r.known[of.Tag]; isRead || of.Kind != sdk.KindTag {
 			return
@@ -186,18 +188,18 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 // offersFirst reports whether the first candidate has been offered and nothing can hold it, so that
 // what comes behind it does not matter.
 func (r *kindReader) offersFirst() bool {
-	c, first := r.container, r.response.selection.Candidates[0]
+	c, first := r.Container, r.Answer.Selection.Candidates[0]
 	return c.UpdateAvailable && c.Result != nil && c.Result.Tag == first.Tag && r.mayOffer(first) &&
-		r.rules.MinAge.Value <= 0 && r.rules.Skip.Value == nil &&
-		(r.opt.Choices == nil || len(r.opt.Choices(event.Subject(c))) == 0)
+		r.Rules.MinAge.Value <= 0 && r.Rules.Skip.Value == nil &&
+		!r.opt.Decisions.Chosen(event.Subject(c))
 }
 
 // judgeVerdicts drops what is known of tags that are no candidates, for an explanation.
 func (r *kindReader) judgeVerdicts(ctx context.Context) {
-	if r.response.why == nil {
+	if r.Answer.Why == nil {
 		return
 	}
-	for _, v := range r.response.why.Verdicts {
+	for _, v := range r.Answer.Why.Verdicts {
 		if why := r.dropping(ctx, v.Tag, r.known[v.Tag]); v.Kept && why.Reason != "" {
 			r.drop(v.Tag, why)
 		}
@@ -209,7 +211,7 @@ func (r *kindReader) judgeVerdicts(ctx context.Context) {
 func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Candidate) bool) {
 	var read [3]bool
 	for _, c := range r.all {
-		level := levelOf(c.Diff)
+		level := candidate.Level(c.Diff)
 		if _, isRead := r.known[c.Tag]; !read[level] && !isRead && wanted(c) {
 			r.inspect(ctx, c.Tag, tagKind{})
 		}
@@ -219,7 +221,7 @@ func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Candidate) 
 
 // mayOffer reports whether the rules of the container may ever offer a candidate.
 func (r *kindReader) mayOffer(c tag.Candidate) bool {
-	return policy.Passes(r.rules.Threshold.Value, sdk.KindTag, c.Diff)
+	return policy.Passes(r.Rules.Threshold.Value, sdk.KindTag, c.Diff)
 }
 
 // dropping says why a candidate is not offered.
@@ -256,13 +258,13 @@ func (r *kindReader) withoutDropped() {
 	if len(r.dropped) == 0 {
 		return
 	}
-	current := r.image().Tag.Value
-	if why := r.response.why; why != nil {
+	current := r.Image().Tag.Value
+	if why := r.Answer.Why; why != nil {
 		*why = why.Without(current, r.dropped)
-		r.response.selection = why.Selection
+		r.Answer.Selection = why.Selection
 		return
 	}
-	r.response.selection = r.response.selection.Without(current, r.dropped)
+	r.Answer.Selection = r.Answer.Selection.Without(current, r.dropped)
 }
 
 // skipped returns those that are implausible.
@@ -300,27 +302,26 @@ func (r *kindReader) inspect(ctx context.Context, name string, earlier tagKind) 
 		return earlier, false
 	}
 	r.left--
-	dater, of := r.dater.Load(), r.release(name)
-	var result dateResult
+	var result reading
 	var err error
 	if earlier.Digest == "" {
-		result, err = dater.inspect(ctx, of, false)
+		result, err = r.Client.inspect(ctx, r.release(name), false)
 	} else {
-		result, err = dater.inspectAgain(ctx, of, func(digest string) (dateResult, bool) {
+		result, err = r.inspectAgain(ctx, r.release(name), func(digest string) (reading, bool) {
 			return earlier.result(), digest == earlier.Digest && !earlier.Unread
 		})
 	}
 	return r.keep(name, result, err)
 }
 
-func (r *kindReader) release(tag string) release {
-	img := *r.image()
-	return release{host: img.Registry.Host, name: img.Name, tag: tag, platform: img.Platform()}
+func (r *kindReader) release(tag string) candidate.Release {
+	img := *r.Image()
+	return candidate.Release{Host: img.Registry.Host, Name: img.Name, Tag: tag, Platform: img.Platform()}
 }
 
 // keep notes what came of reading a tag; told is false when nothing did.
-func (r *kindReader) keep(name string, result dateResult, err error) (kind tagKind, told bool) {
-	var why refusal
+func (r *kindReader) keep(name string, result reading, err error) (kind tagKind, told bool) {
+	var why noneToSpare
 	switch {
 	case errors.As(err, &why):
 		r.left = 0
@@ -329,7 +330,7 @@ func (r *kindReader) keep(name string, result dateResult, err error) (kind tagKi
 		return kind, false
 	}
 	kind = tagKind{
-		Artifact: result.artifact, Digest: result.digest, Made: result.made, Version: result.version,
+		Artifact: result.artifact, Digest: result.digest, Made: result.created, Version: result.version,
 		Unread: err != nil, At: r.opt.Now(),
 	}
 	kind.Since = sdk.TimeOf(kind.At).Time
@@ -337,12 +338,12 @@ func (r *kindReader) keep(name string, result dateResult, err error) (kind tagKi
 		kind.Since = earlier.Since
 	}
 	if !kind.Made.IsZero() {
-		r.response.date(name, kind.Made)
+		r.Answer.Date(name, kind.Made)
 	}
 	r.known[name], r.read = kind, true
 	return kind, true
 }
 
-func (k tagKind) result() dateResult {
-	return dateResult{made: k.Made, artifact: k.Artifact, digest: k.Digest, version: k.Version}
+func (k tagKind) result() reading {
+	return reading{created: k.Made, artifact: k.Artifact, digest: k.Digest, version: k.Version}
 }

@@ -1,4 +1,4 @@
-package check
+package candidate
 
 import (
 	"path"
@@ -25,30 +25,30 @@ func isUbuntuVersion(version string) bool {
 	return len(version) == len("24.04") && (strings.HasSuffix(version, ".04") || strings.HasSuffix(version, ".10"))
 }
 
-// versionOf returns a text if it is a version, and else "": for names of branches, which
+// Version returns a text if it is a version, and else "": for names of branches, which
 // images that are built of them have as their version, and for hashes of commits.
-func versionOf(text string) string {
+func Version(text string) string {
 	if !versionText().MatchString(text) || !new(tag.Selector).IsVersion(text) {
 		return ""
 	}
 	return text
 }
 
-// runningVersion is the version of the image that a container runs, by its labels, which
+// RunningVersion is the version of the image that a container runs, by its labels, which
 // engines copy from the image; "" when it is not known. Images inherit the labels of the
 // image that they are built on: where those name Ubuntu, which labels its own, a version of
 // Ubuntu is of that.
-func runningVersion(c *sdk.Container) string {
+func RunningVersion(c *sdk.Container) string {
 	version := c.Labels[versionLabel]
 	if c.Labels[refNameLabel] == ubuntu && path.Base(c.Image.Name) != ubuntu && isUbuntuVersion(version) {
 		return ""
 	}
-	return versionOf(version)
+	return Version(version)
 }
 
-// rebuiltDiff is the step between the versions of two images of one tag: sdk.DiffMajor, …;
+// Diff is the step between the versions of two images of one tag: sdk.DiffMajor, …;
 // "" when one of them is not known, or they are the same.
-func rebuiltDiff(running, offered string) string {
+func Diff(running, offered string) string {
 	if running == "" || offered == "" {
 		return ""
 	}

@@ -1,19 +1,15 @@
-package check
+package candidate
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -22,66 +18,27 @@ import (
 // again, and only those known since long have an age.
 const maxPerLevel = 10
 
-// known returns what the last checks found, by name. The caller holds commitLock.
-func (c *Checker) known(ctx context.Context) (map[string]policy.Found, error) {
-	if c.found != nil {
-		return c.found, nil
-	}
-	found := map[string]policy.Found{}
-	if c.opt.Candidates != nil {
-		var err error
-		if found, err = c.opt.Candidates(ctx); err != nil {
-			return nil, fmt.Errorf("read the stored candidates: %w", err)
-		}
-	}
-	c.found = found
-	return found, nil
+// Label is a label of a container, named without its prefix.
+type Label struct{ Name, Value string }
+
+// Search is what is looked for on behalf of a container.
+type Search struct {
+	// TagLabels are the labels about tags that the operator sets, and ImageTagLabels those that the image has.
+	TagLabels, ImageTagLabels []Label
+	// MinAge is the age that a rule asks for.
+	MinAge time.Duration
 }
 
-// remember adds what was found of a container to a change, if it differs from what is known.
-// The caller holds commitLock and calls remembered once the change is stored.
-func (c *Checker) remember(change *event.Change, name string, found policy.Found) error {
-	before, known := c.found[name]
-	if known && reflect.DeepEqual(before, found) {
-		return nil
-	}
-	doc, err := found.Encode()
-	if err != nil {
-		return fmt.Errorf("encode the candidates of %s: %w", name, err)
-	}
-	if change.Candidates == nil {
-		change.Candidates = map[string][]byte{}
-	}
-	change.Candidates[name] = doc
-	return nil
-}
-
-// commit stores a change and, once that is done, knows its candidates. The caller holds commitLock.
-func (c *Checker) commit(ctx context.Context, change event.Change) error {
-	if err := c.opt.Store.Commit(ctx, change); err != nil {
-		return err
-	}
-	for name, doc := range change.Candidates {
-		var found policy.Found
-		if err := json.Unmarshal(doc, &found); err != nil {
-			return fmt.Errorf("read the stored candidates of %s: %w", name, err)
-		}
-		c.found[name] = found
-	}
-	return nil
-}
-
-// candidates returns what a response offers a container with an image: newer tags, the best first, and
+// Candidates returns what an answer offers a container with an image: newer tags, the best first, and
 // a new digest behind the running tag last. What was known before keeps the dates it has.
-func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) policy.Found {
-	r, minAge, now := s.response, s.rules.MinAge.Value, sdk.TimeOf(now).Time
-	found := policy.Found{Tag: img.Tag.Value, Basis: basis(img, s.labels.tagLabels)}
+func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now time.Time) policy.Found {
+	minAge, now := s.MinAge, sdk.TimeOf(now).Time
+	found := policy.Found{Tag: img.Tag.Value, Basis: searchID(img, s.TagLabels)}
 	if minAge > 0 {
 		found.AgesSince = cmp.Or(before.AgesSince, now)
 	}
 	// An image that has the very labels of the operator, as of an update, looks for nothing else.
-	appeared := before.Basis == found.Basis ||
-		before.Basis == basis(img, slices.Concat(s.labels.tagLabels, s.labels.imageTagLabels))
+	appeared := before.Basis == found.Basis || before.Basis == searchID(img, slices.Concat(s.TagLabels, s.ImageTagLabels))
 	known := map[string]policy.Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {
@@ -89,7 +46,7 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 		}
 	}
 	var levels [3][]policy.Candidate
-	for _, of := range r.selection.Candidates {
+	for _, of := range r.Selection.Candidates {
 		c := policy.Candidate{Tag: of.Tag, Kind: sdk.KindTag, Diff: of.Diff, FirstSeen: now, Appeared: appeared}
 		if k, is := known[c.Tag]; is {
 			c.FirstSeen, c.Created, c.Appeared = k.FirstSeen, k.Created, k.Appeared
@@ -98,13 +55,13 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 				c.OfferedAt = k.OfferedAt
 			}
 		}
-		if made := r.created[c.Tag]; !made.IsZero() {
+		if made := r.Created[c.Tag]; !made.IsZero() {
 			c.Created = made.Time
 		}
-		if p, is := r.pins[c.Tag]; is {
-			c = p.of(c)
+		if p, is := r.Pins[c.Tag]; is {
+			c = p.apply(c)
 		}
-		levels[levelOf(c.Diff)] = append(levels[levelOf(c.Diff)], c)
+		levels[Level(c.Diff)] = append(levels[Level(c.Diff)], c)
 	}
 	keep := map[string]bool{}
 	for _, level := range levels {
@@ -112,14 +69,14 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 			keep[c.Tag] = true
 		}
 	}
-	for _, c := range r.selection.Candidates {
+	for _, c := range r.Selection.Candidates {
 		if keep[c.Tag] {
-			level := levels[levelOf(c.Diff)]
+			level := levels[Level(c.Diff)]
 			found.Candidates = append(found.Candidates,
 				level[slices.IndexFunc(level, func(k policy.Candidate) bool { return k.Tag == c.Tag })])
 		}
 	}
-	if d := r.digest; d != nil && !d.same {
+	if d := r.Digest; d != nil && !d.Same {
 		found.From = cmp.Or(img.Digest.Repo, img.ID)
 		c, earlier := rebuild(img, found.From, d, before, now)
 		if c.FirstSeen.Equal(now) {
@@ -135,14 +92,14 @@ func (s *target) candidates(img sdk.Image, before policy.Found, now time.Time) p
 
 var versionInTag = lazyregexp.New(`[0-9]+(\.[0-9]+)*`)
 
-// basis identifies what is looked for on behalf of an image: its repository, the family of its tag, and what
+// searchID identifies what is looked for on behalf of an image: its repository, the family of its tag, and what
 // labels about tags say, which are to be the operator's: whoever publishes an image can change its own.
-func basis(img sdk.Image, tagLabels []Rule) string {
+func searchID(img sdk.Image, tagLabels []Label) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, img.Registry.Host, img.Name, versionInTag().ReplaceAllString(img.Tag.Value, "0"))
-	byName := func(a, b Rule) int { return strings.Compare(a.Name, b.Name) }
-	for _, r := range slices.SortedFunc(slices.Values(tagLabels), byName) {
-		fmt.Fprintf(sum, "%s %q\n", r.Name, r.Value)
+	byName := func(a, b Label) int { return strings.Compare(a.Name, b.Name) }
+	for _, l := range slices.SortedFunc(slices.Values(tagLabels), byName) {
+		fmt.Fprintf(sum, "%s %q\n", l.Name, l.Value)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
@@ -151,14 +108,14 @@ func basis(img sdk.Image, tagLabels []Rule) string {
 // since the one that runs, the newest first. Each has an age of its own. An earlier one that is behind the tag
 // again is the new one, and what was there in between is none any more.
 func rebuild(
-	img sdk.Image, from string, d *digestResponse, before policy.Found, now time.Time,
+	img sdk.Image, from string, d *Digest, before policy.Found, now time.Time,
 ) (c policy.Candidate, earlier []policy.Candidate) {
 	c = policy.Candidate{
-		Tag: img.Tag.Value, Digest: d.remote, Version: d.version, Kind: sdk.KindDigest,
-		Diff: rebuiltDiff(img.Version, d.version), FirstSeen: now,
+		Tag: img.Tag.Value, Digest: d.Remote, Version: d.Version, Kind: sdk.KindDigest,
+		Diff: Diff(img.Version, d.Version), FirstSeen: now,
 	}
-	if believable(d.created, now) {
-		c.Created = d.created.Time
+	if Believable(d.Created, now) {
+		c.Created = d.Created.Time
 	}
 	for _, k := range before.Candidates {
 		if k.Kind == sdk.KindDigest && k.Tag == c.Tag {
@@ -166,7 +123,7 @@ func rebuild(
 		}
 	}
 	if before.From != from {
-		earlier = newerThan(idsOf(img), earlier, c.Digest)
+		earlier = newerThan(IDs(img), earlier, c.Digest)
 	}
 	if i := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return k.Digest == c.Digest }); i >= 0 {
 		k := earlier[i]
@@ -190,8 +147,8 @@ func newerThan(ids []string, earlier []policy.Candidate, digest string) (newer [
 	return newer
 }
 
-// levelOf returns the index of a step: what is less than a minor one shares the last.
-func levelOf(diff string) int {
+// Level returns the index of a step: what is less than a minor one shares the last.
+func Level(diff string) int {
 	switch diff {
 	case sdk.DiffMajor:
 		return 0
@@ -247,21 +204,4 @@ func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []pol
 		kept[i] = level[at]
 	}
 	return kept
-}
-
-// moveCandidates lets renamed containers keep their candidates. The caller holds commitLock.
-func (c *Checker) moveCandidates(change *event.Change) error {
-	for _, e := range change.Events {
-		if e.Container == nil || e.From == "" {
-			continue
-		}
-		old := *e.Container
-		old.Name = e.From
-		if found, known := c.found[event.Subject(old)]; known {
-			if err := c.remember(change, event.Subject(*e.Container), found); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

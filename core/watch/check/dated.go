@@ -1,0 +1,116 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Dated stores the date of a release with every container that is offered it.
+// Its event is a change that means nothing to triggers.
+func (c *Checker) Dated(ctx context.Context, r candidate.Release, created sdk.Time) error {
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return err
+	}
+	var change event.Change
+	for i := range stored {
+		have := &stored[i]
+		if offered, undated := candidate.Undated(have); !undated || offered != r {
+			continue
+		}
+		have.Result.Created = created
+		change.Put = append(change.Put, *have)
+		change.Events = append(change.Events, event.Event{
+			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			Payload: event.Payload{Container: have, Aspect: event.Released},
+		})
+	}
+	if len(change.Put) == 0 {
+		return nil
+	}
+	return c.opt.Store.Commit(ctx, change)
+}
+
+// Versioned stores the version of an image with every container that runs it or is offered
+// it behind the tag that it runs, and decides again about updates whose step is known by that.
+func (c *Checker) Versioned(ctx context.Context, r candidate.Release, version string) error {
+	steps, err := c.storeVersion(ctx, r, version)
+	if err != nil || !steps {
+		return err
+	}
+	return c.Redecide(ctx)
+}
+
+// storeVersion is Versioned but for the decisions. steps is whether an update has a step by now.
+func (c *Checker) storeVersion(ctx context.Context, r candidate.Release, version string) (steps bool, err error) {
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return false, err
+	}
+	known, err := c.known(ctx)
+	if err != nil {
+		return false, err
+	}
+	var change event.Change
+	for i := range stored {
+		have := &stored[i]
+		if have.Image.Registry.Host != r.Host || have.Image.Name != r.Name {
+			continue
+		}
+		changed := false
+		for _, unversioned := range candidate.Unversioned(have) {
+			if unversioned.Digest != r.Digest {
+				continue
+			}
+			changed = true
+			if have.Image.Digest.Repo == r.Digest {
+				have.Image.Version = version
+			} else {
+				have.Result.Version = version
+			}
+		}
+		if !changed {
+			continue
+		}
+		e := event.Event{
+			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			Payload: event.Payload{Container: have, Aspect: event.Released},
+		}
+		if tally.Rebuilt(have) {
+			have.UpdateKind.SemverDiff = candidate.Diff(have.Image.Version, have.Result.Version)
+			if err := c.remember(&change, e.Subject, measured(known[e.Subject], have)); err != nil {
+				return false, err
+			}
+		}
+		if have.UpdateKind.SemverDiff != "" {
+			steps, e.Aspect = true, ""
+		}
+		change.Put = append(change.Put, *have)
+		change.Events = append(change.Events, e)
+	}
+	if len(change.Put) == 0 {
+		return false, nil
+	}
+	return steps, c.commit(ctx, change)
+}
+
+// measured returns what was found of a container with the version and the step of its new digest.
+func measured(found policy.Found, c *sdk.Container) policy.Found {
+	found.Candidates = slices.Clone(found.Candidates)
+	for i := range found.Candidates {
+		if of := &found.Candidates[i]; of.Kind == sdk.KindDigest && of.Digest == c.Result.Digest {
+			of.Version, of.Diff = c.Result.Version, c.UpdateKind.SemverDiff
+		}
+	}
+	return found
+}

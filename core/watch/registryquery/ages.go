@@ -1,0 +1,63 @@
+package registryquery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxDatesPerCheck is how many dates a check asks for about one container.
+const maxDatesPerCheck = 10
+
+// dates finds out when the candidates of a container were made, if its rules ask for an
+// age: the newest first, until one is old enough. What its registry has no
+// requests to spare for counts from when it was first seen. Candidates that these dates
+// make implausible are dropped.
+func (r *kindReader) dates(ctx context.Context) {
+	minAge := r.Rules.MinAge.Value
+	if r.opt.Spare == nil || minAge <= 0 || !r.Answer.Selection.Newer {
+		return
+	}
+	now := r.opt.Now()
+	requests := 0
+	for _, c := range r.candidates(now).Candidates {
+		if c.Kind != sdk.KindTag || !policy.Passes(r.Rules.Threshold.Value, c.Kind, c.Diff) {
+			continue
+		}
+		if c.Created.IsZero() && !c.Appeared && now.Sub(c.FirstSeen) < minAge {
+			if requests++; requests > maxDatesPerCheck {
+				return
+			}
+			created, askable := r.created(ctx, c.Tag)
+			if !askable {
+				return
+			}
+			c.Created = created.Time
+		}
+		if why := r.dropping(ctx, c.Tag, r.known[c.Tag]); why.Reason != "" {
+			r.drop(c.Tag, why)
+			continue
+		}
+		if began, _ := c.Began(); now.Sub(began) >= minAge {
+			return
+		}
+	}
+}
+
+// created returns when a candidate was made, which may take a pull; zero when that is not known.
+// askable is false when the host has no requests to spare.
+func (r *kindReader) created(ctx context.Context, name string) (created sdk.Time, askable bool) {
+	if kind, isRead := r.known[name]; isRead && !kind.Made.IsZero() {
+		r.Answer.Date(name, kind.Made)
+		return kind.Made, true
+	}
+	result, err := r.Client.inspect(ctx, r.release(name), true)
+	var none noneToSpare
+	if errors.As(err, &none) {
+		return created, false
+	}
+	r.keep(name, result, err)
+	return result.created, true
+}

@@ -1,0 +1,188 @@
+package registryquery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// What requests for dates may cost registries. Reading a manifest is a pull to a
+// registry that counts them, of which Docker Hub allows 100 in 6 hours without
+// an account (docs.docker.com/docker-hub/usage), and checks and engines need them more.
+const (
+	// datesPerHour is how many dates are fetched from a host that does not say what it allows.
+	datesPerHour = 30
+	// spareShare is the part of what a host allows that is left for others: a half.
+	spareShare = 2
+	// usualWindow is how long a limit is believed whose host does not say for how long it counts.
+	usualWindow = time.Hour
+	// datePause is how long a failed request for a date is not retried.
+	datePause = 6 * time.Hour
+)
+
+var (
+	errPull    = errors.New("its host may count reading it as a pull")
+	errNotRead = errors.New("it could not be read a while ago")
+)
+
+// noneToSpare says why a host gets no request.
+type noneToSpare string
+
+func (n noneToSpare) Error() string { return string(n) }
+
+// inspect finds out when a release was made, and of what type it is if it is no image, once.
+// Without pulls it does so as far as that takes none, and returns errPull where it takes one. The error is
+// noneToSpare when the host has no requests to spare.
+func (cl *Client) inspect(ctx context.Context, r candidate.Release, pulls bool) (reading, error) {
+	result, known := cl.releases.get(r)
+	if known && (!result.created.IsZero() || result.retry.IsZero()) {
+		return result, nil
+	}
+	return cl.readOnce(ctx, r, func() (reading, error) { return cl.fetchRelease(ctx, r, pulls) })
+}
+
+// inspectAgain is inspect, without pulls, for a tag that may have moved: what is behind it is read
+// if its digest is not known.
+func (cl *Client) inspectAgain(
+	ctx context.Context, r candidate.Release, known func(digest string) (reading, bool),
+) (reading, error) {
+	return cl.readOnce(ctx, r, func() (reading, error) {
+		at, digest, err := cl.resolveRelease(ctx, r)
+		if err != nil {
+			return reading{}, err
+		}
+		if result, isKnown := known(digest); isKnown {
+			return result, nil
+		}
+		return cl.readDigest(ctx, at, r, digest, false)
+	})
+}
+
+// readOnce makes requests about a release, unless they failed a while ago, and remembers what came
+// of them.
+func (cl *Client) readOnce(ctx context.Context, r candidate.Release, request func() (reading, error)) (reading, error) {
+	if earlier, _ := cl.releases.get(r); cl.opt.Now().Before(earlier.retry) {
+		return reading{}, errNotRead
+	}
+	result, err := request()
+	var none noneToSpare
+	switch {
+	case ctx.Err() != nil:
+		return reading{}, noneToSpare("the check has ended")
+	case errors.As(err, &none) || errors.Is(err, errPull):
+		return result, err
+	case err != nil:
+		result = reading{retry: cl.opt.Now().Add(datePause)}
+	}
+	cl.releases.put(r, result)
+	return result, err
+}
+
+// fetchRelease asks the registry for what is behind a tag, if it has requests to spare: a date that can
+// be believed, and the type of what is no image. Without pulls it makes none that is one, and
+// returns errPull with the digest where it takes one.
+func (cl *Client) fetchRelease(ctx context.Context, r candidate.Release, pulls bool) (reading, error) {
+	at, digest, err := cl.resolveRelease(ctx, r)
+	if err != nil {
+		return reading{}, err
+	}
+	return cl.readDigest(ctx, at, r, digest, pulls)
+}
+
+// resolveRelease returns the repository of a release, and the digest behind its tag.
+func (cl *Client) resolveRelease(ctx context.Context, r candidate.Release) (at repository, digest string, err error) {
+	if at, err = cl.repositoryOf(r); err != nil {
+		return at, "", err
+	}
+	if err := cl.permit(ctx, at); err != nil {
+		return at, "", err
+	}
+	digest, err = cl.resolve(ctx, at, r.Tag)
+	return at, digest, err
+}
+
+// repositoryOf returns the repository of a release. The error is noneToSpare when no registry serves it.
+func (cl *Client) repositoryOf(r candidate.Release) (repository, error) {
+	match, served := cl.opt.Registries.For(r.Host)
+	if !served {
+		return repository{}, noneToSpare("no registry serves it")
+	}
+	return repository{match, r.Repository()}, nil
+}
+
+// readDigest returns what is behind a digest, which a registry is asked once for each.
+func (cl *Client) readDigest(
+	ctx context.Context, at repository, r candidate.Release, digest string, pulls bool,
+) (reading, error) {
+	if m, cached := cachedManifest(ctx, cl.opt.Cache, at.repo, digest, r.Platform); cached {
+		return cl.readingOf(digest, m), nil
+	}
+	if t, known := cl.describe(ctx, at, r.Tag, digest, r.Platform); known && (t.Artifact != "" || !t.Pushed.IsZero()) {
+		version := cl.describedVersion(ctx, at, r.Tag, digest, r.Platform)
+		return cl.readingOf(digest, registry.Manifest{Created: t.Pushed, Artifact: t.Artifact, Version: version}), nil
+	}
+	if !pulls && at.match.Describer != nil {
+		return reading{digest: digest}, errPull
+	}
+	// Up to here it was no pull, and by now the host may have said what is left.
+	if _, err := cl.spare(ctx, at); err != nil {
+		return reading{}, err
+	}
+	m, err := cl.manifest(ctx, at, digest, r.Platform)
+	return cl.readingOf(digest, m), err
+}
+
+func (cl *Client) readingOf(digest string, m registry.Manifest) reading {
+	result := reading{artifact: m.Artifact, digest: digest, version: candidate.Version(m.Version)}
+	if candidate.Believable(m.Created, cl.opt.Now()) {
+		result.created = m.Created
+	}
+	return result
+}
+
+// permit returns nil when a host may get a request, which is counted, and else an error that is noneToSpare.
+func (cl *Client) permit(ctx context.Context, at repository) error {
+	limited, err := cl.spare(ctx, at)
+	switch {
+	case err != nil:
+		return err
+	case !limited && !cl.releases.take(at.repo.Host, cl.opt.Now()):
+		return noneToSpare("it was asked for enough of them this hour")
+	}
+	return nil
+}
+
+// spare returns an error that is noneToSpare when a host is to be left alone. limited is whether
+// the host has said what it allows.
+func (cl *Client) spare(ctx context.Context, at repository) (limited bool, err error) {
+	host := at.repo.Host
+	if wait, _, reason := cl.limiter.pause(cl.limiter.host(host)); wait > 0 {
+		return false, noneToSpare("it " + reason)
+	}
+	if u := cl.opt.Budget.Of(host); u.Allowance.Requests > 0 && u.Left()*spareShare < u.Allowance.Requests {
+		return true, noneToSpare("less than half of its budget is left")
+	}
+	base, err := url.Parse(at.match.URL)
+	if err != nil {
+		return false, noneToSpare("its address is unknown")
+	}
+	now := cl.opt.Now()
+	for _, l := range cl.opt.Spare(ctx, at.match.ID) {
+		switch {
+		case !strings.EqualFold(l.Host, base.Host):
+		case l.PausedUntil.After(now):
+			return true, noneToSpare("it asked for a pause")
+		case l.Limit > 0 && now.Before(l.At.Add(cmp.Or(l.Window, usualWindow))):
+			if limited = true; l.Remaining*spareShare < l.Limit {
+				return true, noneToSpare("less than half of what it allows is left")
+			}
+		}
+	}
+	return limited, nil
+}

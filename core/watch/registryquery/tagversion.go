@@ -1,0 +1,198 @@
+package registryquery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/tag"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+const (
+	// tagsPerVersion is how many tags are resolved at a time to find the one with a digest.
+	tagsPerVersion = 8
+	// tagFresh is how long a tag that was resolved is not resolved again: versions are hardly ever rebuilt.
+	tagFresh = 24 * time.Hour
+	// versionPause is after what time a search that ended at tagsPerVersion may go on.
+	versionPause = 10 * time.Minute
+	// maxTagged is of how many tags of a repository it is kept what they are.
+	maxTagged = 500
+)
+
+// tagged is what is known of the versions that the tags of a repository name. It is kept
+// in the cache: what a digest once was, it stays.
+type tagged struct {
+	// Versions are tags by digest, the most precise one that is known.
+	Versions map[string]string `json:"versions"`
+	// Resolved is when tags were resolved last.
+	Resolved map[string]time.Time `json:"resolved,omitempty"`
+}
+
+func taggedKey(host, name string) string { return "versions " + host + "/" + name }
+
+// tagged returns what is known of the tags of a repository, without a request.
+func (cl *Client) tagged(ctx context.Context, host, name string) tagged {
+	var known tagged
+	if _, body, cached := cl.opt.Cache.Get(ctx, taggedKey(host, name)); cached {
+		_ = json.Unmarshal(body, &known) // what cannot be read is found out again
+	}
+	if known.Versions == nil || len(known.Versions) > maxTagged {
+		known.Versions = map[string]string{}
+	}
+	if known.Resolved == nil || len(known.Resolved) > maxTagged {
+		known.Resolved = map[string]time.Time{}
+	}
+	return known
+}
+
+func (cl *Client) keepTagged(ctx context.Context, host, name string, known tagged) {
+	if body, err := json.Marshal(known); err == nil {
+		cl.opt.Cache.Put(ctx, taggedKey(host, name), "", body)
+	}
+}
+
+// nameVersions fills in the versions that labels do not say, of images that have the digest of a tag
+// that names a version. It makes no request: the tags are those that containers
+// of the repository run, and those that a Dater has found.
+func (cl *Client) nameVersions(ctx context.Context, repo registry.Repository, questions []*Question) {
+	var known *tagged
+	version := func(digest string) string {
+		if digest == "" {
+			return ""
+		}
+		if known == nil {
+			t := cl.tagged(ctx, repo.Host, repo.Name)
+			for _, q := range questions {
+				digest := q.Image().Digest.Repo
+				if candidate.SaysVersion(*q.Image()) && digest != "" && t.Versions[digest] == "" {
+					t.Versions[digest] = q.Image().Tag.Value
+				}
+			}
+			known = &t
+		}
+		return candidate.Version(known.Versions[digest])
+	}
+	for _, q := range questions {
+		img := q.Image()
+		if candidate.SaysVersion(*img) || !q.wantsDigest() {
+			continue
+		}
+		if img.Version == "" {
+			img.Version = version(img.Digest.Repo)
+		}
+		if d := q.Answer.Digest; d != nil && d.Version == "" && !d.Same {
+			d.Version = version(d.Remote)
+		}
+	}
+}
+
+// keepVersions keeps which versions the new digest of a tag and the running one are, as far as
+// other tags of the newest say it.
+func (cl *Client) keepVersions(ctx context.Context, at repository, q *Question, digest string) {
+	img := *q.Image()
+	list := cl.newest(ctx, at, img.Platform()).tags
+	if candidate.SaysVersion(img) || len(list) == 0 {
+		return
+	}
+	known, changed := cl.tagged(ctx, at.repo.Host, at.repo.Name), false
+	for _, d := range []string{digest, img.Digest.Repo} {
+		var names []string
+		for _, t := range list {
+			if t.Digest == d {
+				names = append(names, t.Name)
+			}
+		}
+		for _, name := range tag.Behind(img.Tag.Value, names) {
+			if known.Versions[d] == "" && candidate.Version(name) != "" {
+				known.Versions[d], changed = name, true
+			}
+		}
+	}
+	if changed {
+		cl.keepTagged(ctx, at.repo.Host, at.repo.Name, known)
+	}
+}
+
+// needsVersion reports whether the rules of a container depend on the step between two
+// versions of which only the running one is known.
+func (cl *Client) needsVersion(ctx context.Context, at repository, q *Question, digest string) bool {
+	if !policy.Measures(q.Rules.Threshold.Value) {
+		return false
+	}
+	img := *q.Image()
+	known := cl.tagged(ctx, at.repo.Host, at.repo.Name)
+	return (img.Version != "" || known.Versions[img.Digest.Repo] != "") && known.Versions[digest] == "" &&
+		!candidate.SaysVersion(img)
+}
+
+// findVersion resolves tags that may be the version behind another one until one has the
+// digest. retry is when it can be tried again.
+func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version string, retry time.Time, err error) {
+	now := cl.opt.Now()
+	known := cl.tagged(ctx, r.Host, r.Name)
+	if v := known.Versions[r.Digest]; v != "" {
+		return candidate.Version(v), now.Add(tagFresh), nil
+	}
+	at, err := cl.repositoryOf(r)
+	if err != nil {
+		return "", retry, err
+	}
+	if err := cl.permit(ctx, at); err != nil {
+		return "", retry, err
+	}
+	tags, err := cl.tags(ctx, at)
+	if err != nil {
+		return "", retry, err
+	}
+	resolved := 0
+	for _, name := range tag.Behind(r.Tag, tags) {
+		if now.Sub(known.Resolved[name]) < tagFresh || candidate.Version(name) == "" {
+			continue
+		}
+		if resolved++; resolved > tagsPerVersion {
+			retry = now.Add(versionPause)
+			break
+		}
+		if err = cl.permit(ctx, at); err != nil {
+			break
+		}
+		var digest string
+		if digest, err = cl.resolve(ctx, at, name); err != nil {
+			err = fmt.Errorf("resolve %s: %w", name, err)
+			break
+		}
+		known.Resolved[name] = now
+		if known.Versions[digest] == "" {
+			known.Versions[digest] = name
+		}
+		if digest == r.Digest {
+			version = name
+			break
+		}
+	}
+	cl.keepTagged(ctx, r.Host, r.Name, known)
+	if retry.IsZero() {
+		retry = now.Add(tagFresh)
+		if version == "" && err == nil {
+			version, err = cl.labelledVersion(ctx, at, r)
+		}
+	}
+	return version, retry, err
+}
+
+// labelledVersion returns the version that the label of an offered image says, where a check has
+// found out without its manifest that it is another one; "" where a check has read it.
+func (cl *Client) labelledVersion(ctx context.Context, at repository, r candidate.Release) (string, error) {
+	if i, known := cachedImage(ctx, cl.opt.Cache, at.repo, r.Digest, r.Platform); !known || len(i.Others) == 0 {
+		return "", nil
+	}
+	if _, err := cl.spare(ctx, at); err != nil {
+		return "", err
+	}
+	m, err := cl.manifest(ctx, at, r.Digest, r.Platform)
+	return candidate.Version(m.Version), err
+}
