@@ -39,8 +39,9 @@ type imageOrigin struct {
 	}
 }
 
-// imageMade inspects an image, and returns how it came to the engine as well.
-func (e *engine) imageMade(ctx context.Context, id string) (got image.InspectResponse, how made, err error) {
+// imageBuilt inspects an image, and reports whether the engine says that it has built it, and never pulled or
+// pushed it.
+func (e *engine) imageBuilt(ctx context.Context, id string) (got image.InspectResponse, built bool, err error) {
 	var document bytes.Buffer
 	op := operation{"inspect image " + short(id), "IMAGES"}
 	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
@@ -53,17 +54,13 @@ func (e *engine) imageMade(ctx context.Context, id string) (got image.InspectRes
 		return api.ImageInspect(ctx, id, client.ImageInspectWithRawResponse(&document))
 	})
 	if err != nil {
-		return got, made{}, err
+		return got, false, err
 	}
 	var from imageOrigin
 	if err := json.Unmarshal(document.Bytes(), &from); err != nil {
 		from = imageOrigin{} // what the client could read, another version writes in another way
 	}
-	return got, made{
-		composed:   labelsOf(got)[labelProject] != "",
-		tagged:     !got.Metadata.LastTagTime.IsZero(),
-		identified: len(from.Identity.Build) > 0 && len(from.Identity.Pull) == 0,
-	}, nil
+	return got, len(from.Identity.Build) > 0 && len(from.Identity.Pull) == 0, nil
 }
 
 // isBuilt reports whether an image was made on its engine's machine, by what is certain alone.

@@ -39,7 +39,6 @@ type engine struct {
 	transport *transport
 	timeout   time.Duration
 	silence   time.Duration // of a pull, after which it has ended
-	podman    *atomic.Bool  // the last response was from Podman
 
 	mu  sync.Mutex
 	api *client.Client // nil until the version of the engine is known
@@ -47,12 +46,18 @@ type engine struct {
 	identity *client.Client
 }
 
-func newEngine(at endpoint, userAgent string) *engine {
+// newEngine makes a client that only reads, unless it may write. It does not connect.
+func newEngine(at endpoint, userAgent string, writes bool) *engine {
 	t := newTransport(at)
-	return &engine{
-		at: at, userAgent: userAgent, transport: t, timeout: callTimeout, silence: pullSilence, podman: &t.podman,
-	}
+	t.writes = writes
+	return &engine{at: at, userAgent: userAgent, transport: t, timeout: callTimeout, silence: pullSilence}
 }
+
+// writes reports whether the client sends requests that change something.
+func (e *engine) writes() bool { return e.transport.writes }
+
+// isPodman reports whether the last response was from Podman.
+func (e *engine) isPodman() bool { return e.transport.podman.Load() }
 
 func (e *engine) close() { e.transport.next.CloseIdleConnections() }
 
@@ -94,17 +99,17 @@ func (e *engine) image(ctx context.Context, id string) (image.InspectResponse, e
 		})
 }
 
-// events opens the stream of container events, beginning with those since an instant
-// of the engine's clock if that is not zero. The stream ends with ctx.
+// events opens the stream of the container events that have one of the actions, beginning with
+// those since an instant of the engine's clock if that is not zero. The stream ends with ctx.
 // The client library stops at the first event it cannot read, hence the plain request.
-func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, error) {
+func (e *engine) events(ctx context.Context, since time.Time, actions []string) (io.ReadCloser, error) {
 	// Only the wait for the response is limited, not the stream.
 	ctx, cancel := context.WithCancelCause(ctx)
 	limit := time.AfterFunc(e.timeout, func() { cancel(context.DeadlineExceeded) })
 	defer limit.Stop()
 	open := func(api *client.Client) (io.ReadCloser, error) {
 		args := filters.NewArgs(filters.Arg("type", "container"))
-		for _, action := range slices.Concat(listActions, statusActions) {
+		for _, action := range actions {
 			args.Add("event", action)
 		}
 		wanted, err := filters.ToJSON(args)

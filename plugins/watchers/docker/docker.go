@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"os"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/hashicorp/go-hclog"
@@ -50,16 +49,8 @@ type Docker struct {
 	inspector *inspector
 	notified  notified
 	replacing replacing
+	updater   *updater
 	pause     func(ctx context.Context, attempt int) error
-	options   Options
-	// liveness is how long a new container has to stay up at least.
-	liveness time.Duration
-	// stopMargin is how much longer than its own timeout a container may take to stop.
-	stopMargin time.Duration
-	// own returns the ids of those containers that this process may run in, see whereabouts;
-	// command how it serves as a helper.
-	own     func(ctx context.Context, all []container.Summary) []string
-	command func() ([]string, error)
 }
 
 // New makes a watcher of the engine that o names. It reads the TLS files but does
@@ -72,20 +63,15 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	for _, w := range warnings {
 		env.Warn(w)
 	}
-	e := newEngine(at, env.UserAgent)
-	e.transport.writes = o.Update
+	e := newEngine(at, env.UserAgent, o.Update)
 	d := &Docker{
-		all:        o.WatchAll,
-		log:        env.Log,
-		engine:     e,
-		inspector:  newInspector(e, env.Log),
-		pause:      backoff,
-		options:    o,
-		liveness:   liveness,
-		stopMargin: stopMargin,
-		command:    helperCommand,
+		all:       o.WatchAll,
+		log:       env.Log,
+		engine:    e,
+		inspector: newInspector(e, env.Log),
+		pause:     backoff,
 	}
-	d.own = d.whereabouts
+	d.updater = d.newUpdater(o)
 	return d, nil
 }
 
@@ -154,7 +140,7 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 		problem = err
 		ref = reference.Reference{Path: text}
 	}
-	out.Image.Built = isBuilt(ref, about, c.Labels) || ref.Domain == localDomain && d.engine.podman.Load()
+	out.Image.Built = isBuilt(ref, about, c.Labels) || ref.Domain == localDomain && d.engine.isPodman()
 	out.Image.Host = ref.Domain
 	out.Image.Name = ref.Path
 	out.Image.Tag = tagOf(ref, about.tags)
@@ -164,4 +150,16 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 		out.Error = problem.Error()
 	}
 	return out, nil
+}
+
+// containers returns what the watcher watches, as users know it: all containers, or those
+// that run. One that is being replaced belongs to them although the engine stopped it.
+func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
+	replacing := d.replacing.any()
+	found, err := d.engine.containers(ctx, d.all || replacing)
+	if err != nil {
+		return nil, err
+	}
+	// Without an operation the engine itself left out what does not run.
+	return d.replacing.apparent(found, d.all || !replacing), nil
 }

@@ -106,6 +106,7 @@ func TestEngineErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := watch(t, Options{Socket: address})
+			timeout := d.engine.timeout
 			if c.fault.Hang {
 				d.engine.timeout = 50 * time.Millisecond
 			}
@@ -113,7 +114,7 @@ func TestEngineErrors(t *testing.T) {
 			_, err := d.List(t.Context())
 			e.Fail(c.route, enginesim.Fault{})
 			explains(t, err, c.kind, address, c.text)
-			d.engine.timeout = callTimeout
+			d.engine.timeout = timeout
 			if got := list(t, d); len(got) != 1 {
 				t.Errorf("afterwards %d containers", len(got))
 			}
@@ -129,9 +130,9 @@ func TestChangesNameTheTimeThatTheyWaited(t *testing.T) {
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
 	list := change{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond}
 	began := time.Now()
-	err := d.engine.change(t.Context(), connecting, list)
+	err := d.engine.change(t.Context(), operation{what: "list containers", allow: "CONTAINERS"}, list)
 	explains(t, err, sdk.ErrUnavailable, address, "no answer within 40ms")
-	if took := time.Since(began); took > callTimeout/2 {
+	if took := time.Since(began); took > d.engine.timeout/2 {
 		t.Errorf("it waited %s, which is another limit", took)
 	}
 }

@@ -119,7 +119,7 @@ func (e event) at() time.Time {
 func (r *eventReader) read(ctx context.Context) error {
 	r.opened, r.progress = false, false
 	defer func() { r.again = true }()
-	stream, err := r.docker.engine.events(ctx, r.last)
+	stream, err := r.docker.engine.events(ctx, r.last, slices.Concat(listActions, statusActions))
 	if err != nil {
 		return err
 	}

@@ -209,19 +209,26 @@ func TestWatchTimeoutOfHangingEngine(t *testing.T) {
 }
 
 // A stream outlives the timeout of responses, however long it is idle.
-func TestWatchStreamHasNoTimeout(t *testing.T) {
+func TestEventsHaveNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := populated(t, enginesim.Config{})
+		simulated := enginesim.New(enginesim.Config{})
+		if err := simulated.Populate(1, func(int) string { return "nginx:1.25" }); err != nil {
+			t.Fatal(err)
+		}
 		l := pipes{make(chan net.Conn), make(chan struct{})}
-		s := e.Serve(l)
+		s := simulated.Serve(l)
 		defer s.Close()
-		d := watch(t, Options{Host: "engine"})
-		d.engine.transport.next.DialContext = l.dial
-		stream, err := d.engine.events(t.Context(), time.Time{})
-		check(t, err)
+		e := newEngine(endpoint{network: "tcp", address: "engine:2375"}, "", false)
+		e.transport.next.DialContext = l.dial
+		stream, err := e.events(t.Context(), time.Time{}, []string{"die"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer stream.Close()
 		time.Sleep(24 * time.Hour)
-		check(t, e.Remove("c0000"))
+		if err := simulated.Remove("c0000"); err != nil {
+			t.Fatal(err)
+		}
 		if line, err := bufio.NewReader(stream).ReadString('\n'); err != nil || !strings.Contains(line, `"Action":"die"`) {
 			t.Errorf("read %s, %v", line, err)
 		}
@@ -350,7 +357,7 @@ func FuzzDocuments(f *testing.F) {
 	f.Add([]byte("{\"Actor\":7}\n\x00"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		reader := eventReader{
-			docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger(),
+			docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "", false)}, log: hclog.NewNullLogger(),
 		}
 		reader.emit = func(e watcher.Event) {
 			if e.ContainerID == "" || e.Action != watcher.ActionChanged {

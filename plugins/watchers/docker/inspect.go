@@ -122,7 +122,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	if imageID == "" {
 		return description{problem: fmt.Errorf("the engine does not say which image this container runs")}, nil
 	}
-	got, how, err := i.engine.imageMade(ctx, imageID)
+	got, built, err := i.engine.imageBuilt(ctx, imageID)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 		return description{
@@ -133,7 +133,10 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	case err != nil:
 		return description{}, err
 	}
-	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got)), made: how}
+	labels := labelsOf(got)
+	f := facts{platform: platformOf(got), labels: newBrought(labels), made: made{
+		composed: labels[labelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
+	}}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
 		f.created = sdk.TimeOf(t)
 	}

@@ -18,13 +18,13 @@ func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult
 	if _, err := d.engine.containers(ctx, d.all); err != nil {
 		return sdk.ProbeResult{}, err
 	}
-	about, err := d.about(ctx)
+	about, err := d.engine.about(ctx)
 	if err != nil || about == "" { // a socket proxy hides it
 		about = "an engine at " + d.engine.at.String()
 	}
 	result := sdk.ProbeResult{Summary: about}
-	if d.engine.transport.writes {
-		if can, err := d.updating(ctx); err == nil && can.ReadOnly != "" {
+	if d.engine.writes() {
+		if can, err := d.updater.capabilities(ctx); err == nil && can.ReadOnly != "" {
 			result.Warnings = append(result.Warnings, can.ReadOnly)
 		}
 	}
@@ -33,14 +33,14 @@ func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult
 
 // about returns what the engine says of itself, such as "Docker/28.5.1 (linux),
 // API 1.51". It costs one ping; what a proxy hides is left out.
-func (d *Docker) about(ctx context.Context) (string, error) {
-	return request(ctx, d.engine, connecting, func(ctx context.Context, api *client.Client) (string, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.engine.url(api.ClientVersion(), "/_ping"), nil)
+func (e *engine) about(ctx context.Context) (string, error) {
+	return request(ctx, e, connecting, func(ctx context.Context, api *client.Client) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url(api.ClientVersion(), "/_ping"), nil)
 		if err != nil {
 			return "", err
 		}
-		request.Header.Set("User-Agent", d.engine.userAgent)
-		response, err := d.engine.transport.RoundTrip(request)
+		request.Header.Set("User-Agent", e.userAgent)
+		response, err := e.transport.RoundTrip(request)
 		if err != nil {
 			return "", err
 		}

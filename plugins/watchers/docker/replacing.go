@@ -1,12 +1,12 @@
 package docker
 
 import (
-	"context"
 	"sync"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // replacing are the old containers of the operations that are under way. They have the
@@ -23,22 +23,22 @@ type predecessor struct {
 	stopped         bool
 }
 
-// begin adds the old containers of an operation, and returns how to end that.
-func (p *replacing) begin(r *replacement) (end func()) {
+// begin adds the old containers of an operation, by the names that they had, and returns how to end that.
+func (p *replacing) begin(op watcher.Operation, old map[string]replace.Container) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.old == nil {
 		p.old = map[string]predecessor{}
 	}
-	before := replace.Statuses(r.op.Plan)
+	before := replace.Statuses(op.Plan)
 	var ids []string
-	for name, c := range r.old {
+	for name, c := range old {
 		if c.ContainerJSONBase == nil {
 			continue
 		}
 		ids = append(ids, c.ID)
 		p.old[c.ID] = predecessor{
-			name: name, meanwhile: replace.Backup(name, r.op.ID), stopped: before[name] == replace.Stopped,
+			name: name, meanwhile: replace.Backup(name, op.ID), stopped: before[name] == replace.Stopped,
 		}
 	}
 	return func() {
@@ -48,18 +48,6 @@ func (p *replacing) begin(r *replacement) (end func()) {
 			delete(p.old, id)
 		}
 	}
-}
-
-// containers returns what the watcher watches, as users know it: all containers, or those
-// that run. One that is being replaced belongs to them although the engine stopped it.
-func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
-	replacing := d.replacing.any()
-	found, err := d.engine.containers(ctx, d.all || replacing)
-	if err != nil {
-		return nil, err
-	}
-	// Without an operation the engine itself left out what does not run.
-	return d.replacing.apparent(found, d.all || !replacing), nil
 }
 
 // any reports whether an operation is under way.

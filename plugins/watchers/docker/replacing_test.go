@@ -34,9 +34,9 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	}
 	expect("before", map[string]string{"home-dogwatch-1": "", "web-dogwatch-op1": old})
 
-	end := d.replacing.begin(&replacement{op: watcher.Operation{ID: "op1"}, old: map[string]replace.Container{
+	end := d.replacing.begin(watcher.Operation{ID: "op1"}, map[string]replace.Container{
 		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: old}}},
-	}})
+	})
 	expect("renamed", map[string]string{"home-dogwatch-1": "", "web": old})
 	next := create(t, e, enginesim.Container{Name: "web", Image: "nginx:1.25"})
 	expect("replaced", map[string]string{"home-dogwatch-1": "", "web": next})
@@ -53,10 +53,10 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 func TestReplacingAStoppedContainer(t *testing.T) {
 	stopped := container.Summary{ID: "old", Names: []string{"/web-dogwatch-op1"}, State: container.StateExited}
 	var r replacing
-	defer r.begin(&replacement{op: watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}},
-		old: map[string]replace.Container{
-			"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
-		}})()
+	op := watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}}
+	defer r.begin(op, map[string]replace.Container{
+		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
+	})()
 	if got := r.apparent([]container.Summary{stopped}, false); len(got) != 0 {
 		t.Errorf("a container that did not run before is listed as %v", got[0].Names)
 	}

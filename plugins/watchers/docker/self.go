@@ -28,25 +28,16 @@ func tracesHere() traces {
 	return traces{string(cgroup), string(mounts), hostname}
 }
 
-// whereabouts returns the ids of those containers in which this process may run: none if it
-// runs in none of all, and more than one if it is not sure.
-func (d *Docker) whereabouts(ctx context.Context, all []container.Summary) []string {
-	return d.traced(ctx, tracesHere(), all)
+// containerInspector describes a container.
+type containerInspector interface {
+	container(ctx context.Context, id string) (container.InspectResponse, error)
 }
 
-// self returns the id of the container in which this process runs; "" if it runs in none of
-// all, or is not sure.
-func (d *Docker) self(ctx context.Context, all []container.Summary) string {
-	if ids := d.own(ctx, all); len(ids) == 1 {
-		return ids[0]
-	}
-	return ""
-}
-
-// traced returns the containers that may have left traces. Their own control group names one.
-// Its files for the network, and its hostname, are those of the container whose network it
-// has: then the mounts tell the containers apart that share that.
-func (d *Docker) traced(ctx context.Context, t traces, all []container.Summary) []string {
+// containers returns the ids of those of all containers that may have left the traces: none if the process runs
+// in none of them, and more than one if that is not sure. Their own control group names one. Its files for the
+// network, and its hostname, are those of the container whose network it has: then the mounts tell the
+// containers apart that share that.
+func (t traces) containers(ctx context.Context, e containerInspector, all []container.Summary) []string {
 	for _, c := range all {
 		if c.ID != "" && strings.Contains(t.cgroup, c.ID) {
 			return []string{c.ID}
@@ -54,7 +45,7 @@ func (d *Docker) traced(ctx context.Context, t traces, all []container.Summary) 
 	}
 	found := networked(t, all)
 	if len(found) > 1 {
-		if layered := d.layered(ctx, t, found); len(layered) == 1 {
+		if layered := t.layered(ctx, e, found); len(layered) == 1 {
 			return ids(layered)
 		}
 		mounted := slices.DeleteFunc(slices.Clone(found), func(c container.Summary) bool { return !t.mounted(c) })
@@ -110,7 +101,7 @@ var upperDir = lazyregexp.New(`(?m)^\S+ \S+ \S+ \S+ / .*[ ,]upperdir=([^, \n]+)`
 
 // layered returns those containers whose writable layer the traces have as their root. Not all
 // storage drivers, and no engines with the image store of containerd, say where it is.
-func (d *Docker) layered(ctx context.Context, t traces, all []container.Summary) []container.Summary {
+func (t traces) layered(ctx context.Context, e containerInspector, all []container.Summary) []container.Summary {
 	root := upperDir().FindStringSubmatch(t.mounts)
 	if root == nil {
 		return nil
@@ -118,7 +109,7 @@ func (d *Docker) layered(ctx context.Context, t traces, all []container.Summary)
 	// The engine mounts by a relative path where there are many layers.
 	layer := path.Join("/", path.Base(path.Dir(root[1])), path.Base(root[1]))
 	return slices.DeleteFunc(slices.Clone(all), func(c container.Summary) bool {
-		got, err := d.engine.container(ctx, c.ID)
+		got, err := e.container(ctx, c.ID)
 		return err != nil || got.ContainerJSONBase == nil || !strings.HasSuffix(got.GraphDriver.Data["UpperDir"], layer)
 	})
 }
@@ -155,7 +146,7 @@ func (t traces) mounted(c container.Summary) bool {
 // systemMount reports whether engines mount something there by themselves.
 func systemMount(at string) bool {
 	for _, folder := range []string{"/proc", "/sys", "/dev"} {
-		if _, below := cutFolder(at, folder); below {
+		if at == folder || strings.HasPrefix(at, folder+"/") {
 			return true
 		}
 	}

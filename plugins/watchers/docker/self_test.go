@@ -20,7 +20,6 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 	mount := func(line, id string) traces {
 		return traces{mounts: strings.Replace(line, "ID", id, 1), hostname: "dogwatch"}
 	}
-	d := &Docker{}
 	for name, c := range map[string]struct {
 		traces traces
 		want   []string
@@ -34,11 +33,11 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 		"of another engine":            {mount(docker, strings.Repeat("c3", 32)), nil},
 		"a mount of another container": {mount(data, other), nil},
 	} {
-		if got := d.traced(t.Context(), c.traces, all); !slices.Equal(got, c.want) {
+		if got := c.traces.containers(t.Context(), nil, all); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %.12q, want %.12q", name, got, c.want)
 		}
 	}
-	if got := d.traced(t.Context(), traces{}, []container.Summary{{ID: ""}}); got != nil {
+	if got := (traces{}).containers(t.Context(), nil, []container.Summary{{ID: ""}}); got != nil {
 		t.Errorf("without a hostname: got %q", got)
 	}
 }
@@ -67,12 +66,12 @@ func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 		for name, t2 := range map[string]traces{
 			"all": seen, "no control group": {mounts: seen.mounts, hostname: seen.hostname},
 		} {
-			if got := l.docker.traced(t.Context(), t2, all); !slices.Equal(got, []string{own}) {
+			if got := t2.containers(t.Context(), l.docker.engine, all); !slices.Equal(got, []string{own}) {
 				t.Errorf("%s: found %.12q, want %.12q in\n%s", name, got, own, t2.mounts)
 			}
 		}
 		seen.cgroup, seen.mounts = "", strings.ReplaceAll(seen.mounts, "upperdir=", "hidden=")
-		got := l.docker.traced(t.Context(), seen, all)
+		got := seen.containers(t.Context(), l.docker.engine, all)
 		if own == dog && !slices.Equal(got, []string{dog}) || own == beside && len(got) != 3 {
 			t.Errorf("by the mounts alone: found %.12q of %.12q", got, own)
 		}

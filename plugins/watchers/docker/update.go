@@ -7,31 +7,66 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
+	"github.com/hashicorp/go-hclog"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-var _ watcher.Updater = (*Docker)(nil)
+// updater replaces containers of one engine. Its methods may be called concurrently; its fields are set before.
+type updater struct {
+	engine *engine
+	images images
+	log    hclog.Logger
+	// replacing are the operations that are under way.
+	replacing *replacing
+	// hooks says whether the commands of labels are run.
+	hooks bool
+	// compose is the most that is done about compose files: composeRequest, composeEdit or composeCommand; nothing
+	// for others. composeTrusted are the names of containers that may write them too.
+	compose        string
+	composeTrusted []string
+	// liveness is how long a new container has to stay up at least.
+	liveness time.Duration
+	// stopMargin is how much longer than its own timeout a container may take to stop.
+	stopMargin time.Duration
+	// whereabouts returns the ids of those of all containers that this process may run in: none if it runs in none
+	// of them, and more than one if it is not sure.
+	whereabouts func(ctx context.Context, all []container.Summary) []string
+	// helperCommand is how this program serves as a helper, and helperOptions with what options of the watcher of
+	// the engine at an address.
+	helperCommand func() ([]string, error)
+	helperOptions func(address string) any
+}
+
+// images are the images of an engine.
+type images interface {
+	// counting returns those of a container's labels that its image does not bring. own is the platform of the image
+	// that the container runs, if the engine says it. The error means that the engine cannot be reached.
+	counting(ctx context.Context, labels map[string]string, imageID string, own *ocispec.Descriptor) (
+		map[string]string, error)
+}
 
 // Plan implements watcher.Updater. It costs one request for each container of the engine.
-func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
-	req.Rules = d.allowed(req.Rules)
-	f, err := d.collect(ctx, req.ContainerID)
+func (u *updater) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	req.Rules = u.allowed(req.Rules)
+	f, err := u.collect(ctx, req.ContainerID)
 	if err != nil {
 		return watcher.Plan{}, err
 	}
-	if req.Image, err = d.available(ctx, req.Image); err != nil {
+	if req.Image, err = u.available(ctx, req.Image); err != nil {
 		return watcher.Plan{}, err
 	}
-	if err := d.withCompose(ctx, &f, req); err != nil {
+	if err := u.withCompose(ctx, &f, req); err != nil {
 		return watcher.Plan{}, err
 	}
 	return replace.Plan(f, req), nil
@@ -39,8 +74,8 @@ func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.P
 
 // allowed leaves out of rules what the watcher's options do not allow, whoever asks for it.
 // What they ask about compose files is for composeRules.
-func (d *Docker) allowed(rules watcher.UpdateRules) watcher.UpdateRules {
-	if !d.options.Hooks {
+func (u *updater) allowed(rules watcher.UpdateRules) watcher.UpdateRules {
+	if !u.hooks {
 		rules.Hooks = watcher.Hooks{}
 	}
 	return rules
@@ -48,11 +83,11 @@ func (d *Docker) allowed(rules watcher.UpdateRules) watcher.UpdateRules {
 
 // available returns the image as it is to be had: one that was removed meanwhile is
 // pulled again by its digest.
-func (d *Docker) available(ctx context.Context, image watcher.TargetImage) (watcher.TargetImage, error) {
+func (u *updater) available(ctx context.Context, image watcher.TargetImage) (watcher.TargetImage, error) {
 	if image.ID == "" {
 		return image, nil
 	}
-	found, err := d.imageOf(ctx, image.ID)
+	found, err := u.imageOf(ctx, image.ID)
 	if err == nil && found == nil {
 		image.ID = ""
 	}
@@ -60,22 +95,22 @@ func (d *Docker) available(ctx context.Context, image watcher.TargetImage) (watc
 }
 
 // collect reads what a plan is made from.
-func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err error) {
-	target, err := d.engine.sized(ctx, id)
+func (u *updater) collect(ctx context.Context, id string) (f replace.Facts, err error) {
+	target, err := u.engine.sized(ctx, id)
 	if err != nil {
 		return f, err
 	}
-	if f.Target, err = d.withImage(ctx, target); err != nil {
+	if f.Target, err = u.withImage(ctx, target); err != nil {
 		return f, err
 	}
-	if err := d.withWritten(ctx, &f.Target); err != nil {
+	if err := u.withFiles(ctx, &f.Target); err != nil {
 		return f, err
 	}
-	all, err := d.engine.containers(ctx, true)
+	all, err := u.engine.containers(ctx, true)
 	if err != nil {
 		return f, err
 	}
-	if f.Others, err = d.others(ctx, all, f.Target); err != nil {
+	if f.Others, err = u.others(ctx, all, f.Target); err != nil {
 		return f, err
 	}
 	f.Target = f.Target.Among(f.Others)
@@ -85,38 +120,47 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 		if !following[c.ID] {
 			continue
 		}
-		sized, err := d.engine.sized(ctx, c.ID)
+		sized, err := u.engine.sized(ctx, c.ID)
 		if err == nil {
-			f.Others[i], err = d.withImage(ctx, sized)
+			f.Others[i], err = u.withImage(ctx, sized)
 		}
 		if err == nil {
 			f.Others[i] = f.Others[i].Among(everything)
-			err = d.withWritten(ctx, &f.Others[i])
+			err = u.withFiles(ctx, &f.Others[i])
 		}
 		if err != nil {
 			return f, err
 		}
 	}
-	if f.Networks, err = d.engine.networks(ctx); err != nil && !isResponse(err) { // a socket proxy may hide them
+	if f.Networks, err = u.engine.networks(ctx); err != nil && !isResponse(err) { // a socket proxy may hide them
 		return f, err
 	}
-	if f.Engine, err = d.updating(ctx); err != nil {
+	if f.Engine, err = u.capabilities(ctx); err != nil {
 		return f, err
 	}
-	if own := d.own(ctx, all); len(own) == 1 {
+	if own := u.whereabouts(ctx, all); len(own) == 1 {
 		f.Self = own[0]
 	} else {
 		f.Suspects = own
 	}
-	f.Compose.Guard = d.composeGuard(f.Self, all)
-	f.Reach = d.reach(ctx, f)
-	f.NoHelper = d.noHelper(f)
-	f.Backups, err = d.kept(ctx, f.Target.Name(), all)
+	f.Compose.Guard = u.composeGuard(f.Self, all)
+	f.Reach = u.proxies(ctx, f)
+	f.NoHelper = u.noHelper(f)
+	f.Backups, err = u.kept(ctx, f.Target.Name(), all)
 	return f, err
 }
 
+// self returns the id of the container in which this process runs; "" if it runs in none of
+// all, or is not sure.
+func (u *updater) self(ctx context.Context, all []container.Summary) string {
+	if ids := u.whereabouts(ctx, all); len(ids) == 1 {
+		return ids[0]
+	}
+	return ""
+}
+
 // others inspects all containers but the target. Those that go away meanwhile are left out.
-func (d *Docker) others(
+func (u *updater) others(
 	ctx context.Context, all []container.Summary, target replace.Container,
 ) ([]replace.Container, error) {
 	found := make([]replace.Container, len(all))
@@ -127,14 +171,14 @@ func (d *Docker) others(
 			continue
 		}
 		group.Go(func() error {
-			got, err := d.engine.container(ctx, c.ID)
+			got, err := u.engine.container(ctx, c.ID)
 			if hasStatus(err, http.StatusNotFound) {
 				return nil
 			}
 			found[i] = replace.Container{InspectResponse: got}
 			if err == nil && got.Config != nil && replace.Neighbours(target, got.Config.Labels) {
 				own := got.ImageManifestDescriptor
-				found[i].Labels, err = d.inspector.counting(ctx, got.Config.Labels, got.Image, own)
+				found[i].Labels, err = u.images.counting(ctx, got.Config.Labels, got.Image, own)
 			}
 			return err
 		})
@@ -152,15 +196,15 @@ func (d *Docker) others(
 }
 
 // withImage adds the image of a container, if the engine still has it.
-func (d *Docker) withImage(ctx context.Context, c container.InspectResponse) (replace.Container, error) {
+func (u *updater) withImage(ctx context.Context, c container.InspectResponse) (replace.Container, error) {
 	out := replace.Container{InspectResponse: c}
 	if c.ContainerJSONBase == nil || c.Config == nil || c.HostConfig == nil {
 		return out, errors.New("the engine does not describe the container: update the engine")
 	}
-	got, err := d.engine.image(ctx, c.Image)
+	got, err := u.engine.image(ctx, c.Image)
 	found := err == nil
 	if other, differs := otherPlatform(platformOf(got), c.ImageManifestDescriptor); found && differs {
-		got, found, err = d.engine.imageFor(ctx, c.Image, other)
+		got, found, err = u.engine.imageFor(ctx, c.Image, other)
 	}
 	switch {
 	case err != nil && !hasStatus(err, http.StatusNotFound):
@@ -172,8 +216,8 @@ func (d *Docker) withImage(ctx context.Context, c container.InspectResponse) (re
 }
 
 // imageOf returns an image; nil when there is none of that name.
-func (d *Docker) imageOf(ctx context.Context, name string) (*replace.Image, error) {
-	got, err := d.engine.image(ctx, name)
+func (u *updater) imageOf(ctx context.Context, name string) (*replace.Image, error) {
+	got, err := u.engine.image(ctx, name)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 		return nil, nil
@@ -190,27 +234,27 @@ func imageFrom(got image.InspectResponse) *replace.Image {
 	}
 }
 
-// updating says what the engine can do. Whether it takes changes is found out by
+// capabilities says what the engine can do. Whether it takes changes is found out by
 // starting a container that does not exist.
-func (d *Docker) updating(ctx context.Context) (replace.Engine, error) {
-	e := replace.Engine{Podman: d.engine.podman.Load()}
-	api, err := d.engine.connect(ctx)
+func (u *updater) capabilities(ctx context.Context) (replace.Engine, error) {
+	e := replace.Engine{Podman: u.engine.isPodman()}
+	api, err := u.engine.connect(ctx)
 	if err != nil {
 		return e, err
 	}
 	e.ManyNetworks = versions.GreaterThanOrEqualTo(api.ClientVersion(), "1.44")
-	if !d.engine.transport.writes {
+	if !u.engine.writes() {
 		e.ReadOnly = "this watcher only reads: set its option update to true to let it replace containers"
 		return e, nil
 	}
-	err = d.engine.change(ctx, operation{"check for permission", "POST"}, change{
+	err = u.engine.change(ctx, operation{"check for permission", "POST"}, change{
 		method: http.MethodPost, path: "/containers/dogwatch-permission-check/start",
 	})
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 	case hasStatus(err, http.StatusForbidden), hasStatus(err, http.StatusUnauthorized),
 		hasStatus(err, http.StatusMethodNotAllowed):
-		e.ReadOnly = fmt.Sprintf("the engine at %s, or the socket proxy before it, takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy", d.engine.at)
+		e.ReadOnly = fmt.Sprintf("the engine at %s, or the socket proxy before it, takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy", u.engine.at)
 	case err != nil:
 		return e, err
 	}

@@ -27,7 +27,7 @@ const (
 
 // replacement is an operation that is carried out or recovered.
 type replacement struct {
-	*Docker
+	*updater
 	op      watcher.Operation
 	journal watcher.Journal
 	target  string // the image reference of the new container
@@ -51,19 +51,19 @@ type replacement struct {
 }
 
 // Apply implements watcher.Updater.
-func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	op.Request.Rules = d.allowed(op.Request.Rules)
-	f, err := d.collect(ctx, op.Request.ContainerID)
+func (u *updater) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+	op.Request.Rules = u.allowed(op.Request.Rules)
+	f, err := u.collect(ctx, op.Request.ContainerID)
 	if errors.Is(err, sdk.ErrNotFound) {
 		return unchanged(op, replace.BlockChanged, "the container does not exist any more: list again"), nil
 	}
 	if err != nil {
 		return watcher.Outcome{}, err
 	}
-	if op.Request.Image, err = d.available(ctx, op.Request.Image); err != nil {
+	if op.Request.Image, err = u.available(ctx, op.Request.Image); err != nil {
 		return watcher.Outcome{}, err
 	}
-	if err := d.withCompose(ctx, &f, op.Request); err != nil {
+	if err := u.withCompose(ctx, &f, op.Request); err != nil {
 		return watcher.Outcome{}, err
 	}
 	plan := replace.Plan(f, op.Request)
@@ -74,11 +74,11 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 		return unchanged(op, replace.BlockChanged,
 			plan.Name+" or what depends on it changed since this was planned: plan again"), nil
 	}
-	r, err := d.begin(f, op, journal)
+	r, err := u.begin(f, op, journal)
 	if err != nil {
 		return unchanged(op, replace.BlockImage, err.Error()), nil
 	}
-	defer d.replacing.begin(r)()
+	defer u.replacing.begin(op, r.old)()
 	r.files = f.Compose
 	r.composeHash(ctx)
 	if replace.NeedsHelper(f) {
@@ -117,16 +117,16 @@ func unchanged(op watcher.Operation, code, text string) watcher.Outcome {
 }
 
 // begin makes the specs of all containers that are created, before any name changes.
-func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Journal) (*replacement, error) {
+func (u *updater) begin(f replace.Facts, op watcher.Operation, journal watcher.Journal) (*replacement, error) {
 	reference, err := target(f.Target.Config.Image, op.Request.Image)
 	if err != nil {
 		return nil, err
 	}
 	r := &replacement{
-		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID,
+		updater: u, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID,
 		old:   map[string]replace.Container{f.Target.Name(): f.Target},
 		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{},
-		machine: d.machine(f),
+		machine: u.machine(f),
 	}
 	spec := replace.Make(f.Target, f.Engine, reference, r.imageID)
 	var predecessors []string

@@ -36,12 +36,12 @@ const (
 
 // composeRules are what a request asks for, or else what the watcher's option says. The
 // option is the most that any request gets: refused says what is beyond it, "" for nothing.
-func (d *Docker) composeRules(asked *watcher.ComposeRules) (rules *watcher.ComposeRules, refused string) {
+func (u *updater) composeRules(asked *watcher.ComposeRules) (rules *watcher.ComposeRules, refused string) {
 	rules = asked
-	switch d.options.Compose {
+	switch u.compose {
 	case composeRequest:
 	case composeEdit, composeCommand:
-		command := d.options.Compose == composeCommand
+		command := u.compose == composeCommand
 		if asked == nil {
 			rules = &watcher.ComposeRules{Command: command}
 		}
@@ -59,10 +59,10 @@ func (d *Docker) composeRules(asked *watcher.ComposeRules) (rules *watcher.Compo
 
 // withCompose finds out how the compose file of the target follows. What keeps it
 // from following is part of the facts; the error is the engine's.
-func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
-	rules, refused := d.composeRules(req.Rules.Compose)
+func (u *updater) withCompose(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
+	rules, refused := u.composeRules(req.Rules.Compose)
 	c := &f.Compose
-	if c.Off = d.options.Compose != composeRequest; rules == nil {
+	if c.Off = u.compose != composeRequest; rules == nil {
 		return nil
 	}
 	c.Rules = rules
@@ -76,7 +76,7 @@ func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.
 		c.Problem = &watcher.Reason{Code: replace.BlockComposeOff, Text: refused}
 		return nil
 	}
-	err := d.edit(ctx, f, req)
+	err := u.edit(ctx, f, req)
 	var problematic *compose.Error
 	switch {
 	case errors.As(err, &problematic) && problematic.Code == compose.ServiceUnknown && !managed && !named:
@@ -95,16 +95,16 @@ func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.
 		}
 		return err
 	}
-	return d.recreation(ctx, f)
+	return u.recreation(ctx, f)
 }
 
 // edit makes the change of the file, if its text changes.
-func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
+func (u *updater) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
 	c, old := &f.Compose, f.Target.Config.Image
 	if !replace.Renames(old, req.Image.Reference) {
 		return nil
 	}
-	wanted, err := d.exact(ctx, req.Image)
+	wanted, err := u.exact(ctx, req.Image)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 }
 
 // exact returns the reference of an image with its digest, if that is known.
-func (d *Docker) exact(ctx context.Context, image watcher.TargetImage) (string, error) {
+func (u *updater) exact(ctx context.Context, image watcher.TargetImage) (string, error) {
 	ref, err := parseReference(image.Reference)
 	if err != nil || ref.Digest != "" {
 		return image.Reference, nil // Edit says what is wrong with it
@@ -143,7 +143,7 @@ func (d *Docker) exact(ctx context.Context, image watcher.TargetImage) (string, 
 	if ref.Digest != "" || image.ID == "" {
 		return ref.String(), nil
 	}
-	found, err := d.imageOf(ctx, image.ID)
+	found, err := u.imageOf(ctx, image.ID)
 	if err != nil || found == nil {
 		return ref.String(), err
 	}
@@ -156,9 +156,9 @@ func (d *Docker) exact(ctx context.Context, image watcher.TargetImage) (string, 
 }
 
 // recreation finds the other containers of the service, and how compose is called if it is to recreate the target.
-func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
+func (u *updater) recreation(ctx context.Context, f *replace.Facts) error {
 	c, labels := &f.Compose, f.Target.Labels
-	service, err := d.service(ctx, labels)
+	service, err := u.service(ctx, labels)
 	if err != nil {
 		return err
 	}
@@ -181,10 +181,10 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 		c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: text}
 		return nil
 	}
-	if _, err := d.engine.at.dockerHost(); err != nil {
+	if _, err := u.engine.at.dockerHost(); err != nil {
 		return block(err.Error())
 	}
-	command, err := d.composeFor(ctx, labels, len(service), c.Guard)
+	command, err := u.composeFor(ctx, labels, len(service), c.Guard)
 	var refused *compose.Error
 	switch {
 	case errors.As(err, &refused):
@@ -200,7 +200,7 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 }
 
 // composeFor returns the compose command for the project of a container.
-func (d *Docker) composeFor(
+func (u *updater) composeFor(
 	ctx context.Context, labels map[string]string, scale int, guard heldfile.Guard,
 ) (*compose.Command, error) {
 	labels = maps.Clone(labels)
@@ -223,8 +223,8 @@ func (d *Docker) composeFor(
 
 // service returns the containers of a compose service with the labels that count, except
 // those of "compose run" and kept predecessors.
-func (d *Docker) service(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
-	all, err := d.engine.containers(ctx, true)
+func (u *updater) service(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
+	all, err := u.engine.containers(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (d *Docker) service(ctx context.Context, labels map[string]string) ([]conta
 		if !same() {
 			continue
 		}
-		if c.Labels, err = d.inspector.counting(ctx, c.Labels, c.ImageID, c.ImageManifestDescriptor); err != nil {
+		if c.Labels, err = u.images.counting(ctx, c.Labels, c.ImageID, c.ImageManifestDescriptor); err != nil {
 			return nil, err
 		}
 		if same() && c.Labels[labelOneOff] != "True" {

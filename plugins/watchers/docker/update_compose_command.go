@@ -58,23 +58,34 @@ func (r *replacement) downtimeOf(ctx context.Context, old replace.Container, id 
 		return
 	}
 	since, err := time.Parse(time.RFC3339Nano, old.State.StartedAt)
-	started, err2 := time.Parse(time.RFC3339Nano, c.State.StartedAt)
-	api, err3 := r.engine.connect(ctx)
-	if err != nil || err2 != nil || err3 != nil || !started.After(since) {
+	started, other := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	if err != nil || other != nil || !started.After(since) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.engine.timeout)
+	if ended, known := r.engine.lastEnd(ctx, old.ID, since, started); known {
+		r.health = started.Sub(ended)
+	}
+}
+
+// lastEnd is when a container ended last between two instants, as the events that the engine remembers say;
+// known is false where they do not.
+func (e *engine) lastEnd(ctx context.Context, id string, since, until time.Time) (last time.Time, known bool) {
+	api, err := e.connect(ctx)
+	if err != nil {
+		return last, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	messages, failed := api.Events(ctx, events.ListOptions{
-		Since: since.Format(time.RFC3339Nano), Until: started.Format(time.RFC3339Nano),
-		Filters: filters.NewArgs(filters.Arg("container", old.ID), filters.Arg("event", "die")),
+		Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano),
+		Filters: filters.NewArgs(filters.Arg("container", id), filters.Arg("event", "die")),
 	})
 	for {
 		select {
 		case m := <-messages:
-			r.health = started.Sub(time.Unix(0, m.TimeNano))
+			last, known = time.Unix(0, m.TimeNano), true
 		case <-failed: // the end, too
-			return
+			return last, known
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -408,7 +409,9 @@ func (l *lab) testComposeProfile(t *testing.T) {
 // container is the container of a service.
 func (l *lab) container(t *testing.T, service string) container.InspectResponse {
 	t.Helper()
-	found, err := l.docker.service(t.Context(), map[string]string{labelProject: "home", labelService: service})
+	found, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true, Filters: filters.NewArgs(
+		filters.Arg("label", labelProject+"=home"), filters.Arg("label", labelService+"="+service),
+	)})
 	if check(t, err); len(found) != 1 {
 		t.Fatalf("%d containers of %s", len(found), service)
 	}

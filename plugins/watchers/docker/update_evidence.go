@@ -75,7 +75,7 @@ func (r *replacement) evidence(ctx context.Context, failed watcher.Step, cause e
 			})
 		}
 	}
-	log, err := r.engine.lastLines(ctx, id, c.Config.Tty)
+	log, err := lastLines(ctx, r.engine, id, c.Config.Tty)
 	if err != nil {
 		log = "The log could not be read: " + err.Error()
 	}
@@ -148,33 +148,40 @@ func (e *engine) lastExit(ctx context.Context, c container.InspectResponse) (cod
 }
 
 // lastLines returns the end of what a container wrote, the standard error too.
-func (e *engine) lastLines(ctx context.Context, id string, tty bool) (string, error) {
+func lastLines(ctx context.Context, e *engine, id string, tty bool) (string, error) {
+	end := &compose.Tail{Limit: evidenceBytes}
+	err := e.lastLines(ctx, id, evidenceLines, tty, end)
+	text := end.String()
+	if end.Cut { // a part of a line may be a part of a secret, which would not be found
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text, err
+}
+
+// lastLines writes the end of what a container wrote, the standard error too, to a writer. With tty its streams
+// are one.
+func (e *engine) lastLines(ctx context.Context, id string, lines int, tty bool, to io.Writer) error {
 	op := operation{"read the log of " + short(id), "CONTAINERS"}
-	read := func(ctx context.Context, api *client.Client) (string, error) {
+	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
 		response, err := e.send(ctx, api, change{
 			method: http.MethodGet, path: "/containers/" + id + "/logs",
-			query: query("stdout", "1", "stderr", "1", "tail", strconv.Itoa(evidenceLines)),
+			query: query("stdout", "1", "stderr", "1", "tail", strconv.Itoa(lines)),
 		})
 		if err != nil {
-			return "", err
+			return struct{}{}, err
 		}
 		defer response.Body.Close()
-		end := &compose.Tail{Limit: evidenceBytes}
-		if tty { // whose streams are one
-			_, err = io.Copy(end, response.Body)
+		if tty {
+			_, err = io.Copy(to, response.Body)
 		} else {
-			_, err = stdcopy.StdCopy(end, end, response.Body)
+			_, err = stdcopy.StdCopy(to, to, response.Body)
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
-		text := end.String()
-		if end.Cut { // a part of a line may be a part of a secret, which would not be found
-			_, text, _ = strings.Cut(text, "\n")
-		}
-		return text, err
-	}
-	return request(ctx, e, op, read)
+		return struct{}{}, err
+	})
+	return err
 }
 
 var (

@@ -41,7 +41,7 @@ func TestUpdatePullsByDigest(t *testing.T) {
 		return id, response.Header.Get("Docker-Content-Digest")
 	}
 	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
-	l.docker.liveness = soon
+	l.docker.updater.liveness = soon
 	var before, digest string
 	l.old, before = push("1")
 	l.new, digest = push("2")
@@ -111,7 +111,7 @@ func (l *lab) behind(t *testing.T, handle func(w http.ResponseWriter, r *http.Re
 		transport.CloseIdleConnections()
 	})
 	d := watch(t, Options{Socket: server.URL, Update: true})
-	d.liveness = soon
+	d.updater.liveness = soon
 	return d
 }
 

@@ -27,13 +27,13 @@ import (
 // are near the root, where the look begins.
 const maxFiles = 500
 
-// withWritten adds what a container has written into itself. An engine, or a proxy
+// withFiles adds what a container has written into itself. An engine, or a proxy
 // before it, that does not tell is no error: the plan says so.
-func (d *Docker) withWritten(ctx context.Context, c *replace.Container) error {
+func (u *updater) withFiles(ctx context.Context, c *replace.Container) error {
 	if c.SizeRw != nil && *c.SizeRw == 0 {
 		return nil
 	}
-	written, err := d.engine.written(ctx, c.InspectResponse)
+	written, err := written(ctx, u.engine, c.InspectResponse)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -45,12 +45,9 @@ func (d *Docker) withWritten(ctx context.Context, c *replace.Container) error {
 }
 
 // written lists what a container has in its own layer. Where volumes are mounted is no part of that.
-func (e *engine) written(ctx context.Context, c container.InspectResponse) (w replace.Written, err error) {
-	var differ []container.FilesystemChange
-	op := operation{"list the files that " + short(c.ID) + " has written", "CONTAINERS"}
-	if err := e.change(ctx, op, change{
-		method: http.MethodGet, path: "/containers/" + c.ID + "/changes", out: &differ, limit: changeLimit,
-	}); err != nil {
+func written(ctx context.Context, e *engine, c container.InspectResponse) (w replace.Written, err error) {
+	differ, err := e.changedFiles(ctx, c.ID)
+	if err != nil {
 		return w, err
 	}
 	w.Paths = len(differ)
@@ -78,6 +75,14 @@ func (e *engine) written(ctx context.Context, c container.InspectResponse) (w re
 		}
 	}
 	return w, err
+}
+
+// changedFiles lists what differs between a container's own layer and its image, in no order.
+func (e *engine) changedFiles(ctx context.Context, id string) (differ []container.FilesystemChange, err error) {
+	err = e.change(ctx, operation{"list the files that " + short(id) + " has written", "CONTAINERS"}, change{
+		method: http.MethodGet, path: "/containers/" + id + "/changes", out: &differ, limit: changeLimit,
+	})
+	return differ, err
 }
 
 // statHeader is where an engine describes a file.
@@ -130,9 +135,13 @@ func (r *replacement) placeFiles(ctx context.Context, name string) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return r.engine.change(ctx, operation{"put files into " + name, "POST"}, change{
-		method: http.MethodPut, path: archivePath(r.new(name)), query: query("path", "/"), content: content.Bytes(),
-		limit: changeLimit,
+	return r.engine.putFiles(ctx, "put files into "+name, r.new(name), content.Bytes())
+}
+
+// putFiles unpacks a tar archive at the root of a container.
+func (e *engine) putFiles(ctx context.Context, what, id string, archive []byte) error {
+	return e.change(ctx, operation{what, "POST"}, change{
+		method: http.MethodPut, path: archivePath(id), query: query("path", "/"), content: archive, limit: changeLimit,
 	})
 }
 

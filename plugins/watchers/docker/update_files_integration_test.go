@@ -61,8 +61,9 @@ func TestUpdateKeepsFilesOfCompose(t *testing.T) {
 	l.make(t, "client", "app:1", shape{
 		Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + web)}, files: files,
 	}, true)
-	r := &replacement{Docker: l.docker}
-	check(t, r.execute(t.Context(), "the program", "web", []string{"/main", "health", "h"}))
+	if code := l.run(t, "web", "/main", "health", "h"); code != 0 {
+		t.Fatalf("the program ends with code %d", code)
+	}
 	if l.read(t, "web", "/calls") == "" {
 		t.Fatal("the program wrote nothing")
 	}

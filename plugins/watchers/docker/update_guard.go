@@ -18,7 +18,7 @@ type shared struct{ container, source string }
 // composeGuard refuses compose files that a running container can write, and may so have
 // made, unless the option composetrusted names the container. Dogwatch's own container
 // has them mounted to edit them. It looks at the mounts when it is used first.
-func (d *Docker) composeGuard(self string, all []container.Summary) heldfile.Guard {
+func (u *updater) composeGuard(self string, all []container.Summary) heldfile.Guard {
 	type view struct {
 		own    hostPaths
 		shared []shared
@@ -27,7 +27,7 @@ func (d *Docker) composeGuard(self string, all []container.Summary) heldfile.Gua
 		v.own = hostPathsOf(self, all)
 		for _, c := range all {
 			name := containerName(c)
-			if c.ID == self || !running(c.State) || slices.Contains(d.options.ComposeTrusted, name) {
+			if c.ID == self || !running(c.State) || slices.Contains(u.composeTrusted, name) {
 				continue
 			}
 			for _, m := range c.Mounts {

@@ -82,14 +82,13 @@ func TestGuardRefusesWhatContainersCanWrite(t *testing.T) {
 		"its own mount is a link":     {all(dog(bind("/srv/web", host+"/link")), web("/srv/web")), beside, "web"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, self := &Docker{}, ""
+			u, self := updater{composeTrusted: []string{"portainer"}}, ""
 			for _, one := range c.all {
 				if containerName(one) == "dogwatch" {
 					self = one.ID
 				}
 			}
-			d.options.ComposeTrusted = []string{"portainer"}
-			err := d.composeGuard(self, c.all)(c.file)
+			err := u.composeGuard(self, c.all)(c.file)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -145,7 +144,7 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 				options.ComposeTrusted = []string{"beside"}
 			}
 			d := watch(t, options)
-			d.liveness = soon
+			d.updater.liveness = soon
 			id := l.make(t, "web", "app:1", shape{Config: container.Config{Labels: labels}}, true)
 			defer l.Remove(t, "web")
 			req := p.request(id)
@@ -162,7 +161,7 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 			other := l.make(t, "beside", "app:1", shape{Host: container.HostConfig{Binds: binds}, stopped: c.stopped}, true)
 			defer l.Remove(t, "beside")
 			if c.own {
-				d.own = in(other)
+				d.updater.whereabouts = in(other)
 			}
 			plan, err := d.Plan(t.Context(), req)
 			check(t, err)

@@ -118,8 +118,9 @@ func (l *lab) testPartialHealthCheck(t *testing.T) {
 func (l *lab) testEndlessStop(t *testing.T) {
 	endless := -1
 	s := shape{Config: container.Config{Cmd: []string{"slow", "2s"}, StopTimeout: &endless}}
-	l.docker.stopMargin = 300 * time.Millisecond
-	defer func() { l.docker.stopMargin = stopMargin }()
+	margin := l.docker.updater.stopMargin
+	l.docker.updater.stopMargin = 300 * time.Millisecond
+	defer func() { l.docker.updater.stopMargin = margin }()
 	out, _, _ := l.apply(t, l.make(t, "slow", "app:1", s, true), watcher.UpdateRules{})
 	if out.State != watcher.Updated {
 		t.Errorf("%+v", out)

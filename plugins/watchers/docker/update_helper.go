@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -115,30 +113,26 @@ func (j *helperJournal) Progress(p watcher.StepProgress) {
 	_ = j.write(line{Progress: &p}) // which may be lost
 }
 
-// Handover does what a helper container is for: it carries out the operation that is
-// in the environment, writes its steps and outcome to out, and leaves the container to
-// be removed. Run again after a crash it recovers. The error means that it did not finish.
-func Handover(ctx context.Context, out io.Writer) error {
-	var job handover
+// readHandover reads from the environment what this helper container is to do.
+func readHandover() (job handover, err error) {
 	if err := json.Unmarshal([]byte(os.Getenv(handoverVariable)), &job); err != nil {
-		return fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w",
+		return job, fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w",
 			handoverVariable, err)
 	}
-	log := hclog.New(&hclog.LoggerOptions{Output: os.Stderr})
-	d, err := New(sdk.Env{Log: log, UserAgent: job.UserAgent, Warn: func(message string) { log.Warn(message) }},
-		job.Options)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	d.own = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
+	return job, nil
+}
+
+// handover carries out an operation in a helper container, writes its steps and outcome to out, and leaves the
+// container to be removed. Run again after a crash it recovers. The error means that it did not finish.
+func (u *updater) handover(ctx context.Context, job handover, out io.Writer) error {
+	u.whereabouts = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
 	var before []byte
-	if err := again(ctx, func() error { before, err = d.engine.logs(ctx, job.Helper); return err }); err != nil {
+	if err := again(ctx, func() (err error) { before, err = u.engine.logs(ctx, job.Helper); return err }); err != nil {
 		return err
 	}
 	j := &helperJournal{helperLog: readHelper(before), out: out}
 	if j.outcome == nil {
-		outcome, err := d.carryOut(ctx, job, j)
+		outcome, err := u.carryOut(ctx, job, j)
 		if err == nil {
 			err = j.write(line{Outcome: &outcome})
 		}
@@ -149,7 +143,7 @@ func Handover(ctx context.Context, out io.Writer) error {
 	// It has run long enough: the engine is not to start it again.
 	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
 	return again(ctx, func() error {
-		err := d.engine.post(ctx, "finish "+job.Helper, "/containers/"+job.Helper+"/update", nil, policy, nil)
+		err := u.engine.post(ctx, "finish "+job.Helper, "/containers/"+job.Helper+"/update", nil, policy, nil)
 		if isResponse(err) { // such as that it is removed already
 			return nil
 		}
@@ -179,7 +173,7 @@ func again(ctx context.Context, work func() error) error {
 }
 
 // carryOut applies an operation, and recovers it as often as it takes.
-func (d *Docker) carryOut(ctx context.Context, job handover, j *helperJournal) (out watcher.Outcome, err error) {
+func (u *updater) carryOut(ctx context.Context, job handover, j *helperJournal) (out watcher.Outcome, err error) {
 	op := watcher.Operation{ID: job.Operation, Request: job.Request, Plan: job.Plan}
 	tries := 0
 	if len(j.steps) > 0 { // it was started again
@@ -189,26 +183,26 @@ func (d *Docker) carryOut(ctx context.Context, job handover, j *helperJournal) (
 	}
 	err = again(ctx, func() error {
 		if len(j.steps) == 0 {
-			begun, err := d.renamed(ctx, job.Plan)
+			begun, err := u.renamed(ctx, job.Plan)
 			if err == nil && !begun {
-				out, err = d.Apply(ctx, op, j)
+				out, err = u.Apply(ctx, op, j)
 			} else if err == nil { // its log was lost in a crash
-				out, err = d.recoverHere(ctx, op, j)
+				out, err = u.recoverHere(ctx, op, j)
 			}
 			if tries++; err != nil && tries >= helperTries && len(j.steps) == 0 && !begun {
 				out, err = unchanged(op, "interrupted", "the helper container could not begin: "+err.Error()), nil
 			}
 			return err
 		}
-		out, err = d.recoverHere(ctx, op, j)
+		out, err = u.recoverHere(ctx, op, j)
 		return err
 	})
 	return out, err
 }
 
 // renamed reports whether the old container has another name than when it was planned.
-func (d *Docker) renamed(ctx context.Context, plan watcher.Plan) (bool, error) {
-	c, err := d.engine.container(ctx, plan.ContainerID)
+func (u *updater) renamed(ctx context.Context, plan watcher.Plan) (bool, error) {
+	c, err := u.engine.container(ctx, plan.ContainerID)
 	if hasStatus(err, http.StatusNotFound) {
 		return true, nil
 	}
@@ -217,10 +211,10 @@ func (d *Docker) renamed(ctx context.Context, plan watcher.Plan) (bool, error) {
 
 // recoverHere recovers by what the log of this helper says. The end of that may be
 // missing after a crash of the machine, but once the old container is gone the new one works.
-func (d *Docker) recoverHere(ctx context.Context, op watcher.Operation, j *helperJournal) (watcher.Outcome, error) {
-	_, err := d.engine.container(ctx, op.Plan.ContainerID)
+func (u *updater) recoverHere(ctx context.Context, op watcher.Operation, j *helperJournal) (watcher.Outcome, error) {
+	_, err := u.engine.container(ctx, op.Plan.ContainerID)
 	if hasStatus(err, http.StatusNotFound) {
-		r := &replacement{Docker: d, op: op, journal: j}
+		r := &replacement{updater: u, op: op, journal: j}
 		out, err := r.updated(ctx)
 		if hasStatus(err, http.StatusNotFound) {
 			out.State, err = watcher.Broken, nil
@@ -237,5 +231,5 @@ func (d *Docker) recoverHere(ctx context.Context, op watcher.Operation, j *helpe
 	// That it was handed over has begun it, whatever else is known.
 	begun := watcher.StepRecord{Step: watcher.Step{ID: watcher.StepHandover, Code: watcher.StepHandover}, Ended: true}
 	op.Steps = append([]watcher.StepRecord{begun}, j.steps...)
-	return d.Recover(ctx, op, j)
+	return u.Recover(ctx, op, j)
 }

@@ -334,11 +334,10 @@ func TestUpdateKeepsTheNetworkOfDependents(t *testing.T) {
 			if got := string(follows.HostConfig.NetworkMode); got != "container:"+main.ID {
 				t.Errorf("the client's network is %s", got)
 			}
-			r := &replacement{Docker: l.docker}
-			if err := r.execute(t.Context(), "the client", "client", []string{"/main", "get", "10.98.7.9:8080"}); err != nil {
-				t.Error(err)
+			if code := l.run(t, "client", "/main", "get", "10.98.7.9:8080"); code != 0 {
+				t.Errorf("the client ends with code %d", code)
 			}
-			if err := r.execute(t.Context(), "the client", "client", []string{"/main", "get", "10.98.7.9:8081"}); err == nil {
+			if l.run(t, "client", "/main", "get", "10.98.7.9:8081") == 0 {
 				t.Error("a port that nothing serves is reached")
 			}
 			all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})

@@ -88,7 +88,7 @@ func newLab(t *testing.T) *lab {
 	engine := dockertest.Start(t)
 	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: composeRequest}
 	l := &lab{Daemon: engine, docker: watch(t, options)}
-	l.docker.liveness = soon
+	l.docker.updater.liveness = soon
 	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old",
 		"EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
 	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81",
@@ -134,6 +134,21 @@ func (l *lab) inspect(t *testing.T, name string) container.InspectResponse {
 	c, err := l.API.ContainerInspect(t.Context(), name)
 	check(t, err)
 	return c
+}
+
+// run runs a command in a container, and returns its exit code.
+func (l *lab) run(t *testing.T, name string, command ...string) int {
+	t.Helper()
+	made, err := l.API.ContainerExecCreate(t.Context(), name, container.ExecOptions{Cmd: command})
+	check(t, err)
+	check(t, l.API.ContainerExecStart(t.Context(), made.ID, container.ExecStartOptions{Detach: true}))
+	for {
+		state, err := l.API.ContainerExecInspect(t.Context(), made.ID)
+		if check(t, err); !state.Running {
+			return state.ExitCode
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // plan plans an update, which must not be blocked.

@@ -22,7 +22,7 @@ import (
 const here = "127.0.0.1"
 
 // machine is where Dogwatch reaches the ports that the engine publishes.
-func (d *Docker) machine(f replace.Facts) string {
+func (u *updater) machine(f replace.Facts) string {
 	for _, c := range append([]replace.Container{f.Target}, f.Others...) {
 		if c.ID != f.Self || c.HostConfig.NetworkMode.IsHost() || c.NetworkSettings == nil {
 			continue
@@ -33,7 +33,7 @@ func (d *Docker) machine(f replace.Facts) string {
 			}
 		}
 	}
-	if host, _, err := net.SplitHostPort(d.engine.at.address); d.engine.at.network == "tcp" && err == nil &&
+	if host, _, err := net.SplitHostPort(u.engine.at.address); u.engine.at.network == "tcp" && err == nil &&
 		f.Self == "" && len(f.Reach) == 0 {
 		return host
 	}

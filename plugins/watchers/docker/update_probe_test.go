@@ -41,25 +41,24 @@ func TestProbeTargets(t *testing.T) {
 }
 
 func TestMachineOfPublishedPorts(t *testing.T) {
-	d := watch(t, Options{Socket: "/engine.sock"})
-	remote := watch(t, Options{Socket: "tcp://192.0.2.7:2375"})
+	local, remote := updaterOf("unix:///engine.sock"), updaterOf("tcp://192.0.2.7:2375")
 	var self, host replace.Container
 	check(t,
 		json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"front"},"NetworkSettings":{"Networks":{"front":{"Gateway":"172.18.0.1"}}}}`), &self.InspectResponse))
 	check(t,
 		json.Unmarshal([]byte(`{"Id":"self","HostConfig":{"NetworkMode":"host"},"NetworkSettings":{"Networks":{"host":{}}}}`), &host.InspectResponse))
 	for name, test := range map[string]struct {
-		docker *Docker
-		facts  replace.Facts
-		want   string
+		updater *updater
+		facts   replace.Facts
+		want    string
 	}{
-		"on the machine": {d, replace.Facts{Target: host}, here},
-		"in a container": {d, replace.Facts{Target: host, Others: []replace.Container{self}, Self: "self"},
+		"on the machine": {local, replace.Facts{Target: host}, here},
+		"in a container": {local, replace.Facts{Target: host, Others: []replace.Container{self}, Self: "self"},
 			"172.18.0.1"},
-		"in the network of the host": {d, replace.Facts{Target: host, Self: "self"}, here},
+		"in the network of the host": {local, replace.Facts{Target: host, Self: "self"}, here},
 		"on another machine":         {remote, replace.Facts{Target: host}, "192.0.2.7"},
 	} {
-		if got := test.docker.machine(test.facts); got != test.want {
+		if got := test.updater.machine(test.facts); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}

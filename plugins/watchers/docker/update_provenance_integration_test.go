@@ -66,7 +66,7 @@ func TestLabelsOfAnImageDoNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := watch(t, Options{Socket: l.Host, Update: true, Hooks: true, Compose: c.option})
-			d.liveness = soon
+			d.updater.liveness = soon
 			id := l.make(t, "web", "evil:1", shape{}, true)
 			defer l.Remove(t, "web")
 			if got := list(t, d)["web"].ImageLabels; !slices.Equal(got, slices.Sorted(maps.Keys(said))) {

@@ -14,13 +14,13 @@ import (
 // resolveLimit bounds how long the address of the engine is looked up.
 const resolveLimit = 2 * time.Second
 
-// reach returns the containers through which the engine is reached: a socket proxy that
+// proxies returns the containers through which the engine is reached: a socket proxy that
 // has the name or address of the endpoint, or that publishes its port.
-func (d *Docker) reach(ctx context.Context, f replace.Facts) map[string]bool {
-	if d.engine.at.network != "tcp" {
+func (u *updater) proxies(ctx context.Context, f replace.Facts) map[string]bool {
+	if u.engine.at.network != "tcp" {
 		return nil
 	}
-	host, port, err := net.SplitHostPort(d.engine.at.address)
+	host, port, err := net.SplitHostPort(u.engine.at.address)
 	if err != nil {
 		return nil
 	}
@@ -103,7 +103,7 @@ func loopback(host string) bool {
 }
 
 // noHelper says why no helper container can work; "" when it can, or none is needed.
-func (d *Docker) noHelper(f replace.Facts) string {
+func (u *updater) noHelper(f replace.Facts) string {
 	if !replace.NeedsHelper(f) {
 		return ""
 	}
@@ -112,12 +112,12 @@ func (d *Docker) noHelper(f replace.Facts) string {
 			return "the image of " + c.Name() + " does not exist any more: update it with compose"
 		}
 	}
-	host, _, err := net.SplitHostPort(d.engine.at.address)
-	if d.engine.at.network == "tcp" && err == nil && loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
+	host, _, err := net.SplitHostPort(u.engine.at.address)
+	if u.engine.at.network == "tcp" && err == nil && loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
 		return "it reaches the engine at " + host +
 			", which would be another place for that container: use the name of the socket proxy, or update it with compose"
 	}
-	if _, err := d.command(); err != nil {
+	if _, err := u.helperCommand(); err != nil {
 		return "its program is not known: " + err.Error()
 	}
 	return ""

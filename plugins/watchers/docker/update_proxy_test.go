@@ -10,8 +10,16 @@ import (
 	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
-	"github.com/dogwatch/dogwatch/sdk"
 )
+
+// updaterOf is an updater of the engine at an address, which it does not connect to.
+func updaterOf(address string) *updater {
+	scheme, address, _ := strings.Cut(address, "://")
+	return &updater{
+		engine:        newEngine(endpoint{network: scheme, address: address}, "", false),
+		helperCommand: func() ([]string, error) { return []string{"dogwatch"}, nil },
+	}
+}
 
 // placed is a container in a network.
 func placed(id, name string, mode container.NetworkMode, e *network.EndpointSettings) replace.Container {
@@ -27,7 +35,7 @@ func placed(id, name string, mode container.NetworkMode, e *network.EndpointSett
 	return c
 }
 
-func TestReachFindsTheSocketProxy(t *testing.T) {
+func TestProxiesFindTheSocketProxy(t *testing.T) {
 	proxy := placed("a", "p-engine-1", "engine", &network.EndpointSettings{
 		Aliases: []string{"engine"}, IPAddress: "10.7.0.2",
 	})
@@ -45,10 +53,8 @@ func TestReachFindsTheSocketProxy(t *testing.T) {
 		"tcp://192.0.2.1:2375":         nil,
 		"unix:///var/run/docker.sock2": nil,
 	} {
-		d, err := New(sdk.Env{Warn: func(string) {}}, Options{Socket: host})
-		check(t, err)
 		var got []string
-		found := d.reach(t.Context(), f)
+		found := updaterOf(host).proxies(t.Context(), f)
 		for _, c := range append([]replace.Container{dog}, f.Others...) {
 			if found[c.ID] {
 				got = append(got, c.Name())
@@ -77,9 +83,7 @@ func TestNoHelperSaysWhy(t *testing.T) {
 		"loopback":             {dog, "tcp://127.0.0.1:2375", dog.ID, "127.0.0.1"},
 		"loopback of the host": {host, "tcp://localhost:2375", dog.ID, ""},
 	} {
-		d, err := New(sdk.Env{Warn: func(string) {}}, Options{Socket: c.at})
-		check(t, err)
-		if got := d.noHelper(replace.Facts{Target: c.target, Self: c.self}); (got == "") != (c.want == "") ||
+		if got := updaterOf(c.at).noHelper(replace.Facts{Target: c.target, Self: c.self}); (got == "") != (c.want == "") ||
 			!strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}

@@ -48,16 +48,17 @@ func TestPullEndsWhenItStalls(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			d := watch(t, Options{Socket: server.URL, Update: true})
-			d.engine.silence = silence
+			address := strings.TrimPrefix(server.URL, "http://")
+			e := newEngine(endpoint{network: "tcp", address: address}, "", true)
+			e.silence = silence
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if test.cancel {
-				d.engine.silence = time.Hour
+				e.silence = time.Hour
 				time.AfterFunc(silence/4, cancel)
 			}
 			began := time.Now()
-			err := d.engine.pull(ctx, "app", "sha256:1", sdk.Credentials{}, func(watcher.StepProgress) {})
+			err := e.pull(ctx, "app", "sha256:1", sdk.Credentials{}, func(watcher.StepProgress) {})
 			switch {
 			case !test.stalls && err != nil, test.stalls && (err == nil || !strings.Contains(err.Error(), test.text)):
 				t.Errorf("after %s: %v", time.Since(began), err)

@@ -24,9 +24,9 @@ const (
 
 // Recover implements watcher.Updater. Once all new containers worked it finishes
 // forward; before that it returns to the old ones. What is true is what the engine says.
-func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+func (u *updater) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
 	r := &replacement{
-		Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID,
+		updater: u, op: op, journal: journal, imageID: op.Request.Image.ID,
 		created: map[string]string{}, old: map[string]replace.Container{}, stopping: map[string]bool{},
 	}
 	var err error
@@ -34,15 +34,15 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		return watcher.Outcome{}, err
 	}
 	if r.files.Command != nil || !r.files.Edit.Empty() {
-		all, err := d.engine.containers(ctx, true)
+		all, err := u.engine.containers(ctx, true)
 		if err != nil {
 			return watcher.Outcome{}, err
 		}
-		r.files.Guard = d.composeGuard(d.self(ctx, all), all)
+		r.files.Guard = u.composeGuard(u.self(ctx, all), all)
 	}
 	r.editBegun = edited(op)
 	changed := r.remember()
-	defer d.replacing.begin(r)()
+	defer u.replacing.begin(op, r.old)()
 	if handedOver(op.Plan) {
 		out, err := r.recoverHandover(ctx)
 		return r.uneditUnlessUpdated(ctx, out, err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ type handover struct {
 	Operation string
 	Helper    string // its own name
 	UserAgent string
-	Options   Options
+	Options   json.RawMessage // of the watcher
 	Request   watcher.UpdateRequest
 	Plan      watcher.Plan
 }
@@ -43,12 +42,6 @@ const handoverVariable = "DOGWATCH_HANDOVER"
 
 // factOutcome is how the helper says that the operation ended, once that is known.
 const factOutcome = "outcome"
-
-// helperCommand is how this program serves as a helper, see Handover.
-func helperCommand() ([]string, error) {
-	program, err := os.Executable()
-	return []string{program, "plugin", "handover"}, err
-}
 
 // handOver takes the steps of a plan that a helper finishes.
 func (r *replacement) handOver(ctx context.Context, f replace.Facts, plan watcher.Plan) (watcher.Outcome, error) {
@@ -132,15 +125,17 @@ func (r *replacement) helperSpec(ctx context.Context, f replace.Facts) (replace.
 	if i := slices.IndexFunc(f.Others, func(c replace.Container) bool { return c.ID == f.Self }); i >= 0 {
 		self = f.Others[i]
 	}
-	job := handover{
-		Operation: r.op.ID, Helper: r.helper(), UserAgent: r.engine.userAgent, Options: r.options, Request: r.op.Request,
+	options, err := json.Marshal(r.helperOptions(r.engine.at.String()))
+	if err != nil {
+		return replace.Spec{}, err
 	}
-	job.Options.Socket, job.Options.Host = r.engine.at.String(), "" // whatever its environment is
+	job := handover{
+		Operation: r.op.ID, Helper: r.helper(), UserAgent: r.engine.userAgent, Options: options, Request: r.op.Request,
+	}
 	job.Request.ContainerID = f.Target.ID
 	job.Request.Image.ID, job.Request.Image.Config = r.imageID, nil
 	job.Request.Credentials = sdk.Credentials{}
-	// The compose file is changed by now, and it is not there where the helper runs.
-	job.Options.Compose, job.Request.Rules.Compose = "", nil
+	job.Request.Rules.Compose = nil // the file is changed by now
 	inner := f
 	inner.Self, inner.Compose = "", replace.Compose{}
 	job.Plan = replace.Plan(inner, job.Request)
@@ -152,7 +147,7 @@ func (r *replacement) helperSpec(ctx context.Context, f replace.Facts) (replace.
 	if err != nil {
 		return replace.Spec{}, err
 	}
-	command, err := r.command()
+	command, err := r.helperCommand()
 	if err != nil {
 		return replace.Spec{}, err
 	}

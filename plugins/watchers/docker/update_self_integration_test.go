@@ -66,8 +66,8 @@ func in(id string) func(context.Context, []container.Summary) []string {
 // in is the watcher in a container.
 func (k *kennel) in(t *testing.T, own string) *Docker {
 	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: composeRequest})
-	d.own = in(own)
-	d.command = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
+	d.updater.whereabouts = in(own)
+	d.updater.helperCommand = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
 	return d
 }
 

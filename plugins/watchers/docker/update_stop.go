@@ -168,13 +168,13 @@ func (r *replacement) removeImage(ctx context.Context, id string) error {
 
 // backups returns those of all containers that are kept predecessors of the one called name,
 // the newest first: the ones whose ids its label has, and which a user has not renamed.
-func (d *Docker) backups(ctx context.Context, name string, all []container.Summary) ([]container.Summary, error) {
+func (u *updater) backups(ctx context.Context, name string, all []container.Summary) ([]container.Summary, error) {
 	var found []container.Summary
 	for _, holder := range all {
 		if containerName(holder) != name {
 			continue
 		}
-		labels, err := d.inspector.counting(ctx, holder.Labels, holder.ImageID, holder.ImageManifestDescriptor)
+		labels, err := u.images.counting(ctx, holder.Labels, holder.ImageID, holder.ImageManifestDescriptor)
 		if err != nil {
 			return nil, err
 		}
@@ -190,23 +190,23 @@ func (d *Docker) backups(ctx context.Context, name string, all []container.Summa
 }
 
 // backupsNow is backups of what the engine has by now.
-func (d *Docker) backupsNow(ctx context.Context, name string) ([]container.Summary, error) {
-	all, err := d.engine.containers(ctx, true)
+func (u *updater) backupsNow(ctx context.Context, name string) ([]container.Summary, error) {
+	all, err := u.engine.containers(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	return d.backups(ctx, name, all)
+	return u.backups(ctx, name, all)
 }
 
 // kept describes the kept predecessors of a container.
-func (d *Docker) kept(ctx context.Context, name string, all []container.Summary) ([]watcher.Backup, error) {
-	found, err := d.backups(ctx, name, all)
+func (u *updater) kept(ctx context.Context, name string, all []container.Summary) ([]watcher.Backup, error) {
+	found, err := u.backups(ctx, name, all)
 	if err != nil {
 		return nil, err
 	}
 	var backups []watcher.Backup
 	for _, c := range found {
-		got, err := d.engine.sized(ctx, c.ID)
+		got, err := u.engine.sized(ctx, c.ID)
 		switch {
 		case hasStatus(err, http.StatusNotFound):
 			continue
