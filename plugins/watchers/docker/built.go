@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 )
 
 // made is how an image came to its engine, as far as that says so.
@@ -91,7 +92,7 @@ func isOfficial(ref reference.Reference) bool {
 // isComposeName reports whether Docker Compose gives that name to the image that it builds for a
 // container: project-service, or project_service in version 1.
 func isComposeName(name string, labels map[string]string) bool {
-	project, service := labels[labelProject], labels[labelService]
+	project, service := labels[compose.LabelProject], labels[compose.LabelService]
 	return project != "" && service != "" && slices.Contains([]string{project + "-" + service, project + "_" + service},
 		name)
 }

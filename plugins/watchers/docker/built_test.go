@@ -11,12 +11,13 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 )
 
 // TestIsBuilt: by what is certain, in both image stores.
 func TestIsBuilt(t *testing.T) {
 	composed, tagged, identified := made{composed: true}, made{tagged: true}, made{tagged: true, identified: true}
-	labels := map[string]string{labelProject: "shop", labelService: "web"}
+	labels := map[string]string{compose.LabelProject: "shop", compose.LabelService: "web"}
 	for _, c := range []struct {
 		about, image string
 		made         made
@@ -41,7 +42,7 @@ func TestIsBuilt(t *testing.T) {
 		{"docker build, for a registry without a dot", "localhost:5000/web:1", tagged, nil, nil, false},
 		{"pulled", "nginx:1.25", made{}, []string{"nginx@sha256:1"}, nil, false},
 		{"pulled by compose, and called like its service", "mongo-express", made{}, []string{"mongo-express@sha256:1"},
-			map[string]string{labelProject: "mongo", labelService: "express"}, false},
+			map[string]string{compose.LabelProject: "mongo", compose.LabelService: "express"}, false},
 		{"pulled and tagged", "nginx:1.25", tagged, []string{"mirror.example.org/nginx@sha256:1"}, nil, false},
 		{"pulled in the store of containerd, where all are tagged", "nginx:1.25", tagged,
 			[]string{"nginx@sha256:1"}, nil, false},

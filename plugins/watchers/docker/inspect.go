@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -135,7 +136,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	}
 	labels := labelsOf(got)
 	f := facts{platform: platformOf(got), labels: newBrought(labels), made: made{
-		composed: labels[labelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
+		composed: labels[compose.LabelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
 	}}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
 		f.created = sdk.TimeOf(t)

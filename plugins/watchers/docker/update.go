@@ -48,6 +48,14 @@ type updater struct {
 	helperOptions func(address string) any
 }
 
+// newUpdater makes an updater that runs no hooks and leaves compose files alone. The functions
+// whereabouts, helperCommand and helperOptions are still to be set.
+func newUpdater(e *engine, i images, p *replacing, log hclog.Logger) *updater {
+	return &updater{
+		engine: e, images: i, replacing: p, log: log, liveness: defaultLiveness, stopMargin: defaultStopMargin,
+	}
+}
+
 // images are the images of an engine.
 type images interface {
 	// counting returns those of a container's labels that its image does not bring. own is the platform of the image
@@ -247,9 +255,7 @@ func (u *updater) capabilities(ctx context.Context) (replace.Engine, error) {
 		e.ReadOnly = "this watcher only reads: set its option update to true to let it replace containers"
 		return e, nil
 	}
-	err = u.engine.change(ctx, operation{"check for permission", "POST"}, change{
-		method: http.MethodPost, path: "/containers/dogwatch-permission-check/start",
-	})
+	err = u.engine.startMissing(ctx)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 	case hasStatus(err, http.StatusForbidden), hasStatus(err, http.StatusUnauthorized),

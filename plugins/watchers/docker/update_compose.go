@@ -16,17 +16,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// The labels of compose that are used here.
-const (
-	labelProject = "com.docker.compose.project"
-	labelService = "com.docker.compose.service"
-	labelNumber  = "com.docker.compose.container-number"
-	labelHash    = "com.docker.compose.config-hash"
-	labelOneOff  = "com.docker.compose.oneoff"
-	labelFile    = "dogwatch.compose.file"
-	labelFileWUD = "wud.compose.file"
-)
-
 // The values of the option compose. Without one it is off.
 const (
 	composeRequest = "request"
@@ -68,7 +57,7 @@ func (u *updater) withCompose(ctx context.Context, f *replace.Facts, req watcher
 	c.Rules = rules
 	labels := f.Target.Labels
 	managed := replace.Managed(f.Target)
-	named := labels[labelFile] != "" || labels[labelFileWUD] != "" || rules.Label != "" && labels[rules.Label] != ""
+	named := labels[compose.LabelFile] != "" || labels[compose.LabelFileWUD] != "" || rules.Label != "" && labels[rules.Label] != ""
 	if c.Absent = !managed && !named && rules.File == ""; c.Absent {
 		return nil
 	}
@@ -111,14 +100,14 @@ func (u *updater) edit(ctx context.Context, f *replace.Facts, req watcher.Update
 	labels := f.Target.Labels
 	if file := labels[c.Rules.Label]; c.Rules.Label != "" && file != "" {
 		labels = maps.Clone(labels)
-		labels[labelFile] = file
+		labels[compose.LabelFile] = file
 	}
 	read := compose.Guarded(c.Guard)
 	project, err := compose.Locate(labels, c.Rules.File, read)
 	var refused *compose.Error
 	if errors.As(err, &refused) && refused.Code == compose.FileMissing && c.Rules.File != "" {
 		// The configured file may be the same one at another path.
-		other, problem := compose.Locate(map[string]string{labelService: labels[labelService]}, c.Rules.File, read)
+		other, problem := compose.Locate(map[string]string{compose.LabelService: labels[compose.LabelService]}, c.Rules.File, read)
 		if problem == nil {
 			project, err = other, nil
 		}
@@ -195,7 +184,7 @@ func (u *updater) recreation(ctx context.Context, f *replace.Facts) error {
 	case command.Misfit(f.Engine.ManyNetworks) != "":
 		return block(command.Misfit(f.Engine.ManyNetworks))
 	}
-	c.Command, c.Number = command, labels[labelNumber]
+	c.Command, c.Number = command, labels[compose.LabelNumber]
 	return nil
 }
 
@@ -204,8 +193,8 @@ func (u *updater) composeFor(
 	ctx context.Context, labels map[string]string, scale int, guard heldfile.Guard,
 ) (*compose.Command, error) {
 	labels = maps.Clone(labels)
-	delete(labels, labelFile) // which is the one to edit, not all that the project has
-	delete(labels, labelFileWUD)
+	delete(labels, compose.LabelFile) // which is the one to edit, not all that the project has
+	delete(labels, compose.LabelFileWUD)
 	read := compose.Guarded(guard)
 	project, err := compose.Locate(labels, "", read)
 	if err != nil {
@@ -215,7 +204,7 @@ func (u *updater) composeFor(
 	if err != nil {
 		return nil, err
 	}
-	command := compose.NewCommand(tool, project, labels[labelProject], scale)
+	command := compose.NewCommand(tool, project, labels[compose.LabelProject], scale)
 	command.First = compose.IsFirst(ctx, tool)
 	command.Profiles = project.Profiles(read)
 	return &command, command.Check(read)
@@ -231,7 +220,7 @@ func (u *updater) service(ctx context.Context, labels map[string]string) ([]cont
 	var found []container.Summary
 	for _, c := range all {
 		same := func() bool {
-			return c.Labels[labelProject] == labels[labelProject] && c.Labels[labelService] == labels[labelService]
+			return c.Labels[compose.LabelProject] == labels[compose.LabelProject] && c.Labels[compose.LabelService] == labels[compose.LabelService]
 		}
 		if !same() {
 			continue
@@ -239,7 +228,7 @@ func (u *updater) service(ctx context.Context, labels map[string]string) ([]cont
 		if c.Labels, err = u.images.counting(ctx, c.Labels, c.ImageID, c.ImageManifestDescriptor); err != nil {
 			return nil, err
 		}
-		if same() && c.Labels[labelOneOff] != "True" {
+		if same() && c.Labels[compose.LabelOneOff] != "True" {
 			found = append(found, c)
 		}
 	}
@@ -340,7 +329,7 @@ func (r *replacement) uneditUnlessUpdated(
 // old container's label says, the label of the new one can be made in the same way.
 func (r *replacement) composeHash(ctx context.Context) {
 	labels := r.old[r.op.Plan.Name].Labels
-	if r.files.Rules == nil || r.files.Command != nil || labels[labelHash] == "" {
+	if r.files.Rules == nil || r.files.Command != nil || labels[compose.LabelHash] == "" {
 		return
 	}
 	host, err := r.engine.at.dockerHost()
@@ -351,7 +340,7 @@ func (r *replacement) composeHash(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if hash, err := command.Hash(ctx, host); err == nil && hash == labels[labelHash] {
+	if hash, err := command.Hash(ctx, host); err == nil && hash == labels[compose.LabelHash] {
 		r.hash = func(ctx context.Context) (string, error) { return command.Hash(ctx, host) }
 	}
 }
@@ -368,5 +357,5 @@ func (r *replacement) labelCompose(ctx context.Context, labels map[string]string
 		r.log.Debug("compose says no hash of the new configuration", "error", err)
 		return
 	}
-	labels[labelHash] = hash
+	labels[compose.LabelHash] = hash
 }

@@ -134,7 +134,7 @@ func (r *replacement) secrets(c replace.Container) []string {
 func (r *replacement) slot(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
 	all, err := r.service(ctx, labels)
 	return slices.DeleteFunc(all, func(c container.Summary) bool {
-		return c.Labels[labelNumber] != labels[labelNumber]
+		return c.Labels[compose.LabelNumber] != labels[compose.LabelNumber]
 	}), err
 }
 
@@ -180,7 +180,7 @@ func (r *replacement) restoreByCommand(ctx context.Context) (string, error) {
 		}
 	}
 	c := r.files.Command
-	labels := map[string]string{labelProject: c.Project, labelService: c.Service, labelNumber: r.files.Number}
+	labels := map[string]string{compose.LabelProject: c.Project, compose.LabelService: c.Service, compose.LabelNumber: r.files.Number}
 	found, err := r.slot(ctx, labels)
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -50,9 +51,9 @@ func (p *project) write(t *testing.T, file, text string) {
 
 func (p *project) labels() map[string]string {
 	return map[string]string{
-		labelProject: "home", labelService: "web", labelNumber: "1", labelOneOff: "False",
+		compose.LabelProject: "home", compose.LabelService: "web", compose.LabelNumber: "1", compose.LabelOneOff: "False",
 		"com.docker.compose.project.config_files": p.file,
-		"com.docker.compose.project.working_dir":  filepath.Dir(p.file), labelHash: strings.Repeat("a", 64),
+		"com.docker.compose.project.working_dir":  filepath.Dir(p.file), compose.LabelHash: strings.Repeat("a", 64),
 	}
 }
 
@@ -102,7 +103,7 @@ func TestUpdateEditsTheComposeFile(t *testing.T) {
 		if backup, err := os.ReadFile(p.file + ".back"); err != nil || string(backup) != composeText {
 			t.Errorf("backup: %s, %v", backup, err)
 		}
-		if got := l.inspect(t, "web").Config.Labels[labelHash]; got != strings.Repeat("a", 64) {
+		if got := l.inspect(t, "web").Config.Labels[compose.LabelHash]; got != strings.Repeat("a", 64) {
 			t.Errorf("the hash is %s though nothing says what it would be", got)
 		}
 		// Back again, as a rollback does it.
@@ -410,7 +411,7 @@ func (l *lab) testComposeProfile(t *testing.T) {
 func (l *lab) container(t *testing.T, service string) container.InspectResponse {
 	t.Helper()
 	found, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true, Filters: filters.NewArgs(
-		filters.Arg("label", labelProject+"=home"), filters.Arg("label", labelService+"="+service),
+		filters.Arg("label", compose.LabelProject+"=home"), filters.Arg("label", compose.LabelService+"="+service),
 	)})
 	if check(t, err); len(found) != 1 {
 		t.Fatalf("%d containers of %s", len(found), service)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -111,6 +112,33 @@ const (
 func (e *engine) post(ctx context.Context, what, path string, values url.Values, in, out any) error {
 	return e.change(ctx, operation{what, "POST"}, change{
 		method: http.MethodPost, path: path, query: values, in: in, out: out, limit: changeLimit,
+	})
+}
+
+// stop stops a container, which may take limit.
+func (e *engine) stop(ctx context.Context, name, id string, limit time.Duration) error {
+	return e.change(ctx, operation{"stop " + name, "POST"},
+		change{method: http.MethodPost, path: "/containers/" + id + "/stop", limit: limit})
+}
+
+// startMissing requests to start a container that does not exist: what refuses the request takes no changes.
+func (e *engine) startMissing(ctx context.Context) error {
+	return e.change(ctx, operation{"check for permission", "POST"}, change{
+		method: http.MethodPost, path: "/containers/dogwatch-permission-check/start",
+	})
+}
+
+// exec describes a command that runs, or ran, in a container.
+func (e *engine) exec(ctx context.Context, what, id string) (state container.ExecInspect, err error) {
+	err = e.change(ctx, operation{"inspect " + what, "EXEC"}, change{
+		method: http.MethodGet, path: "/exec/" + id + "/json", out: &state,
+	})
+	return state, err
+}
+
+func (e *engine) removeImage(ctx context.Context, id string) error {
+	return e.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{
+		method: http.MethodDelete, path: "/images/" + id, limit: changeLimit,
 	})
 }
 

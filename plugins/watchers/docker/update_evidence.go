@@ -94,7 +94,7 @@ func (r *replacement) newOf(ctx context.Context, name string) string {
 	}
 	c := r.files.Command // which failed before it said what it had created
 	found, err := r.slot(ctx, map[string]string{
-		labelProject: c.Project, labelService: c.Service, labelNumber: r.files.Number,
+		compose.LabelProject: c.Project, compose.LabelService: c.Service, compose.LabelNumber: r.files.Number,
 	})
 	found = slices.DeleteFunc(found, func(s container.Summary) bool { return s.ID == old.ID })
 	if err != nil || len(found) != 1 {
@@ -108,6 +108,9 @@ func restarted(c container.InspectResponse) bool {
 	return c.RestartCount > 0 && c.State.Running && !c.State.Restarting
 }
 
+// pastLimit bounds the requests for events that are over.
+const pastLimit = 5 * time.Second
+
 // lastExit is the exit code with which a container ended before its last start, as the events that the engine
 // remembers say; known is false where they do not.
 func (e *engine) lastExit(ctx context.Context, c container.InspectResponse) (code int, known bool) {
@@ -117,7 +120,7 @@ func (e *engine) lastExit(ctx context.Context, c container.InspectResponse) (cod
 	if errors.Join(err, other, third) != nil {
 		return 0, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
+	ctx, cancel := context.WithTimeout(ctx, pastLimit)
 	defer cancel()
 	read := func(ctx context.Context, api *client.Client) (string, error) {
 		response, err := e.send(ctx, api, change{

@@ -57,10 +57,8 @@ func (r *replacement) execute(ctx context.Context, what, id string, command []st
 		return err
 	}
 	for {
-		var state container.ExecInspect
-		if err := r.engine.change(ctx, operation{"inspect " + what, "EXEC"}, change{
-			method: http.MethodGet, path: "/exec/" + made.ID + "/json", out: &state,
-		}); err != nil {
+		state, err := r.engine.exec(ctx, what, made.ID)
+		if err != nil {
 			return err
 		}
 		if !state.Running {

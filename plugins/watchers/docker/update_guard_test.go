@@ -137,7 +137,7 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 			labels := p.labels()
 			if c.linked {
 				check(t, os.Symlink("..", filepath.Join(dir, "data/sub")))
-				labels[labelFile] = "data/sub/compose.yml"
+				labels[compose.LabelFile] = "data/sub/compose.yml"
 			}
 			options := Options{Socket: l.Host, Update: true, Compose: composeRequest}
 			if c.trusted {

@@ -168,9 +168,6 @@ func (l *lab) testPublishedPort(t *testing.T) {
 	if out.State != watcher.Updated || len(ports) != 2 || !slices.ContainsFunc(ports, set) {
 		t.Errorf("%+v; published: %v", out, c.NetworkSettings.Ports)
 	}
-	if err := published(c, c); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestUpdateComparesPublishedPorts also where it does not know why one is missing.

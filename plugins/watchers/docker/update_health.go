@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// liveness is how long a new container has to stay up at least.
-	liveness = 2 * time.Second
+	// defaultLiveness is how long a new container has to stay up at least.
+	defaultLiveness = 2 * time.Second
 	// healthWindow is how long it may take to become healthy, if nothing else is set.
 	healthWindow = 2 * time.Minute
 	// healthInterval is the time between two looks at it.
@@ -202,6 +202,6 @@ func flaps(log []*container.HealthcheckResult) bool {
 	}
 	last := log[len(log)-1].End
 	return slices.ContainsFunc(log, func(r *container.HealthcheckResult) bool {
-		return r.ExitCode != 0 && last.Sub(r.End) < liveness
+		return r.ExitCode != 0 && last.Sub(r.End) < defaultLiveness
 	})
 }

@@ -24,7 +24,7 @@ func TestRecoverWithoutItsHelper(t *testing.T) {
 		{Step: watcher.Step{ID: "rename:web", Code: watcher.StepRename, Container: "web"}, Ended: true},
 		{
 			Step: watcher.Step{ID: "create:web", Code: watcher.StepCreate, Container: "web"}, Ended: true,
-			Facts: map[string]string{factNew: latest},
+			Facts: map[string]string{"new": latest},
 		},
 		{Step: watcher.Step{ID: "stop:web", Code: watcher.StepStop, Container: "web"}},
 	}

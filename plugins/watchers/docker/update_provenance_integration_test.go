@@ -13,6 +13,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -22,8 +23,8 @@ func claims(file string) map[string]string {
 	return map[string]string{
 		"dogwatch.update": "auto", "dogwatch.update.minage": "0", "dogwatch.update.acknowledge": replace.BlockData,
 		"dogwatch.probe.http": "http://192.0.2.1/", "dogwatch.hook.pre": "touch /tmp/owned",
-		replace.HelperLabel: "op1", labelFile: file, labelFileWUD: file, "stack.file": file,
-		labelProject: "home", labelService: "web", labelNumber: "1", labelHash: strings.Repeat("a", 64),
+		replace.HelperLabel: "op1", compose.LabelFile: file, compose.LabelFileWUD: file, "stack.file": file,
+		compose.LabelProject: "home", compose.LabelService: "web", compose.LabelNumber: "1", compose.LabelHash: strings.Repeat("a", 64),
 		"com.docker.compose.project.config_files": file, "com.docker.compose.project.working_dir": filepath.Dir(file),
 		"com.docker.compose.project.environment_file": filepath.Join(filepath.Dir(file), "stolen.env"),
 		"com.docker.compose.depends_on":               "db:service_started:true",
@@ -168,7 +169,7 @@ services:
 	l.new = l.Image(t, "built:2")
 	c := list(t, l.docker)[composed("home_web_1")]
 	for name, brought := range map[string]bool{
-		labelProject: true, labelService: true, "dogwatch.update": true, labelHash: false, labelNumber: false,
+		compose.LabelProject: true, compose.LabelService: true, "dogwatch.update": true, compose.LabelHash: false, compose.LabelNumber: false,
 	} {
 		if slices.Contains(c.ImageLabels, name) != brought {
 			t.Errorf("the image brings %v", c.ImageLabels)
@@ -186,7 +187,7 @@ services:
 	}
 	p.want(t, strings.Replace(text, "built:1", "built:2", 1))
 	labels := l.inspect(t, composed("home_web_1")).Config.Labels
-	if labels[labelProject] != "home" || labels[labelService] != "web" || labels["dogwatch.update"] != "" {
+	if labels[compose.LabelProject] != "home" || labels[compose.LabelService] != "web" || labels["dogwatch.update"] != "" {
 		t.Errorf("the new container has the labels %v", labels)
 	}
 	p.up(t, "web")
@@ -216,9 +217,9 @@ func TestProvenanceCostsNoRequest(t *testing.T) {
 	alone := count()
 	labels := p.labels()
 	for i := range 5 {
-		labels[labelNumber] = strconv.Itoa(i + 2)
+		labels[compose.LabelNumber] = strconv.Itoa(i + 2)
 		labels["com.docker.compose.depends_on"] = "web:service_started:true"
-		l.make(t, "other"+labels[labelNumber], "app:1", shape{Config: container.Config{Labels: labels}}, true)
+		l.make(t, "other"+labels[compose.LabelNumber], "app:1", shape{Config: container.Config{Labels: labels}}, true)
 	}
 	if got := count(); got != alone+5 {
 		t.Errorf("%d requests alone, %d with five others of the project", alone, got)

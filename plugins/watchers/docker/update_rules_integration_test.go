@@ -213,7 +213,8 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 		}
 	}
 	l.Restart(t)
-	check(t, l.docker.engine.change(t.Context(), operation{"ping", "PING"}, change{method: "GET", path: "/_ping"}))
+	_, err := l.docker.engine.about(t.Context())
+	check(t, err)
 	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)
 	for _, c := range all {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -336,7 +337,7 @@ func TestSelfUpdateEditsTheComposeFile(t *testing.T) {
 			text := "services:\n  dog:\n    image: %s # the watcher\n"
 			check(t, os.WriteFile(file, fmt.Appendf(nil, text, "app:1"), 0o600))
 			id := k.dog(t, shape{Config: container.Config{Labels: map[string]string{
-				labelProject: "p", labelService: "dog", "com.docker.compose.project.config_files": file,
+				compose.LabelProject: "p", compose.LabelService: "dog", "com.docker.compose.project.config_files": file,
 				"com.docker.compose.project.working_dir": filepath.Dir(file),
 			}}})
 			req := k.request(id)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// stopMargin is how much longer a stop may take than the container's own timeout.
-	stopMargin = time.Minute
+	// defaultStopMargin is how much longer a stop may take than the container's own timeout.
+	defaultStopMargin = time.Minute
 	// killMargin is how much longer a container may run, of which an engine that was asked to stop it kills what is
 	// left.
 	killMargin = 10 * time.Second
@@ -32,8 +32,7 @@ const (
 // answered is followed to its end. The container may take limit, and endless for ever.
 func (r *replacement) stop(ctx context.Context, c container.InspectResponse, limit time.Duration) error {
 	name, patience := strings.TrimPrefix(c.Name, "/"), max(0, limit)+r.stopMargin
-	err := r.engine.change(ctx, operation{"stop " + name, "POST"},
-		change{method: http.MethodPost, path: "/containers/" + c.ID + "/stop", limit: patience})
+	err := r.engine.stop(ctx, name, c.ID, patience)
 	if err == nil || isResponse(err) || ctx.Err() != nil {
 		return err
 	}
@@ -157,9 +156,7 @@ func (r *replacement) prune(ctx context.Context) error {
 }
 
 func (r *replacement) removeImage(ctx context.Context, id string) error {
-	err := r.engine.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{
-		method: http.MethodDelete, path: "/images/" + id, limit: changeLimit,
-	})
+	err := r.engine.removeImage(ctx, id)
 	if hasStatus(err, http.StatusConflict) || hasStatus(err, http.StatusNotFound) {
 		return nil
 	}

@@ -18,33 +18,22 @@ var _ watcher.Updater = (*Docker)(nil)
 
 // newUpdater makes what updates containers as the options say.
 func (d *Docker) newUpdater(o Options) *updater {
-	return &updater{
-		engine:    d.engine,
-		images:    d.inspector,
-		log:       d.log,
-		replacing: &d.replacing,
-
-		hooks:          o.Hooks,
-		compose:        o.Compose,
-		composeTrusted: o.ComposeTrusted,
-
-		liveness:   liveness,
-		stopMargin: stopMargin,
-
-		whereabouts: func(ctx context.Context, all []container.Summary) []string {
-			return tracesHere().containers(ctx, d.engine, all)
-		},
-		helperCommand: func() ([]string, error) {
-			program, err := os.Executable()
-			return []string{program, "plugin", "handover"}, err
-		},
-		helperOptions: func(address string) any {
-			// Its environment may name another engine, and compose files are not there where it runs.
-			o := o
-			o.Socket, o.Host, o.Compose = address, "", ""
-			return o
-		},
+	u := newUpdater(d.engine, d.inspector, &d.replacing, d.log)
+	u.hooks, u.compose, u.composeTrusted = o.Hooks, o.Compose, o.ComposeTrusted
+	u.whereabouts = func(ctx context.Context, all []container.Summary) []string {
+		return tracesHere().containers(ctx, d.engine, all)
 	}
+	u.helperCommand = func() ([]string, error) {
+		program, err := os.Executable()
+		return []string{program, "plugin", "handover"}, err
+	}
+	u.helperOptions = func(address string) any {
+		// Its environment may name another engine, and compose files are not there where it runs.
+		o := o
+		o.Socket, o.Host, o.Compose = address, "", ""
+		return o
+	}
+	return u
 }
 
 // Plan implements watcher.Updater. It costs one request for each container of the engine.

@@ -20,14 +20,21 @@ import (
 
 // The labels that Docker Compose gives to containers.
 const (
-	labelService    = "com.docker.compose.service"
+	LabelProject    = "com.docker.compose.project"
+	LabelService    = "com.docker.compose.service"
+	LabelNumber     = "com.docker.compose.container-number"
+	LabelHash       = "com.docker.compose.config-hash"
+	LabelOneOff     = "com.docker.compose.oneoff"
 	labelFiles      = "com.docker.compose.project.config_files"
 	labelWorkingDir = "com.docker.compose.project.working_dir"
 	labelEnvFiles   = "com.docker.compose.project.environment_file"
 )
 
-// fileLabels name the compose file of a container, the first that is there counts.
-func fileLabels() []string { return []string{"dogwatch.compose.file", "wud.compose.file"} }
+// The labels that name the compose file of a container: the first that is there counts.
+const (
+	LabelFile    = "dogwatch.compose.file"
+	LabelFileWUD = "wud.compose.file"
+)
 
 // The codes of an Error.
 const (
@@ -144,7 +151,7 @@ func Locate(labels map[string]string, fallback string, read Reader) (Project, er
 	if read == nil {
 		read = ReadFile
 	}
-	p := Project{Service: labels[labelService], WorkingDir: labels[labelWorkingDir]}
+	p := Project{Service: labels[LabelService], WorkingDir: labels[labelWorkingDir]}
 	files, err := p.fileNames(labels, fallback, read)
 	if err != nil {
 		return Project{}, err
@@ -177,7 +184,7 @@ func Locate(labels map[string]string, fallback string, read Reader) (Project, er
 
 // fileNames returns the compose files as they are named.
 func (p Project) fileNames(labels map[string]string, fallback string, read Reader) ([]string, error) {
-	for _, label := range fileLabels() {
+	for _, label := range []string{LabelFile, LabelFileWUD} {
 		if file := strings.TrimSpace(labels[label]); file != "" {
 			return []string{file}, nil
 		}
@@ -200,7 +207,7 @@ func (p Project) fileNames(labels map[string]string, fallback string, read Reade
 	case fallback != "":
 		return []string{fallback}, nil
 	}
-	return nil, refuse(FileMissing, "", 0, "the container names no compose file: give it the label %s", fileLabels()[0])
+	return nil, refuse(FileMissing, "", 0, "the container names no compose file: give it the label %s", LabelFile)
 }
 
 // absolute returns the path of a file that Compose named from its working directory.

@@ -82,7 +82,7 @@ func (e *editor) image(service string) (place, error) {
 	case !def.found && e.files.includes():
 		return place{},
 			refuse(IncludeUnsupported, first, 0,
-				"the service %s may be in a file that is included: name that file by the label %s", service, fileLabels()[0])
+				"the service %s may be in a file that is included: name that file by the label %s", service, LabelFile)
 	case !def.found:
 		return place{},
 			refuse(ServiceUnknown, first, 0,

@@ -59,7 +59,7 @@ func readLayout(t *testing.T, path string) layout {
 		writeFile(t, filepath.Join(l.dir, f.Name), text)
 	}
 	l.project, err = Locate(map[string]string{
-		labelService: "web", labelWorkingDir: l.dir, labelFiles: strings.Join(names, ","),
+		LabelService: "web", labelWorkingDir: l.dir, labelFiles: strings.Join(names, ","),
 	}, "", nil)
 	if err != nil {
 		t.Fatal(err)

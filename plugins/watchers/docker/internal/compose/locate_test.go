@@ -28,7 +28,7 @@ func TestLocateFindsTheFilesOfAContainer(t *testing.T) {
 		code     string
 	}{
 		"one file": {
-			labels: map[string]string{labelService: "web", labelFiles: "/srv/a/compose.yml", labelWorkingDir: "/srv/a"},
+			labels: map[string]string{LabelService: "web", labelFiles: "/srv/a/compose.yml", labelWorkingDir: "/srv/a"},
 			read:   there("/srv/a/compose.yml"),
 			want: Project{
 				Service: "web", Files: []string{"/srv/a/compose.yml"}, WorkingDir: "/srv/a", EnvFiles: []string{"/srv/a/.env"},
