@@ -1,14 +1,8 @@
 package docker
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/docker/docker/api/types/image"
-	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
@@ -26,42 +20,6 @@ type made struct {
 	tagged bool
 	// identified is whether the engine says that it has built the image, and never pulled or pushed it.
 	identified bool
-}
-
-// identityAPI is the version of the API since which the image store of containerd says that
-// (Docker Engine 29.2; ImageInspect of https://github.com/moby/moby/blob/master/api/swagger.yaml).
-const identityAPI = "1.53"
-
-// imageOrigin is what such an engine says of where an image is from.
-type imageOrigin struct {
-	Identity struct {
-		// Build has the builds by BuildKit, Pull the repositories that the image was pulled from or pushed to.
-		Build, Pull []json.RawMessage
-	}
-}
-
-// imageBuilt inspects an image, and reports whether the engine says that it has built it, and never pulled or
-// pushed it.
-func (e *engine) imageBuilt(ctx context.Context, id string) (got image.InspectResponse, built bool, err error) {
-	var document bytes.Buffer
-	op := operation{"inspect image " + short(id), "IMAGES"}
-	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
-		e.mu.Lock()
-		if e.identity != nil {
-			api = e.identity
-		}
-		e.mu.Unlock()
-		document.Reset()
-		return api.ImageInspect(ctx, id, client.ImageInspectWithRawResponse(&document))
-	})
-	if err != nil {
-		return got, false, err
-	}
-	var from imageOrigin
-	if err := json.Unmarshal(document.Bytes(), &from); err != nil {
-		from = imageOrigin{} // what the client could read, another version writes in another way
-	}
-	return got, len(from.Identity.Build) > 0 && len(from.Identity.Pull) == 0, nil
 }
 
 // isBuilt reports whether an image was made on its engine's machine, by what is certain alone.

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 )
 
 // TestIsBuilt: by what is certain, in both image stores.
@@ -54,7 +55,7 @@ func TestIsBuilt(t *testing.T) {
 		{"pinned", "nginx@sha256:" + "11111111111111111111111111111111" + "11111111111111111111111111111111", tagged,
 			nil, nil, false},
 	} {
-		ref, err := parseReference(c.image)
+		ref, err := engine.ParseReference(c.image)
 		if err != nil {
 			t.Fatal(err)
 		}

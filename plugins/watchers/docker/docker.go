@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -45,11 +47,11 @@ func Type() watcher.Type {
 type Docker struct {
 	all       bool
 	log       hclog.Logger
-	engine    *engine
+	engine    *engine.Engine
 	inspector *inspector
 	notified  notified
-	replacing replacing
-	updater   *updater
+	replacing update.Replacing
+	updater   *update.Updater
 	pause     func(ctx context.Context, attempt int) error
 }
 
@@ -63,7 +65,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	for _, w := range warnings {
 		env.Warn(w)
 	}
-	e := newEngine(at, env.UserAgent, o.Update)
+	e := engine.New(at, env.UserAgent, o.Update)
 	d := &Docker{
 		all:       o.WatchAll,
 		log:       env.Log,
@@ -77,7 +79,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 
 // Close drops the connections that are not in use.
 func (d *Docker) Close() error {
-	d.engine.close()
+	d.engine.Close()
 	return nil
 }
 
@@ -99,7 +101,7 @@ func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 	}
 	list := make([]watcher.Container, len(found))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrency)
+	group.SetLimit(engine.Concurrency)
 	for i, c := range found {
 		group.Go(func() (err error) {
 			list[i], err = d.describe(ctx, c, images[c.ImageID])
@@ -119,7 +121,7 @@ func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (watcher.Container, error) {
 	out := watcher.Container{
 		ID:      c.ID,
-		Name:    containerName(c),
+		Name:    engine.Name(c),
 		Status:  statusOf(c.State),
 		Created: createdAt(c),
 		Labels:  c.Labels,
@@ -135,12 +137,12 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	if err != nil {
 		return out, err
 	}
-	ref, err := parseReference(text)
+	ref, err := engine.ParseReference(text)
 	if err != nil {
 		problem = err
 		ref = reference.Reference{Path: text}
 	}
-	out.Image.Built = isBuilt(ref, about, c.Labels) || ref.Domain == localDomain && d.engine.isPodman()
+	out.Image.Built = isBuilt(ref, about, c.Labels) || ref.Domain == localDomain && d.engine.IsPodman()
 	out.Image.Host = ref.Domain
 	out.Image.Name = ref.Path
 	out.Image.Tag = tagOf(ref, about.tags)
@@ -155,11 +157,11 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 // containers returns what the watcher watches, as users know it: all containers, or those
 // that run. One that is being replaced belongs to them although the engine stopped it.
 func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
-	replacing := d.replacing.any()
-	found, err := d.engine.containers(ctx, d.all || replacing)
+	replacing := d.replacing.Any()
+	found, err := d.engine.Containers(ctx, d.all || replacing)
 	if err != nil {
 		return nil, err
 	}
 	// Without an operation the engine itself left out what does not run.
-	return d.replacing.apparent(found, d.all || !replacing), nil
+	return d.replacing.Apparent(found, d.all || !replacing), nil
 }

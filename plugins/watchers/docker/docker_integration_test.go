@@ -239,7 +239,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		}
 		for id, status := range stopped {
 			if status != "exited" {
-				t.Errorf("%s is %s", short(id), status)
+				t.Errorf("%.12s is %s", id, status)
 			}
 		}
 		id := before["web"].ID

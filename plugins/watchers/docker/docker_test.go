@@ -276,7 +276,7 @@ func TestOnlyReadRequestsAreSent(t *testing.T) {
 			t.Errorf("unexpected request %s", line)
 		}
 	}
-	api, err := d.engine.connect(t.Context())
+	api, err := d.engine.Connect(t.Context())
 	check(t, err)
 	if _, err := api.ContainersPrune(t.Context(), filters.Args{}); err == nil {
 		t.Error("a request that changes things was let through")

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -24,28 +25,9 @@ const (
 	maxSocketPath = 107
 )
 
-// endpoint is where an engine is.
-type endpoint struct {
-	network string      // "unix" or "tcp"
-	address string      // path of the socket, or host:port
-	prefix  string      // path in front of the API: "", "/docker"
-	tls     *tls.Config // nil when the connection is plain
-}
-
-// String is the endpoint as an option holds it. It holds no secret.
-func (e endpoint) String() string {
-	switch {
-	case e.network == "unix":
-		return "unix://" + e.address
-	case e.tls != nil:
-		return "https://" + e.address + e.prefix
-	}
-	return "http://" + e.address + e.prefix
-}
-
 // locate reads the address and the TLS files. The environment's DOCKER_HOST is the
 // address of last resort. Warnings name options that have no effect.
-func locate(o Options, dockerHost string) (endpoint, []string, error) {
+func locate(o Options, dockerHost string) (engine.Endpoint, []string, error) {
 	switch isDefault := o.Socket == "" || o.Socket == defaultSocket; {
 	case o.Host != "":
 		at, warnings, err := o.locate("host", o.Host)
@@ -68,7 +50,7 @@ func locate(o Options, dockerHost string) (endpoint, []string, error) {
 }
 
 // locate reads the address text, which is the value of an option.
-func (o Options) locate(option, text string) (endpoint, []string, error) {
+func (o Options) locate(option, text string) (engine.Endpoint, []string, error) {
 	var warnings []string
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
@@ -80,55 +62,55 @@ func (o Options) locate(option, text string) (endpoint, []string, error) {
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "unix":
 		if rest == "" || len(rest) > maxSocketPath {
-			return endpoint{}, nil,
+			return engine.Endpoint{}, nil,
 				sdk.Invalid(option, "the path of the socket must have 1 to %d characters, such as %s", maxSocketPath, defaultSocket)
 		}
 		if o.usesTLS() {
 			warnings = append(warnings, "cafile, certfile and keyfile have no effect on a unix socket")
 		}
-		return endpoint{network: "unix", address: rest}, warnings, nil
+		return engine.Endpoint{Network: "unix", Address: rest}, warnings, nil
 	case "tcp", "http", "https":
 		at, err := locateTCP(o, option, scheme, rest)
 		return at, warnings, err
 	case "ssh":
-		return endpoint{}, nil,
+		return engine.Endpoint{}, nil,
 			sdk.Invalid(option,
 				"ssh:// is not supported: forward the engine's socket with ssh -L, or let the engine listen with TLS")
 	}
-	return endpoint{}, nil,
+	return engine.Endpoint{}, nil,
 		sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, tcp://, http:// or https://", scheme)
 }
 
-func locateTCP(o Options, option, scheme, rest string) (endpoint, error) {
+func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) {
 	if ip, err := netip.ParseAddr(rest); err == nil && ip.Is6() {
 		rest = "[" + rest + "]"
 	}
 	u, err := url.Parse("tcp://" + rest)
 	if err != nil || u.Hostname() == "" {
-		return endpoint{},
+		return engine.Endpoint{},
 			sdk.Invalid(option, "is not an address: write it like engine.example.org or tcp://engine.example.org:%d", plainPort)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return endpoint{},
+		return engine.Endpoint{},
 			sdk.Invalid(option,
 				"an engine's address has no user, password, ? or #; the engine knows its clients by certificate, see certfile")
 	}
 	secure := scheme == "https" || o.usesTLS()
 	if secure && scheme == "http" {
-		return endpoint{},
+		return engine.Endpoint{},
 			sdk.Invalid(option, "http:// is without TLS, but cafile or certfile is set: write https:// or remove the files")
 	}
-	at := endpoint{network: "tcp", prefix: strings.TrimRight(u.Path, "/")}
+	at := engine.Endpoint{Network: "tcp", Prefix: strings.TrimRight(u.Path, "/")}
 	if secure {
-		if at.tls, err = o.tlsConfig(); err != nil {
-			return endpoint{}, err
+		if at.TLS, err = o.tlsConfig(); err != nil {
+			return engine.Endpoint{}, err
 		}
 	}
 	port := u.Port()
 	if port == "" {
 		port = strconv.Itoa(o.port(secure))
 	}
-	at.address = net.JoinHostPort(u.Hostname(), port)
+	at.Address = net.JoinHostPort(u.Hostname(), port)
 	return at, nil
 }
 

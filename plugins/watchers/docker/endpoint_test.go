@@ -68,8 +68,8 @@ func TestLocate(t *testing.T) {
 			if got := strings.Join(warnings, "; "); !strings.Contains(got, c.warning) || (c.warning == "") != (got == "") {
 				t.Errorf("warning %q, want %q", got, c.warning)
 			}
-			if secure := strings.HasPrefix(c.want, "https"); secure != (at.tls != nil) {
-				t.Errorf("TLS %v", at.tls)
+			if secure := strings.HasPrefix(c.want, "https"); secure != (at.TLS != nil) {
+				t.Errorf("TLS %v", at.TLS)
 			}
 		})
 	}
@@ -125,11 +125,11 @@ func TestLocateRejects(t *testing.T) {
 
 func TestDockerHost(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://env.example:1")
-	if d := watch(t, Options{Socket: defaultSocket, Port: plainPort}); d.engine.at.String() != "http://env.example:1" {
-		t.Errorf("at %s", d.engine.at)
+	if d := watch(t, Options{Socket: defaultSocket, Port: plainPort}); d.engine.Endpoint.String() != "http://env.example:1" {
+		t.Errorf("at %s", d.engine.Endpoint)
 	}
-	if d := watch(t, Options{Socket: "/explicit"}); d.engine.at.String() != "unix:///explicit" {
-		t.Errorf("at %s", d.engine.at)
+	if d := watch(t, Options{Socket: "/explicit"}); d.engine.Endpoint.String() != "unix:///explicit" {
+		t.Errorf("at %s", d.engine.Endpoint)
 	}
 	_, _, err := locate(Options{}, "ssh://env.example")
 	if err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") || !strings.Contains(err.Error(), "ssh -L") {
@@ -201,7 +201,7 @@ func TestTLS(t *testing.T) {
 					t.Errorf("%d containers", len(got))
 				}
 			default:
-				explains(t, err, c.kind, d.engine.at.address, c.text)
+				explains(t, err, c.kind, d.engine.Endpoint.Address, c.text)
 				message = err.Error()
 			}
 			for _, secret := range secrets(t, clientKey, foreignKey) {

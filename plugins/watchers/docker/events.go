@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -48,7 +49,7 @@ func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case hasNoEvents(err):
+		case engine.HasNoEvents(err):
 			return sdk.WithKind(sdk.ErrUnsupported, err)
 		case r.opened: // streams end for no reason: proxies cut what is idle
 			d.log.Debug("event stream ended, connecting again", "error", err)
@@ -119,7 +120,7 @@ func (e event) at() time.Time {
 func (r *eventReader) read(ctx context.Context) error {
 	r.opened, r.progress = false, false
 	defer func() { r.again = true }()
-	stream, err := r.docker.engine.events(ctx, r.last, slices.Concat(listActions, statusActions))
+	stream, err := r.docker.engine.Events(ctx, r.last, slices.Concat(listActions, statusActions))
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (r *eventReader) handle(ctx context.Context, e event) {
 	case !slices.Contains(statusActions, e.Action):
 		return
 	}
-	got, err := r.docker.engine.container(ctx, e.Actor.ID)
+	got, err := r.docker.engine.Container(ctx, e.Actor.ID)
 	if err != nil || got.ContainerJSONBase == nil || got.State == nil {
 		r.log.Debug("the status of a container is not known, it may be gone", "container", e.Actor.ID, "error", err)
 		return

@@ -1,11 +1,9 @@
 package docker
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -199,7 +198,7 @@ func TestWatchTimeoutOfHangingEngine(t *testing.T) {
 	e.Fail(enginesim.Events, enginesim.Fault{Hang: true})
 	d := watch(t, Options{Socket: serve(t, e)})
 	list(t, d)
-	d.engine.timeout = 50 * time.Millisecond
+	d.engine.Timeout = 50 * time.Millisecond
 	f := subscribe(t, d)
 	f.endPause()
 	f.endPause()
@@ -207,61 +206,6 @@ func TestWatchTimeoutOfHangingEngine(t *testing.T) {
 		t.Errorf("log: %s", f.log.text.String())
 	}
 }
-
-// A stream outlives the timeout of responses, however long it is idle.
-func TestEventsHaveNoTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		simulated := enginesim.New(enginesim.Config{})
-		if err := simulated.Populate(1, func(int) string { return "nginx:1.25" }); err != nil {
-			t.Fatal(err)
-		}
-		l := pipes{make(chan net.Conn), make(chan struct{})}
-		s := simulated.Serve(l)
-		defer s.Close()
-		e := newEngine(endpoint{network: "tcp", address: "engine:2375"}, "", false)
-		e.transport.next.DialContext = l.dial
-		stream, err := e.events(t.Context(), time.Time{}, []string{"die"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer stream.Close()
-		time.Sleep(24 * time.Hour)
-		if err := simulated.Remove("c0000"); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(stream).ReadString('\n'); err != nil || !strings.Contains(line, `"Action":"die"`) {
-			t.Errorf("read %s, %v", line, err)
-		}
-	})
-}
-
-// pipes is a listener without a network.
-type pipes struct {
-	calls  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.calls <- there:
-		return here, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.calls:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p pipes) Close() error   { close(p.closed); return nil }
-func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // What an engine never does: an event over several writes, several in one, garbage, an endless one.
 func TestWatchSkipsMalformedEvents(t *testing.T) {
@@ -357,7 +301,7 @@ func FuzzDocuments(f *testing.F) {
 	f.Add([]byte("{\"Actor\":7}\n\x00"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		reader := eventReader{
-			docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "", false)}, log: hclog.NewNullLogger(),
+			docker: &Docker{engine: engine.New(engine.Endpoint{Network: "unix", Address: "/none"}, "", false)}, log: hclog.NewNullLogger(),
 		}
 		reader.emit = func(e watcher.Event) {
 			if e.ContainerID == "" || e.Action != watcher.ActionChanged {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -38,7 +38,7 @@ type description struct {
 
 // inspector inspects images and caches what cannot change.
 type inspector struct {
-	engine *engine
+	engine *engine.Engine
 	log    hclog.Logger
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ type inspector struct {
 	origins map[string]string // by container id: the reference it was created from
 }
 
-func newInspector(e *engine, log hclog.Logger) *inspector {
+func newInspector(e *engine.Engine, log hclog.Logger) *inspector {
 	return &inspector{
 		engine: e, log: log,
 		facts: map[string]facts{}, others: map[otherImage]*brought{}, origins: map[string]string{},
@@ -68,17 +68,17 @@ func (i *inspector) images(ctx context.Context, containers []container.Summary) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	listed, err := i.engine.images(ctx)
+	listed, err := i.engine.Images(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, err
-	case hasStatus(err, http.StatusForbidden):
+	case engine.HasStatus(err, http.StatusForbidden):
 		all := map[string]description{}
 		for _, id := range ids {
 			all[id] = description{problem: err}
 		}
 		return all, nil
-	case err != nil && !isResponse(err) && !errors.Is(err, context.DeadlineExceeded):
+	case err != nil && !engine.IsResponse(err) && !errors.Is(err, context.DeadlineExceeded):
 		return nil, err
 	case err != nil: // one damaged image spoils the list for all, and some engines are slow to make it
 		i.log.Debug("images are asked for one by one", "error", err)
@@ -90,11 +90,11 @@ func (i *inspector) images(ctx context.Context, containers []container.Summary) 
 
 	found := make([]description, len(ids))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrency)
+	group.SetLimit(engine.Concurrency)
 	for n, id := range ids {
 		s, listed := byID[id]
 		if known, cached := i.known(id); listed && cached {
-			found[n] = description{facts: known, tags: names(s.RepoTags), digests: names(s.RepoDigests)}
+			found[n] = description{facts: known, tags: engine.Named(s.RepoTags), digests: engine.Named(s.RepoDigests)}
 			continue
 		}
 		group.Go(func() (err error) {
@@ -123,19 +123,19 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	if imageID == "" {
 		return description{problem: fmt.Errorf("the engine does not say which image this container runs")}, nil
 	}
-	got, built, err := i.engine.imageBuilt(ctx, imageID)
+	got, built, err := i.engine.ImageBuilt(ctx, imageID)
 	switch {
-	case hasStatus(err, http.StatusNotFound):
+	case engine.HasStatus(err, http.StatusNotFound):
 		return description{
-			problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", short(imageID)),
+			problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", engine.Short(imageID)),
 		}, nil
-	case isResponse(err):
+	case engine.IsResponse(err):
 		return description{problem: err}, nil
 	case err != nil:
 		return description{}, err
 	}
 	labels := labelsOf(got)
-	f := facts{platform: platformOf(got), labels: newBrought(labels), made: made{
+	f := facts{platform: engine.PlatformOf(got), labels: newBrought(labels), made: made{
 		composed: labels[compose.LabelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
 	}}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
@@ -144,7 +144,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.facts[imageID] = f
-	return description{facts: f, tags: names(got.RepoTags), digests: names(got.RepoDigests)}, nil
+	return description{facts: f, tags: engine.Named(got.RepoTags), digests: engine.Named(got.RepoDigests)}, nil
 }
 
 // reference returns the image reference that a container was created from.
@@ -179,9 +179,9 @@ func (i *inspector) origin(ctx context.Context, containerID string) (string, err
 	if met {
 		return origin, nil
 	}
-	got, err := i.engine.container(ctx, containerID)
+	got, err := i.engine.Container(ctx, containerID)
 	switch {
-	case isResponse(err):
+	case engine.IsResponse(err):
 		i.log.Debug("the original image of a container is not known", "container", containerID, "error", err)
 		return "", nil
 	case err != nil:
@@ -203,7 +203,7 @@ func (i *inspector) keepOnly(containers []container.Summary) {
 	for _, c := range containers {
 		if f, met := i.facts[c.ImageID]; met {
 			usedFacts[c.ImageID] = f
-			platform, _ := otherPlatform(f.platform, c.ImageManifestDescriptor)
+			platform, _ := engine.OtherPlatform(f.platform, c.ImageManifestDescriptor)
 			key := otherImage{c.ImageID, platform}
 			if labels, met := i.others[key]; met {
 				usedOthers[key] = labels
@@ -226,40 +226,10 @@ func (d description) image(c container.Summary) watcher.Image {
 	return out
 }
 
-// names drops "<none>:<none>" and "<none>@<none>", which engines before API 1.43 list for images without a name.
-func names(list []string) (named []string) {
-	for _, s := range list {
-		if !strings.HasPrefix(s, "<none>") {
-			named = append(named, s)
-		}
-	}
-	return named
-}
-
-// containerName is the container's own name without its slash. Legacy links add
-// names like "/web/db" for the container "/db".
-func containerName(c container.Summary) string {
-	for _, n := range c.Names {
-		if own := strings.TrimPrefix(n, "/"); own != "" && !strings.Contains(own, "/") {
-			return own
-		}
-	}
-	if len(c.Names) > 0 && len(c.Names[0]) > 1 {
-		return strings.TrimPrefix(c.Names[0], "/")
-	}
-	return short(c.ID)
-}
-
 // createdAt is when the container was created, to the second; zero when the engine does not say.
 func createdAt(c container.Summary) (t sdk.Time) {
 	if c.Created > 0 {
 		t = sdk.TimeOf(time.Unix(c.Created, 0))
 	}
 	return t
-}
-
-// short is an id as engines show it: twelve digits.
-func short(id string) string {
-	id = strings.TrimPrefix(id, "sha256:")
-	return id[:min(len(id), 12)]
 }

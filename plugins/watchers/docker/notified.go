@@ -6,6 +6,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -22,7 +23,7 @@ type notified struct {
 type state struct{ name, image, status string }
 
 func stateOf(c container.Summary) state {
-	return state{name: containerName(c), image: c.ImageID, status: statusOf(c.State)}
+	return state{name: engine.Name(c), image: c.ImageID, status: statusOf(c.State)}
 }
 
 // listed records that the host has been given these containers.

@@ -1,8 +1,5 @@
 package docker
 
-// podmanHeader is in every response of Podman's service, and in none of a Docker Engine.
-const podmanHeader = "Libpod-Api-Version"
-
 // localDomain is what Podman writes before the names of images that were made on its
 // machine: "localhost/app:1". To a Docker Engine it is a registry like others.
 const localDomain = "localhost"

@@ -22,7 +22,7 @@ func TestProbe(t *testing.T) {
 	if len(found.Warnings) > 0 {
 		t.Errorf("a watcher that only reads warns of %q", found.Warnings)
 	}
-	found, err = watch(t, Options{Socket: d.engine.at.address, Update: true}).Probe(t.Context(), sdk.ProbeRequest{})
+	found, err = watch(t, Options{Socket: d.engine.Endpoint.Address, Update: true}).Probe(t.Context(), sdk.ProbeRequest{})
 	check(t, err)
 	if len(found.Warnings) != 1 ||
 		!strings.Contains(found.Warnings[0], "takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {

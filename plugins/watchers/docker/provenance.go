@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	"github.com/docker/docker/api/types/image"
-	"github.com/docker/docker/api/types/versions"
-	"github.com/docker/docker/client"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -53,10 +52,10 @@ func (b *brought) names(labels map[string]string) (names []string) {
 	return names
 }
 
-// counting returns the labels of a container that say something about it, see
+// Counting returns the labels of a container that say something about it, see
 // replace.Counting. An image that was not inspected before is inspected now instead of at
 // the next listing; the error means that the engine cannot be reached.
-func (i *inspector) counting(
+func (i *inspector) Counting(
 	ctx context.Context, labels map[string]string, imageID string, own *ocispec.Descriptor,
 ) (map[string]string, error) {
 	f, known := i.known(imageID)
@@ -75,7 +74,7 @@ func (i *inspector) counting(
 // the image as the engine describes it unasked; where the container runs that of another
 // platform, own says which, and the engine is asked about that.
 func (i *inspector) brought(ctx context.Context, imageID string, f facts, own *ocispec.Descriptor) (*brought, error) {
-	other, differs := otherPlatform(f.platform, own)
+	other, differs := engine.OtherPlatform(f.platform, own)
 	if f.labels == nil || !differs {
 		return f.labels, nil
 	}
@@ -86,7 +85,7 @@ func (i *inspector) brought(ctx context.Context, imageID string, f facts, own *o
 	if labels != nil {
 		return labels, nil
 	}
-	got, found, err := i.engine.imageFor(ctx, imageID, other)
+	got, found, err := i.engine.ImageFor(ctx, imageID, other)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -103,56 +102,10 @@ type otherImage struct {
 	platform sdk.Platform
 }
 
-// otherPlatform returns the platform for which a container runs an image, and whether that
-// is another one than the engine describes. Only engines that store several platforms of
-// an image say it (API 1.48).
-func otherPlatform(described sdk.Platform, own *ocispec.Descriptor) (sdk.Platform, bool) {
-	if own == nil || own.Platform == nil || own.Platform.Architecture == "" {
-		return described, false
-	}
-	p := own.Platform
-	other := plainPlatform(sdk.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant})
-	return other, other != plainPlatform(described)
-}
-
-// plainPlatform leaves out the variant that an architecture has anyway, which builders write
-// or not (https://pkg.go.dev/github.com/containerd/platforms#Normalize).
-func plainPlatform(p sdk.Platform) sdk.Platform {
-	switch p.Architecture + "/" + p.Variant {
-	case "amd64/v1", "arm64/v8", "arm/v7":
-		p.Variant = ""
-	}
-	return p
-}
-
-func platformOf(got image.InspectResponse) sdk.Platform {
-	return sdk.Platform{OS: got.Os, Architecture: got.Architecture, Variant: got.Variant}
-}
-
 // labelsOf returns the labels of an image; none for one without a configuration.
 func labelsOf(got image.InspectResponse) map[string]string {
 	if got.Config == nil {
 		return nil
 	}
 	return got.Config.Labels
-}
-
-// imageFor inspects one platform of an image; it finds none where the engine cannot tell
-// platforms apart (API 1.49), or does not have that one.
-func (e *engine) imageFor(
-	ctx context.Context, id string, p sdk.Platform,
-) (got image.InspectResponse, found bool, err error) {
-	api, err := e.connect(ctx)
-	if err != nil || versions.LessThan(api.ClientVersion(), "1.49") {
-		return got, false, err
-	}
-	op := operation{"inspect image " + short(id) + " for " + p.OS + "/" + p.Architecture, "IMAGES"}
-	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
-		wanted := ocispec.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant}
-		return api.ImageInspect(ctx, id, client.ImageInspectWithPlatform(&wanted))
-	})
-	if isResponse(err) {
-		return got, false, nil
-	}
-	return got, err == nil && plainPlatform(platformOf(got)) == p, err
 }

@@ -1,27 +1,13 @@
 package docker
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 )
-
-// parseReference takes an image reference apart as it is written: the host expands it.
-func parseReference(text string) (reference.Reference, error) {
-	ref, err := reference.Split(text)
-	switch {
-	case text == "":
-		return ref, errors.New("the image of this container has no name: recreate the container from a named image")
-	case err != nil:
-		return ref,
-			fmt.Errorf("%.300q is not an image reference: recreate the container from an image named like registry.example.org/name:tag", text)
-	}
-	return ref, nil
-}
 
 // sameRepository reports whether two references name the same repository.
 func sameRepository(a, b reference.Reference) bool {
@@ -40,7 +26,7 @@ func tagOf(ref reference.Reference, names []string) string {
 	}
 	var found []string
 	for _, name := range names {
-		other, err := parseReference(name)
+		other, err := engine.ParseReference(name)
 		if err == nil && other.Tag != "" && sameRepository(other, ref) && !slices.Contains(found, other.Tag) {
 			found = append(found, other.Tag)
 		}
@@ -59,7 +45,7 @@ func repoDigest(ref reference.Reference, digests []string) string {
 	}
 	first := ""
 	for _, d := range digests {
-		other, err := parseReference(d)
+		other, err := engine.ParseReference(d)
 		switch {
 		case err != nil:
 		case sameRepository(other, ref):

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 )
 
 const (
@@ -18,11 +19,11 @@ func TestParseReferenceErrorsNameTheRemedy(t *testing.T) {
 		"NGINX":         `"NGINX" is not an image reference: recreate the container from an image named like registry.example.org/name:tag`,
 		"nginx@sha256:": `"nginx@sha256:" is not an image reference: recreate the container from an image named like registry.example.org/name:tag`,
 	} {
-		if _, err := parseReference(text); err == nil || err.Error() != want {
+		if _, err := engine.ParseReference(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if ref, err := parseReference("index.docker.io/nginx"); err != nil ||
+	if ref, err := engine.ParseReference("index.docker.io/nginx"); err != nil ||
 		ref != (reference.Reference{Domain: "index.docker.io", Path: "nginx"}) {
 		t.Errorf("%+v, %v, want the reference as it is written", ref, err)
 	}
@@ -44,7 +45,7 @@ func TestRepoDigest(t *testing.T) {
 		{"nginx:1@" + b, []string{"nginx@" + a}, b},
 		{"nginx:1", []string{"garbage", "nginx@" + a}, a},
 	} {
-		ref, err := parseReference(c.ref)
+		ref, err := engine.ParseReference(c.ref)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestTagOf(t *testing.T) {
 		{pinned, []string{"mirror.example/nginx:1.25", "nginx:1.26", "garbage::"}, "1.26"},
 		{"localhost:5000/a/b@sha256:" + hexA, []string{"localhost:5000/a/b:2", "a/b:1"}, "2"},
 	} {
-		ref, err := parseReference(c.ref)
+		ref, err := engine.ParseReference(c.ref)
 		if err != nil {
 			t.Fatal(err)
 		}

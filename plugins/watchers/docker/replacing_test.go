@@ -34,7 +34,7 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	}
 	expect("before", map[string]string{"home-dogwatch-1": "", "web-dogwatch-op1": old})
 
-	end := d.replacing.begin(watcher.Operation{ID: "op1"}, map[string]replace.Container{
+	end := d.replacing.Begin(watcher.Operation{ID: "op1"}, map[string]replace.Container{
 		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: old}}},
 	})
 	expect("renamed", map[string]string{"home-dogwatch-1": "", "web": old})
@@ -48,19 +48,4 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	check(t, e.Start("web-dogwatch-op1"))
 	end()
 	expect("ended", map[string]string{"home-dogwatch-1": "", "web": next, "web-dogwatch-op1": old})
-}
-
-func TestReplacingAStoppedContainer(t *testing.T) {
-	stopped := container.Summary{ID: "old", Names: []string{"/web-dogwatch-op1"}, State: container.StateExited}
-	var r replacing
-	op := watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}}
-	defer r.begin(op, map[string]replace.Container{
-		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
-	})()
-	if got := r.apparent([]container.Summary{stopped}, false); len(got) != 0 {
-		t.Errorf("a container that did not run before is listed as %v", got[0].Names)
-	}
-	if got := r.apparent([]container.Summary{stopped}, true); len(got) != 1 || containerName(got[0]) != "web" {
-		t.Errorf("with stopped ones: %v, want web", got)
-	}
 }

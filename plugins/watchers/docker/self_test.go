@@ -8,39 +8,9 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
-)
 
-func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
-	own, other := strings.Repeat("a1", 32), strings.Repeat("b2", 32)
-	all := []container.Summary{{ID: other}, {ID: own}}
-	const docker = "812 790 8:1 /var/lib/docker/containers/ID/hostname /etc/hostname rw,relatime - ext4 /dev/sda1 rw\n"
-	const podman = "77 70 0:24 /containers/storage/overlay-containers/ID/userdata/hosts /etc/hosts rw - tmpfs tmpfs rw\n"
-	// What Dogwatch mounts of the engine's folder is not its own.
-	const data = "813 790 8:1 /var/lib/docker/containers/ID/hostname /srv/backup/hostname rw - ext4 /dev/sda1 rw\n"
-	mount := func(line, id string) traces {
-		return traces{mounts: strings.Replace(line, "ID", id, 1), hostname: "dogwatch"}
-	}
-	for name, c := range map[string]struct {
-		traces traces
-		want   []string
-	}{
-		"docker, a hostname of its own": {mount(docker, own), []string{own}},
-		"podman":                        {mount(podman, own), []string{own}},
-		"the hostname alone":            {traces{hostname: own[:12]}, []string{own}},
-		"the control group": {traces{"12:pids:/docker/" + own + "\n", mount(docker, other).mounts, ""},
-			[]string{own}},
-		"no container":                 {traces{"0::/\n", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "nas"}, nil},
-		"of another engine":            {mount(docker, strings.Repeat("c3", 32)), nil},
-		"a mount of another container": {mount(data, other), nil},
-	} {
-		if got := c.traces.containers(t.Context(), nil, all); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %.12q, want %.12q", name, got, c.want)
-		}
-	}
-	if got := (traces{}).containers(t.Context(), nil, []container.Summary{{ID: ""}}); got != nil {
-		t.Errorf("without a hostname: got %q", got)
-	}
-}
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/self"
+)
 
 // testSelfInSharedNetwork: what shares the network of another container, as behind a VPN, has
 // the hostname and the files of that.
@@ -61,17 +31,17 @@ func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 	defer l.Remove(t, "beside")
 	for _, own := range []string{dog, beside} {
 		seen := l.traces(t, own)
-		all, err := l.docker.engine.containers(t.Context(), true)
+		all, err := l.docker.engine.Containers(t.Context(), true)
 		check(t, err)
-		for name, t2 := range map[string]traces{
-			"all": seen, "no control group": {mounts: seen.mounts, hostname: seen.hostname},
+		for name, t2 := range map[string]self.Traces{
+			"all": seen, "no control group": {Mounts: seen.Mounts, Hostname: seen.Hostname},
 		} {
-			if got := t2.containers(t.Context(), l.docker.engine, all); !slices.Equal(got, []string{own}) {
-				t.Errorf("%s: found %.12q, want %.12q in\n%s", name, got, own, t2.mounts)
+			if got := t2.Containers(t.Context(), l.docker.engine, all); !slices.Equal(got, []string{own}) {
+				t.Errorf("%s: found %.12q, want %.12q in\n%s", name, got, own, t2.Mounts)
 			}
 		}
-		seen.cgroup, seen.mounts = "", strings.ReplaceAll(seen.mounts, "upperdir=", "hidden=")
-		got := seen.containers(t.Context(), l.docker.engine, all)
+		seen.Cgroup, seen.Mounts = "", strings.ReplaceAll(seen.Mounts, "upperdir=", "hidden=")
+		got := seen.Containers(t.Context(), l.docker.engine, all)
 		if own == dog && !slices.Equal(got, []string{dog}) || own == beside && len(got) != 3 {
 			t.Errorf("by the mounts alone: found %.12q of %.12q", got, own)
 		}
@@ -79,19 +49,19 @@ func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 }
 
 // traces returns what a container that runs "show" sees of itself.
-func (l *lab) traces(t *testing.T, id string) traces {
+func (l *lab) traces(t *testing.T, id string) self.Traces {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
-		log, err := l.docker.engine.logs(t.Context(), id)
+		log, err := l.docker.engine.Logs(t.Context(), id)
 		check(t, err)
 		if parts := strings.Split(string(log), "== "); strings.Contains(string(log), "== /end") {
 			part := func(n int) string {
 				_, text, _ := strings.Cut(parts[n], "\n")
 				return text
 			}
-			return traces{mounts: part(1), cgroup: part(2), hostname: strings.TrimSpace(part(3))}
+			return self.Traces{Mounts: part(1), Cgroup: part(2), Hostname: strings.TrimSpace(part(3))}
 		}
 	}
 	t.Fatal("it shows nothing")
-	return traces{}
+	return self.Traces{}
 }

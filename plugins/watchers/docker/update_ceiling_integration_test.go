@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -27,14 +28,14 @@ func TestOptionsOfTheWatcherAreTheMost(t *testing.T) {
 		{"", edit, replace.BlockComposeOff, "", false},
 		{"off", edit, replace.BlockComposeOff, "", false},
 		{"off", &watcher.ComposeRules{File: p.file, Required: true}, replace.BlockComposeOff, "", false},
-		{composeRequest, nil, "", replace.WarnUnchanged, false},
-		{composeRequest, edit, "", "", true},
-		{composeRequest, command, "", replace.WarnRecreates, true},
-		{composeEdit, nil, "", "", true},
-		{composeEdit, edit, "", "", true},
-		{composeEdit, command, replace.BlockComposeOff, "", false},
-		{composeCommand, edit, "", "", true},
-		{composeCommand, nil, "", replace.WarnRecreates, true},
+		{update.ComposeRequest, nil, "", replace.WarnUnchanged, false},
+		{update.ComposeRequest, edit, "", "", true},
+		{update.ComposeRequest, command, "", replace.WarnRecreates, true},
+		{update.ComposeEdit, nil, "", "", true},
+		{update.ComposeEdit, edit, "", "", true},
+		{update.ComposeEdit, command, replace.BlockComposeOff, "", false},
+		{update.ComposeCommand, edit, "", "", true},
+		{update.ComposeCommand, nil, "", replace.WarnRecreates, true},
 	} {
 		d := watch(t, Options{Socket: l.Host, Update: true, Compose: c.option})
 		req := l.request(id)

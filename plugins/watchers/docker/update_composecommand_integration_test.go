@@ -9,6 +9,7 @@ import (
 	"github.com/docker/docker/api/types/versions"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -96,11 +97,11 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 		"stopped": func(id string) { check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{})) },
 		"renamed": func(id string) {
 			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
-			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_"+composed("home_web_1")))
+			check(t, l.API.ContainerRename(t.Context(), id, engine.Short(id)+"_"+composed("home_web_1")))
 		},
 		"both": func(id string) {
 			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
-			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_"+composed("home_web_1")))
+			check(t, l.API.ContainerRename(t.Context(), id, engine.Short(id)+"_"+composed("home_web_1")))
 			l.make(t, composed("home_web_1"), "app:2",
 				shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
 		},

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -41,7 +42,7 @@ func TestUpdatePullsByDigest(t *testing.T) {
 		return id, response.Header.Get("Docker-Content-Digest")
 	}
 	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
-	l.docker.updater.liveness = soon
+	l.docker.updater.Liveness = soon
 	var before, digest string
 	l.old, before = push("1")
 	l.new, digest = push("2")
@@ -111,7 +112,7 @@ func (l *lab) behind(t *testing.T, handle func(w http.ResponseWriter, r *http.Re
 		transport.CloseIdleConnections()
 	})
 	d := watch(t, Options{Socket: server.URL, Update: true})
-	d.updater.liveness = soon
+	d.updater.Liveness = soon
 	return d
 }
 
@@ -204,7 +205,7 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)
 	for _, c := range all {
-		switch got := containerName(c); {
+		switch got := engine.Name(c); {
 		case got != name && !strings.HasPrefix(got, name+"-"):
 			continue
 		case strings.Contains(got, "-dogwatch-"):
@@ -212,7 +213,7 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 				t.Errorf("request %d: %s is left %s", n, got, c.State)
 			}
 		case (out.State == watcher.Updated) == (c.ID == ids[got]) || ids[got] == "":
-			t.Errorf("request %d: %s has the id %s, was %s", n, got, short(c.ID), short(ids[got]))
+			t.Errorf("request %d: %s has the id %s, was %s", n, got, engine.Short(c.ID), engine.Short(ids[got]))
 		case c.State != before.State.Status:
 			t.Errorf("request %d: %s is %s", n, got, c.State)
 		default:

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -118,9 +119,9 @@ func (l *lab) testPartialHealthCheck(t *testing.T) {
 func (l *lab) testEndlessStop(t *testing.T) {
 	endless := -1
 	s := shape{Config: container.Config{Cmd: []string{"slow", "2s"}, StopTimeout: &endless}}
-	margin := l.docker.updater.stopMargin
-	l.docker.updater.stopMargin = 300 * time.Millisecond
-	defer func() { l.docker.updater.stopMargin = margin }()
+	margin := l.docker.updater.StopMargin
+	l.docker.updater.StopMargin = 300 * time.Millisecond
+	defer func() { l.docker.updater.StopMargin = margin }()
 	out, _, _ := l.apply(t, l.make(t, "slow", "app:1", s, true), watcher.UpdateRules{})
 	if out.State != watcher.Updated {
 		t.Errorf("%+v", out)
@@ -167,37 +168,6 @@ func (l *lab) testPublishedPort(t *testing.T) {
 	ports := c.NetworkSettings.Ports["80/tcp"]
 	if out.State != watcher.Updated || len(ports) != 2 || !slices.ContainsFunc(ports, set) {
 		t.Errorf("%+v; published: %v", out, c.NetworkSettings.Ports)
-	}
-}
-
-// TestUpdateComparesPublishedPorts also where it does not know why one is missing.
-func TestUpdateComparesPublishedPorts(t *testing.T) {
-	is := func(wanted string, ports nat.PortMap) container.InspectResponse {
-		host := &container.HostConfig{PortBindings: nat.PortMap{"80/tcp": {{HostPort: wanted}}}}
-		settings := &container.NetworkSettings{}
-		settings.Ports = ports
-		base := &container.ContainerJSONBase{HostConfig: host}
-		return container.InspectResponse{ContainerJSONBase: base, NetworkSettings: settings}
-	}
-	at := func(port string) nat.PortMap {
-		return nat.PortMap{"80/tcp": {{HostIP: "0.0.0.0", HostPort: port}}, "81/tcp": {{HostPort: "1"}}}
-	}
-	for name, test := range map[string]struct {
-		wanted      string
-		before, now nat.PortMap
-		missing     bool
-	}{
-		"same":              {"8080", at("8080"), at("8080"), false},
-		"gone":              {"8080", at("8080"), nil, true},
-		"another":           {"8080", at("8080"), at("8081"), true},
-		"chosen anew":       {"", at("32768"), at("32769"), false},
-		"chosen, gone":      {"", at("32768"), nil, true},
-		"never published":   {"8080", nil, nil, false},
-		"not set by a user": {"8080", nat.PortMap{"81/tcp": {{HostPort: "1"}}}, nil, false},
-	} {
-		if err := published(is(test.wanted, test.before), is(test.wanted, test.now)); (err != nil) != test.missing {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -359,8 +329,8 @@ func (l *lab) testUserMeanwhile(t *testing.T) {
 		all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 		check(t, err)
 		for _, c := range all {
-			if containerName(c) != test.left || c.ImageID != test.image || c.ID != out.ContainerID {
-				t.Errorf("%s: %s is left, %s", name, containerName(c), c.State)
+			if engine.Name(c) != test.left || c.ImageID != test.image || c.ID != out.ContainerID {
+				t.Errorf("%s: %s is left, %s", name, engine.Name(c), c.State)
 			}
 			l.Remove(t, c.ID)
 		}

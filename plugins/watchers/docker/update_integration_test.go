@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/go-connections/nat"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -262,9 +263,9 @@ func (l *lab) only(t *testing.T, name, image string) {
 	t.Helper()
 	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)
-	if len(all) != 1 || containerName(all[0]) != name || all[0].State != "running" || all[0].ImageID != image {
+	if len(all) != 1 || engine.Name(all[0]) != name || all[0].State != "running" || all[0].ImageID != image {
 		for _, c := range all {
-			t.Errorf("%s: %s, image %s, want one that runs %s", containerName(c), c.State, short(c.ImageID), short(image))
+			t.Errorf("%s: %s, image %s, want one that runs %s", engine.Name(c), c.State, engine.Short(c.ImageID), engine.Short(image))
 		}
 	}
 }

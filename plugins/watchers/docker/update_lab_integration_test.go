@@ -13,6 +13,8 @@ import (
 	"github.com/docker/docker/api/types/network"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -86,9 +88,9 @@ const soon = 300 * time.Millisecond
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	engine := dockertest.Start(t)
-	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: composeRequest}
+	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: update.ComposeRequest}
 	l := &lab{Daemon: engine, docker: watch(t, options)}
-	l.docker.updater.liveness = soon
+	l.docker.updater.Liveness = soon
 	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old",
 		"EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
 	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81",
@@ -166,13 +168,13 @@ func (l *lab) plan(t *testing.T, req watcher.UpdateRequest) watcher.Plan {
 func settings(t *testing.T, c container.InspectResponse) string {
 	t.Helper()
 	config, host := *c.Config, *c.HostConfig
-	if config.Hostname == short(c.ID) {
+	if config.Hostname == engine.Short(c.ID) {
 		config.Hostname = ""
 	}
 	slices.Sort(config.Env)
 	networks := map[string]any{}
 	for name, e := range c.NetworkSettings.Networks {
-		aliases := slices.DeleteFunc(slices.Clone(e.Aliases), func(a string) bool { return a == short(c.ID) })
+		aliases := slices.DeleteFunc(slices.Clone(e.Aliases), func(a string) bool { return a == engine.Short(c.ID) })
 		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links),
 			e.DriverOpts, e.GwPriority}
 	}

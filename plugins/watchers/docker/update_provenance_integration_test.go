@@ -15,6 +15,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -59,15 +60,15 @@ func TestLabelsOfAnImageDoNothing(t *testing.T) {
 		asked  *watcher.ComposeRules
 		block  string
 	}{
-		"edit":     {composeEdit, nil, ""},
-		"command":  {composeCommand, nil, ""},
+		"edit":     {update.ComposeEdit, nil, ""},
+		"command":  {update.ComposeCommand, nil, ""},
 		"off":      {"", nil, ""},
-		"asked":    {composeRequest, &watcher.ComposeRules{Label: "stack.file", Command: true}, ""},
-		"required": {composeRequest, &watcher.ComposeRules{Label: "stack.file", Required: true}, watcher.BlockComposeAbsent},
+		"asked":    {update.ComposeRequest, &watcher.ComposeRules{Label: "stack.file", Command: true}, ""},
+		"required": {update.ComposeRequest, &watcher.ComposeRules{Label: "stack.file", Required: true}, watcher.BlockComposeAbsent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := watch(t, Options{Socket: l.Host, Update: true, Hooks: true, Compose: c.option})
-			d.updater.liveness = soon
+			d.updater.Liveness = soon
 			id := l.make(t, "web", "evil:1", shape{}, true)
 			defer l.Remove(t, "web")
 			if got := list(t, d)["web"].ImageLabels; !slices.Equal(got, slices.Sorted(maps.Keys(said))) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -110,13 +111,13 @@ func TestRecoverGoesForwardOnlyToAContainerThatRuns(t *testing.T) {
 				t.Errorf("%d containers are left", len(all))
 			}
 			for _, c := range all {
-				if running, found := test.left[containerName(c)]; !found || running != (c.State == "running") {
-					t.Errorf("%s is %s", containerName(c), c.State)
+				if running, found := test.left[engine.Name(c)]; !found || running != (c.State == "running") {
+					t.Errorf("%s is %s", engine.Name(c), c.State)
 				}
 				if test.want == watcher.RolledBack && c.ID != id {
-					t.Errorf("%s is not the old container", containerName(c))
+					t.Errorf("%s is not the old container", engine.Name(c))
 				}
-				l.Remove(t, containerName(c))
+				l.Remove(t, engine.Name(c))
 			}
 		})
 	}

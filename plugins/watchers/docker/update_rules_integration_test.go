@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -213,13 +214,13 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 		}
 	}
 	l.Restart(t)
-	_, err := l.docker.engine.about(t.Context())
+	_, err := l.docker.engine.About(t.Context())
 	check(t, err)
 	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)
 	for _, c := range all {
-		if kept := strings.HasPrefix(containerName(c), "web-dogwatch-"); kept == (c.State == "running") {
-			t.Errorf("%s is %s", containerName(c), c.State)
+		if kept := strings.HasPrefix(engine.Name(c), "web-dogwatch-"); kept == (c.State == "running") {
+			t.Errorf("%s is %s", engine.Name(c), c.State)
 		}
 	}
 	if own := func(c container.Summary) bool { return c.ID == mine }; len(all) != 3 || !slices.ContainsFunc(all, own) {
@@ -346,7 +347,7 @@ func TestUpdateFollowsEveryRelation(t *testing.T) {
 				t.Errorf("%d containers, want %d", len(all), len(ids))
 			}
 			for _, c := range all {
-				l.Remove(t, containerName(c))
+				l.Remove(t, engine.Name(c))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -66,9 +67,9 @@ func in(id string) func(context.Context, []container.Summary) []string {
 
 // in is the watcher in a container.
 func (k *kennel) in(t *testing.T, own string) *Docker {
-	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: composeRequest})
-	d.updater.whereabouts = in(own)
-	d.updater.helperCommand = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
+	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: update.ComposeRequest})
+	d.updater.Whereabouts = in(own)
+	d.updater.HelperCommand = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
 	return d
 }
 
@@ -222,7 +223,7 @@ func TestSelfUpdateSurvivesKilledHelper(t *testing.T) {
 						if err != nil || !c.State.Running {
 							continue
 						}
-						log, err := k.began.engine.logs(ctx, c.ID)
+						log, err := k.began.engine.Logs(ctx, c.ID)
 						if err == nil && strings.Contains(string(log), `{"begin":{"ID":"`+step+`"`) {
 							kill(t, c)
 							killed = nil

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -96,7 +97,7 @@ func (s *subscription) next() watcher.Event {
 func (s *subscription) expect(action, id, status string) {
 	s.t.Helper()
 	if e := s.next(); e.Action != action || e.Status != status || e.ContainerID != id {
-		s.t.Errorf("got %+v, want %s %s %s", e, action, short(id), status)
+		s.t.Errorf("got %+v, want %s %s %s", e, action, engine.Short(id), status)
 	}
 }
 

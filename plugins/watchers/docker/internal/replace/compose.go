@@ -81,7 +81,8 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	case c.Absent && c.Rules.Required:
 		p.Blocks = append(p.Blocks, watcher.Reason{
 			Code: watcher.BlockComposeAbsent,
-			Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name),
+			Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: "+
+				"name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name),
 		})
 	case c.Absent:
 		warn(WarnAbsent, "%s was not started by compose, so no compose file is changed", p.Name)
@@ -99,7 +100,8 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	if c.Command != nil {
 		p.Steps = commandSteps(p.Steps, p.Name, c.Command.Text())
 		warn(WarnRecreates,
-			"compose removes the old %s before the new one is known to work; if that fails, it is made anew from the old image", p.Name)
+			"compose removes the old %s before the new one is known to work; if that fails, "+
+				"it is made anew from the old image", p.Name)
 		for _, d := range p.Dependents {
 			if d.Action == watcher.StepCreate {
 				p.Blocks = append(p.Blocks, watcher.Reason{Code: BlockCommand, Text: fmt.Sprintf(

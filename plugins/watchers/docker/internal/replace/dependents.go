@@ -36,7 +36,7 @@ func dependents(f Facts) []dependent {
 	}
 	for _, c := range f.Others {
 		// Restarting Dogwatch, or what it needs for that, would interrupt the operation.
-		own := c.ID == f.Self || slices.Contains(f.Suspects, c.ID) || f.Reach[c.ID]
+		own := c.ID == f.Self || slices.Contains(f.Suspects, c.ID) || f.Proxies[c.ID]
 		if !met[c.ID] && !own && c.Wanted() == Running && restartsWith(c, f.Target) {
 			restarted = append(restarted, dependent{c, "depends_on", watcher.StepRestart})
 		}

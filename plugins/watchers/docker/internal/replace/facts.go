@@ -26,8 +26,8 @@ type Container struct {
 	container.InspectResponse
 	Image *Image
 	// Labels are those of Config.Labels that count, see Counting. Only they are acted on.
-	Labels  map[string]string
-	Written Written
+	Labels map[string]string
+	Files  Files // that differ from those of its image
 	// donors are the containers that it has volumes from, gone the entries of VolumesFrom
 	// without one, see Among.
 	donors []Container
@@ -57,9 +57,9 @@ type Facts struct {
 	// Suspects are the ids of the containers in one of which Dogwatch runs, where it cannot
 	// tell in which one.
 	Suspects []string
-	// Reach are the ids of the containers through which Dogwatch reaches the engine,
+	// Proxies are the ids of the containers through which Dogwatch reaches the engine,
 	// such as a socket proxy.
-	Reach map[string]bool
+	Proxies map[string]bool
 	// NoHelper says why no helper container can be started; "" when it can.
 	NoHelper string
 	// Compose says how the compose file of Target follows.
@@ -143,7 +143,7 @@ func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 		}
 		// Encoding what was decoded from JSON cannot fail.
 		settings := canonical([3]any{c.Config, c.HostConfig, networks})
-		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, settings, volumes, Placed(c), c.Written.Hidden != ""})
+		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, settings, volumes, Placed(c), c.Files.Hidden != ""})
 	}
 	add(f.Target)
 	for _, d := range deps {

@@ -88,7 +88,7 @@ func networkOwner(f Facts, c Container) Container {
 // helperBlocks are the reasons why no helper can carry out the operation either.
 func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ...any)) {
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
-		if f.Reach[c.ID] {
+		if f.Proxies[c.ID] {
 			add(BlockPath,
 				"Dogwatch reaches the engine through %s, and would be cut off in the middle: update it with compose", c.Name())
 			return

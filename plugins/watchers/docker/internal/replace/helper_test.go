@@ -47,10 +47,10 @@ func TestPlanOfOwnContainerHandsOver(t *testing.T) {
 		"for the helper": {Facts{Target: dog, Others: []Container{vpn, web}},
 			"pull rename:dog create:dog stop:dog start:dog health:dog remove:dog", ""},
 		"the socket proxy": {Facts{
-			Target: web, Others: []Container{dog, vpn}, Self: dog.ID, Reach: map[string]bool{web.ID: true},
+			Target: web, Others: []Container{dog, vpn}, Self: dog.ID, Proxies: map[string]bool{web.ID: true},
 		}, "", BlockPath},
 		"below its proxy": {Facts{
-			Target: vpn, Others: []Container{dog, web}, Self: web.ID, Reach: map[string]bool{dog.ID: true},
+			Target: vpn, Others: []Container{dog, web}, Self: web.ID, Proxies: map[string]bool{dog.ID: true},
 		}, "", BlockPath},
 		"no helper is possible": {Facts{
 			Target: dog, Others: []Container{vpn, web}, Self: dog.ID, NoHelper: "it has no image",

@@ -62,7 +62,8 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 	image := req.Image
 	if image.ID == "" && image.Digest == "" {
 		add(BlockImage,
-			"the image %s is not on the engine, and its digest is not known, so it cannot be pulled: check for updates again", image.Reference)
+			"the image %s is not on the engine, and its digest is not known, so it cannot be pulled: "+
+				"check for updates again", image.Reference)
 	}
 	if old := f.Target.Image; old != nil && image.Config != nil && image.Config.Platform.Architecture != "" {
 		if platform := image.Config.Platform.OS + "/" + image.Config.Platform.Architecture; old.Platform != "" &&
@@ -91,21 +92,23 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 				"recreate it with compose, or acknowledge %s", f.Target.Name(), BlockDefaults)})
 	}
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
-		if c.Written.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
+		if c.Files.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
 			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
 				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(),
-				c.Written.Hidden, BlockFiles)})
+				c.Files.Hidden, BlockFiles)})
 		}
 	}
 	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
 		for _, c := range append([]Container{f.Target}, containers(deps)...) {
 			if c.SizeRw != nil && *c.SizeRw >= ignoredBytes {
-				most := c.Written.largest()
+				most := c.Files.largest()
 				if most != "" {
 					most = " (" + most + ")"
 				}
 				all = append(all, watcher.Reason{Code: BlockData, Acknowledge: true, Text: fmt.Sprintf(
-					"%s has written %.1f MiB into itself (up to 1 MiB is ignored), which would be lost%s: move the data to a volume, or acknowledge %s", c.Name(), float64(*c.SizeRw)/(1<<20), most, BlockData)})
+					"%s has written %.1f MiB into itself (up to 1 MiB is ignored), which would be lost%s: "+
+						"move the data to a volume, or acknowledge %s",
+					c.Name(), float64(*c.SizeRw)/(1<<20), most, BlockData)})
 			}
 		}
 	}
@@ -136,7 +139,8 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 	}
 	if network := detached(c); network != "" {
 		add(BlockDetached,
-			"%s was created with the network %s and left it; a new one would be connected to it: connect it, or recreate it", name, network)
+			"%s was created with the network %s and left it; a new one would be connected to it: "+
+				"connect it, or recreate it", name, network)
 	}
 	for _, e := range endpoints(c) {
 		if f.Networks != nil && !slices.Contains(f.Networks, e.Name) {
@@ -176,7 +180,8 @@ func warnings(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Re
 	}
 	if port := outOfReach(f, gate); port != "" {
 		all = append(all, watcher.Reason{Code: WarnProbe, Text: fmt.Sprintf(
-			"Dogwatch is in no network of %s, which does not publish port %s, so the probe may not reach it: connect Dogwatch to one of them, or use a command as the probe", c.Name(), port)})
+			"Dogwatch is in no network of %s, which does not publish port %s, so the probe may not reach it: "+
+				"connect Dogwatch to one of them, or use a command as the probe", c.Name(), port)})
 	}
 	if c.Config.Healthcheck == nil && gate.HTTP == "" && gate.TCP == "" && len(gate.Command) == 0 &&
 		(req.Image.Config == nil || len(req.Image.Config.Healthcheck) == 0) {

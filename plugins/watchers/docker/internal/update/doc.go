@@ -1,0 +1,25 @@
+// Package update replaces containers by newer ones, and returns to the old ones where those do not work. What
+// comes in is an Updater's engine and a request or an operation; what goes out are plans, journaled steps and
+// outcomes. Only the watcher that it belongs to imports it.
+//
+// An update goes through these files, in this order:
+//
+//	update.go          what an Updater is made of
+//	plan.go            Plan: what there is, by package replace, and what would be done
+//	compose.go         the compose file of the container and its edit, by package compose; guard.go keeps those
+//	                   from being written where a container can write, too
+//	files.go           files that were written into the container
+//	proxy.go           whether it is the way to the engine
+//	apply.go           Apply: takes the steps of the plan, each after it is in the journal
+//	hook.go            the hooks before and after
+//	stop.go            stops the old container, and removes it at the end
+//	restartpolicy.go   holds its restart policy back meanwhile; replacing.go has lists show it as it was
+//	ports.go           compares the published ports
+//	health.go          waits until the new one works; probe.go requests its address
+//	evidence.go        what a new one leaves that does not work
+//	rollback.go        returns to the old one
+//	recover.go         finds out after a kill how far it came
+//	resume.go          takes the steps that are left
+//	composecommand.go  the same by docker compose up
+//	handover.go        the same of Dogwatch itself, by a helper; helper.go is what that does
+package update

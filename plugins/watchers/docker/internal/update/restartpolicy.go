@@ -1,0 +1,40 @@
+package update
+
+import (
+	"context"
+
+	"github.com/docker/docker/api/types/container"
+)
+
+// setPolicy changes the restart policy of a container.
+func (r *replacement) setPolicy(ctx context.Context, name, id string, policy container.RestartPolicy) error {
+	return r.engine.Post(ctx, "set the restart policy of "+name, "/containers/"+id+"/update", nil, map[string]any{
+		"RestartPolicy": policy,
+	}, nil)
+}
+
+// holdBack takes the restart policy from an old container that is about to be stopped:
+// an engine that starts again meanwhile would start it beside the new one, on the same
+// volumes. A proxy may refuse that; the update goes on without it.
+func (r *replacement) holdBack(ctx context.Context, name string) {
+	c := r.old[name]
+	if c.HostConfig == nil || !c.HostConfig.RestartPolicy.IsAlways() && !c.HostConfig.RestartPolicy.IsOnFailure() {
+		return
+	}
+	if err := r.setPolicy(ctx, name, c.ID, container.RestartPolicy{Name: container.RestartPolicyDisabled}); err != nil {
+		r.log.Warn("the restart policy of the old container stays until it is removed", "container", name, "error", err)
+	}
+}
+
+// releasePolicy gives an old container its restart policy again.
+func (r *replacement) releasePolicy(ctx context.Context, name string, now container.InspectResponse) error {
+	if r.old[name].ContainerJSONBase == nil {
+		return nil
+	}
+	was := r.old[name].HostConfig
+	if was == nil || now.HostConfig == nil || was.RestartPolicy.Name == "" ||
+		was.RestartPolicy == now.HostConfig.RestartPolicy {
+		return nil
+	}
+	return r.setPolicy(ctx, name, now.ID, was.RestartPolicy)
+}
