@@ -3,6 +3,8 @@ package plugin
 import (
 	"math/rand/v2"
 	"time"
+
+	pauses "github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 const (
@@ -49,7 +51,7 @@ func (b *backoff) next(e processExit) (time.Duration, bool) {
 	if b.crashes >= maxCrashes {
 		return 0, false
 	}
-	wait := min(firstBackoff<<(b.crashes-1), lastBackoff)
+	wait := pauses.Pauses{First: firstBackoff, Longest: lastBackoff}.After(b.crashes)
 	return wait/2 + rand.N(wait/2+1), true
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 const (
@@ -85,7 +87,7 @@ func (t *Tailer) Run(ctx context.Context) {
 		if err == nil {
 			err = sub.Wait(ctx)
 		} else {
-			err = sleep(ctx, pause)
+			err = backoff.Sleep(ctx, pause)
 		}
 		if err != nil {
 			return
@@ -177,17 +179,5 @@ func (t *Tailer) report(err error) time.Duration {
 		return 0
 	}
 	t.failed++
-	return min(minBackoff<<min(t.failed-1, 10), maxBackoff)
-}
-
-// sleep waits for some time, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(t.failed)
 }

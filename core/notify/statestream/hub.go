@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -207,23 +208,16 @@ func (h *Hub) watchers() ([]trigger.WatcherState, <-chan struct{}) {
 // serve calls a subscriber, again and again with backoff, until ctx ends.
 func (h *Hub) serve(ctx context.Context, s Subscriber) {
 	view := newView(h, s)
-	pause := minBackoff
-	for ctx.Err() == nil {
+	for failures := 1; ctx.Err() == nil; failures++ {
 		if s.Usable() {
 			began := time.Now()
 			view.begin()
 			h.handleEnd(ctx, s, s.Subscribe(ctx, view))
 			if time.Since(began) > maxBackoff {
-				pause = minBackoff
+				failures = 1
 			}
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
-		pause = min(2*pause, maxBackoff)
+		_ = backoff.Sleep(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -349,7 +350,7 @@ func mayRetry(latest operation.Operation, all []operation.Operation) bool {
 }
 
 func pauseAfter(failures int) time.Duration {
-	return min(minPause<<min(failures-1, 10), maxPause)
+	return backoff.Pauses{First: minPause, Longest: maxPause}.After(failures)
 }
 
 // decided returns when it was decided last that a container is updated.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -26,7 +27,7 @@ func (s *Schedule) subscribe(ctx context.Context, events chan<- watcher.Event) {
 		case <-ctx.Done():
 		}
 	}
-	pause := resubscribeMin
+	pauses, failures := backoff.Pauses{First: resubscribeMin, Longest: resubscribeMax}, 0
 	for again := false; ctx.Err() == nil; again = true {
 		began := time.Now()
 		err := s.watch(ctx, emit, again)
@@ -38,16 +39,13 @@ func (s *Schedule) subscribe(ctx context.Context, events chan<- watcher.Event) {
 			s.log.Info("this engine reports no events; containers are found at scheduled checks", "watcher", s.opt.Name)
 			return
 		case lived || !again:
-			pause = resubscribeMin
+			failures = 1
 			s.log.Warn("engine events ended; subscribing again", "watcher", s.opt.Name, "error", err)
 		default:
-			pause = min(2*pause, resubscribeMax)
+			failures++
 			s.log.Debug("still no engine events", "watcher", s.opt.Name, "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = backoff.Sleep(ctx, pauses.After(failures))
 	}
 }
 

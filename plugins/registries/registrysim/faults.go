@@ -3,6 +3,8 @@ package registrysim
 import (
 	"net/http"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 // fault responds to requests in place of the registry.
@@ -67,11 +69,6 @@ func Stall(d time.Duration) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush() // the client may have gone
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-r.Context().Done():
-		case <-timer.C:
-		}
+		_ = backoff.Sleep(r.Context(), d)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 // Kind is the kind of a request.
@@ -63,14 +64,8 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	counted := &counter{ResponseWriter: w}
 	fail := r.begin(a.kind)
 	defer r.end(counted)
-	if r.options.Latency > 0 {
-		timer := time.NewTimer(r.options.Latency)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-req.Context().Done():
-			return
-		}
+	if r.options.Latency > 0 && backoff.Sleep(req.Context(), r.options.Latency) != nil {
+		return
 	}
 	if fail != nil {
 		fail(counted, req)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -62,7 +63,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 		failures: map[string]string{},
 	}
 	sub.wait.Go(func() { cancel(sub.receive(ctx)) })
-	backoff, quiet := minBackoff, false
+	failures, quiet := 0, false
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := sub.connected(ctx, func() {
@@ -74,7 +75,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 			break
 		}
 		if lasted := time.Since(began); lasted > steady {
-			backoff, quiet = minBackoff, false
+			failures, quiet = 0, false
 		}
 		if quiet {
 			m.log.Debug("the broker is still away", "error", err)
@@ -82,21 +83,11 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 			m.log.Warn("the broker is away; trying again until it is back", "error", err)
 		}
 		quiet = true
-		sleep(ctx, backoff)
-		backoff = min(2*backoff, maxBackoff)
+		failures++
+		_ = backoff.Sleep(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
 	}
 	sub.wait.Wait()
 	return context.Cause(ctx)
-}
-
-// sleep returns after d, or when ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // receive passes the changes of the stream on, one at a time, until it ends.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -184,8 +185,8 @@ func (h *host) throttle(ctx context.Context, user string, exchange func() error)
 		wait = wait.Truncate(time.Second) + time.Second // registries count in seconds
 		return sdk.RateLimited(wait, fmt.Errorf("the registry asked for a pause of %v more", wait))
 	}
-	if err := sleep(ctx, wait); err != nil {
-		return err
+	if wait > 0 && backoff.Sleep(ctx, wait) != nil {
+		return contextError(ctx)
 	}
 	return exchange()
 }
@@ -276,18 +277,4 @@ func contextError(ctx context.Context) error {
 		return err
 	}
 	return sdk.WithKind(sdk.ErrUnavailable, err)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return contextError(ctx)
-	}
 }
