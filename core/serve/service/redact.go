@@ -12,51 +12,35 @@ import (
 // that clients match on stay as they are: a secret that is an everyday word must
 // not tear holes into them. The event that is passed in is not changed.
 func (s *Service) RedactEvent(e event.Event) event.Event {
-	redact := s.opt.Redact
-	if e.Container != nil {
-		c := *e.Container
-		c.Check.PostponedReason, c.Check.Reason = redact(c.Check.PostponedReason), redact(c.Check.Reason)
+	redactIn(s, &e.Container, func(c *sdk.Container) []*string {
+		texts := []*string{&c.Check.PostponedReason, &c.Check.Reason}
 		if c.Error != nil {
-			c.Error = &sdk.ContainerError{Message: redact(c.Error.Message), Cause: c.Error.Cause}
+			own := *c.Error
+			c.Error = &own
+			texts = append(texts, &own.Message)
 		}
-		e.Container = &c
-	}
-	if e.Check != nil {
-		c := *e.Check
-		c.Error = redact(c.Error)
-		e.Check = &c
-	}
-	if e.Watcher != nil {
-		w := *e.Watcher
-		w.Error = redact(w.Error)
-		e.Watcher = &w
-	}
-	if e.Delivery != nil {
-		d := *e.Delivery
-		d.Error = redact(d.Error)
-		e.Delivery = &d
-	}
-	if e.Plugin != nil {
-		p := *e.Plugin
-		p.Error = redact(p.Error)
-		e.Plugin = &p
-	}
-	if e.Login != nil {
-		l := *e.Login
-		l.Error = redact(l.Error)
-		e.Login = &l
-	}
-	if e.Operation != nil {
-		o := *e.Operation
-		o.Step, o.Error, o.Log = redact(o.Step), redact(o.Error), redact(o.Log)
-		e.Operation = &o
-	}
-	if e.Scan != nil {
-		c := *e.Scan
-		c.Error = redact(c.Error)
-		e.Scan = &c
-	}
+		return texts
+	})
+	redactIn(s, &e.Check, func(c *event.Check) []*string { return []*string{&c.Error} })
+	redactIn(s, &e.Watcher, func(w *event.Watcher) []*string { return []*string{&w.Error} })
+	redactIn(s, &e.Delivery, func(d *event.Delivery) []*string { return []*string{&d.Error} })
+	redactIn(s, &e.Plugin, func(p *event.Plugin) []*string { return []*string{&p.Error} })
+	redactIn(s, &e.Login, func(l *event.Login) []*string { return []*string{&l.Error} })
+	redactIn(s, &e.Operation, func(o *event.Operation) []*string { return []*string{&o.Step, &o.Error, &o.Log} })
+	redactIn(s, &e.Scan, func(c *event.Scan) []*string { return []*string{&c.Error} })
 	return e
+}
+
+// redactIn puts a copy of a part of an event in its place, without secrets in some texts of it.
+func redactIn[T any](s *Service, part **T, texts func(*T) []*string) {
+	if *part == nil {
+		return
+	}
+	own := **part
+	for _, text := range texts(&own) {
+		*text = s.opt.Redact(*text)
+	}
+	*part = &own
 }
 
 // Redact returns a text that comes from elsewhere, such as the label or the error of
