@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -20,15 +21,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// atOnce is how many containers of a selection are checked at the same time.
-const atOnce = 4
-
 // act does with containers what a form says.
 func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 	if !u.Form(w, r) {
 		return
 	}
-	chosen := u.chosen(r.PostForm["c"])
+	chosen := u.find.Chosen(r.PostForm["c"])
 	actor := u.ActorOf(r)
 	var started bool
 	switch do := r.PostFormValue("do"); {
@@ -44,7 +42,7 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		if newer := updatable(chosen); len(newer) > 0 {
 			chosen = newer // else the page of the plan says why not
 		}
-		u.Redirect(w, r, selectionPath(chosen))
+		u.Redirect(w, r, page.SelectionPath(chosen))
 		return
 	case do == "decide":
 		if newer := updatable(chosen); len(newer) > 0 {
@@ -86,21 +84,6 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 	u.Done(w, r)
 }
 
-// chosen returns the containers with these keys, in that order, each once.
-func (u *UI) chosen(keys []string) []sdk.Container {
-	snapshot := u.Service.Containers()
-	var found []sdk.Container
-	seen := map[string]bool{}
-	for _, key := range keys {
-		watcher, name, _ := strings.Cut(key, "/")
-		if rec, known := snapshot.Named(watcher, name); known && !seen[key] {
-			seen[key] = true
-			found = append(found, rec.Container)
-		}
-	}
-	return found
-}
-
 // confirmation has the user confirm what may change containers.
 type confirmation struct {
 	Trigger, Here string
@@ -122,17 +105,8 @@ func (u *UI) checkAll(actor auth.Actor) bool {
 			if err := u.Service.CheckAll(ctx, actor); err != nil {
 				return "The check did not end: " + err.Error() + ".", true
 			}
-			return "Checked: " + words.Counts(u.count()) + ".", false
+			return "Checked: " + words.Counts(u.guide.Counts()) + ".", false
 		})
-}
-
-// count counts all containers.
-func (u *UI) count() tally.Counts {
-	var t tally.Counts
-	for _, rec := range u.Service.Containers().All() {
-		t.Add(&rec.Container)
-	}
-	return t
 }
 
 func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
@@ -140,7 +114,7 @@ func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
 		func(ctx context.Context, step func()) (string, bool) {
 			errs := make([]error, len(chosen))
 			var wait sync.WaitGroup
-			slots := make(chan struct{}, atOnce)
+			slots := make(chan struct{}, find.AtOnce)
 			for i, c := range chosen {
 				slots <- struct{}{}
 				wait.Go(func() {

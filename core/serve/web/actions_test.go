@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func TestActionForm(t *testing.T) {
-	u, checked := withStore(t, a("one"), a("two", newer("2.0.0", "major")))
+	u, checked := withStore(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2.0.0", "major")))
 	act := func(form url.Values, headers ...string) *httptest.ResponseRecorder {
 		return request(u, "POST", "/containers/act", form, headers...)
 	}
@@ -43,7 +44,7 @@ func TestActionForm(t *testing.T) {
 		}
 	}
 	for _, form := range []url.Values{{}, {"do": {"dance"}, "c": {"local/one"}}, {
-		"do": {"run"}, "c": {"local/one"}, "trigger": {evil},
+		"do": {"run"}, "c": {"local/one"}, "trigger": {webtest.Evil},
 	}} {
 		if w := act(form); w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), "<script>alert") {
 			t.Errorf("%v: %d %s", form, w.Code, w.Body)
@@ -60,16 +61,17 @@ func TestActionForm(t *testing.T) {
 func TestConfirmRunOfTrigger(t *testing.T) {
 	u, _ := withStore(t)
 	w := httptest.NewRecorder()
-	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), evil,
-		[]sdk.Container{a("one"), a("two", func(c *sdk.Container) { c.DisplayName = evil })})
+	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), webtest.Evil,
+		[]sdk.Container{webtest.Container("one"), webtest.Container("two", func(c *sdk.Container) { c.DisplayName = webtest.Evil })})
 	body := w.Body.String()
-	contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`,
+	webtest.Contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`,
 		`name="sure" value="1"`, `action="/base/containers/act"`)
-	mustBeInert(t, body)
+	webtest.MustBeInert(t, body)
 }
 
 func TestCheckResultSentences(t *testing.T) {
-	u, _ := withStore(t, a("one"), a("two", newer("2.0.0", "major")), a("three", failed("503")))
+	u, _ := withStore(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2.0.0", "major")),
+		webtest.Container("three", webtest.Failed("503")))
 	for want, names := range map[string][]string{
 		"It is up to date.":                           {"one"},
 		"There is a newer version: 2.0.0 (major).":    {"two"},
@@ -80,7 +82,7 @@ func TestCheckResultSentences(t *testing.T) {
 	} {
 		var chosen []sdk.Container
 		for _, name := range names {
-			chosen = append(chosen, a(name))
+			chosen = append(chosen, webtest.Container(name))
 		}
 		if got, _ := u.checked(chosen, make([]error, len(chosen))); got != want {
 			t.Errorf("%v: %q, want %q", names, got, want)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
 var updateDocs = flag.Bool("update", false, "write the documentation of the HTTP interface anew")
@@ -58,7 +60,7 @@ func TestAPIPage(t *testing.T) {
 			t.Errorf("a link leads to the schema %q, which there is not", name)
 		}
 	}
-	contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image",
+	webtest.Contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image",
 		`<code>dogwatch.display.name</code>`)
 }
 

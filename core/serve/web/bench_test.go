@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -15,16 +16,16 @@ import (
 func fleet(n int) []sdk.Container {
 	var all []sdk.Container
 	for i := range n {
-		c := a(fmt.Sprintf("app%03d", i), in(fmt.Sprintf("stack%d", i/10)),
-			labelled("org.opencontainers.image.source", "https://example.org"))
+		c := webtest.Container(fmt.Sprintf("app%03d", i), webtest.In(fmt.Sprintf("stack%d", i/10)),
+			webtest.Labelled("org.opencontainers.image.source", "https://example.org"))
 		switch i % 5 {
 		case 0:
-			newer("2.0.0", "major")(&c)
+			webtest.Newer("2.0.0", "major")(&c)
 		case 1:
-			newer("1.1.0", "minor")(&c)
-			c.Result.Created = sdk.TimeOf(noon.Add(-100 * time.Hour))
+			webtest.Newer("1.1.0", "minor")(&c)
+			c.Result.Created = sdk.TimeOf(webtest.Noon.Add(-100 * time.Hour))
 		case 2:
-			failed("registry.hub.public: list tags: 503 service unavailable")(&c)
+			webtest.Failed("registry.hub.public: list tags: 503 service unavailable")(&c)
 		}
 		all = append(all, c)
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestBudgetsInWords(t *testing.T) {
 	allowed := budget.Allowance{Requests: 100, Per: 6 * time.Hour}
-	hub := configured(kind.Registry, "hub", "public", component.Ready)
+	hub := webtest.Configured(kind.Registry, "hub", "public", component.Ready)
 	for _, c := range []struct {
 		name     string
 		forecast budget.Forecast
@@ -43,24 +44,24 @@ func TestBudgetsInWords(t *testing.T) {
 		{"estimated", budget.Forecast{Use: budget.Use{Host: "docker.io", Used: 1, Estimated: true}, Next: 1},
 			"about 1 request in the last hour (one for each question, as the plugin does not count them); the next checks make about 1; no budget is set", ""},
 		{"full", budget.Forecast{
-			Use: budget.Use{Host: "docker.io", Used: 100, Allowance: allowed, FullUntil: noon.Add(time.Hour)}, Next: 12,
+			Use: budget.Use{Host: "docker.io", Used: 100, Allowance: allowed, FullUntil: webtest.Noon.Add(time.Hour)}, Next: 12,
 		}, "100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones",
 			"docker.io: 100 of 100 requests in 6h used; the next checks make about 12, of which 12 are left for later ones."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hub.Budgets = []budget.Forecast{c.forecast}
-			row := newBudgetRow(c.forecast, noon)
+			row := newBudgetRow(c.forecast, webtest.Noon)
 			if row.String() != c.row || !strings.HasPrefix(c.row, row.Brief()) || row.Full != !c.forecast.FullUntil.IsZero() {
 				t.Errorf("got %+v", row)
 			}
 			u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{hub}} })
 			_, body := get(t, u, "/registries/hub/public")
-			contains(t, body, "What checks request", c.row, "does not count as a pull")
+			webtest.Contains(t, body, "What checks request", c.row, "does not count as a pull")
 			_, body = get(t, u, "/registries")
-			contains(t, body, "docker.io: "+row.Brief())
+			webtest.Contains(t, body, "docker.io: "+row.Brief())
 			if c.overview != "" {
 				_, body = get(t, u, "/")
-				contains(t, body, c.overview)
+				webtest.Contains(t, body, c.overview)
 			}
 		})
 	}

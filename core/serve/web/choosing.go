@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -39,7 +38,7 @@ type chooser struct {
 	// May is whether a watcher of theirs can update containers, Approve whether approving one has an effect.
 	May     bool
 	Approve bool
-	Snoozes []choice
+	Snoozes []page.SelectOption
 	// Tomorrow is the first day that a snooze can last until.
 	Tomorrow string
 }
@@ -48,7 +47,7 @@ type chooser struct {
 type chooserItem struct {
 	Key, Name, Href, Current string
 	// Versions are those that can be decided about, the one that is offered or held first.
-	Versions []choice
+	Versions []page.SelectOption
 }
 
 // madeChoice is what was decided about the updates of a container.
@@ -61,13 +60,13 @@ type madeChoice struct {
 }
 
 // snoozePresets are for how long updates are snoozed.
-func snoozePresets() []choice {
-	return []choice{{"1", "until tomorrow", false}, {"7", "for a week", true}, {"30", "for a month", false},
-		{untilNext, "until the next version", false}}
+func snoozePresets() []page.SelectOption {
+	return []page.SelectOption{{Value: "1", Word: "until tomorrow"}, {Value: "7", Word: "for a week", Chosen: true}, {Value: "30", Word: "for a month"},
+		{Value: untilNext, Word: "until the next version"}}
 }
 
 // versionsToChoose are the versions of the update of a container.
-func versionsToChoose(c *sdk.Container, chosen string) []choice {
+func versionsToChoose(c *sdk.Container, chosen string) []page.SelectOption {
 	if !c.UpdateAvailable || c.Result == nil {
 		return nil
 	}
@@ -79,7 +78,7 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 	if kind := tally.Kind(c); kind != "" {
 		word += " (" + tally.Word(kind) + ")"
 	}
-	all := []choice{{target, word, target == chosen}}
+	all := []page.SelectOption{{Value: target, Word: word, Chosen: target == chosen}}
 	if c.Result.Levels == nil {
 		return all
 	}
@@ -89,7 +88,9 @@ func versionsToChoose(c *sdk.Container, chosen string) []choice {
 	}{{sdk.DiffPatch, c.Result.Levels.Patch}, {sdk.DiffMinor, c.Result.Levels.Minor},
 		{sdk.DiffMajor, c.Result.Levels.Major}} {
 		if level.of != nil && level.of.Tag != c.Result.Tag {
-			all = append(all, choice{level.of.Tag, level.of.Tag + " (" + level.word + ")", level.of.Tag == chosen})
+			all = append(all, page.SelectOption{
+				Value: level.of.Tag, Word: level.of.Tag + " (" + level.word + ")", Chosen: level.of.Tag == chosen,
+			})
 		}
 	}
 	return all
@@ -159,8 +160,8 @@ func reached(c policy.Choice, of *sdk.Container) bool {
 // showChooser renders the page on which a user decides about the containers that the address names.
 func (u *UI) showChooser(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	chosen := u.chosen(query["c"])
-	if u.refuseSelection(w, r, len(chosen)) {
+	chosen := u.find.Chosen(query["c"])
+	if u.find.RefuseSelection(w, r, len(chosen)) {
 		return
 	}
 	f := u.chooserOf(r, chosen, query)
@@ -181,19 +182,6 @@ func (u *UI) showChooser(w http.ResponseWriter, r *http.Request) {
 		title = "Decide about the update of " + f.Items[0].Name
 	}
 	u.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})
-}
-
-// refuseSelection responds with an error to a selection that is empty or too large.
-func (u *UI) refuseSelection(w http.ResponseWriter, r *http.Request, n int) bool {
-	if n > 0 && n <= maxSelected {
-		return false
-	}
-	u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-		Title:  "Nothing was chosen",
-		Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
-		Back:   "To the containers", BackTo: "/containers",
-	})
-	return true
 }
 
 // chooserPath is the page on which a user decides about containers.
@@ -240,8 +228,8 @@ func (u *UI) choose(w http.ResponseWriter, r *http.Request) {
 	if !u.Form(w, r) {
 		return
 	}
-	chosen := u.chosen(r.PostForm["c"])
-	if u.refuseSelection(w, r, len(chosen)) {
+	chosen := u.find.Chosen(r.PostForm["c"])
+	if u.find.RefuseSelection(w, r, len(chosen)) {
 		return
 	}
 	action, until := r.PostForm.Get("do"), time.Time{}

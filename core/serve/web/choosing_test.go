@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -34,7 +35,7 @@ func levelled(patch, minor, major string) func(*sdk.Container) {
 // chosenOf returns a choice about the update of a container that a made.
 func chosenOf(name string, kind policy.ChoiceKind, tag string, until time.Time) policy.Choice {
 	c := policy.Choice{
-		Subject: "local/" + name, Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Hour)), Until: sdk.TimeOf(until),
+		Subject: "local/" + name, Kind: kind, Actor: "ana", At: sdk.TimeOf(webtest.Noon.Add(-time.Hour)), Until: sdk.TimeOf(until),
 	}
 	if tag != "" {
 		c.Update = update.Key{Subject: c.Subject, Kind: sdk.KindTag, FromTag: "1.0.0", ToTag: tag}
@@ -43,18 +44,18 @@ func chosenOf(name string, kind policy.ChoiceKind, tag string, until time.Time) 
 }
 
 func TestChooserOnThePageOfAContainer(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")),
-		a("one", newer("2.0.0", "major")), a("current"))
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")),
+		webtest.Container("one", webtest.Newer("2.0.0", "major")), webtest.Container("current"))
 	_, body := get(t, u, "/containers/local/db")
-	contains(t, body, `action="/base/choose"`, `<select name="version:local/db"`,
+	webtest.Contains(t, body, `action="/base/choose"`, `<select name="version:local/db"`,
 		`<option value="9.0.0">9.0.0 (major)</option>`, `<option value="8.2.1">8.2.1 (minor)</option>`,
 		`name="do" value="skip"`, `name="do" value="snooze"`, `name="do" value="approve"`,
-		`min="`+noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`, `<option value="7" selected>for a week</option>`)
+		`min="`+webtest.Noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`, `<option value="7" selected>for a week</option>`)
 	if strings.Index(body, `value="snooze"`) > strings.Index(body, `value="approve"`) {
 		t.Error("enter in the field of the date approves")
 	}
 	_, body = get(t, u, "/containers/local/one")
-	contains(t, body, `<input type="hidden" name="version:local/one" value="2.0.0">`)
+	webtest.Contains(t, body, `<input type="hidden" name="version:local/one" value="2.0.0">`)
 	if _, body = get(t, u, "/containers/local/current"); strings.Contains(body, "Decide") {
 		t.Error("there is something to decide about a container without an update")
 	}
@@ -67,8 +68,8 @@ func TestChooserOnThePageOfAContainer(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	date := noon.AddDate(0, 0, 3).Format(time.DateOnly)
-	midnight, err := time.ParseInLocation(time.DateOnly, date, noon.Location())
+	date := webtest.Noon.AddDate(0, 0, 3).Format(time.DateOnly)
+	midnight, err := time.ParseInLocation(time.DateOnly, date, webtest.Noon.Location())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestChoose(t *testing.T) {
 			Kind: policy.Approved, Version: "8.2.1",
 		}, "Approved: db"},
 		"snooze for a week": {url.Values{"do": {"snooze"}, "until": {"7"}, "version:local/db": {"9.0.0"}},
-			service.Choice{Kind: policy.Snooze, Until: noon.AddDate(0, 0, 7)}, "Snoozed: db"},
+			service.Choice{Kind: policy.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
 		"snooze until a day": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{
 			Kind: policy.Snooze, Until: midnight,
 		}, "Snoozed: db"},
@@ -92,7 +93,7 @@ func TestChoose(t *testing.T) {
 			service.Choice{Kind: policy.Snooze, Version: "9.0.0"}, "with the next version"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
+			u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
 			test.form.Set("c", "local/db")
 			test.form.Set("back", "/containers/local/db")
 			test.want.Container = "id-db"
@@ -104,7 +105,7 @@ func TestChoose(t *testing.T) {
 				t.Errorf("chosen is %+v, want %+v", got, test.want)
 			}
 			_, body := get(t, u, "/containers/local/db")
-			contains(t, body, test.said,
+			webtest.Contains(t, body, test.said,
 				`<input type="hidden" name="task" value="1"><input type="hidden" name="c" value="local/db">`)
 			if body := request(u, "GET", "/work", nil).Body.String(); strings.Contains(body, "Undo") {
 				t.Error("one who may only read can undo it")
@@ -114,8 +115,8 @@ func TestChoose(t *testing.T) {
 }
 
 func TestChooseRefusesWhatCannotBe(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major")))
-	fakes(u).fakeChoices.err = map[string]error{"id-db": sdk.Invalid("version", "%q is none of the newer versions", evil)}
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major")))
+	fakes(u).fakeChoices.err = map[string]error{"id-db": sdk.Invalid("version", "%q is none of the newer versions", webtest.Evil)}
 	for name, test := range map[string]struct {
 		form url.Values
 		want string
@@ -127,7 +128,7 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 		"no day":             {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"soon"}}, "want a day such as"},
 		"no end":             {url.Values{"do": {"snooze"}, "c": {"local/db"}}, "until when"},
 		"an end too far":     {url.Values{"do": {"snooze"}, "c": {"local/db"}, "until": {"99999"}}, "until when"},
-		"what the service does": {url.Values{"do": {"skip"}, "c": {"local/db"}, "version:local/db": {evil}},
+		"what the service does": {url.Values{"do": {"skip"}, "c": {"local/db"}, "version:local/db": {webtest.Evil}},
 			"none of the newer versions"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,8 +136,8 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 			if r.StatusCode != http.StatusUnprocessableEntity {
 				t.Errorf("status %d", r.StatusCode)
 			}
-			contains(t, body, test.want)
-			mustBeInert(t, body)
+			webtest.Contains(t, body, test.want)
+			webtest.MustBeInert(t, body)
 		})
 	}
 	fakes(u).fakeChoices.err["id-db"] = sdk.WithKind(service.ErrForbidden, errors.New("only a login allows it"))
@@ -150,7 +151,7 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 
 // TestApproveIsConfirmedWhereItUpdates is the question before an update may begin.
 func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
 	fakes(u).permission = service.Permission{Allowed: true}
 	form := url.Values{
 		"do": {"approve"}, "c": {"local/db"}, "version:local/db": {"8.2.1"}, "back": {"/containers?state=held"},
@@ -161,7 +162,7 @@ func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 		t.Fatalf("%d, leads to %q, and chosen is %+v", r.StatusCode, to, fakes(u).chosen)
 	}
 	_, body := get(t, u, to)
-	contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`,
+	webtest.Contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`,
 		`name="back" value="/containers?state=held"`, "carried out")
 	form.Set("sure", "1")
 	if r, _ = post(t, u, "/choose", form); r.Header.Get("Location") != "/base/containers?state=held" ||
@@ -179,13 +180,14 @@ func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 }
 
 func TestDecideAboutASelection(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major")), a("web", newer("1.1.0", "minor")), a("current"))
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major")),
+		webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("current"))
 	r, _ := post(t, u, "/containers/act", url.Values{
 		"do": {"decide"}, "c": {"local/db", "local/web", "local/current"}, "back": {"/containers?q=b"},
 	})
 	to := strings.TrimPrefix(r.Header.Get("Location"), "/base")
 	_, body := get(t, u, to)
-	contains(t, body, "Decide about 2 updates", `name="c" value="local/db" checked`,
+	webtest.Contains(t, body, "Decide about 2 updates", `name="c" value="local/db" checked`,
 		`name="c" value="local/web" checked`, `name="back" value="/containers?q=b"`)
 
 	fakes(u).fakeChoices.err = map[string]error{"id-web": errors.New("disk is full")}
@@ -197,12 +199,12 @@ func TestDecideAboutASelection(t *testing.T) {
 		t.Errorf("chosen is %+v", got)
 	}
 	_, body = get(t, u, "/containers")
-	contains(t, body, "Skipped: 2 containers", "It failed for web: disk is full",
+	webtest.Contains(t, body, "Skipped: 2 containers", "It failed for web: disk is full",
 		`name="task" value="1"><input type="hidden" name="c" value="local/db"><button`)
 
 	post(t, u, "/choose", url.Values{"do": {"undo"}, "c": {"local/db"}, "task": {"1"}})
 	_, body = get(t, u, "/containers")
-	if contains(t, body, "Undone for db"); strings.Contains(body, "Skipped: 2 containers") {
+	if webtest.Contains(t, body, "Undone for db"); strings.Contains(body, "Skipped: 2 containers") {
 		t.Error("what was undone is still shown")
 	}
 	if got := fakes(u).undone; !slices.Equal(got, []string{"id-db"}) {
@@ -218,14 +220,14 @@ func TestDecideAboutASelection(t *testing.T) {
 }
 
 func TestListOfChoices(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("9.0.0", "major")))
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major")))
 	fakes(u).fakeChoices.all = []policy.Choice{
-		chosenOf("db", policy.Skip, "9.0.0", time.Time{}), chosenOf("db", policy.Snooze, "", noon.AddDate(0, 0, 2)),
-		chosenOf("db", policy.Snooze, "", noon.Add(-time.Minute)),
+		chosenOf("db", policy.Skip, "9.0.0", time.Time{}), chosenOf("db", policy.Snooze, "", webtest.Noon.AddDate(0, 0, 2)),
+		chosenOf("db", policy.Snooze, "", webtest.Noon.Add(-time.Minute)),
 		chosenOf("db", policy.Approved, "1.0.0", time.Time{}), chosenOf("gone", policy.Snooze, "3.0.0", time.Time{}),
 	}
 	_, body := get(t, u, "/policies")
-	contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
+	webtest.Contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
 		"Snoozed 3.0.0 until the next version by ana", "local/gone <span class=\"second\">is gone</span>",
 		`aria-label="Undo what was decided about local/db"`)
 	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 ||
@@ -233,7 +235,7 @@ func TestListOfChoices(t *testing.T) {
 		t.Errorf("it shows what has ended, or undoes what is gone: %s", body)
 	}
 	_, body = get(t, u, "/containers/local/db")
-	contains(t, body, "Skipped 9.0.0 by ana", `aria-label="Undo what was decided about db"`)
+	webtest.Contains(t, body, "Skipped 9.0.0 by ana", `aria-label="Undo what was decided about db"`)
 	if body := request(u, "GET", "/policies", nil).Body.String(); strings.Contains(body, "Undo") {
 		t.Error("one who may only read can undo it")
 	}

@@ -8,9 +8,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/history"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -20,8 +22,6 @@ const (
 	maxTestTime = 45 * time.Second
 	// recentDeliveries is how many of a trigger its page lists.
 	recentDeliveries = 5
-	// recentChecks is how many beginnings and ends of checks are read to find the last of each watcher.
-	recentChecks = 200
 )
 
 // componentRoutes adds the pages of one kind.
@@ -40,21 +40,21 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	var checks []event.Event
 	if k == kind.Watcher {
 		var err error
-		if checks, err = u.recentChecks(r.Context(), actor); err != nil {
+		if checks, err = u.guide.RecentChecks(r.Context(), actor); err != nil {
 			u.InternalError(w, r, "read the last checks", err)
 			return
 		}
 	}
-	p := newKindPage(k, u.Service.ComponentsWithSettings(actor, k), lastChecks(checks))
-	p.Empty = u.emptyOf(r.Context(), actor, len(p.Rows))
+	p := newKindPage(k, u.Service.ComponentsWithSettings(actor, k), guide.LastChecks(checks))
+	p.Empty = u.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
-		p.First = triggerGuide()
+		p.First = guide.FirstTrigger()
 		p.First.Whole = true
 		if g := p.Empty.Guide; g != nil && g.Title == p.First.Title {
 			p.Empty.Guide = nil // it is the same
 		}
 	}
-	p.checking(runningChecks(checks, u.Started), u.Service.Progress())
+	p.checking(guide.RunningChecks(checks, u.Started), u.Service.Progress())
 	u.Live(w, r, "components", page.Page{Title: p.Title, Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
 }
 
@@ -68,18 +68,6 @@ func follows(k kind.Kind) string {
 		return page.FollowsRegistries
 	}
 	return page.FollowsTriggers
-}
-
-// recentChecks returns the latest beginnings and ends of checks, newest first.
-func (u *UI) recentChecks(ctx context.Context, actor auth.Actor) ([]event.Event, error) {
-	return u.Service.History(ctx, actor, event.Filter{
-		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks,
-	})
-}
-
-func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event.Event, error) {
-	found, err := u.recentChecks(ctx, actor)
-	return lastChecks(found), err
 }
 
 // component finds the component that a path names. When there is none, it renders an error and returns false.
@@ -146,17 +134,18 @@ func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.C
 	switch c.Kind {
 	case kind.Watcher:
 		var checks []event.Event
-		checks, err = u.recentChecks(r.Context(), u.ActorOf(r))
-		if e, checked := lastChecks(checks)[c.Name]; checked {
+		checks, err = u.guide.RecentChecks(r.Context(), u.ActorOf(r))
+		if e, checked := guide.LastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
-		p.Running, p.Going = runningChecks(checks, u.Started)[c.Name], goingOf(c.Name, u.Service.Progress())
+		p.Running, p.Going = guide.RunningChecks(checks, u.Started)[c.Name], words.CheckProgressOf(c.Name,
+			u.Service.Progress())
 	case kind.Trigger:
 		p.Preview = u.preview(r.Context(), c)
 		var recent []delivery.Delivery
 		recent, err = u.Service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
-		p.Deliveries = deliveryRows(recent)
-		addSteps(p.Deliveries, u.Service.DeliveryProgress())
+		p.Deliveries = history.DeliveryRows(recent)
+		history.AddSteps(p.Deliveries, u.Service.DeliveryProgress())
 	}
 	if err != nil {
 		u.InternalError(w, r, "read what became of "+c.ID, err)

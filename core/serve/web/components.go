@@ -11,6 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/history"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -28,8 +30,8 @@ type kindPage struct {
 	Summary string
 	Rows    []componentRow
 	// Empty is what an empty list says, and First how to make the first of them.
-	Empty *emptyView
-	First *guide
+	Empty *guide.Empty
+	First *guide.Guide
 }
 
 // componentRow is a component in a list.
@@ -42,7 +44,7 @@ type componentRow struct {
 	Last  *lastCheck
 	// Running is true while a watcher is being checked, and Going how far that is.
 	Running bool
-	Going   going
+	Going   words.CheckProgress
 }
 
 // lastCheck is how the last check of a watcher ended.
@@ -84,7 +86,7 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 // checking marks the watchers that are being checked, by name.
 func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {
 	for i := range p.Rows {
-		p.Rows[i].Running, p.Rows[i].Going = running[p.Rows[i].Name], goingOf(p.Rows[i].Name, progress)
+		p.Rows[i].Running, p.Rows[i].Going = running[p.Rows[i].Name], words.CheckProgressOf(p.Rows[i].Name, progress)
 	}
 }
 
@@ -196,10 +198,10 @@ type componentPage struct {
 	Last     *lastCheck
 	// Running is true while a watcher is being checked, and Going how far that is.
 	Running bool
-	Going   going
+	Going   words.CheckProgress
 	// Preview is what a trigger would say.
 	Preview    *preview
-	Deliveries []deliveryRow
+	Deliveries []history.DeliveryRow
 	// HistoryQuery selects its events on the page of the history.
 	HistoryQuery string
 	// Mode is how a trigger puts containers together: simple or batch.
@@ -228,7 +230,7 @@ func newComponentPage(c service.Component, now time.Time) componentPage {
 			p.Defaults = append(p.Defaults, s)
 		}
 	}
-	p.YAML, p.Env = paste(c)
+	p.YAML, p.Env = words.Paste(c)
 	p.Mode = valueOf(c, "mode")
 	switch c.Kind {
 	case kind.Watcher:
@@ -294,27 +296,4 @@ func newLimitRow(l registry.Limit, now time.Time) limitRow {
 		row.Said = "does not say what it allows"
 	}
 	return row
-}
-
-// lastChecks keeps the newest end of a check of all, by watcher.
-func lastChecks(newestFirst []event.Event) map[string]event.Event {
-	last := map[string]event.Event{}
-	for _, e := range newestFirst {
-		if _, known := last[e.Subject]; !known && e.Check != nil && !e.Check.Single && e.Type != event.CheckStarted {
-			last[e.Subject] = e
-		}
-	}
-	return last
-}
-
-// runningChecks returns which watchers are being checked as a whole: those whose
-// newest event is a beginning. One from before this process started never ended.
-func runningChecks(newestFirst []event.Event, started time.Time) map[string]bool {
-	running := map[string]bool{}
-	for _, e := range newestFirst {
-		if _, known := running[e.Subject]; !known && e.Check != nil && !e.Check.Single {
-			running[e.Subject] = e.Type == event.CheckStarted && e.At.After(started)
-		}
-	}
-	return running
 }

@@ -14,96 +14,97 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 func TestComponentListPages(t *testing.T) {
-	local, nas, hub := configured(kind.Watcher, "docker", "local", component.Ready),
-		configured(kind.Watcher, "docker", "nas", component.Failed),
-		configured(kind.Registry, "hub", "public", component.Pending)
-	local.Default, local.Next, local.Settings = true, noon.Add(12*time.Minute),
+	local, nas, hub := webtest.Configured(kind.Watcher, "docker", "local", component.Ready),
+		webtest.Configured(kind.Watcher, "docker", "nas", component.Failed),
+		webtest.Configured(kind.Registry, "hub", "public", component.Pending)
+	local.Default, local.Next, local.Settings = true, webtest.Noon.Add(12*time.Minute),
 		[]service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
 	nas.Error, hub.Hosts = "docker.nas: 401 Unauthorized", []string{"a", "b", "c", "d", "e"}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{local, nas, hub, smtp()}}
+		f.fakeComponents = fakeComponents{all: []service.Component{local, nas, hub, webtest.SMTP()}}
 		f.fakeHistory = fakeHistory{events: []event.Event{
 			{
-				ID: 9, At: noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local",
+				ID: 9, At: webtest.Noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local",
 				Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: true}},
 			},
 			{
-				ID: 8, At: noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local",
+				ID: 8, At: webtest.Noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local",
 				Payload: event.Payload{
 					Check: &event.Check{Watcher: "local", Containers: 5, Updates: []string{"x"}, Failed: 2, Took: "3s"},
 				},
 			},
 			{
-				ID: 7, At: noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local",
+				ID: 7, At: webtest.Noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local",
 				Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "older"}},
 			},
 		}}
 	})
 	_, body := get(t, u, "/watchers")
-	contains(t, body, "2 watchers, 1 failed", "by default", "in 12 min", "checks at 0 * * * *", "401 Unauthorized",
+	webtest.Contains(t, body, "2 watchers, 1 failed", "by default", "in 12 min", "checks at 0 * * * *", "401 Unauthorized",
 		"check finished: 5 containers, 1 update, 2 failed, took 3s", "1 h ago", `href="/base/watchers/docker/local"`,
 		`aria-current="page"`)
 	if strings.Contains(body, "older") {
 		t.Error("an older check is shown")
 	}
 	_, body = get(t, u, "/registries")
-	contains(t, body, "a, b, c", "and 2 more", "Starting")
+	webtest.Contains(t, body, "a, b, c", "and 2 more", "Starting")
 	_, body = get(t, u, "/triggers")
-	contains(t, body, "smtp.main", "one message per container", "Ready")
+	webtest.Contains(t, body, "smtp.main", "one message per container", "Ready")
 }
 
 func TestWatcherPageOfUnreachableEngine(t *testing.T) {
-	local := configured(kind.Watcher, "docker", "local", component.Ready)
+	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{local}}
 		f.fakeHistory = fakeHistory{events: []event.Event{
 			{
-				ID: 2, At: noon, Type: event.CheckFailed, Subject: "local",
+				ID: 2, At: webtest.Noon, Type: event.CheckFailed, Subject: "local",
 				Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}},
 			},
 			{
-				ID: 1, At: noon, Type: event.CheckFinished, Subject: "local",
+				ID: 1, At: webtest.Noon, Type: event.CheckFinished, Subject: "local",
 				Payload: event.Payload{Check: &event.Check{Watcher: "local"}},
 			},
 		}}
 	})
 	_, body := get(t, u, "/watchers")
-	contains(t, body, "1 watcher, 1 failed", "Check failed", "connection refused")
+	webtest.Contains(t, body, "1 watcher, 1 failed", "Check failed", "connection refused")
 	_, body = get(t, u, "/watchers/docker/local")
-	contains(t, body, "Check failed", "connection refused")
+	webtest.Contains(t, body, "Check failed", "connection refused")
 	local.State, local.Error, local.Remedy = component.Failed, "dial tcp: connection refused",
 		"The other side does not answer."
 	u = withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{local}} })
 	_, body = get(t, u, "/watchers/docker/local")
-	contains(t, body, "Why it does not work", "connection refused", "The other side does not answer.")
+	webtest.Contains(t, body, "Why it does not work", "connection refused", "The other side does not answer.")
 }
 
 func TestTriggerPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{
-			all:    []service.Component{smtp()},
+			all:    []service.Component{webtest.SMTP()},
 			result: service.TestResult{Result: testrun.Result{Title: "T1", Body: "B1"}, Took: 1234 * time.Millisecond},
 		}
 		f.fakeHistory = fakeHistory{deliveries: []delivery.Delivery{
 			{
 				ID: 3, Trigger: "smtp.main", Subject: "local/nginx", State: delivery.Failed, Attempts: 10,
-				Error: "535 authentication failed", UpdatedAt: noon,
+				Error: "535 authentication failed", UpdatedAt: webtest.Noon,
 			},
 			{
 				ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2,
-				NextAt: noon.Add(time.Minute), UpdatedAt: noon,
+				NextAt: webtest.Noon.Add(time.Minute), UpdatedAt: webtest.Noon,
 			},
-			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: noon},
+			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: webtest.Noon},
 		}}
 	})
 	_, body := get(t, u, "/triggers/smtp/main")
-	contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
+	webtest.Contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
 		"1 option with its default",
 		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`,
 		"tried twice, to be tried again",
@@ -112,7 +113,7 @@ func TestTriggerPage(t *testing.T) {
 	if strings.Contains(body, "not-mine") || strings.Contains(body, "deliveries/2/retry") {
 		t.Errorf("what cannot be retried can be, or another trigger's is shown:\n%s", body)
 	}
-	contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1",
+	webtest.Contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1",
 		"</html>")
 	if _, body = get(t, u, "/triggers/smtp/main"); strings.Contains(body, "The service took") {
 		t.Error("a page without ?tested shows the result")
@@ -120,11 +121,11 @@ func TestTriggerPage(t *testing.T) {
 
 	for backlog, says := range map[string]string{"summary": "one message about all updates", "none": "leaves out",
 		"each": "runs for each update"} {
-		mail := smtp()
+		mail := webtest.SMTP()
 		mail.Backlog = backlog
 		u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{mail}} })
 		_, body := get(t, u, "/triggers/smtp/main")
-		contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+
+		webtest.Contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+
 			says)
 	}
 
@@ -157,11 +158,11 @@ func TestTriggerListSaysItsThreshold(t *testing.T) {
 
 func TestRegistryPage(t *testing.T) {
 	var image string
-	hub := configured(kind.Registry, "hub", "public", component.Ready)
+	hub := webtest.Configured(kind.Registry, "hub", "public", component.Ready)
 	hub.Hosts = []string{"docker.io"}
-	window, paused, silent := limit("docker.io", 100, 12), limit("paused.example", 0, 0), limit("silent.example", 0, 0)
-	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(noon.Add(time.Hour)),
-		sdk.TimeOf(noon.Add(-time.Hour))
+	window, paused, silent := webtest.Limit("docker.io", 100, 12), webtest.Limit("paused.example", 0, 0), webtest.Limit("silent.example", 0, 0)
+	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(webtest.Noon.Add(time.Hour)),
+		sdk.TimeOf(webtest.Noon.Add(-time.Hour))
 	hub.Limits = []registry.Limit{window, paused, silent}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{
@@ -170,10 +171,10 @@ func TestRegistryPage(t *testing.T) {
 		}
 	})
 	_, body := get(t, u, "/registries/hub/public")
-	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on",
+	webtest.Contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on",
 		"does not say what it allows", "Nothing is set")
 	body = tested(t, u, "/registries/hub/public", url.Values{"image": {"nginx:1"}})
-	contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
+	webtest.Contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if image != "nginx:1" {
 		t.Errorf("tested with %q", image)
 	}
@@ -181,17 +182,17 @@ func TestRegistryPage(t *testing.T) {
 
 func TestTestResultsExpire(t *testing.T) {
 	var all testResults
-	if last := all.of("trigger.smtp.main", noon); last.view != nil {
+	if last := all.of("trigger.smtp.main", webtest.Noon); last.view != nil {
 		t.Error("there is a result before the first test")
 	}
-	all.keep("trigger.smtp.main", testResult{at: noon, image: "a", view: &testView{}})
-	if last := all.of("trigger.smtp.main", noon.Add(testResultTime)); last.view == nil || last.image != "a" {
+	all.keep("trigger.smtp.main", testResult{at: webtest.Noon, image: "a", view: &testView{}})
+	if last := all.of("trigger.smtp.main", webtest.Noon.Add(testResultTime)); last.view == nil || last.image != "a" {
 		t.Errorf("expired: %+v", last)
 	}
-	if last := all.of("trigger.smtp.other", noon); last.view != nil {
+	if last := all.of("trigger.smtp.other", webtest.Noon); last.view != nil {
 		t.Error("the result of another component is shown")
 	}
-	if last := all.of("trigger.smtp.main", noon.Add(testResultTime+1)); last.view != nil || len(all.last) != 0 {
+	if last := all.of("trigger.smtp.main", webtest.Noon.Add(testResultTime+1)); last.view != nil || len(all.last) != 0 {
 		t.Errorf("kept %+v", last)
 	}
 }

@@ -306,38 +306,10 @@ func whyOf(e check.Explanation) *whyView {
 	return v
 }
 
-// record finds the container of a path. When there is none, it responds and returns nil.
-func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
-	watcher, name := r.PathValue("watcher"), r.PathValue("name")
-	rec, known := u.Service.Containers().Named(watcher, name)
-	if !known {
-		if now := u.renamed(r.Context(), u.ActorOf(r), watcher, name); now != nil {
-			to := page.PathOf(now)
-			if parts := strings.Split(r.URL.Path, "/"); len(parts) > 4 {
-				to += "/" + parts[4] // its plan, or why it has this tag
-			}
-			if r.URL.RawQuery != "" {
-				to += "?" + r.URL.RawQuery
-			}
-			http.Redirect(w, r, u.Path(to), http.StatusFound)
-			return nil
-		}
-		if u.renewed(w, r, watcher, name) {
-			return nil
-		}
-		u.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.",
-			Back: "To the containers", BackTo: "/containers",
-		})
-		return nil
-	}
-	return rec
-}
-
 // containerByID leads from the id of the engine, which changes when a container
 // is recreated, to the page that stays.
 func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
-	to := u.pathOf(r.Context(), u.ActorOf(r), r.PathValue("id"))
+	to := u.find.PathOf(r.Context(), u.ActorOf(r), r.PathValue("id"))
 	if to == "" {
 		u.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers",
@@ -349,7 +321,7 @@ func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *UI) container(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}
@@ -402,7 +374,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 
 // containerWhy renders the explanation, for which a registry may be needed.
 func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}

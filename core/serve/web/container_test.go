@@ -7,18 +7,19 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 func TestContainerPage(t *testing.T) {
-	c := a("web", newer("1.1.0", "minor"), labelled("password", "s3cret"), labelled(evil, evil))
-	c.Result.Link, c.DisplayName = "javascript:alert(1)", evil
+	c := webtest.Container("web", webtest.Newer("1.1.0", "minor"), webtest.Labelled("password", "s3cret"), webtest.Labelled(webtest.Evil, webtest.Evil))
+	c.Result.Link, c.DisplayName = "javascript:alert(1)", webtest.Evil
 	u, _ := withStore(t, c)
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{
-		{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}},
-		{At: noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
+		{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}},
+		{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
 	}}
 	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
 	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).",
@@ -59,9 +60,9 @@ func TestPagesShowBaseImages(t *testing.T) {
 		why := sdk.Reason{Code: "rebuild", Text: "the base of its image is newer: rebuild it"}
 		c.Decision = &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{why}}
 	}
-	c := a("web", newer("24-alpine", "major"), base)
+	c := webtest.Container("web", webtest.Newer("24-alpine", "major"), base)
 	u, _ := withStore(t, c)
-	found := event.Event{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}}
+	found := event.Event{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}}
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{found}}
 	for path, want := range map[string][]string{
 		"/containers": {"base node:", "24-alpine", "rebuild it"},
@@ -86,7 +87,7 @@ func TestPagesShowBaseImages(t *testing.T) {
 // TestBaseImagesCannotBeApproved: there is no button, and one for a selection in which something else can be.
 func TestBaseImagesCannotBeApproved(t *testing.T) {
 	base := func(c *sdk.Container) { c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}} }
-	u, _ := withStore(t, a("web", newer("24-alpine", "major"), base), a("db", newer("9.0.0", "major")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("24-alpine", "major"), base), webtest.Container("db", webtest.Newer("9.0.0", "major")))
 	fakes(u).permission = service.Permission{Allowed: true}
 	for path, want := range map[string]bool{
 		"/containers/local/web": false, "/choose?c=local/web": false,
@@ -96,9 +97,9 @@ func TestBaseImagesCannotBeApproved(t *testing.T) {
 		if has := strings.Contains(body, `value="approve"`); has != want {
 			t.Errorf("%s: there is a button: %t", path, has)
 		}
-		contains(t, body, `value="skip"`)
+		webtest.Contains(t, body, `value="skip"`)
 		if !want {
-			contains(t, body, "There is nothing to approve: what is newer is a base image; rebuild the image.")
+			webtest.Contains(t, body, "There is nothing to approve: what is newer is a base image; rebuild the image.")
 		}
 	}
 }
@@ -107,7 +108,7 @@ func TestBaseImagesCannotBeApproved(t *testing.T) {
 func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 	const marked = `<dt>theirs</dt><dd><code>1</code> <span class="second">from the image</span></dd>`
 	for image, want := range map[string]bool{"theirs": true, "": false, "*": false} {
-		u, _ := withStore(t, a("web", labelled("ours", "1"), labelled("theirs", "1"), func(c *sdk.Container) {
+		u, _ := withStore(t, webtest.Container("web", webtest.Labelled("ours", "1"), webtest.Labelled("theirs", "1"), func(c *sdk.Container) {
 			if image != "" {
 				c.ImageLabels = []string{image}
 			}
@@ -122,13 +123,13 @@ func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 
 func TestPullCommand(t *testing.T) {
 	for want, c := range map[string]sdk.Container{
-		"docker pull x:1.0.0": a("x"),
-		"docker pull x:2":     a("x", newer("2", "major")),
-		"docker pull ghcr.io/o/x:1.0.0": a("x", func(c *sdk.Container) {
+		"docker pull x:1.0.0": webtest.Container("x"),
+		"docker pull x:2":     webtest.Container("x", webtest.Newer("2", "major")),
+		"docker pull ghcr.io/o/x:1.0.0": webtest.Container("x", func(c *sdk.Container) {
 			c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x"
 		}),
-		"docker pull x@sha256:0123456789ab": a("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
-		"":                                  a("x", func(c *sdk.Container) { c.Image.Name = "" }),
+		"docker pull x@sha256:0123456789ab": webtest.Container("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
+		"":                                  webtest.Container("x", func(c *sdk.Container) { c.Image.Name = "" }),
 	} {
 		if got := pullOf(&c); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -138,7 +139,7 @@ func TestPullCommand(t *testing.T) {
 
 // TestOldIDLeadsToContainer: what was recreated keeps its page, also after compose recreated it.
 func TestOldIDLeadsToContainer(t *testing.T) {
-	u, _ := withStore(t, a("web"))
+	u, _ := withStore(t, webtest.Container("web"))
 	f := fakes(u)
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, func(op *operation.Operation) {
 		op.ContainerID = "id-planned"
@@ -208,7 +209,7 @@ func TestPageSaysWhatIsSkipped(t *testing.T) {
 	skips := func(c *sdk.Container) {
 		c.Skipped = []sdk.Skipped{{Tag: "1.8.1259", Text: "1.8.1259 was built <b>13 months</b> before what runs"}}
 	}
-	u, _ := withStore(t, a("web", newer("1.3.2", "minor"), skips), a("stays", skips), a("plain"))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.3.2", "minor"), skips), webtest.Container("stays", skips), webtest.Container("plain"))
 	for name, want := range map[string]bool{"web": true, "stays": true, "plain": false} {
 		page := request(u, "GET", "/containers/local/"+name, nil).Body.String()
 		said := strings.Contains(page, "Skipped: 1.8.1259 was built &lt;b&gt;13 months&lt;/b&gt; before what runs.")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -69,12 +71,6 @@ type chip struct {
 	Chosen             bool
 }
 
-// choice is one entry of a select.
-type choice struct {
-	Value, Word string
-	Chosen      bool
-}
-
 // group is a titled part of the list.
 type group struct {
 	Title string
@@ -89,7 +85,7 @@ type listView struct {
 	Sentence string
 	Empty    bool // there are no containers at all
 	// Guide says why there are none, and what to do.
-	Guide *guide
+	Guide *guide.Guide
 	// Outages are failures that several containers share, of which each row says little.
 	Outages  []line
 	Shown    int
@@ -97,11 +93,11 @@ type listView struct {
 	Chips    []chip
 	Groups   []group
 	Grouped  bool
-	Watchers []choice
-	Statuses []choice
-	Registry []choice
-	GroupBy  []choice
-	SortBy   []choice
+	Watchers []page.SelectOption
+	Statuses []page.SelectOption
+	Registry []page.SelectOption
+	GroupBy  []page.SelectOption
+	SortBy   []page.SelectOption
 	Triggers []triggerChoice
 	// Update is whether any of its containers can be updated.
 	Update bool
@@ -144,11 +140,11 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Watchers = choices(watchers, q.Watcher, "every watcher")
 	v.Statuses = choices(statuses, q.Status, "every state")
 	v.Registry = choices(registries, q.Registry, "every registry")
-	v.GroupBy = []choice{{"stack", "by stack", false}, {"watcher", "by watcher", false},
-		{"registry", "by registry", false}, {"none", "ungrouped", false}}
+	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by watcher"},
+		{Value: "registry", Word: "by registry"}, {Value: "none", Word: "ungrouped"}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
-	v.SortBy = []choice{{"need", "what needs you first", false}, {"name", "by name", false},
-		{"age", "newest release first", false}, {"image", "by image", false}}
+	v.SortBy = []page.SelectOption{{Value: "need", Word: "what needs you first"}, {Value: "name", Word: "by name"},
+		{Value: "age", Word: "newest release first"}, {Value: "image", Word: "by image"}}
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)
 	return v
@@ -281,7 +277,7 @@ func (q listQuery) chips(t tally.Counts) []chip {
 }
 
 // choices are the entries of a filter, with one for no filter; none when there is nothing to choose.
-func choices(values map[string]bool, chosen, every string) []choice {
+func choices(values map[string]bool, chosen, every string) []page.SelectOption {
 	if chosen != "" {
 		values[chosen] = true
 	}
@@ -289,14 +285,14 @@ func choices(values map[string]bool, chosen, every string) []choice {
 	if len(values) < 2 && chosen == "" {
 		return nil
 	}
-	all := []choice{{"", every, chosen == ""}}
+	all := []page.SelectOption{{Word: every, Chosen: chosen == ""}}
 	for _, value := range sortedKeys(values) {
-		all = append(all, choice{value, value, value == chosen})
+		all = append(all, page.SelectOption{Value: value, Word: value, Chosen: value == chosen})
 	}
 	return all
 }
 
-func choose(all []choice, value string) {
+func choose(all []page.SelectOption, value string) {
 	for i := range all {
 		all[i].Chosen = all[i].Value == value
 	}
@@ -316,11 +312,11 @@ func groupable(name string) bool {
 // maxLabelChoices keeps the list of labels to group by readable.
 const maxLabelChoices = 20
 
-func labelChoices(counts map[string]int, chosen string) []choice {
-	var all []choice
+func labelChoices(counts map[string]int, chosen string) []page.SelectOption {
+	var all []page.SelectOption
 	for _, name := range sortedKeys(counts) {
 		if value := labelGroup + name; counts[name] > 1 && len(all) < maxLabelChoices || value == chosen {
-			all = append(all, choice{Value: value, Word: "by label " + name})
+			all = append(all, page.SelectOption{Value: value, Word: "by label " + name})
 		}
 	}
 	return all

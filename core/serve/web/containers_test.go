@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -30,12 +31,12 @@ func shownNames(v listView) string {
 
 func TestListFilterGroupSort(t *testing.T) {
 	s := stored(t,
-		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), in("web")),
-		a("broken", failed("503"), in("web")),
-		a("minored", newer("1.1.0", "minor"), func(c *sdk.Container) {
-			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(noon.Add(-time.Hour))
+		webtest.Container("current"), webtest.Container("patched", webtest.Newer("1.0.1", "patch")), webtest.Container("majored", webtest.Newer("2.0.0", "major"), webtest.In("web")),
+		webtest.Container("broken", webtest.Failed("503"), webtest.In("web")),
+		webtest.Container("minored", webtest.Newer("1.1.0", "minor"), func(c *sdk.Container) {
+			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(webtest.Noon.Add(-time.Hour))
 		}),
-		a("new", func(c *sdk.Container) { c.Check = sdk.CheckState{State: sdk.CheckNever} }, labelled("team", "red")),
+		webtest.Container("new", func(c *sdk.Container) { c.Check = sdk.CheckState{State: sdk.CheckNever} }, webtest.Labelled("team", "red")),
 	)
 	for query, want := range map[string]string{
 		"":                          "majored broken / minored patched current new",
@@ -62,7 +63,7 @@ func TestListFilterGroupSort(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{
-			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
 		})
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
@@ -86,14 +87,14 @@ func mustParse(t *testing.T, query string) url.Values {
 }
 
 func TestListFilterChipsCountTheirContainers(t *testing.T) {
-	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"),
-		a("four", newer("1.1.0", "minor"), failed("401")))
+	s := stored(t, webtest.Container("one", webtest.Newer("2.0.0", "major")), webtest.Container("two", webtest.Newer("1.0.1", "patch")), webtest.Container("three"),
+		webtest.Container("four", webtest.Newer("1.1.0", "minor"), webtest.Failed("401")))
 	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{
-		redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+		redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
 	})
 	for _, c := range v.Chips {
 		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{
-			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon,
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
 		})
 		if of.Shown != c.Count {
 			t.Errorf("chip %q promises %d and leaves %d", c.Word, c.Count, of.Shown)
@@ -111,11 +112,11 @@ func TestListFilterChipsCountTheirContainers(t *testing.T) {
 func TestPagesShowWhatIsUnknown(t *testing.T) {
 	const why = "built or loaded here, so there is no digest to compare"
 	unknown := func(c *sdk.Container) { c.Check.State, c.Check.Reason = sdk.CheckUnknown, why }
-	u, _ := withStore(t, a("shop", unknown), a("current"))
-	shop := a("shop", unknown)
+	u, _ := withStore(t, webtest.Container("shop", unknown), webtest.Container("current"))
+	shop := webtest.Container("shop", unknown)
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{
-		{At: noon, Type: event.ContainerChanged, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
-		{At: noon, Type: event.UpdateCleared, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
+		{At: webtest.Noon, Type: event.ContainerChanged, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
+		{At: webtest.Noon, Type: event.UpdateCleared, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
 	}}
 	for path, want := range map[string][]string{
 		"/containers": {"1 unknown · 1 container up to date", `<span class="kind">unknown</span>`,
@@ -151,7 +152,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 // TestListAddsUp: over random fleets, each chip leaves as many containers as it says, those of the parts are as many as
 // there are containers, and so are the numbers of the sentence.
 func TestListAddsUp(t *testing.T) {
-	make := rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon}
+	make := rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon}
 	number := regexp.MustCompile(`\d+`)
 	for seed := range uint64(tallytest.Fleets) {
 		var records []*store.Record
@@ -182,11 +183,11 @@ func TestListAddsUp(t *testing.T) {
 // TestPagesGroupFailuresByCause: an outage is one thing on the overview and the list, whatever each error says.
 func TestPagesGroupFailuresByCause(t *testing.T) {
 	hub := func(c *sdk.Container) {
-		failed("list tags of " + c.Name + ": timeout s3cret")(c)
+		webtest.Failed("list tags of " + c.Name + ": timeout s3cret")(c)
 		c.Error.Cause = "Docker Hub does not answer"
 	}
-	u, _ := withStore(t, a("one", hub), a("two", hub, newer("1.1.0", "minor")), a("three", hub),
-		a("label", failed("a label is wrong")), a("fine"))
+	u, _ := withStore(t, webtest.Container("one", hub), webtest.Container("two", hub, webtest.Newer("1.1.0", "minor")), webtest.Container("three", hub),
+		webtest.Container("label", webtest.Failed("a label is wrong")), webtest.Container("fine"))
 	for path, want := range map[string][]string{
 		"/": {`<a href="/base/containers?q=Docker&#43;Hub&#43;does&#43;not&#43;answer" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</a>`,
 			"1 update · 3 failed · 1 container up to date; 1 with an update failed as well", ": a label is wrong"},
@@ -210,17 +211,18 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 
 // TestPagesShowPostponedChecks as what it is on every page, and never as a failed check.
 func TestPagesShowPostponedChecks(t *testing.T) {
-	until := sdk.TimeOf(noon.Add(20 * time.Minute))
+	until := sdk.TimeOf(webtest.Noon.Add(20 * time.Minute))
 	waits := func(c *sdk.Container) {
 		c.Check.PostponedUntil, c.Check.PostponedReason = until, "docker.io limits requests"
 	}
 	never := func(c *sdk.Container) { c.Check.State, c.Check.At = sdk.CheckNever, sdk.Time{} }
-	u, _ := withStore(t, a("current", waits), a("old", newer("1.1.0", "minor"), waits), a("fresh", never, waits),
-		a("other"))
-	web := a("current", waits)
+	u, _ := withStore(t, webtest.Container("current", waits),
+		webtest.Container("old", webtest.Newer("1.1.0", "minor"), waits), webtest.Container("fresh", never, waits),
+		webtest.Container("other"))
+	web := webtest.Container("current", waits)
 	fakes(u).fakeHistory = fakeHistory{
 		events: []event.Event{{
-			At: noon, Type: event.ContainerChanged, Subject: "local/current",
+			At: webtest.Noon, Type: event.ContainerChanged, Subject: "local/current",
 			Payload: event.Payload{Container: &web, Aspect: event.Postponed},
 		}},
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -32,9 +34,9 @@ func (u *UI) list(r *http.Request) listView {
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rowsFor(r))
 	if v.Empty {
-		v.Sentence = headline(tally.Counts{}, u.Service.Components(u.ActorOf(r), kind.Watcher))
+		v.Sentence = guide.Headline(tally.Counts{}, u.Service.Components(u.ActorOf(r), kind.Watcher))
 	}
-	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
+	v.Sentence = words.BeingChecked(v.Sentence, u.Service.Progress())
 	v.Decide = u.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.ActorOf(r), kind.Trigger))
 	return v
@@ -61,7 +63,7 @@ func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 	u.write(&v)
 	if v.Empty { // what is missing is said as on the overview
 		var err error
-		if v.Guide, err = u.guide(r.Context(), u.ActorOf(r)); err != nil {
+		if v.Guide, err = u.guide.Guide(r.Context(), u.ActorOf(r)); err != nil {
 			u.InternalError(w, r, "read what is missing", err)
 			return
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -48,10 +49,10 @@ func (f *fakeLinks) Redeem(
 // withLink returns a UI whose one link is for an action about an update of web.
 func withLink(t *testing.T, action policy.ChoiceKind, change ...func(*sdk.Container)) (*UI, *fakeLinks) {
 	t.Helper()
-	c := a("web", append([]func(*sdk.Container){newer("1.1.0", sdk.DiffMinor)}, change...)...)
+	c := webtest.Container("web", append([]func(*sdk.Container){webtest.Newer("1.1.0", sdk.DiffMinor)}, change...)...)
 	f := &fakeLinks{shown: link.Shown{
 		Link: link.Link{
-			Action: action, Update: update.KeyOf(&c), Trigger: "ntfy.main", Expires: noon.Add(5 * 24 * time.Hour),
+			Action: action, Update: update.KeyOf(&c), Trigger: "ntfy.main", Expires: webtest.Noon.Add(5 * 24 * time.Hour),
 		},
 		Container: c, Known: true,
 	}}
@@ -70,7 +71,7 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 	held := func(c *sdk.Container) {
 		c.Decision = &sdk.Decision{
 			State:   sdk.StateHeld,
-			Reasons: []sdk.Reason{{Code: "window.closed", Text: "the window is closed", Until: sdk.TimeOf(noon)}},
+			Reasons: []sdk.Reason{{Code: "window.closed", Text: "the window is closed", Until: sdk.TimeOf(webtest.Noon)}},
 		}
 		c.Result.Link = "https://example.org/notes"
 	}
@@ -89,7 +90,7 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 				t.Errorf("%s: %d, %v", method, resp.StatusCode, resp.Header)
 			}
 			if method == http.MethodGet {
-				contains(t, body,
+				webtest.Contains(t, body,
 					append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0",
 						"The window is closed, until 2026-03-29 12:00:00 UTC", `href="https://example.org/notes"`, "ntfy.main")...)
 				if strings.Contains(body, "<nav") || strings.Contains(body, "<script") {
@@ -108,7 +109,7 @@ func TestDecideByForm(t *testing.T) {
 		status int
 		until  time.Time
 	}{
-		"7": {http.StatusOK, noon.AddDate(0, 0, 7)}, "0": {http.StatusOK, time.Time{}}, "": {http.StatusOK, time.Time{}},
+		"7": {http.StatusOK, webtest.Noon.AddDate(0, 0, 7)}, "0": {http.StatusOK, time.Time{}}, "": {http.StatusOK, time.Time{}},
 		"-1": {http.StatusUnprocessableEntity, time.Time{}}, "x": {http.StatusUnprocessableEntity, time.Time{}},
 		"99999999": {http.StatusUnprocessableEntity, time.Time{}},
 	} {
@@ -123,7 +124,7 @@ func TestDecideByForm(t *testing.T) {
 			}
 			continue
 		}
-		contains(t, body, "Snoozed", "You can close this page")
+		webtest.Contains(t, body, "Snoozed", "You can close this page")
 		if len(f.redeemed) != 1 || !f.redeemed[0].Equal(want.until) {
 			t.Errorf("days %q: until %v, want %v", days, f.redeemed, want.until)
 		}
@@ -136,15 +137,15 @@ func TestDecideByForm(t *testing.T) {
 func TestDecidePageLetsChoose(t *testing.T) {
 	u, f := withLink(t, link.Any)
 	_, body := openLink(t, u, http.MethodGet, "/decide/good", nil)
-	contains(t, body, "What about the update of web?", `value="skip"`, `value="snooze"`, `<option value="7" selected>`)
+	webtest.Contains(t, body, "What about the update of web?", `value="skip"`, `value="snooze"`, `<option value="7" selected>`)
 	if strings.Contains(body, `value="approve"`) {
 		t.Error("the page offers to approve what nothing can carry out")
 	}
 	f.shown.MayApprove = true
 	_, body = openLink(t, u, http.MethodGet, "/decide/good", nil)
-	contains(t, body, `<button name="action" value="approve" class="first">Approve</button>`)
+	webtest.Contains(t, body, `<button name="action" value="approve" class="first">Approve</button>`)
 	_, body = openLink(t, u, http.MethodPost, "/decide/good", url.Values{"action": {"skip"}, "days": {"7"}})
-	contains(t, body, "Skipped", "This version is not offered again")
+	webtest.Contains(t, body, "Skipped", "This version is not offered again")
 	if len(f.redeemed) != 1 || !f.redeemed[0].IsZero() {
 		t.Errorf("skipped until %v", f.redeemed)
 	}
@@ -163,7 +164,7 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		"store":   {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
 	} {
 		u, f := withLink(t, policy.Skip)
-		f.err, f.shown.Use = c.err, link.Use{At: noon, Action: "skip"}
+		f.err, f.shown.Use = c.err, link.Use{At: webtest.Noon, Action: "skip"}
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			resp, body := openLink(t, u, method, "/decide/good", url.Values{})
 			if resp.StatusCode != c.status || !strings.Contains(body, c.want) || strings.Contains(body, "<form") ||
@@ -173,12 +174,12 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		}
 	}
 	u, f := withLink(t, policy.Skip)
-	for _, token := range []string{"forged", url.PathEscape(evil), "%00", strings.Repeat("x", 5000)} {
+	for _, token := range []string{"forged", url.PathEscape(webtest.Evil), "%00", strings.Repeat("x", 5000)} {
 		resp, body := openLink(t, u, http.MethodPost, "/decide/"+token, url.Values{})
 		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "This link is not valid") {
 			t.Errorf("%.20q: %d", token, resp.StatusCode)
 		}
-		mustBeInert(t, body)
+		webtest.MustBeInert(t, body)
 	}
 	if len(f.redeemed) > 0 {
 		t.Error("something was decided")
@@ -192,11 +193,11 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 
 func TestDecidePageEscapesTexts(t *testing.T) {
 	u, _ := withLink(t, policy.Approved, func(c *sdk.Container) {
-		c.DisplayName, c.Result.Link, c.Image.Name = evil, "javascript:alert(1)", evil
-		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: evil}}}
+		c.DisplayName, c.Result.Link, c.Image.Name = webtest.Evil, "javascript:alert(1)", webtest.Evil
+		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: webtest.Evil}}}
 	})
 	_, body := openLink(t, u, http.MethodGet, "/decide/good", nil)
-	mustBeInert(t, body)
+	webtest.MustBeInert(t, body)
 }
 
 func TestDecidePageOfSampleMessage(t *testing.T) {
@@ -216,13 +217,13 @@ func TestDecidePageOfSampleMessage(t *testing.T) {
 func TestSettingsRevokeLinks(t *testing.T) {
 	var revoked []string
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Trigger, "ntfy", "main", component.Ready)}}
+		f.fakeComponents = fakeComponents{all: []service.Component{webtest.Configured(kind.Trigger, "ntfy", "main", component.Ready)}}
 		f.fakeAccess.links = &revoked
 	})
 	_, body := get(t, u, "/settings")
-	contains(t, body, "Links in messages", `<option value="ntfy.main">`)
+	webtest.Contains(t, body, "Links in messages", `<option value="ntfy.main">`)
 	resp, body := post(t, u, "/settings/links/revoke", url.Values{"trigger": {"ntfy.main"}})
-	if contains(t, body, "The links are revoked"); resp.StatusCode != http.StatusOK ||
+	if webtest.Contains(t, body, "The links are revoked"); resp.StatusCode != http.StatusOK ||
 		!slices.Equal(revoked, []string{"ntfy.main"}) {
 		t.Errorf("%d, revoked %v", resp.StatusCode, revoked)
 	}

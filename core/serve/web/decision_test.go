@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -22,24 +23,24 @@ func decidedAs(state string, reasons ...sdk.Reason) func(*sdk.Container) {
 func house() []sdk.Container {
 	young := sdk.Reason{
 		Code: policy.ReasonMinAge, Text: "it is 1 day old, and s3cret must be 7", Source: "policies.careful.minage",
-		Until: sdk.TimeOf(noon.Add(6 * 24 * time.Hour)),
+		Until: sdk.TimeOf(webtest.Noon.Add(6 * 24 * time.Hour)),
 	}
 	return []sdk.Container{
-		a("young", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, young)),
-		a("younger", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, sdk.Reason{
-			Code: policy.ReasonMinAge, Text: "it is new", Until: sdk.TimeOf(noon.Add(7 * 24 * time.Hour)),
+		webtest.Container("young", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, young)),
+		webtest.Container("younger", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, sdk.Reason{
+			Code: policy.ReasonMinAge, Text: "it is new", Until: sdk.TimeOf(webtest.Noon.Add(7 * 24 * time.Hour)),
 		})),
-		a("skipped", newer("2.0.0", "major"), decidedAs(sdk.StateHeld, sdk.Reason{
+		webtest.Container("skipped", webtest.Newer("2.0.0", "major"), decidedAs(sdk.StateHeld, sdk.Reason{
 			Code: policy.ReasonSkipped, Text: "ana skipped it", Source: "user ana",
 		})),
-		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{
+		webtest.Container("waits", webtest.Newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{
 			Code: policy.ReasonApproval, Text: "it waits for the approval of a user",
 		})),
-		a("auto", newer("1.0.1", "patch"), decidedAs(sdk.StateAutomatic)),
-		a("open", newer("8.2.1", "minor"), decidedAs(sdk.StateOffered), func(c *sdk.Container) {
+		webtest.Container("auto", webtest.Newer("1.0.1", "patch"), decidedAs(sdk.StateAutomatic)),
+		webtest.Container("open", webtest.Newer("8.2.1", "minor"), decidedAs(sdk.StateOffered), func(c *sdk.Container) {
 			c.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "8.2.1"}, Major: &sdk.Release{Tag: "9.0.0"}}
 		}),
-		a("fine"),
+		webtest.Container("fine"),
 	}
 }
 
@@ -141,14 +142,14 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 // TestRollbackOfAUserIsHeld: what a user rolled back did work, so it is an open update that is held.
 func TestRollbackOfAUserIsHeld(t *testing.T) {
 	undone := sdk.Reason{Code: policy.ReasonUndone, Text: "it was rolled back by you, and waits", Source: "ana"}
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, undone)))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, undone)))
 	for path, want := range map[string]string{
 		"/": ">1 update, rolled back by you<", "/containers": "held: rolled back by you",
 		"/containers?state=held": "held: rolled back by you",
 		"/containers/local/web":  "It was rolled back by you, and waits (ana)",
 	} {
 		body := request(u, "GET", path, nil).Body.String()
-		contains(t, body, want)
+		webtest.Contains(t, body, want)
 		if strings.Contains(body, "did not work") && path != "/containers" && path != "/containers?state=held" {
 			t.Errorf("%s says that it did not work: %s", path, body)
 		}
@@ -158,13 +159,13 @@ func TestRollbackOfAUserIsHeld(t *testing.T) {
 // TestStoppedStackIsHeld: what waits behind a failed update says so.
 func TestStoppedStackIsHeld(t *testing.T) {
 	stopped := sdk.Reason{Code: policy.ReasonStack, Text: "stack stopped by auth (failed 14:02)"}
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, stopped)))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, stopped)))
 	for path, want := range map[string]string{
 		"/":                     ">1 update, stack stopped by auth (failed 14:02)<",
 		"/containers":           "held: stack stopped by auth (failed 14:02)",
 		"/containers/local/web": "Stack stopped by auth (failed 14:02)",
 	} {
-		contains(t, request(u, "GET", path, nil).Body.String(), want)
+		webtest.Contains(t, request(u, "GET", path, nil).Body.String(), want)
 	}
 }
 
@@ -174,19 +175,19 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	shut := func(d time.Duration) sdk.Reason {
 		return sdk.Reason{
 			Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window",
-			Until: sdk.TimeOf(noon.Add(d)),
+			Until: sdk.TimeOf(webtest.Noon.Add(d)),
 		}
 	}
 	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"}
 	all := []sdk.Container{
-		a("approved", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
-		a("shut", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),
-		a("told", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(120*time.Hour))),
-		a("back", newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{
+		webtest.Container("approved", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
+		webtest.Container("shut", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),
+		webtest.Container("told", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(120*time.Hour))),
+		webtest.Container("back", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{
 			Code: policy.ReasonCameBack, Text: "it was tried and rolled back",
 		})),
-		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), a("open", newer("1.0.1", "patch")),
-		a("broken", failed("503")),
+		webtest.Container("waits", webtest.Newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), webtest.Container("open", webtest.Newer("1.0.1", "patch")),
+		webtest.Container("broken", webtest.Failed("503")),
 	}
 	u, _ := withStore(t, all...)
 	f := fakes(u)

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -34,12 +35,12 @@ func TestStepText(t *testing.T) {
 func TestPagesShowDeliveryProgress(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{
-			all: []service.Component{configured(kind.Trigger, "docker", "local", component.Ready)},
+			all: []service.Component{webtest.Configured(kind.Trigger, "docker", "local", component.Ready)},
 		}
 		f.fakeHistory = fakeHistory{
 			deliveries: []delivery.Delivery{
-				{ID: 9, Trigger: "docker.local", Subject: "local/web", State: delivery.Sending, Manual: true, CreatedAt: noon},
-				{ID: 8, Trigger: "docker.local", Subject: "local/db", State: delivery.Sent, CreatedAt: noon},
+				{ID: 9, Trigger: "docker.local", Subject: "local/web", State: delivery.Sending, Manual: true, CreatedAt: webtest.Noon},
+				{ID: 8, Trigger: "docker.local", Subject: "local/db", State: delivery.Sent, CreatedAt: webtest.Noon},
 			},
 			steps: []dispatch.Progress{
 				{
@@ -52,7 +53,7 @@ func TestPagesShowDeliveryProgress(t *testing.T) {
 	})
 	for _, path := range []string{"/deliveries", "/triggers/docker/local"} {
 		_, body := get(t, u, path)
-		contains(t, body, "on its way: pull: layer &lt;3&gt; (3 of 10)")
+		webtest.Contains(t, body, "on its way: pull: layer &lt;3&gt; (3 of 10)")
 		if strings.Contains(body, "stale") {
 			t.Errorf("%s: a delivery that has ended shows progress", path)
 		}

@@ -13,17 +13,15 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
-	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -46,7 +44,7 @@ func newFakeService() *fakeService {
 	return &fakeService{
 		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeChoices: &fakeChoices{},
 		fakeScans: &fakeScans{}, fakeAccess: fakeAccess{forbidden: true},
-		fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
+		fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: webtest.Noon.Add(-time.Hour)}, level: "info"},
 	}
 }
 
@@ -86,7 +84,7 @@ func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explan
 			Name: "tag.exclude", Value: "none", Source: "default",
 		}},
 		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {
-			Tag: evil, Reason: "older", Detail: evil,
+			Tag: webtest.Evil, Reason: "older", Detail: webtest.Evil,
 		}},
 	}
 }
@@ -154,25 +152,6 @@ func (f fakeComponents) Preview(context.Context, string, string) (testrun.Result
 	return testrun.Result{Title: "New tag found", Body: "Container web can be updated"}, f.failure
 }
 
-// configured returns a component in a state.
-func configured(k kind.Kind, typ, name string, state component.State) service.Component {
-	return service.Component{Kind: k, View: component.View{ID: typ + "." + name, Type: typ, Name: name, State: state}}
-}
-
-// smtp returns a trigger.
-func smtp() service.Component {
-	c := configured(kind.Trigger, "smtp", "main", component.Ready)
-	c.Summary = "Sends e-mail"
-	c.Settings = []service.Setting{
-		{Name: "host", Value: "mail.example.org", Source: "env X"},
-		{Name: "pass", Value: "s*****", Secret: true, Source: "env Y"},
-		{Name: "proxy", Value: "http://ann:***@proxy:3128", Source: "dogwatch.yaml:3"},
-		{Name: "simpletitle", Value: `${container.name} "is" new`, Source: "dogwatch.yaml:4"},
-		{Name: "mode", Value: "simple", Source: "default"},
-	}
-	return c
-}
-
 // fakePlugins are constant plugins that record what was done with them.
 type fakePlugins struct {
 	all   []service.Plugin
@@ -221,11 +200,6 @@ func (f fakePlugins) find(name string) (service.Plugin, error) {
 		}
 	}
 	return service.Plugin{}, service.ErrNotFound
-}
-
-// pluginIn returns a plugin in a state.
-func pluginIn(name string, state plugin.State) service.Plugin {
-	return service.Plugin{Status: plugin.Status{Name: name, State: state, Since: sdk.TimeOf(noon)}}
 }
 
 // fakeHistory has constant events and deliveries, and records the filters.
@@ -415,9 +389,4 @@ func (f *fakeOperations) Operation(_ context.Context, id string) (operation.Oper
 
 func (f *fakeOperations) OperationProgress(string) (watcher.StepProgress, bool) {
 	return f.stepProgress, true
-}
-
-// limit returns what a host allows.
-func limit(host string, most, remaining int64) registry.Limit {
-	return registry.Limit{Host: host, Limit: most, Remaining: remaining, At: sdk.TimeOf(noon.Add(-time.Minute))}
 }

@@ -8,74 +8,37 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func TestGuideNamesWhatIsMissing(t *testing.T) {
-	ready, failed := configured(kind.Watcher, "docker", "local", component.Ready),
-		configured(kind.Watcher, "docker", "nas", component.Failed)
-	failed.Error = "permission denied"
-	checked := map[string]bool{"local": true}
-	for _, c := range []struct {
-		name  string
-		s     situation
-		title string
-	}{
-		{"demo", situation{Demo: true, Containers: 20, Triggers: 1}, "This is a demo"},
-		{"nothing at all", situation{}, "No engine yet"},
-		{"engine fails", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Triggers: 1},
-			"No engine yet"},
-		{"before the first check", situation{Watchers: []service.Component{ready}}, "Looking for containers"},
-		{"no containers", situation{Watchers: []service.Component{ready}, Checked: checked}, "No containers"},
-		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3},
-			"Nothing tells you yet"},
-		{"one engine fails, and others work", situation{
-			Watchers: []service.Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1,
-		}, ""},
-		{"all is well", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3, Triggers: 1}, ""},
-	} {
-		g := newGuide(c.s)
-		switch {
-		case g == nil && c.title != "":
-			t.Errorf("%s: no guide", c.name)
-		case g != nil && g.Title != c.title:
-			t.Errorf("%s: %q", c.name, g.Title)
-		case g != nil && g.Said == "":
-			t.Errorf("%s: says nothing", c.name)
-		}
-	}
-	if g := newGuide(situation{Watchers: []service.Component{failed}}); g.Reason != "permission denied" {
-		t.Errorf("the reason is %q", g.Reason)
-	}
-}
-
 func TestStartPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{
-			all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)},
+			all: []service.Component{webtest.Configured(kind.Watcher, "docker", "local", component.Ready)},
 		}
-		f.fakeHistory = fakeHistory{events: []event.Event{{ID: 1, At: noon, Type: event.CheckFailed, Subject: "local",
+		f.fakeHistory = fakeHistory{events: []event.Event{{ID: 1, At: webtest.Noon, Type: event.CheckFailed, Subject: "local",
 			Payload: event.Payload{
 				Check: &event.Check{Watcher: "local", Error: "dial unix /var/run/docker.sock: permission denied"},
 			}}}}
 	})
 	_, body := get(t, u, "/start")
-	contains(t, body, "cannot reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
+	webtest.Contains(t, body, "cannot reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
 		"group_add", "dogwatch demo")
 }
 
 // TestEmptyListsSayWhatTheOverviewSays: every page with nothing in its list has the sentence of the overview and
 // what to do next, in whichever state the installation is.
 func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
-	ready := configured(kind.Watcher, "docker", "local", component.Ready)
-	down := configured(kind.Watcher, "docker", "nas", component.Failed)
+	ready := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
+	down := webtest.Configured(kind.Watcher, "docker", "nas", component.Failed)
 	down.Error = "permission denied"
 	checked := func(err string) []event.Event {
 		of := event.Payload{Check: &event.Check{Watcher: "local", Error: err}}
-		return []event.Event{{ID: 1, At: noon, Type: event.CheckFailed, Subject: "local", Payload: of}}
+		return []event.Event{{ID: 1, At: webtest.Noon, Type: event.CheckFailed, Subject: "local", Payload: of}}
 	}
-	one, web := []service.Component{ready}, []sdk.Container{a("web")}
+	one, web := []service.Component{ready}, []sdk.Container{webtest.Container("web")}
 	every := []string{"/deliveries", "/operations", "/policies", "/plugins", "/registries"}
 	for name, test := range map[string]struct {
 		components []service.Component
@@ -97,7 +60,7 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 			[]string{"No containers", "docker run -d --name web nginx:1.25"}},
 		"no trigger": {one, web, checked(""), append(every, "/triggers", "/history"),
 			[]string{"Nothing tells you yet", "Updates show on these pages only, for no trigger is configured."}},
-		"nothing missing": {append(one, smtp()), append(web, a("db", failed("no such image"))), checked(""), every,
+		"nothing missing": {append(one, webtest.SMTP()), append(web, webtest.Container("db", webtest.Failed("no such image"))), checked(""), every,
 			[]string{"1 failed · 1 container up to date"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,59 +11,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/hashicorp/go-hclog"
 )
-
-// noon is when the tests of pages take place.
-var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
-
-// evil is what plugins, labels and users could write to have a browser run it.
-const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>'` + "`{{.}}"
-
-// a returns a container that runs 1.0.0.
-func a(name string, change ...func(*sdk.Container)) sdk.Container {
-	c := sdk.Container{
-		ID: "id-" + name, Name: name, Watcher: "local", Status: "running", Labels: map[string]string{},
-		Image: sdk.Image{
-			Registry: sdk.Registry{Host: "docker.io"}, Name: "library/" + name, Tag: sdk.Tag{Value: "1.0.0", Semver: true},
-		},
-		Check: sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(noon)},
-	}
-	for _, f := range change {
-		f(&c)
-	}
-	return c
-}
-
-// newer gives a container an update.
-func newer(tag, diff string) func(*sdk.Container) {
-	return func(c *sdk.Container) {
-		c.Result, c.UpdateAvailable = &sdk.Result{Tag: tag}, true
-		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: tag, SemverDiff: diff}
-	}
-}
-
-func failed(why string) func(*sdk.Container) {
-	return func(c *sdk.Container) {
-		c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: why}
-	}
-}
-
-func labelled(name, value string) func(*sdk.Container) {
-	return func(c *sdk.Container) { c.Labels[name] = value }
-}
-
-func in(stack string) func(*sdk.Container) { return func(c *sdk.Container) { c.Stack = stack } }
 
 // stored opens a store with containers.
 func stored(t testing.TB, containers ...sdk.Container) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{
-		Bus: &event.Bus{}, Now: func() time.Time { return noon }, Log: hclog.NewNullLogger(),
+		Bus: &event.Bus{}, Now: func() time.Time { return webtest.Noon }, Log: hclog.NewNullLogger(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +50,7 @@ func withStore(t testing.TB, containers ...sdk.Container) (*UI, chan string) {
 // newUI returns a UI of noon.
 func newUI(t testing.TB, opt Options) *UI {
 	t.Helper()
-	opt.Log, opt.Now = hclog.NewNullLogger(), func() time.Time { return noon }
+	opt.Log, opt.Now = hclog.NewNullLogger(), func() time.Time { return webtest.Noon }
 	u := New(opt)
 	t.Cleanup(u.Close)
 	return u
@@ -162,24 +123,4 @@ func respond(t *testing.T, u *UI, r *http.Request) (int, string) {
 		t.Fatal(err)
 	}
 	return w.Code, string(body)
-}
-
-// contains reports what a body lacks.
-func contains(t *testing.T, body string, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(body, w) {
-			t.Errorf("there is no %q in\n%s", w, body)
-		}
-	}
-}
-
-// mustBeInert reports markup that came from evil text.
-func mustBeInert(t *testing.T, body string) {
-	t.Helper()
-	for _, bad := range []string{"<script>alert", "<img src=x", "onerror=alert(2)>'", "javascript:"} {
-		if strings.Contains(body, bad) {
-			t.Errorf("%q is in the page:\n%s", bad, body)
-		}
-	}
 }

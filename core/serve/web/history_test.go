@@ -5,83 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
-
-func TestParseHistory(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		plugintest.Skip(t, "zoneinfo", err)
-	}
-	all := 0
-	for _, topic := range topics {
-		if topic.Name != failures {
-			all += len(topic.types)
-		}
-	}
-	for _, c := range []struct {
-		query string
-		want  event.Filter
-		types int
-		wrong int
-	}{
-		{"", event.Filter{}, all, 0},
-		{"topic=updates", event.Filter{}, 2, 0},
-		{"topic=nonsense", event.Filter{}, all, 1},
-		{"watcher=local", event.Filter{Watcher: "local"}, 16, 0},
-		{"watcher=local&topic=plugins", event.Filter{Watcher: "local"}, 1, 0},
-		{"trigger=smtp.main&watcher=local", event.Filter{Subject: "smtp.main"}, 3, 0},
-		{"trigger=smtp.main&topic=failures", event.Filter{Subject: "smtp.main"}, 1, 0},
-		{"q=+nginx+", event.Filter{Text: "nginx"}, all, 0},
-		{"since=2026-03-29&until=2026-03-29", event.Filter{
-			Since: time.Date(2026, 3, 29, 0, 0, 0, 0, berlin), Until: time.Date(2026, 3, 30, 0, 0, 0, 0, berlin), // 23 hours
-		}, all, 0},
-		{"since=yesterday&until=2026-02-30", event.Filter{}, all, 2},
-		{"before=17", event.Filter{Before: 17}, all, 0},
-		{"before=-1", event.Filter{}, all, 0},
-		{"before=x", event.Filter{}, all, 0},
-	} {
-		values, err := url.ParseQuery(c.query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, f, wrong := parseHistory(values, berlin)
-		if len(f.Types) != c.types {
-			t.Errorf("%s: %d types: %v", c.query, len(f.Types), f.Types)
-		}
-		if len(wrong) != c.wrong {
-			t.Errorf("%s: %q", c.query, wrong)
-		}
-		if f.Watcher != c.want.Watcher || f.Subject != c.want.Subject || f.Text != c.want.Text || f.Before != c.want.Before ||
-			!f.Since.Equal(c.want.Since) || !f.Until.Equal(c.want.Until) {
-			t.Errorf("%s: got %+v", c.query, f)
-		}
-	}
-}
-
-func TestHistoryQueryRoundTrip(t *testing.T) {
-	q := historyQuery{
-		Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03",
-	}
-	values, err := url.ParseQuery(strings.TrimPrefix(q.values(5), "?"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, _, _ := parseHistory(values, time.UTC)
-	if q.before = 5; back != q {
-		t.Errorf("got %+v, want %+v", back, q)
-	}
-}
 
 // everyEvent has one event of each type.
 func everyEvent() []event.Event {
@@ -182,7 +115,7 @@ func TestHistoryPagination(t *testing.T) {
 	var events []event.Event
 	for i := range 120 {
 		events = append(events, event.Event{
-			ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i),
+			ID: int64(120 - i), At: webtest.Noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i),
 			Payload: event.Payload{Plugin: &event.Plugin{}},
 		})
 	}
@@ -217,7 +150,7 @@ func TestHistoryPagination(t *testing.T) {
 func TestHistoryNamesDeliveries(t *testing.T) {
 	of := func(id, delivery int64) event.Event {
 		return event.Event{
-			ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main",
+			ID: id, At: webtest.Noon, Type: event.TriggerSent, Subject: "smtp.main",
 			Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}},
 		}
 	}
@@ -232,21 +165,9 @@ func TestHistoryNamesDeliveries(t *testing.T) {
 		}
 	})
 	_, body := get(t, u, "/history")
-	contains(t, body, "(3 containers of local)", "(local/nginx)", "(local/db, asked for by hand)", "(asked for by hand)")
+	webtest.Contains(t, body, "(3 containers of local)", "(local/nginx)", "(local/db, asked for by hand)", "(asked for by hand)")
 	if strings.Contains(body, "local/other") {
 		t.Error("a delivery of another event is named")
-	}
-}
-
-func TestDeliveryPath(t *testing.T) {
-	for want, d := range map[string]delivery.Delivery{
-		"/containers/local/nginx":     {Subject: "local/nginx"},
-		"/containers/local/a%2Fb":     {Subject: "local/a/b"},
-		"/containers?watcher=my+host": {Subject: "batch/my host", Batch: true},
-	} {
-		if got := deliveryPath(d); got != want {
-			t.Errorf("%s leads to %s, want %s", d.Subject, got, want)
-		}
 	}
 }
 
@@ -261,12 +182,12 @@ func TestRetryDelivery(t *testing.T) {
 		t.Errorf("status %d to %s", r.StatusCode, at)
 	}
 	_, body := get(t, u, "/deliveries?retried=1")
-	contains(t, body, "Delivery 1 is waiting to be sent again")
+	webtest.Contains(t, body, "Delivery 1 is waiting to be sent again")
 	r, body = post(t, u, "/deliveries/2/retry", nil)
 	if r.StatusCode != http.StatusConflict {
 		t.Errorf("status %d", r.StatusCode)
 	}
-	contains(t, body, "There is nothing to retry")
+	webtest.Contains(t, body, "There is nothing to retry")
 }
 
 func TestCSVDownloads(t *testing.T) {
@@ -278,11 +199,12 @@ func TestCSVDownloads(t *testing.T) {
 		id := int64(450 - i)
 		text := formulas[i%len(formulas)]
 		events = append(events, event.Event{
-			ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text,
+			ID: id, At: webtest.Noon, Type: event.CheckFailed, Subject: text, Run: text,
 			Payload: event.Payload{Check: &event.Check{Error: text}},
 		})
 		pending = append(pending, delivery.Delivery{
-			ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon,
+			ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: webtest.Noon,
+			NextAt: webtest.Noon,
 		})
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events, deliveries: pending} })
@@ -312,24 +234,4 @@ func TestCSVDownloads(t *testing.T) {
 			t.Errorf("%s: %d different ids", path, len(ids))
 		}
 	}
-}
-
-func FuzzHistoryQuery(f *testing.F) {
-	f.Add("topic=updates&watcher=a&trigger=b&q=c&since=2026-01-01&until=2026-01-02&before=3")
-	f.Fuzz(func(t *testing.T, query string) {
-		values, err := url.ParseQuery(query)
-		if err != nil {
-			return
-		}
-		q, filter, _ := parseHistory(values, time.UTC)
-		again, err := url.ParseQuery(strings.TrimPrefix(q.values(q.before), "?"))
-		if err != nil {
-			t.Fatalf("%q is no query: %v", q.values(q.before), err)
-		}
-		back, filter2, _ := parseHistory(again, time.UTC)
-		if back != q || filter.Subject != filter2.Subject || filter.Watcher != filter2.Watcher ||
-			!filter.Until.Equal(filter2.Until) {
-			t.Errorf("%q: %+v became %+v", query, q, back)
-		}
-	})
 }

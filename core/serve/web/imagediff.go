@@ -25,7 +25,7 @@ type imageDiffView struct {
 // showImageDiff renders what the update of a container changes in its image. The
 // registry is asked only when a user opens the page: reading a manifest may count as a pull.
 func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}

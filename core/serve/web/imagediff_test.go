@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -18,7 +19,7 @@ func (f *fakeOperations) ImageDiff(context.Context, auth.Actor, string) (updater
 }
 
 func TestImageDiffPage(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	before := sdk.ImageConfig{
 		User: "app", Env: []string{"VERSION=1.0.0"}, Size: 80 << 20, Layers: []sdk.Layer{{Digest: "a", Size: 1 << 20}},
 	}
@@ -32,7 +33,7 @@ func TestImageDiffPage(t *testing.T) {
 		To:   watcher.PlannedImage{Reference: "docker.io/library/nginx:1.1.0"}, Diff: imagediff.Compare(before, after),
 	}
 	body := request(u, "GET", "/containers/local/web/diff", nil).Body.String()
-	contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`,
+	webtest.Contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`,
 		"Compressed it has 90.0 MB, before 80.0 MB. 1 of its 2 layers is there already; 2.0 MB to download.",
 		"The new image runs as another user", "has a new volume /data", "env VERSION", "<code>1.1.0</code>",
 		"<summary>1 label</summary>", "&lt;script&gt;")
@@ -44,10 +45,10 @@ func TestImageDiffPage(t *testing.T) {
 	} {
 		same := sdk.ImageConfig{Size: 1 << 20, Layers: after.Layers[:layers]}
 		fakes(u).diff.Diff = imagediff.Compare(same, same)
-		contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), want)
+		webtest.Contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), want)
 	}
-	contains(t, request(u, "GET", "/containers/local/web", nil).Body.String(), `href="/base/containers/local/web/diff"`)
+	webtest.Contains(t, request(u, "GET", "/containers/local/web", nil).Body.String(), `href="/base/containers/local/web/diff"`)
 	fakes(u).planning = fmt.Errorf("it was built here: %w", sdk.ErrUnsupported)
-	contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(),
+	webtest.Contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(),
 		"The images of web cannot be compared", "it was built here")
 }

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -46,14 +46,14 @@ func partsOf(t *testing.T, path, html string) (ids []string) {
 // TestLivePagesServeTheirParts: every page that shows what changes says what it follows, and
 // serves its script the same parts, without the frame.
 func TestLivePagesServeTheirParts(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("2.0.0", "major")))
 	fakes(u).fakeComponents = fakeComponents{
-		all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready),
-			configured(kind.Registry, "hub", "public", component.Ready), smtp()},
+		all: []service.Component{webtest.Configured(kind.Watcher, "docker", "local", component.Ready),
+			webtest.Configured(kind.Registry, "hub", "public", component.Ready), webtest.SMTP()},
 	}
 	fakes(u).fakeHistory = fakeHistory{
 		events: []event.Event{{
-			ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}},
+			ID: 3, At: webtest.Noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}},
 		}},
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
@@ -101,7 +101,7 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 func TestPagesCarryTheirLastEvent(t *testing.T) {
 	u := withFakes(t, nil)
 	_, body := get(t, u, "/history")
-	contains(t, body, `data-last="7"`)
+	webtest.Contains(t, body, `data-last="7"`)
 	r := httptest.NewRequest(http.MethodGet, "/history", nil)
 	r.Header.Set("HX-Request", "true")
 	_, body = respond(t, u, r)
@@ -156,37 +156,14 @@ func TestPagesDoNotPoll(t *testing.T) {
 }
 
 func TestWatcherPagesShowRunningChecks(t *testing.T) {
-	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
-		return event.Event{
-			At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher,
-			Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}},
-		}
-	}
-	events := []event.Event{
-		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false),
-		at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
-		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false),
-		at(-1, event.CheckStarted, "killed", false),
-	}
-	running := runningChecks(events, noon)
-	for name, want := range map[string]bool{
-		"single": false, "busy": true, "idle": false, "killed": false, "unknown": false,
-	} {
-		if running[name] != want {
-			t.Errorf("%s is running: %t", name, running[name])
-		}
-	}
-	if last := lastChecks(events); last["busy"].Type != event.CheckFailed || last["killed"].ID != 0 || len(last) != 3 {
-		t.Errorf("the last ends are %v", last)
-	}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeHistory = fakeHistory{events: events}
+		f.fakeHistory = fakeHistory{events: webtest.CheckEvents()}
 		f.fakeComponents = fakeComponents{
-			all: []service.Component{configured(kind.Watcher, "docker", "busy", component.Ready),
-				configured(kind.Watcher, "docker", "idle", component.Ready)},
+			all: []service.Component{webtest.Configured(kind.Watcher, "docker", "busy", component.Ready),
+				webtest.Configured(kind.Watcher, "docker", "idle", component.Ready)},
 		}
 	})
-	u.Started = noon
+	u.Started = webtest.Noon
 	_, body := get(t, u, "/watchers")
 	if n := strings.Count(body, "<progress"); n != 1 {
 		t.Errorf("%d watchers are being checked, want 1", n)
@@ -197,10 +174,10 @@ func TestWatcherPagesShowRunningChecks(t *testing.T) {
 	fakes(u).progress = []check.Progress{{Watcher: "busy", Checked: 5, Total: 6}}
 	for _, page := range []string{"/watchers", "/watchers/docker/busy"} {
 		_, body = get(t, u, page)
-		contains(t, body, "eing checked now, 5 of 6 ", `<progress value="5" max="6" aria-label="Checking busy">`)
+		webtest.Contains(t, body, "eing checked now, 5 of 6 ", `<progress value="5" max="6" aria-label="Checking busy">`)
 	}
 	_, body = get(t, u, "/watchers/docker/busy")
-	contains(t, body, "being checked now", `aria-label="Checking busy"`)
+	webtest.Contains(t, body, "being checked now", `aria-label="Checking busy"`)
 	_, body = get(t, u, "/watchers/docker/idle")
 	if strings.Contains(body, "<progress") {
 		t.Error("a watcher at rest is being checked")

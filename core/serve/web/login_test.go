@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
 // fakeLogins knows ana, whose password is "right".
@@ -60,7 +61,7 @@ func withLogins(t *testing.T, f fakeLogins) *UI {
 func TestLoginPage(t *testing.T) {
 	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword, byProvider}})
 	status, body := get(t, u, "/login?next=/containers%3Fq%3Da")
-	contains(t, body, `action="/dog/login"`, `name="next" value="/containers?q=a"`,
+	webtest.Contains(t, body, `action="/dog/login"`, `name="next" value="/containers?q=a"`,
 		`href="/dog/auth/oidc/home/redirect?next=%2Fcontainers%3Fq%3Da"`, "Log in with home",
 		`autocomplete="current-password"`)
 	if status != http.StatusOK || strings.Contains(body, "<nav") {
@@ -73,7 +74,7 @@ func TestLoginPage(t *testing.T) {
 		}
 	}
 	_, body = get(t, withLogins(t, fakeLogins{}), "/login")
-	contains(t, body, "Nobody can log in")
+	webtest.Contains(t, body, "Nobody can log in")
 }
 
 func TestLoginPageRedirects(t *testing.T) {
@@ -128,17 +129,17 @@ func TestLoginForm(t *testing.T) {
 			t.Errorf("the choice %q is forgotten: %s", keep, body)
 		}
 	}
-	resp, body := post(t, u, "/login", url.Values{"user": {evil}, "password": {"secret-typed-wrong"}, "next": {"/a"}})
+	resp, body := post(t, u, "/login", url.Values{"user": {webtest.Evil}, "password": {"secret-typed-wrong"}, "next": {"/a"}})
 	if resp.StatusCode != http.StatusUnauthorized || strings.Contains(body, "secret-typed-wrong") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
 	}
-	contains(t, body, "The user or the password is wrong.", `value="/a"`)
-	mustBeInert(t, body)
+	webtest.Contains(t, body, "The user or the password is wrong.", `value="/a"`)
+	webtest.MustBeInert(t, body)
 	resp, body = post(t, withLogins(t, fakeLogins{err: &auth.ThrottledError{Wait: 90 * time.Second}}), "/login", nil)
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "90" {
 		t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 	}
-	contains(t, body, "Too many wrong logins: try again in 1m30s.")
+	webtest.Contains(t, body, "Too many wrong logins: try again in 1m30s.")
 	resp, body = post(t, withLogins(t, fakeLogins{err: errors.New("disk full")}), "/login", nil)
 	if resp.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk full") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
@@ -154,7 +155,7 @@ func TestLogoutPage(t *testing.T) {
 		withLogins(t, fakeLogins{
 			strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z",
 		}), "/logout", nil)
-	contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x&amp;y=z"`,
+	webtest.Contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x&amp;y=z"`,
 		`http-equiv="refresh" content="0; url=https://id.example.org/end?client_id=x&amp;y=z"`)
 	if _, body := get(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}}),
 		"/login"); strings.Contains(body, "refresh") {
@@ -170,10 +171,10 @@ func TestLogoutPage(t *testing.T) {
 func TestRefuseRendersLoginPage(t *testing.T) {
 	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byProvider}})
 	w := httptest.NewRecorder()
-	u.Refuse(w, httptest.NewRequest(http.MethodGet, "/x", nil), http.StatusUnauthorized, "ünal "+evil)
+	u.Refuse(w, httptest.NewRequest(http.MethodGet, "/x", nil), http.StatusUnauthorized, "ünal "+webtest.Evil)
 	if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") != contentPolicy {
 		t.Errorf("%d, %v", w.Code, w.Header())
 	}
-	mustBeInert(t, w.Body.String())
-	contains(t, w.Body.String(), "Ünal")
+	webtest.MustBeInert(t, w.Body.String())
+	webtest.Contains(t, w.Body.String(), "Ünal")
 }

@@ -39,7 +39,7 @@ func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 	v := &notesView{Reason: words.Capital(n.Reason), Incomplete: n.Incomplete}
 	for i, one := range n.Notes {
 		line := noteLine{Note: one, Open: i < openNotes}
-		line.Breaking, line.Action = u.plainLines(one.Breaking), u.plainLines(one.Action)
+		line.Breaking, line.Action = u.PlainLines(one.Breaking), u.PlainLines(one.Action)
 		if i < renderedNotes {
 			line.HTML = template.HTML(u.Markdown().HTML(one.Body)) // sanitised
 		}
@@ -48,17 +48,9 @@ func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 	return v
 }
 
-// plainLines returns the text of lines of Markdown.
-func (u *UI) plainLines(lines []string) (plain []string) {
-	for _, line := range lines {
-		plain = append(plain, u.Markdown().Plain(line))
-	}
-	return plain
-}
-
 // containerNotes renders the release notes, for which their host may be needed.
 func (u *UI) containerNotes(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -19,7 +20,7 @@ import (
 func updateOf(name string, state operation.State, change ...func(*operation.Operation)) operation.Operation {
 	op := operation.Operation{
 		ID: "op1", Kind: operation.Update, Watcher: "local", Name: name, Actor: "ana", State: state,
-		Queued: noon.Add(-time.Minute),
+		Queued: webtest.Noon.Add(-time.Minute),
 		Image:  watcher.TargetImage{Reference: "docker.io/library/" + name + ":1.1.0", Digest: "sha256:new"},
 		Plan: watcher.Plan{From: watcher.PlannedImage{Reference: name + ":1.0.0", ID: "sha256:old"}, Steps: []watcher.Step{
 			{ID: "pull", Text: "pull " + name}, {ID: "stop", Text: "stop the old " + name},
@@ -27,10 +28,10 @@ func updateOf(name string, state operation.State, change ...func(*operation.Oper
 		}},
 	}
 	if state != operation.Queued {
-		op.Began = noon.Add(-30 * time.Second)
+		op.Began = webtest.Noon.Add(-30 * time.Second)
 	}
 	if state.Ended() {
-		op.Ended = noon.Add(-10 * time.Second)
+		op.Ended = webtest.Noon.Add(-10 * time.Second)
 	}
 	for _, f := range change {
 		f(&op)
@@ -44,7 +45,7 @@ func took(id string, ended bool, failure string) func(*operation.Operation) {
 		s := operation.Step{
 			StepRecord: watcher.StepRecord{
 				Step: watcher.Step{ID: id, Text: "the step " + id}, Ended: ended, Error: failure,
-			}, Began: noon.Add(-20 * time.Second),
+			}, Began: webtest.Noon.Add(-20 * time.Second),
 		}
 		if ended {
 			s.EndedAt = s.Began.Add(1500 * time.Millisecond)
@@ -153,12 +154,12 @@ func TestOperationPage(t *testing.T) {
 			[]string{"Roll back</a>", "containers/local/gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+			u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 			f := fakes(u).fakeOperations
 			f.operations, f.permission, f.previous = []operation.Operation{test.op}, test.may, "web:1.0.0"
 			f.stepProgress = watcher.StepProgress{Message: "layer 3", Current: 50 << 20, Total: 100 << 20}
 			body := request(u, "GET", "/operations/OP1", nil).Body.String()
-			contains(t, body, test.want...)
+			webtest.Contains(t, body, test.want...)
 			for _, bad := range test.unwanted {
 				if strings.Contains(body, bad) {
 					t.Errorf("%q is in\n%s", bad, body)
@@ -172,9 +173,9 @@ func TestOperationPage(t *testing.T) {
 func TestOperationsPage(t *testing.T) {
 	u, _ := withStore(t)
 	f := fakes(u).fakeOperations
-	contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing was updated or rolled back yet",
+	webtest.Contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing was updated or rolled back yet",
 		`href="/base/operations" aria-current="page"`)
-	for i := range historyPageSize + 5 {
+	for i := range page.Size + 5 {
 		op := updateOf("web", operation.Succeeded)
 		op.ID = fmt.Sprintf("op%03d", 999-i)
 		f.operations = append(f.operations, op)
@@ -186,19 +187,19 @@ func TestOperationsPage(t *testing.T) {
 		op.ID = "op998"
 	})
 	body := request(u, "GET", "/operations", nil).Body.String()
-	contains(t, body, "update, 1.0.0 → 1.1.0: the step pull", "docker.local", "never healthy",
+	webtest.Contains(t, body, "update, 1.0.0 → 1.1.0: the step pull", "docker.local", "never healthy",
 		`href="/base/operations?before=op950"`, `id="operation-op999"`, `http-equiv="refresh"`)
-	if n := strings.Count(body, `<tr id="operation-`); n != historyPageSize {
+	if n := strings.Count(body, `<tr id="operation-`); n != page.Size {
 		t.Errorf("%d rows", n)
 	}
 	body = request(u, "GET", "/operations?before=op950", nil).Body.String()
-	contains(t, body, `id="operation-op949"`, `href="/base/operations">Newest`)
+	webtest.Contains(t, body, `id="operation-op949"`, `href="/base/operations">Newest`)
 	if strings.Contains(body, "Older") {
 		t.Error("the last page leads to another")
 	}
 	for query, want := range map[string]int{
 		"state=open": 1, "state=rolled-back": 1, "state=failed": 0, "container=local/db": 1, "container=db": 1,
-		"container=nas/db": 0, "state=" + "bogus": historyPageSize,
+		"container=nas/db": 0, "state=" + "bogus": page.Size,
 	} {
 		body := request(u, "GET", "/operations?"+query, nil).Body.String()
 		if n := strings.Count(body, `<tr id="operation-`); n != want {
@@ -213,7 +214,7 @@ func TestOperationsPage(t *testing.T) {
 }
 
 func TestCancelOperation(t *testing.T) {
-	u, _ := withStore(t, a("web"))
+	u, _ := withStore(t, webtest.Container("web"))
 	f := fakes(u).fakeOperations
 	f.operations, f.permission = []operation.Operation{updateOf("web", operation.Running)}, service.Permission{
 		Allowed: true,
@@ -235,14 +236,14 @@ func TestCancelOperation(t *testing.T) {
 			t.Errorf("%v: %d to %q: %s", test.err, w.Code, w.Header().Get("Location"), w.Body)
 		}
 	}
-	f.operations[0].Cancel = &operation.Cancel{By: "ana", At: noon.Add(-time.Second)}
+	f.operations[0].Cancel = &operation.Cancel{By: "ana", At: webtest.Noon.Add(-time.Second)}
 	body := request(u, "GET", "/operations/op1", nil).Body.String()
-	contains(t, body, ">Stopping<", "It stops before its next step, as ana asked, and the old container runs again.")
+	webtest.Contains(t, body, ">Stopping<", "It stops before its next step, as ana asked, and the old container runs again.")
 	if strings.Contains(body, "Cancel</button>") || strings.Contains(body, "to come</span>") {
 		t.Errorf("what is stopping can be cancelled: %s", body)
 	}
-	f.operations[0].Cancel.At = noon.Add(-time.Hour) // it cannot be recovered, and is given up
-	contains(t, request(u, "GET", "/operations/op1", nil).Body.String(), ">Stopping<", "Cancel</button>")
+	f.operations[0].Cancel.At = webtest.Noon.Add(-time.Hour) // it cannot be recovered, and is given up
+	webtest.Contains(t, request(u, "GET", "/operations/op1", nil).Body.String(), ">Stopping<", "Cancel</button>")
 	if w := request(u, "GET", "/operations/op7", nil); w.Code != http.StatusNotFound {
 		t.Errorf("one that there is not: %d", w.Code)
 	}
@@ -250,37 +251,33 @@ func TestCancelOperation(t *testing.T) {
 
 // TestPagesShowOperationsUnderWay on the overview, the list and the page of the container.
 func TestPagesShowOperationsUnderWay(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("db", newer("1.1.0", "minor")), a("cache"))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")),
+		webtest.Container("db", webtest.Newer("1.1.0", "minor")), webtest.Container("cache"))
 	f := fakes(u).fakeOperations
 	f.permission = service.Permission{Allowed: true}
 	f.operations = []operation.Operation{
 		updateOf("web", operation.Running, took("stop", false, "")),
 		updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
 		updateOf("old", operation.Failed, func(op *operation.Operation) {
-			op.ID, op.Ended = "op00", noon.Add(-shownEnds-time.Minute)
+			op.ID, op.Ended = "op00", webtest.Noon.Add(-shownEnds-time.Minute)
 		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
+	webtest.Contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
 		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")
 	}
 	body = request(u, "GET", "/containers", nil).Body.String()
-	contains(t, body, `<a class="doing" href="/base/operations/op1">updating: the step stop</a>`,
+	webtest.Contains(t, body, `<a class="doing" href="/base/operations/op1">updating: the step stop</a>`,
 		`href="/base/containers/local/db/update" data-update aria-label="Update db"`, `name="do" value="update"`)
 	if strings.Contains(body, "local/web/update") || strings.Contains(body, "local/cache/update") {
 		t.Error("what is being updated, or has no update, has a button for that")
 	}
 	body = request(u, "GET", "/containers/local/web", nil).Body.String()
-	contains(t, body, `<a href="/base/operations/op1">updating: the step stop</a>`)
+	webtest.Contains(t, body, `<a href="/base/operations/op1">updating: the step stop</a>`)
 	if strings.Contains(body, "local/web/update") {
 		t.Error("what is being updated has a button for that")
-	}
-	if got := subjectPath(event.Event{
-		Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}},
-	}); got != "/operations/op1" {
-		t.Errorf("an event leads to %s", got)
 	}
 }
 
@@ -316,14 +313,14 @@ func TestContainerPageWaitsForItsNewContainer(t *testing.T) {
 	f := fakes(u).fakeOperations
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded)}
 	w := request(u, "GET", "/containers/local/web", nil)
-	if contains(t, w.Body.String(), "web was just recreated", "data-reload", `href="/base/operations/op1"`,
+	if webtest.Contains(t, w.Body.String(), "web was just recreated", "data-reload", `href="/base/operations/op1"`,
 		`http-equiv="refresh"`); w.Code != http.StatusOK {
 		t.Errorf("status %d", w.Code)
 	}
 	if w := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true"); w.Code != http.StatusNotFound {
 		t.Errorf("a part of it: %d", w.Code)
 	}
-	f.operations[0].Ended = noon.Add(-2 * relisted)
+	f.operations[0].Ended = webtest.Noon.Add(-2 * time.Minute)
 	if w := request(u, "GET", "/containers/local/web", nil); w.Code != http.StatusNotFound {
 		t.Errorf("long after: %d", w.Code)
 	}

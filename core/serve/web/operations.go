@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -40,7 +41,7 @@ type operationsPage struct {
 	Rows             []operationRow
 	Older, Newest    string
 	Filtered         bool
-	Empty            *emptyView
+	Empty            *guide.Empty
 }
 
 // operationRow is an operation in a list.
@@ -63,7 +64,7 @@ func parseOperations(values url.Values) (q operationQuery, f operation.Filter, w
 		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
 		q.State, at = "", 0
 	}
-	f = operation.Filter{States: operationChoices[at].states, Before: q.before, Limit: historyPageSize + 1}
+	f = operation.Filter{States: operationChoices[at].states, Before: q.before, Limit: page.Size + 1}
 	if q.Container != "" {
 		var both bool
 		if f.Watcher, f.Name, both = strings.Cut(q.Container, "/"); !both {
@@ -90,9 +91,9 @@ func newOperationsPage(q operationQuery, wrong []string, found []operation.Opera
 	p := operationsPage{
 		State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != "",
 	}
-	if len(found) > historyPageSize {
-		found = found[:historyPageSize]
-		p.Older = q.values(found[historyPageSize-1].ID)
+	if len(found) > page.Size {
+		found = found[:page.Size]
+		p.Older = q.values(found[page.Size-1].ID)
 	}
 	if q.before != "" {
 		p.Newest = "/operations" + q.values("")
@@ -134,7 +135,7 @@ func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newOperationsPage(q, wrong, found)
-	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Rows))
+	p.Empty = u.guide.Empty(r.Context(), u.ActorOf(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
 	u.Live(w, r, "operations", page.Page{
 		Title: "Operations", Nav: "history", Live: page.FollowsOperations, Refresh: open, Content: p,
@@ -188,12 +189,11 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 	return lines
 }
 
-// operationsShown is how many ended operations the overview looks through, and
-// operationLines how many the page of a container shows.
-const (
-	operationsShown = 30
-	operationLines  = 5
-)
+// operationsShown is how many ended operations the overview looks through.
+const operationsShown = 30
+
+// operationLines is how many operations the page of a container shows.
+const operationLines = 5
 
 // changes is what the page of a container says about its updates and rollbacks.
 type changes struct {
@@ -248,25 +248,4 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 		v.Rollback, v.Previous = previous != "", words.TagOf(previous)
 	}
 	return v, nil
-}
-
-// relisted is how long it may take until a watcher has listed a container that an operation recreated.
-const relisted = time.Minute
-
-// renewed responds for a container that is not known since an operation is
-// recreating it, or just has: its page loads again once the watcher has listed it. It
-// returns false when there is no such operation.
-func (u *UI) renewed(w http.ResponseWriter, r *http.Request, watcherName, name string) bool {
-	if r.Method != http.MethodGet || page.Partial(r) {
-		return false
-	}
-	last, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: watcherName, Name: name, Limit: 1})
-	if err != nil || len(last) == 0 || last[0].State.Ended() && last[0].Ended.Before(u.Now().Add(-relisted)) {
-		return false
-	}
-	v := struct{ Name, Link string }{name, page.OperationPath(last[0].ID)}
-	u.Show(w, r, http.StatusOK, "renewed", page.Page{
-		Title: name, Nav: "containers", Live: page.FollowsContainers, Refresh: true, Content: v,
-	})
-	return true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -30,9 +31,10 @@ const (
 	limitWait = 300 * time.Millisecond
 	// checksBack is how many events of checks are searched for the last of each watcher.
 	checksBack = 200
-	// namesShown is how many containers a sentence names.
-	namesShown = 6
 )
+
+// namesShown is how many containers a sentence names.
+const namesShown = 6
 
 // line is one sentence of the overview.
 type line struct {
@@ -42,15 +44,12 @@ type line struct {
 	// Detail is the first of the errors that Text sums up.
 	Detail string
 	// Links are what it is about.
-	Links []pageLink
+	Links []page.Link
 	More  int
 	// To is where more of it is shown, below the base path; Act what the link says.
 	To, Act string
 	At      time.Time
 }
-
-// pageLink is a link to a page of ours.
-type pageLink struct{ Text, To string }
 
 // overviewView is what needs the user.
 type overviewView struct {
@@ -72,7 +71,7 @@ type overviewView struct {
 	Watchers []watcherLine
 	Limits   []string
 	// Guide says what to do next, while something is missing.
-	Guide *guide
+	Guide *guide.Guide
 }
 
 // watcherLine is when a watcher was and will be checked.
@@ -80,7 +79,7 @@ type watcherLine struct {
 	Name       string
 	Last, Next time.Time
 	Running    bool
-	Going      going
+	Going      words.CheckProgress
 	Words      string
 	Bad        bool
 }
@@ -120,7 +119,7 @@ func about(of []row, l line) line {
 			l.More = len(of) - i
 			break
 		}
-		l.Links = append(l.Links, pageLink{Text: r.Name, To: r.Href})
+		l.Links = append(l.Links, page.Link{Text: r.Name, To: r.Href})
 	}
 	return l
 }
@@ -207,7 +206,7 @@ func watchersOf(
 ) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
-		l := watcherLine{Name: name, Next: next(name), Going: goingOf(name, progress), Words: "not checked yet"}
+		l := watcherLine{Name: name, Next: next(name), Going: words.CheckProgressOf(name, progress), Words: "not checked yet"}
 		for _, e := range events {
 			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
 				continue
@@ -331,7 +330,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	}
 	watchers := u.Service.Components(actor, kind.Watcher)
 	down := componentsOf(watchers)
-	v := overviewView{Sentence: headline(t, watchers), Empty: t.All == 0}
+	v := overviewView{Sentence: guide.Headline(t, watchers), Empty: t.All == 0}
 	events, err := u.Service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
 	})
@@ -384,6 +383,6 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 		return v, err
 	}
 	v.Behind = behindOf(days)
-	v.Guide, err = u.guide(ctx, actor)
+	v.Guide, err = u.guide.Guide(ctx, actor)
 	return v, err
 }

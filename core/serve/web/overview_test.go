@@ -13,6 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -22,11 +24,11 @@ import (
 func TestOverviewSentences(t *testing.T) {
 	var many []sdk.Container
 	for i := range namesShown + 2 {
-		many = append(many, a(fmt.Sprintf("m%d", i), newer("1.1.0", "minor")))
+		many = append(many, webtest.Container(fmt.Sprintf("m%d", i), webtest.Newer("1.1.0", "minor")))
 	}
 	u, _ := withStore(t,
-		append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")),
-			a("sorry", failed("refused s3cret")))...)
+		append(many, webtest.Container("big", webtest.Newer("2.0.0", "major")), webtest.Container("sad", webtest.Failed("refused s3cret")),
+			webtest.Container("sorry", webtest.Failed("refused s3cret")))...)
 	body := request(u, "GET", "/", nil).Body.String()
 	for _, want := range []string{
 		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
@@ -49,7 +51,7 @@ func TestOverviewSentences(t *testing.T) {
 
 // TestPagesShowProgressOfChecks on the pages that are looked at during a check.
 func TestPagesShowProgressOfChecks(t *testing.T) {
-	u, _ := withStore(t, a("web"))
+	u, _ := withStore(t, webtest.Container("web"))
 	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {
 		Watcher: "other", Checked: 0, Total: 4,
 	}}
@@ -69,7 +71,7 @@ func TestPagesShowProgressOfChecks(t *testing.T) {
 }
 
 func TestWatchersOfLastCheckAndProgress(t *testing.T) {
-	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+	at := func(n int) time.Time { return webtest.Noon.Add(time.Duration(n) * time.Minute) }
 	events := []event.Event{
 		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
 		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
@@ -82,9 +84,10 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
-		{Name: "busy", Running: true, Going: going{"busy", 2, 3}, Last: at(6), Words: "no socket", Bad: true, Next: at(20)},
-		{Name: "idle", Going: going{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
-		{Name: "killed", Going: going{Name: "killed"}, Words: "not checked yet", Next: at(20)},
+		{Name: "busy", Running: true, Going: words.CheckProgress{Name: "busy", Checked: 2, Total: 3}, Last: at(6),
+			Words: "no socket", Bad: true, Next: at(20)},
+		{Name: "idle", Going: words.CheckProgress{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Going: words.CheckProgress{Name: "killed"}, Words: "not checked yet", Next: at(20)},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -92,7 +95,7 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 }
 
 func TestWithoutKey(t *testing.T) {
-	c := configured(kind.Trigger, "ntfy", "phone", component.Ready)
+	c := webtest.Configured(kind.Trigger, "ntfy", "phone", component.Ready)
 	for text, want := range map[string]string{
 		"trigger.ntfy.phone.topic: is required": "topic: is required",
 		"trigger.ntfy.phone2.topic: is gone":    "trigger.ntfy.phone2.topic: is gone",
@@ -134,8 +137,8 @@ func TestContainerPageLeadsToWhatHappened(t *testing.T) {
 		cache sdk.Container
 		want  int
 	}{
-		"it did not work": {a("cache", newer("1.1.0", "minor"), cameBack), 1},
-		"it is offered":   {a("cache", newer("1.2.0", "minor")), 0},
+		"it did not work": {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), 1},
+		"it is offered":   {webtest.Container("cache", webtest.Newer("1.2.0", "minor")), 0},
 	} {
 		u, _ := withStore(t, test.cache)
 		failed := updateOf("cache", operation.RolledBack, failing("never healthy"))
@@ -158,9 +161,9 @@ func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 		age   time.Duration
 		want  string
 	}{
-		"just now":               {a("cache", newer("1.1.0", "minor"), cameBack), time.Minute, sentences[0]},
-		"long ago":               {a("cache", newer("1.1.0", "minor"), cameBack), shownEnds + time.Minute, sentences[1]},
-		"long ago, not any more": {a("cache"), shownEnds + time.Minute, sentences[2]},
+		"just now":               {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), time.Minute, sentences[0]},
+		"long ago":               {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), shownEnds + time.Minute, sentences[1]},
+		"long ago, not any more": {webtest.Container("cache"), shownEnds + time.Minute, sentences[2]},
 	} {
 		u, _ := withStore(t, test.cache)
 		f := fakes(u)
@@ -172,7 +175,7 @@ func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 		}}
 		f.fakeOperations.operations = []operation.Operation{
 			updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) {
-				op.Ended = noon.Add(-test.age)
+				op.Ended = webtest.Noon.Add(-test.age)
 			}),
 		}
 		body := request(u, "GET", "/", nil).Body.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -25,52 +26,60 @@ import (
 func evilTexts(f *fakeService) {
 	components := []service.Component{}
 	for _, k := range kind.Kinds() {
-		c := configured(k, "mock", "main", component.Failed)
-		c.Summary, c.DocsURL, c.Error, c.Warnings, c.Hosts, c.Limits = evil, "javascript:alert(1)", evil,
-			[]string{evil}, []string{evil}, []registry.Limit{limit(evil, 10, 1)}
-		c.Settings = []service.Setting{{Name: "url", Value: evil, Help: evil, Source: evil}, {
-			Name: "body", Value: evil, Help: evil, Source: "default",
+		c := webtest.Configured(k, "mock", "main", component.Failed)
+		c.Summary, c.DocsURL, c.Error, c.Warnings, c.Hosts, c.Limits = webtest.Evil, "javascript:alert(1)", webtest.Evil,
+			[]string{webtest.Evil}, []string{webtest.Evil}, []registry.Limit{webtest.Limit(webtest.Evil, 10, 1)}
+		c.Settings = []service.Setting{{Name: "url", Value: webtest.Evil, Help: webtest.Evil, Source: webtest.Evil}, {
+			Name: "body", Value: webtest.Evil, Help: webtest.Evil, Source: "default",
 		}}
 		components = append(components, c)
 	}
 	f.fakeComponents = fakeComponents{
-		all: components, result: service.TestResult{Result: testrun.Result{Title: evil, Body: evil, Response: evil}},
-		failure: errors.New(evil),
+		all: components, result: service.TestResult{Result: testrun.Result{Title: webtest.Evil, Body: webtest.Evil,
+			Response: webtest.Evil}},
+		failure: errors.New(webtest.Evil),
 	}
-	b := pluginIn(evil, evil)
-	b.Error, b.Version, b.Types, b.Grants, b.SHA256 = evil, evil, []plugin.TypeName{{Kind: evil, Type: evil}},
-		[]string{evil}, evil
+	b := webtest.PluginIn(webtest.Evil, webtest.Evil)
+	b.Error, b.Version, b.Types, b.Grants, b.SHA256 = webtest.Evil, webtest.Evil,
+		[]plugin.TypeName{{Kind: webtest.Evil, Type: webtest.Evil}},
+		[]string{webtest.Evil}, webtest.Evil
 	f.fakePlugins = fakePlugins{all: []service.Plugin{b}, calls: &[]string{}}
 	c := &sdk.Container{
-		ID: evil, Name: evil, Watcher: evil, Image: sdk.Image{Name: evil, Tag: sdk.Tag{Value: evil}},
-		UpdateKind: sdk.UpdateKind{Kind: evil, LocalValue: evil, RemoteValue: evil, SemverDiff: evil},
+		ID: webtest.Evil, Name: webtest.Evil, Watcher: webtest.Evil, Image: sdk.Image{Name: webtest.Evil,
+			Tag: sdk.Tag{Value: webtest.Evil}},
+		UpdateKind: sdk.UpdateKind{Kind: webtest.Evil, LocalValue: webtest.Evil, RemoteValue: webtest.Evil,
+			SemverDiff: webtest.Evil},
 	}
 	history := fakeHistory{
-		deliveries: []delivery.Delivery{{ID: 1, Trigger: evil, Subject: evil, State: delivery.Failed, Error: evil}},
+		deliveries: []delivery.Delivery{{ID: 1, Trigger: webtest.Evil, Subject: webtest.Evil, State: delivery.Failed,
+			Error: webtest.Evil}},
 	}
 	for i, e := range []event.Event{
 		{Type: event.UpdateFound, Payload: event.Payload{Container: c}},
-		{Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: evil, Error: evil}}},
-		{Type: event.TriggerFailed, Payload: event.Payload{Delivery: &event.Delivery{Trigger: evil, Error: evil}}},
-		{Type: event.PluginBroken, Payload: event.Payload{Plugin: &event.Plugin{State: evil, Error: evil}}},
+		{Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: webtest.Evil, Error: webtest.Evil}}},
+		{Type: event.TriggerFailed, Payload: event.Payload{Delivery: &event.Delivery{Trigger: webtest.Evil,
+			Error: webtest.Evil}}},
+		{Type: event.PluginBroken, Payload: event.Payload{Plugin: &event.Plugin{State: webtest.Evil, Error: webtest.Evil}}},
 		{
-			Type:    event.LoginFailed,
-			Payload: event.Payload{Login: &event.Login{Method: evil, Address: evil, Token: evil, Error: evil}},
+			Type: event.LoginFailed,
+			Payload: event.Payload{Login: &event.Login{Method: webtest.Evil, Address: webtest.Evil, Token: webtest.Evil,
+				Error: webtest.Evil}},
 		},
 	} {
-		e.ID, e.Subject, e.At = int64(i+1), evil, noon
+		e.ID, e.Subject, e.At = int64(i+1), webtest.Evil, webtest.Noon
 		history.events = append(history.events, e)
 	}
 	f.fakeHistory = history
 	f.fakePolicies = fakePolicies{subjects: []policypreview.Subject{{
-		Running: evil,
-		Update:  policy.Update{Subject: evil, Candidates: []policy.Candidate{{Tag: evil, Kind: sdk.KindTag, Diff: evil}}},
-		Rules:   policy.Rules{Problems: []policy.Problem{{Source: evil, Text: evil}}},
+		Running: webtest.Evil,
+		Update: policy.Update{Subject: webtest.Evil,
+			Candidates: []policy.Candidate{{Tag: webtest.Evil, Kind: sdk.KindTag, Diff: webtest.Evil}}},
+		Rules: policy.Rules{Problems: []policy.Problem{{Source: webtest.Evil, Text: webtest.Evil}}},
 	}}}
 	f.fakeSettings = &fakeSettings{
 		about: service.About{
-			Version: evil, ConfigFile: evil, Problems: []string{evil},
-			Settings: []service.Setting{{Name: evil, Value: evil, Help: evil, Source: evil}},
+			Version: webtest.Evil, ConfigFile: webtest.Evil, Problems: []string{webtest.Evil},
+			Settings: []service.Setting{{Name: webtest.Evil, Value: webtest.Evil, Help: webtest.Evil, Source: webtest.Evil}},
 		},
 	}
 }
@@ -80,27 +89,27 @@ func TestPagesEscapeTextsFromElsewhere(t *testing.T) {
 	u := withFakes(t, evilTexts)
 	for _, path := range []string{
 		"/watchers", "/registries", "/triggers", "/watchers/mock/main", "/registries/mock/main", "/triggers/mock/main",
-		"/plugins", "/plugins?did=restarted&to=" + url.QueryEscape(evil), "/history", "/deliveries", "/settings",
+		"/plugins", "/plugins?did=restarted&to=" + url.QueryEscape(webtest.Evil), "/history", "/deliveries", "/settings",
 		"/settings/api", "/start",
-		"/policies", "/policies?rule=" + url.QueryEscape(evil) + "&value=" + url.QueryEscape(evil),
+		"/policies", "/policies?rule=" + url.QueryEscape(webtest.Evil) + "&value=" + url.QueryEscape(webtest.Evil),
 		"/policies?rule=minage&value=7d",
-		"/history?topic=" + url.QueryEscape(evil) + "&watcher=" + url.QueryEscape(evil) + "&q=" +
-			url.QueryEscape(evil) + "&since=" + url.QueryEscape(evil),
-		"/deliveries?state=" + url.QueryEscape(evil) + "&trigger=" + url.QueryEscape(evil),
-		"/triggers/mock/" + url.PathEscape(evil),
+		"/history?topic=" + url.QueryEscape(webtest.Evil) + "&watcher=" + url.QueryEscape(webtest.Evil) + "&q=" +
+			url.QueryEscape(webtest.Evil) + "&since=" + url.QueryEscape(webtest.Evil),
+		"/deliveries?state=" + url.QueryEscape(webtest.Evil) + "&trigger=" + url.QueryEscape(webtest.Evil),
+		"/triggers/mock/" + url.PathEscape(webtest.Evil),
 	} {
 		t.Run(path, func(t *testing.T) {
 			_, body := get(t, u, path)
-			mustBeInert(t, body)
+			webtest.MustBeInert(t, body)
 			if !strings.Contains(body, "</html>") {
 				t.Errorf("no whole page: %s", body)
 			}
 		})
 	}
 	for _, path := range []string{"/triggers/mock/main", "/registries/mock/main"} {
-		body := tested(t, u, path, url.Values{"image": {evil}})
-		mustBeInert(t, body)
-		contains(t, body, "It does not work: ")
+		body := tested(t, u, path, url.Values{"image": {webtest.Evil}})
+		webtest.MustBeInert(t, body)
+		webtest.Contains(t, body, "It does not work: ")
 	}
 }
 
@@ -118,7 +127,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 		if code != http.StatusOK {
 			t.Errorf("%s: status %d", path, code)
 		}
-		contains(t, body, want, "<h1>", `href="/base/history"`)
+		webtest.Contains(t, body, want, "<h1>", `href="/base/history"`)
 		for _, bad := range []string{"undefined", "&lt;nil&gt;", "<no value>", "0001-01-01", "%!"} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s: %q in the page", path, bad)
@@ -134,7 +143,7 @@ func TestUnknownIDsAreNotFound(t *testing.T) {
 		if code != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, code)
 		}
-		contains(t, body, "There is no such", "since this page was made")
+		webtest.Contains(t, body, "There is no such", "since this page was made")
 	}
 	for path, want := range map[string]int{
 		"/triggers/smtp/gone/test": 404, "/plugins/gone/restart": 404, "/plugins/gone/trust": 404,
@@ -145,14 +154,14 @@ func TestUnknownIDsAreNotFound(t *testing.T) {
 		if r.StatusCode != want {
 			t.Errorf("%s: status %d, want %d", path, r.StatusCode, want)
 		}
-		contains(t, body, "There is no such", "</html>")
+		webtest.Contains(t, body, "There is no such", "</html>")
 	}
 }
 
 func TestOversizedFormsAreRejected(t *testing.T) {
 	done := []string{}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakePlugins = fakePlugins{all: []service.Plugin{pluginIn("x", plugin.Running)}, calls: &done}
+		f.fakePlugins = fakePlugins{all: []service.Plugin{webtest.PluginIn("x", plugin.Running)}, calls: &done}
 	})
 	for _, path := range []string{"/triggers/smtp/main/test", "/plugins/x/restart", "/plugins/x/trust",
 		"/deliveries/1/retry"} {
@@ -160,7 +169,7 @@ func TestOversizedFormsAreRejected(t *testing.T) {
 		if r.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: status %d", path, r.StatusCode)
 		}
-		contains(t, body, "Nothing was done")
+		webtest.Contains(t, body, "Nothing was done")
 	}
 	if len(done) > 0 {
 		t.Errorf("something was done: %q", done)
@@ -170,7 +179,7 @@ func TestOversizedFormsAreRejected(t *testing.T) {
 func TestPagesOfFailingStore(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{err: errors.New("disk on fire")}
-		f.fakeComponents = fakeComponents{all: []service.Component{smtp()}}
+		f.fakeComponents = fakeComponents{all: []service.Component{webtest.SMTP()}}
 	})
 	for _, path := range []string{"/watchers", "/triggers/smtp/main", "/history", "/deliveries", "/history.csv",
 		"/deliveries.csv", "/start"} {
@@ -178,6 +187,6 @@ func TestPagesOfFailingStore(t *testing.T) {
 		if code != http.StatusInternalServerError || strings.Contains(body, "disk on fire") {
 			t.Errorf("%s: status %d: %s", path, code, body)
 		}
-		contains(t, body, "its log has the details")
+		webtest.Contains(t, body, "its log has the details")
 	}
 }

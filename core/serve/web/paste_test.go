@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -15,9 +16,9 @@ import (
 // TestPagesShowLinesToPaste: where updating is not allowed, the page of the container and that of its plan
 // have the lines that allow it, and the link, as texts.
 func TestPagesShowLinesToPaste(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	lines := config.Lines{Where: "At the end of " + evil, Text: "watcher.docker.local.update: true\n" + evil}
+	lines := config.Lines{Where: "At the end of " + webtest.Evil, Text: "watcher.docker.local.update: true\n" + webtest.Evil}
 	paste := config.Paste{Lines: []config.Lines{lines}, Docs: config.Docs("updating.md#allow-it")}
 	forbidden := &updater.ForbiddenError{Watcher: "local", Why: "it is not set", Remedy: "set it", Paste: paste}
 	wanted := []string{
@@ -27,8 +28,8 @@ func TestPagesShowLinesToPaste(t *testing.T) {
 	show := func(path string) {
 		t.Helper()
 		body := request(u, "GET", path, nil).Body.String()
-		contains(t, body, wanted...)
-		mustBeInert(t, body)
+		webtest.Contains(t, body, wanted...)
+		webtest.MustBeInert(t, body)
 	}
 	f.plan, f.permission = fullPlan(), service.Permission{Why: "it is not set", Remedy: "set it", Paste: paste}
 	show("/containers/local/web")
@@ -41,9 +42,9 @@ func TestPagesShowLinesToPaste(t *testing.T) {
 	if w.Code != http.StatusForbidden {
 		t.Errorf("status %d", w.Code)
 	}
-	contains(t, w.Body.String(), wanted...)
+	webtest.Contains(t, w.Body.String(), wanted...)
 
 	f.plan.Blocks = []watcher.Reason{{Code: "engine.readonly", Text: "the proxy takes no changes"}}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	contains(t, body, "the proxy takes no changes", "POST: 1", "updating.md#socket-proxy")
+	webtest.Contains(t, body, "the proxy takes no changes", "POST: 1", "updating.md#socket-proxy")
 }

@@ -166,7 +166,7 @@ func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Ch
 // showPlan renders the plan of a change, which is made anew with each page view.
 func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		rec := u.record(w, r)
+		rec := u.find.Container(w, r)
 		if rec == nil {
 			return
 		}
@@ -226,7 +226,7 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 		if !u.Form(w, r) {
 			return
 		}
-		rec := u.record(w, r)
+		rec := u.find.Container(w, r)
 		if rec == nil {
 			return
 		}
@@ -260,7 +260,7 @@ func forbiddenText(p service.Permission) string {
 
 // containerBackups renders the stopped predecessors of a container, which only its engine knows.
 func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -34,17 +35,17 @@ func fullPlan() watcher.Plan {
 			Path: "/srv/compose.yaml", Line: 3,
 			Diff: "--- a\n+++ b\n@@ -3 +3 @@\n-    image: nginx:1.0.0\n+    image: nginx:1.1.0\n",
 		}},
-		Backups: []watcher.Backup{{Name: "web-before", Image: "nginx:0.9", Created: sdk.TimeOf(noon), Size: 3 << 20}},
+		Backups: []watcher.Backup{{Name: "web-before", Image: "nginx:0.9", Created: sdk.TimeOf(webtest.Noon), Size: 3 << 20}},
 		Space:   watcher.Space{Download: 80 << 20, Writable: 5 << 20},
 	}
 }
 
 func TestPlanPage(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
+	webtest.Contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
 		"<code>sha256:0123</code>", "Up to 80.0 MB to download. It has written 5.0 MB into itself.",
 		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too",
 		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
@@ -55,7 +56,7 @@ func TestPlanPage(t *testing.T) {
 	if strings.Contains(body, "+++ b") || strings.Contains(body, "What keeps it from happening") {
 		t.Errorf("the page has too much: %s", body)
 	}
-	contains(t, request(u, "GET", "/containers/local/web/rollback", nil).Body.String(), "<h1>Roll back web?</h1>",
+	webtest.Contains(t, request(u, "GET", "/containers/local/web/rollback", nil).Body.String(), "<h1>Roll back web?</h1>",
 		`id="confirm">Roll back</button>`)
 	f.permission = service.Permission{Why: "its option update is false", Remedy: "set watcher.docker.local.update to true"}
 	if body := request(u, "GET", "/containers/local/web/update", nil).Body.String(); strings.Contains(body,
@@ -68,15 +69,15 @@ func TestPlanPage(t *testing.T) {
 
 // TestPlanPageWithBlocks: a block that may be accepted has a box, any other has none, and there is no button then.
 func TestPlanPageWithBlocks(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "web has written into itself", Acknowledge: true}}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	contains(t, body, `<input type="checkbox" name="ack" value="data.writable-layer" required>`, `id="confirm"`)
+	webtest.Contains(t, body, `<input type="checkbox" name="ack" value="data.writable-layer" required>`, `id="confirm"`)
 	f.plan.Blocks = append(f.plan.Blocks, watcher.Reason{Code: "swarm", Text: "use docker service update"})
 	body = request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	contains(t, body, "use docker service update", "web has written into itself")
+	webtest.Contains(t, body, "use docker service update", "web has written into itself")
 	if strings.Contains(body, `id="confirm"`) || strings.Contains(body, `name="ack"`) {
 		t.Errorf("what is blocked can be confirmed: %s", body)
 	}
@@ -84,13 +85,13 @@ func TestPlanPageWithBlocks(t *testing.T) {
 
 // TestPlanOffersComposeFile: where the compose file would keep the old tag, it can be changed too.
 func TestPlanOffersComposeFile(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "the compose file keeps 1.0.0"}}
-	contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(),
+	webtest.Contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(),
 		`href="/base/containers/local/web/update?compose=edit"`)
-	contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(),
+	webtest.Contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(),
 		`<input type="hidden" name="compose" value="edit">`,
 		`href="/base/containers/local/web/update">Leave the compose file as it is</a>`)
 	if all := f.planned; all[0].Rules.Compose != nil || all[1].Rules.Compose == nil || !all[1].Rules.Compose.Backup {
@@ -127,7 +128,7 @@ func TestConfirmPlan(t *testing.T) {
 			"Nothing was done: resolve web:1.1.0: ***"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+			u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 			f := fakes(u).fakeOperations
 			f.plan, f.permission, f.starting = fullPlan(), service.Permission{Allowed: true}, test.err
 			w := request(u, "POST", "/containers/local/web/rollback", form)
@@ -148,7 +149,7 @@ func TestConfirmPlan(t *testing.T) {
 
 // TestPlanCannotBeMade says why, and leads to an operation that is under way.
 func TestPlanCannotBeMade(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.planning = fmt.Errorf("local/web: %w: nothing newer is known", updater.ErrNoUpdate)
 	w := request(u, "GET", "/containers/local/web/update", nil)
@@ -168,7 +169,7 @@ func TestPlanCannotBeMade(t *testing.T) {
 // TestContainerPageOffersChanges: buttons where something can be done, a remedy where it is not allowed, and nothing
 // else.
 func TestContainerPageOffersChanges(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("calm"))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("calm"))
 	f := fakes(u).fakeOperations
 	const update, rollback, remedy = `id="update-one"`, "Roll back to 1.0.0</a>",
 		"It cannot be updated from here, since it is not set: set it."
@@ -196,14 +197,15 @@ func TestContainerPageOffersChanges(t *testing.T) {
 	}
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded,
 		outcome(watcher.Outcome{Kept: []string{"web-before"}}))}
-	contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
+	webtest.Contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(),
+	webtest.Contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(),
 		"web-before", "nginx:0.9", "3.0 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
 }
 
 func TestSelectionPage(t *testing.T) {
-	u, _ := withStore(t, a("one", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")), a("calm"))
+	u, _ := withStore(t, webtest.Container("one", webtest.Newer("1.1.0", "minor")),
+		webtest.Container("two", webtest.Newer("1.1.0", "minor")), webtest.Container("calm"))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	for want, names := range map[string][]string{
@@ -221,7 +223,7 @@ func TestSelectionPage(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/update?c=local/one&c=local/two&c=local/gone", nil).Body.String()
-	contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`,
+	webtest.Contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`,
 		`name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`,
 		"With it: torrent, cache.", "web has no health check", "Up to 80.0 MB to download.", `id="confirm">Update</button>`)
 	data, swarm := watcher.Reason{
@@ -229,7 +231,7 @@ func TestSelectionPage(t *testing.T) {
 	}, watcher.Reason{Code: "swarm", Text: "use docker service update"}
 	f.plan.Blocks = []watcher.Reason{data, data} // as of a dependent
 	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
-	contains(t, body, "it has written 2.0 MiB into itself.",
+	webtest.Contains(t, body, "it has written 2.0 MiB into itself.",
 		`<input type="checkbox" name="c" value="local/two"> I know that`, `id="confirm">Update the chosen</button>`)
 	if n := strings.Count(body, `<input type="hidden" name="ack:local/two" value="data.writable-layer">`); n != 1 ||
 		strings.Contains(body, "checked>") {
@@ -237,7 +239,7 @@ func TestSelectionPage(t *testing.T) {
 	}
 	f.plan.Blocks = []watcher.Reason{data, swarm}
 	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
-	contains(t, body, "None of them can be updated now.", "it has written 2.0 MiB into itself.",
+	webtest.Contains(t, body, "None of them can be updated now.", "it has written 2.0 MiB into itself.",
 		"use docker service update.")
 	if strings.Contains(body, `id="confirm"`) || strings.Contains(body, "checkbox") {
 		t.Errorf("what is blocked can be confirmed: %s", body)
@@ -248,7 +250,7 @@ func TestSelectionPage(t *testing.T) {
 }
 
 func TestConfirmSelection(t *testing.T) {
-	u, _ := withStore(t, a("one", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("one", webtest.Newer("1.1.0", "minor")), webtest.Container("two", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	form := url.Values{
 		"c": {"local/one", "local/two"}, "state:local/one": {"s1"}, "digest:local/one": {"d1"},
@@ -278,7 +280,7 @@ func TestConfirmSelection(t *testing.T) {
 // TestSelectionBeginsWhatOthersDependOnFirst: operations of a stack are carried out as they were begun.
 func TestSelectionBeginsWhatOthersDependOnFirst(t *testing.T) {
 	member := func(name, needs string) sdk.Container {
-		c := a(name, newer("1.1.0", "minor"))
+		c := webtest.Container(name, webtest.Newer("1.1.0", "minor"))
 		c.Stack = "shop"
 		c.Labels = map[string]string{
 			"com.docker.compose.project": "shop", "com.docker.compose.service": name,
@@ -300,33 +302,38 @@ func TestSelectionBeginsWhatOthersDependOnFirst(t *testing.T) {
 
 // TestChangePagesEscapeTextsFromElsewhere: engines, images and plugins write parts of plans and operations.
 func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("two", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Why: evil, Remedy: evil}, "x:"+evil,
-		watcher.StepProgress{Message: evil}
-	reasons, image := []watcher.Reason{{Code: evil, Text: evil, Acknowledge: true}}, watcher.PlannedImage{
-		Reference: evil, Digest: evil, ID: evil,
+	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Why: webtest.Evil,
+		Remedy: webtest.Evil}, "x:"+webtest.Evil,
+		watcher.StepProgress{Message: webtest.Evil}
+	reasons, image := []watcher.Reason{{Code: webtest.Evil, Text: webtest.Evil, Acknowledge: true}}, watcher.PlannedImage{
+		Reference: webtest.Evil, Digest: webtest.Evil, ID: webtest.Evil,
 	}
 	f.plan = watcher.Plan{
-		Name: evil, State: evil, From: image, To: image, Steps: []watcher.Step{{ID: evil, Text: evil}},
-		Carried:  []watcher.Setting{{Name: evil, Value: evil}},
-		Changes:  []watcher.Change{{Name: evil, Before: evil, After: evil}},
-		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: evil, Relation: evil, Action: evil}},
-		Files: []watcher.FileChange{{Path: evil, Diff: "+" + evil}}, Backups: []watcher.Backup{{Name: evil, Image: evil}},
+		Name: webtest.Evil, State: webtest.Evil, From: image, To: image, Steps: []watcher.Step{{ID: webtest.Evil,
+			Text: webtest.Evil}},
+		Carried:  []watcher.Setting{{Name: webtest.Evil, Value: webtest.Evil}},
+		Changes:  []watcher.Change{{Name: webtest.Evil, Before: webtest.Evil, After: webtest.Evil}},
+		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: webtest.Evil, Relation: webtest.Evil,
+			Action: webtest.Evil}},
+		Files: []watcher.FileChange{{Path: webtest.Evil,
+			Diff: "+" + webtest.Evil}}, Backups: []watcher.Backup{{Name: webtest.Evil, Image: webtest.Evil}},
 	}
 	for _, state := range []operation.State{operation.Running, operation.Failed} {
-		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), failing(evil),
-			outcome(watcher.Outcome{Kept: []string{evil}, Warnings: reasons, Evidence: &watcher.Evidence{
-				Container: evil, Status: evil, Error: evil, Log: evil, Health: []watcher.HealthResult{{Output: evil}},
+		op := updateOf("web", state, took(webtest.Evil, false, ""), took("x", true, webtest.Evil), failing(webtest.Evil),
+			outcome(watcher.Outcome{Kept: []string{webtest.Evil}, Warnings: reasons, Evidence: &watcher.Evidence{
+				Container: webtest.Evil, Status: webtest.Evil, Error: webtest.Evil, Log: webtest.Evil,
+				Health: []watcher.HealthResult{{Output: webtest.Evil}},
 			}}))
-		op.Plan, op.Trigger, op.Image.Reference = f.plan, evil, evil
+		op.Plan, op.Trigger, op.Image.Reference = f.plan, webtest.Evil, webtest.Evil
 		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web",
 			"/containers/local/two/update", "/update?c=local/web&c=local/two",
-			"/operations?state=" + url.QueryEscape(evil) + "&container=" + url.QueryEscape(evil)} {
+			"/operations?state=" + url.QueryEscape(webtest.Evil) + "&container=" + url.QueryEscape(webtest.Evil)} {
 			f.operations = []operation.Operation{op}
 			body := request(u, "GET", path, nil).Body.String()
-			mustBeInert(t, body)
-			contains(t, body, "</html>")
+			webtest.MustBeInert(t, body)
+			webtest.Contains(t, body, "</html>")
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
 	}
 	for _, r := range o.Warnings {
 		line := releaseLine{Version: r.Version, Link: weblink.Of(r.URL)}
-		line.Breaking, line.Action = u.plainLines(r.Breaking), u.plainLines(r.Action)
+		line.Breaking, line.Action = u.PlainLines(r.Breaking), u.PlainLines(r.Action)
 		v.Releases = append(v.Releases, line)
 	}
 	return v

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // TestPlanPageOffersTheLevels: beside the plan there are its kind, the other versions with who skipped them, and what
 // the release notes warn of; the chosen version is what is planned and confirmed.
 func TestPlanPageOffersTheLevels(t *testing.T) {
-	u, _ := withStore(t, a("db", newer("17.2", "major")))
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("17.2", "major")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Warnings = []watcher.Reason{{Code: "major", Text: "Dump it. See https://example.org/upgrading"}}
@@ -22,7 +23,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 		Warnings: []service.ReleaseWarning{{Version: "17.0", URL: "https://r.example/17.0",
 			Breaking: []string{"**adminpack** is gone & more"}, Action: []string{"Run it"}}}}
 	body := request(u, "GET", "/containers/local/db/update", nil).Body.String()
-	contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
+	webtest.Contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
 		`Dump it. See <a href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer">https://example.org/upgrading</a>`,
 		`<a class="tag" href="/base/containers/local/db/update?version=16.6">16.6</a> <span class="kind minor">minor</span>`+
 			` <span class="second">skipped by ana</span>`,
@@ -35,7 +36,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	}
 
 	body = request(u, "GET", "/containers/local/db/update?version=16.6", nil).Body.String()
-	contains(t, body, `<input type="hidden" name="version" value="16.6">`)
+	webtest.Contains(t, body, `<input type="hidden" name="version" value="16.6">`)
 	request(u, "POST", "/containers/local/db/update", url.Values{"version": {"16.6"}, "state": {"s"}})
 	request(u, "POST", "/containers/local/db/rollback", url.Values{"version": {"16.6"}})
 	if f.planned[0].Version != "" || f.planned[1].Version != "16.6" || f.started[0].Version != "16.6" ||
@@ -43,6 +44,6 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 		t.Errorf("planned %+v, started %+v", f.planned, f.started)
 	}
 	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "it keeps 1.0.0"}}
-	contains(t, request(u, "GET", "/containers/local/db/update?version=16.6", nil).Body.String(),
+	webtest.Contains(t, request(u, "GET", "/containers/local/db/update?version=16.6", nil).Body.String(),
 		`href="/base/containers/local/db/update?version=16.6&amp;compose=edit"`)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 )
@@ -20,7 +21,7 @@ type pluginPage struct {
 	Rows    []pluginRow
 	// Said is what a button just did.
 	Said  string
-	Empty *emptyView
+	Empty *guide.Empty
 }
 
 // pluginRow is a plugin in words.
@@ -170,7 +171,7 @@ func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p := newPluginPage(all, said, u.ActorOf(r).Operator())
-	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Rows))
+	p.Empty = u.guide.Empty(r.Context(), u.ActorOf(r), len(p.Rows))
 	u.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
 }
 

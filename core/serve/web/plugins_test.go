@@ -14,30 +14,31 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func somePlugins() []service.Plugin {
-	triggers, mine, bad := pluginIn("triggers", plugin.Running), pluginIn("my-plugin", plugin.Untrusted),
-		pluginIn("bad", plugin.Broken)
+	triggers, mine, bad := webtest.PluginIn("triggers", plugin.Running), webtest.PluginIn("my-plugin", plugin.Untrusted),
+		webtest.PluginIn("bad", plugin.Broken)
 	triggers.Builtin, triggers.PID, triggers.Memory, triggers.Restarts, triggers.Since = true, 4711, 21_500_000, 2,
-		sdk.TimeOf(noon.Add(-time.Hour))
+		sdk.TimeOf(webtest.Noon.Add(-time.Hour))
 	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
 	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32),
 		[]string{"engine"}
 	bad.Error = "it died 5 times in a row"
-	registries := pluginIn("registries", plugin.Stopped)
+	registries := webtest.PluginIn("registries", plugin.Stopped)
 	registries.Builtin = true
-	return []service.Plugin{triggers, registries, mine, bad, pluginIn("poor", plugin.Backoff),
-		pluginIn("odd", plugin.Rejected), pluginIn("new", plugin.Starting)}
+	return []service.Plugin{triggers, registries, mine, bad, webtest.PluginIn("poor", plugin.Backoff),
+		webtest.PluginIn("odd", plugin.Rejected), webtest.PluginIn("new", plugin.Starting)}
 }
 
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types",
+	webtest.Contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
@@ -55,13 +56,13 @@ func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: all} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9",
+	webtest.Contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9",
 		"A newer version is available: <code>ghcr.io/me/lamp:1.1</code>", "dogwatch plugin update my-plugin")
 	if n := strings.Count(body, "A newer version"); n != 1 {
 		t.Errorf("%d plugins have a newer version", n)
 	}
 	_, body = get(t, u, "/")
-	contains(t, body, "<li>Plugin my-plugin: a newer version is available, ghcr.io/me/lamp:1.1.")
+	webtest.Contains(t, body, "<li>Plugin my-plugin: a newer version is available, ghcr.io/me/lamp:1.1.")
 }
 
 // installedPlugin has a plugin that was granted one of the two capabilities it asks for.
@@ -80,7 +81,7 @@ func TestGrantPlugin(t *testing.T) {
 	fake := fakePlugins{all: all, calls: &done}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.",
+	webtest.Contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.",
 		">Take away credentials</button>", "It has the logins of your registries.")
 	if strings.Contains(body, "away run") {
 		t.Error("what the configuration grants can be taken away on the page")
@@ -91,7 +92,7 @@ func TestGrantPlugin(t *testing.T) {
 			t.Errorf("status %d", r.StatusCode)
 		}
 		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
-		contains(t, body, "is being started again.")
+		webtest.Contains(t, body, "is being started again.")
 	}
 	if !slices.Equal(done, []string{"grant my-plugin engine true", "grant my-plugin engine false"}) {
 		t.Errorf("done: %q", done)
@@ -108,7 +109,7 @@ func TestGrantPlugin(t *testing.T) {
 	if status != http.StatusForbidden || len(done) != 2 {
 		t.Errorf("status %d, done %q", status, done)
 	}
-	contains(t, body, "A token cannot say what plugins are granted.")
+	webtest.Contains(t, body, "A token cannot say what plugins are granted.")
 	fake.err = errors.New("it does not ask for that")
 	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{
@@ -120,12 +121,12 @@ func TestGrantPlugin(t *testing.T) {
 
 // TestPluginWhoseFileWasReplaced: it runs, and is trusted where others are that do not.
 func TestPluginWhoseFileWasReplaced(t *testing.T) {
-	replaced := pluginIn("my-plugin", plugin.Running)
+	replaced := webtest.PluginIn("my-plugin", plugin.Running)
 	replaced.Builtin, replaced.Error, replaced.SHA256 = false, "its file changed since it was trusted",
 		strings.Repeat("ab", 32)
-	fake := fakePlugins{all: []service.Plugin{replaced, pluginIn("triggers", plugin.Running)}, calls: &[]string{}}
+	fake := fakePlugins{all: []service.Plugin{replaced, webtest.PluginIn("triggers", plugin.Running)}, calls: &[]string{}}
 	_, body := get(t, withFakes(t, func(f *fakeService) { f.fakePlugins = fake }), "/plugins")
-	contains(t, body, "2 running, 1 that need you", "The process of the file before goes on",
+	webtest.Contains(t, body, "2 running, 1 that need you", "The process of the file before goes on",
 		"its file changed since it was trusted", ">Trust this file</button>")
 	if n := strings.Count(body, ">Trust this file</button>"); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)
@@ -142,7 +143,7 @@ func TestRestartAndTrustPlugin(t *testing.T) {
 			t.Errorf("%s: status %d", action, r.StatusCode)
 		}
 		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
-		contains(t, body, "my-plugin is ")
+		webtest.Contains(t, body, "my-plugin is ")
 	}
 	if !slices.Equal(done, []string{"restart my-plugin", "trust my-plugin " + strings.Repeat("ab", 32)}) {
 		t.Errorf("done: %q", done)
@@ -158,7 +159,7 @@ func TestRestartAndTrustPlugin(t *testing.T) {
 	if r.StatusCode != http.StatusConflict || strings.Contains(body, "s3cret") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
-	contains(t, body, "its checksum is pinned by the configuration")
+	webtest.Contains(t, body, "its checksum is pinned by the configuration")
 }
 
 // TestTrustPluginForbidsTokens: only a logged-in user says which files run.
@@ -172,13 +173,13 @@ func TestTrustPluginForbidsTokens(t *testing.T) {
 	if strings.Contains(body, "/trust\"") {
 		t.Error("the page offers it")
 	}
-	contains(t, body, "Who is logged in can trust it.")
+	webtest.Contains(t, body, "Who is logged in can trust it.")
 	status, body := respond(t, u,
 		token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
 	if status != http.StatusForbidden || len(done) > 0 {
 		t.Errorf("status %d, done %q", status, done)
 	}
-	contains(t, body, "people who are logged in")
+	webtest.Contains(t, body, "people who are logged in")
 }
 
 func TestBytesWord(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -26,7 +27,7 @@ type policiesPage struct {
 	// Choices are what users decided, MayUndo whether this one may undo that.
 	Choices []choiceRow
 	MayUndo bool
-	Empty   *emptyView
+	Empty   *guide.Empty
 }
 
 // policyUse is a rule that is set.
@@ -99,7 +100,7 @@ func (u *UI) showPolicies(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newPoliciesPage(found)
-	p.Empty = u.emptyOf(r.Context(), u.ActorOf(r), len(p.Updates))
+	p.Empty = u.guide.Empty(r.Context(), u.ActorOf(r), len(p.Updates))
 	p.Rule, p.Value = name, value
 	p.Choices, p.MayUndo = u.choiceRows(), u.MayChoose(r)
 	status := http.StatusOK

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -21,7 +22,7 @@ type fakePolicies struct {
 }
 
 func (f fakePolicies) PreviewPolicies(_ context.Context, rules []string) (service.PolicyPreview, error) {
-	p := service.PolicyPreview{Now: policypreview.Of(f.subjects, noon)}
+	p := service.PolicyPreview{Now: policypreview.Of(f.subjects, webtest.Noon)}
 	if f.err != nil || len(rules) == 0 {
 		return p, f.err
 	}
@@ -29,7 +30,7 @@ func (f fakePolicies) PreviewPolicies(_ context.Context, rules []string) (servic
 	if err != nil {
 		return p, &service.RuleError{Err: err}
 	}
-	tried := policypreview.Of(changed, noon)
+	tried := policypreview.Of(changed, webtest.Noon)
 	p.Tried = &tried
 	return p, nil
 }
@@ -40,7 +41,7 @@ func policySubjects(t *testing.T) []policypreview.Subject {
 	of := func(name string, age time.Duration) policypreview.Subject {
 		return policypreview.Subject{Running: "1.0",
 			Update: policy.Update{Subject: "local/" + name, Candidates: []policy.Candidate{
-				{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: noon.Add(-age)}}}}
+				{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: webtest.Noon.Add(-age)}}}}
 	}
 	young, shut := of("young", 48*time.Hour), of("shut", 480*time.Hour)
 	if err := shut.Rules.Set(policy.RuleWindow, "0 3 29 2 *", "label dogwatch.update.window", time.UTC); err != nil {
@@ -52,7 +53,7 @@ func policySubjects(t *testing.T) []policypreview.Subject {
 func TestPoliciesPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePolicies.subjects = policySubjects(t) })
 	_, body := get(t, u, "/policies")
-	contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`,
+	webtest.Contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`,
 		"it waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
 		"Next windows",
 		"<td class=\"tag wrap\">label dogwatch.update.window</td><td>1 <span class=\"second\">1 held</span>",
@@ -62,7 +63,7 @@ func TestPoliciesPage(t *testing.T) {
 	}
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
-	contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`,
+	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`,
 		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7d old (this rule), until ")
 }
 
@@ -76,7 +77,7 @@ func TestPoliciesPageOfUnreadableRules(t *testing.T) {
 		if code != http.StatusBadRequest {
 			t.Errorf("%s: status %d", query, code)
 		}
-		contains(t, body, want, "1 offered, 1 held")
+		webtest.Contains(t, body, want, "1 offered, 1 held")
 	}
 	fakes(u).fakePolicies.err = errors.New("disk is full")
 	if code, _ := get(t, u, "/policies"); code != http.StatusInternalServerError {

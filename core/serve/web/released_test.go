@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -23,25 +24,25 @@ func TestReleaseDates(t *testing.T) {
 		row        string
 		page, lack []string
 	}{
-		"dated": {a("x", newer("2", "major"), made(noon.Add(-48*time.Hour))),
+		"dated": {webtest.Container("x", webtest.Newer("2", "major"), made(webtest.Noon.Add(-48*time.Hour))),
 			`title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "as its image says"},
 			[]string{unknown, "Seen by"}},
-		"undated": {a("x", newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
-		"of 1970": {a("x", newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown},
+		"undated": {webtest.Container("x", webtest.Newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
+		"of 1970": {webtest.Container("x", webtest.Newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown},
 			[]string{"Released <time", "1970-"}},
-		"of 2038": {a("x", newer("2", "major"), made(noon.AddDate(12, 0, 0))), seen, []string{firstSeen, unknown},
+		"of 2038": {webtest.Container("x", webtest.Newer("2", "major"), made(webtest.Noon.AddDate(12, 0, 0))), seen, []string{firstSeen, unknown},
 			[]string{"Released <time", "2038-"}},
-		"failed": {a("x", newer("2", "major"), failed("503")), `<span class="bad" title="503">503</span>`,
+		"failed": {webtest.Container("x", webtest.Newer("2", "major"), webtest.Failed("503")), `<span class="bad" title="503">503</span>`,
 			[]string{firstSeen}, nil},
-		"up to date": {a("x"), `<span class="age"></span>`, []string{"up to date"}, []string{unknown, "Seen by"}},
+		"up to date": {webtest.Container("x"), `<span class="age"></span>`, []string{"up to date"}, []string{unknown, "Seen by"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, tc.c)
-			u.Now = func() time.Time { return noon.Add(3 * time.Hour) }
+			u.Now = func() time.Time { return webtest.Noon.Add(3 * time.Hour) }
 			u.Site.Now = u.Now
-			contains(t, request(u, "GET", "/containers", nil).Body.String(), tc.row)
+			webtest.Contains(t, request(u, "GET", "/containers", nil).Body.String(), tc.row)
 			page := request(u, "GET", "/containers/local/x", nil).Body.String()
-			contains(t, page, tc.page...)
+			webtest.Contains(t, page, tc.page...)
 			for _, unwanted := range tc.lack {
 				if strings.Contains(page, unwanted) {
 					t.Errorf("the page has %q:\n%s", unwanted, page)
@@ -53,7 +54,7 @@ func TestReleaseDates(t *testing.T) {
 
 // TestPageViewsWantReleaseDates: page views want the dates of the containers that they show, and no others.
 func TestPageViewsWantReleaseDates(t *testing.T) {
-	u, _ := withStore(t, a("one"), a("two", newer("2", "major")))
+	u, _ := withStore(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2", "major")))
 	var wanted []string
 	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }
 	for path, want := range map[string][]string{

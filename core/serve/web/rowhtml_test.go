@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // TestRowShowsStatus: a container that does not run looks so, in words and not by colour alone.
 func TestRowShowsStatus(t *testing.T) {
 	with := func(status string) func(*sdk.Container) { return func(c *sdk.Container) { c.Status = status } }
-	u, _ := withStore(t, a("up", with("running")), a("resting", with("paused")), a("gone", with("exited")),
-		a("unknown", with("")))
+	u, _ := withStore(t, webtest.Container("up", with("running")), webtest.Container("resting", with("paused")), webtest.Container("gone", with("exited")),
+		webtest.Container("unknown", with("")))
 	body := request(u, "GET", "/containers", nil).Body.String()
 	for text, want := range map[string]int{
 		`<span class="status paused">paused</span>`: 1, `<span class="status exited">exited</span>`: 1,
@@ -35,8 +36,8 @@ func TestRowShowsStatus(t *testing.T) {
 
 // TestRowCutsLongVersionsInTheMiddle: where there is no room for a version it loses its middle.
 func TestRowCutsLongVersionsInTheMiddle(t *testing.T) {
-	u, _ := withStore(t, a("long", func(c *sdk.Container) { c.Image.Tag.Value = "5.14.0-nightly.20241121.amd64" }),
-		a("short"))
+	u, _ := withStore(t, webtest.Container("long", func(c *sdk.Container) { c.Image.Tag.Value = "5.14.0-nightly.20241121.amd64" }),
+		webtest.Container("short"))
 	body := request(u, "GET", "/containers", nil).Body.String()
 	want := `<span class="tag"><span class="cut" title="5.14.0-nightly.20241121.amd64"><span>5.14.0-nightly.202411</span><span>21.amd64</span></span></span>`
 	if !strings.Contains(body, want) || strings.Count(body, `class="cut"`) != 1 {
@@ -47,11 +48,11 @@ func TestRowCutsLongVersionsInTheMiddle(t *testing.T) {
 // TestRowGivesSentencesALineOfTheirOwn: beside the versions a sentence would leave a phone no room for the name.
 func TestRowGivesSentencesALineOfTheirOwn(t *testing.T) {
 	u, _ := withStore(t,
-		a("built", func(c *sdk.Container) {
+		webtest.Container("built", func(c *sdk.Container) {
 			c.Check.State, c.Check.Reason = sdk.CheckUnknown, "built here, so no registry has a newer one"
 		}),
-		a("waits", func(c *sdk.Container) { c.Check.PostponedUntil = sdk.TimeOf(noon.Add(time.Hour)) }),
-		a("fails", func(c *sdk.Container) {
+		webtest.Container("waits", func(c *sdk.Container) { c.Check.PostponedUntil = sdk.TimeOf(webtest.Noon.Add(time.Hour)) }),
+		webtest.Container("fails", func(c *sdk.Container) {
 			c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "the registry does not answer"}
 		}))
 	body := request(u, "GET", "/containers", nil).Body.String()

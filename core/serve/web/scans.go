@@ -102,7 +102,7 @@ func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 	if !u.Form(w, r) {
 		return
 	}
-	rec := u.record(w, r)
+	rec := u.find.Container(w, r)
 	if rec == nil {
 		return
 	}

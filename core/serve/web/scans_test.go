@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -36,7 +37,7 @@ func (f *fakeScans) ScanStatus(context.Context, sdk.Container) (scan.Status, err
 }
 
 func TestVulnerabilitiesOfAContainer(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("db"))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("db"))
 	page := func(name string) string { return request(u, "GET", "/containers/local/"+name, nil).Body.String() }
 	f := fakes(u).fakeScans
 	if strings.Contains(page("web"), "Vulnerabilities") {
@@ -52,42 +53,42 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 		t.Error("who may not scan:", body)
 	}
 	f.may = true
-	contains(t, page("web"), `<h2>Vulnerabilities</h2>`, "Scan both images", `action="/base/containers/local/web/scan"`)
+	webtest.Contains(t, page("web"), `<h2>Vulnerabilities</h2>`, "Scan both images", `action="/base/containers/local/web/scan"`)
 
-	f.status = scan.Status{State: scan.Running, Step: "scanning the new image", Since: noon}
+	f.status = scan.Status{State: scan.Running, Step: "scanning the new image", Since: webtest.Noon}
 	body := page("web")
-	contains(t, body, "Under way: scanning the new image")
+	webtest.Contains(t, body, "Under way: scanning the new image")
 	if strings.Contains(body, "scan-images") {
 		t.Error("it can be asked for twice")
 	}
 	f.status = scan.Status{
-		State: scan.Failed, Since: noon, Error: "there is no program trivy: install it, or give its path in scan.command",
+		State: scan.Failed, Since: webtest.Noon, Error: "there is no program trivy: install it, or give its path in scan.command",
 	}
-	contains(t, page("web"), "failed: there is no program trivy", "Scan both images")
+	webtest.Contains(t, page("web"), "failed: there is no program trivy", "Scan both images")
 
 	finding := vulnerability.Finding{
 		ID: "CVE-2026-0001", Severity: vulnerability.Critical, Package: "openssl", Installed: "3.0.1", Fixed: "3.0.2",
 		Others: 1,
 	}
-	hostile := vulnerability.Finding{ID: evil, Package: evil, Installed: "javascript:alert(1)"}
+	hostile := vulnerability.Finding{ID: webtest.Evil, Package: webtest.Evil, Installed: "javascript:alert(1)"}
 	f.status = scan.Status{State: scan.Done, Comparison: &scan.Comparison{
-		At: sdk.TimeOf(noon), Scanner: "trivy",
+		At: sdk.TimeOf(webtest.Noon), Scanner: "trivy",
 		Summary: vulnerability.Summary{
 			Fixed: vulnerability.Counts{Critical: 3, High: 2}, Remaining: vulnerability.Counts{Unknown: 1},
 		},
 		FixedFindings: []vulnerability.Finding{finding}, RemainingFindings: []vulnerability.Finding{hostile},
 	}}
 	body = page("web")
-	contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "1 vulnerability remains", "5 fixed",
+	webtest.Contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "1 vulnerability remains", "5 fixed",
 		"And 4 more", `href="https://nvd.nist.gov/vuln/detail/CVE-2026-0001"`, "and 1 further package",
 		"fixed in 3.0.2", "no fix is known", "Scan again")
-	if strings.Contains(body, evil) || strings.Contains(body, "0 added") {
+	if strings.Contains(body, webtest.Evil) || strings.Contains(body, "0 added") {
 		t.Error(body)
 	}
 }
 
 func TestScanIsStarted(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeScans
 	f.has, f.may, f.status.State = true, true, scan.Waiting
 	if r, _ := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode != http.StatusSeeOther ||

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 
@@ -14,15 +13,13 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// maxSelected is how many containers are updated by one form.
-const maxSelected = 100
 
 // selectionView is the page of several updates before they begin.
 type selectionView struct {
@@ -47,21 +44,9 @@ type planLine struct {
 	Blocks, Codes []string
 }
 
-// selectionPath is the page of several plans, or of the one where only one was chosen.
-func selectionPath(chosen []sdk.Container) string {
-	if len(chosen) == 1 {
-		return page.ChangePath(operation.Update, &chosen[0])
-	}
-	query := url.Values{}
-	for i := range chosen {
-		query.Add("c", chosen[i].Watcher+"/"+chosen[i].Name)
-	}
-	return "/update?" + query.Encode()
-}
-
 // showSelection renders the plans of all containers that the address names.
 func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
-	chosen := u.chosen(r.URL.Query()["c"])
+	chosen := u.find.Chosen(r.URL.Query()["c"])
 	switch {
 	case len(chosen) == 0:
 		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
@@ -69,10 +54,10 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 			Back: "To the containers", BackTo: "/containers",
 		})
 		return
-	case len(chosen) > maxSelected:
+	case len(chosen) > find.MaxSelected:
 		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  "Too much at once",
-			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected),
+			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", find.MaxSelected),
 			Back:   "To the containers", BackTo: "/containers",
 		})
 		return
@@ -95,7 +80,7 @@ func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
 	actor := u.ActorOf(r)
 	lines := make([]planLine, len(chosen))
 	var wait sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, find.AtOnce)
 	for i := range chosen {
 		slots <- struct{}{}
 		wait.Go(func() {
@@ -150,7 +135,7 @@ func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) p
 
 // begunView says what became of the updates of a selection, where some did not begin.
 type begunView struct {
-	Begun  []pageLink
+	Begun  []page.Link
 	Failed []planLine
 }
 
@@ -159,11 +144,11 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 	if !u.Form(w, r) {
 		return
 	}
-	chosen := u.chosen(r.PostForm["c"])
-	if len(chosen) == 0 || len(chosen) > maxSelected {
+	chosen := u.find.Chosen(r.PostForm["c"])
+	if len(chosen) == 0 || len(chosen) > find.MaxSelected {
 		u.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  "Nothing was chosen",
-			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected),
+			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", find.MaxSelected),
 			Back:   "To the containers", BackTo: "/containers",
 		})
 		return
@@ -187,7 +172,7 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 			})
 			continue
 		}
-		v.Begun = append(v.Begun, pageLink{Text: words.Name(c), To: page.OperationPath(op.ID)})
+		v.Begun = append(v.Begun, page.Link{Text: words.Name(c), To: page.OperationPath(op.ID)})
 	}
 	if len(v.Failed) == 0 {
 		http.Redirect(w, r, u.Path("/operations"), http.StatusSeeOther)

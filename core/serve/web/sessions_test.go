@@ -9,21 +9,23 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
 func TestSessionSettings(t *testing.T) {
 	ended := []string{}
 	fake := fakeAccess{calls: &ended, sessions: []auth.Session{
 		{
-			ID: "a1", User: "ana", Method: "basic.main", Created: noon.Add(-time.Hour), Used: noon,
-			Expires: noon.Add(48 * time.Hour), Own: true,
+			ID: "a1", User: "ana", Method: "basic.main", Created: webtest.Noon.Add(-time.Hour), Used: webtest.Noon,
+			Expires: webtest.Noon.Add(48 * time.Hour), Own: true,
 		},
-		{ID: "b2", User: evil, Method: "oidc.home", Created: noon.Add(-time.Hour), Used: noon, Expires: noon.Add(time.Hour)},
+		{ID: "b2", User: webtest.Evil, Method: "oidc.home", Created: webtest.Noon.Add(-time.Hour), Used: webtest.Noon,
+			Expires: webtest.Noon.Add(time.Hour)},
 	}}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
-	mustBeInert(t, body)
-	contains(t, body, "this one", "oidc.home", "ends <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
+	webtest.MustBeInert(t, body)
+	webtest.Contains(t, body, "this one", "oidc.home", "ends <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
 		"End all others (1)")
 	for path, want := range map[string]string{
 		"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others",

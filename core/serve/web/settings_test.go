@@ -9,14 +9,16 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func TestSettingsPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{smtp()}}, fakePlugins{all: somePlugins()}
+		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{webtest.SMTP()}},
+			fakePlugins{all: somePlugins()}
 		f.fakeSettings = &fakeSettings{level: "debug", about: service.About{
-			Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: noon,
+			Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: webtest.Noon,
 			Problems: []string{"server.prot: unknown setting; did you mean server.port?"},
 			Settings: []service.Setting{
 				{Name: "log.level", Value: "debug", Source: "env DOGWATCH_LOG_LEVEL"},
@@ -26,7 +28,7 @@ func TestSettingsPage(t *testing.T) {
 		}}
 	})
 	_, body := get(t, u, "/settings")
-	contains(t, body, "1 trigger", "0 watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
+	webtest.Contains(t, body, "1 trigger", "0 watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
 		"did you mean server.port?",
 		"debug", "env DOGWATCH_LOG_LEVEL", "1 set", `href="/base/settings/api"`, `href="/base/watchers"`)
 	if n := strings.Count(body, "<details open"); n != 1 {
@@ -45,7 +47,7 @@ func TestLogLevelSettings(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakeSettings = settings })
 	_, body := get(t, u, "/settings")
-	contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace",
+	webtest.Contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace",
 		"until Dogwatch starts again.")
 	res, _ := post(t, u, "/settings/log", url.Values{"level": {"debug"}})
 	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" ||
@@ -53,7 +55,7 @@ func TestLogLevelSettings(t *testing.T) {
 		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), settings.level)
 	}
 	_, body = get(t, u, "/settings")
-	contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
+	webtest.Contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
 	if res, body := post(t, u, "/settings/log", url.Values{
 		"level": {"loud"},
 	}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {

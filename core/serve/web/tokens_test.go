@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -18,21 +19,21 @@ func TestTokenSettings(t *testing.T) {
 	created := []string{}
 	fake := fakeAccess{calls: &created, tokens: []store.Token{
 		{
-			ID: 1, Name: "homepage", Scope: "read", Creator: "ana", Created: noon.Add(-time.Hour),
-			Used: noon.Add(-time.Minute), Expires: noon.Add(48 * time.Hour),
+			ID: 1, Name: "homepage", Scope: "read", Creator: "ana", Created: webtest.Noon.Add(-time.Hour),
+			Used: webtest.Noon.Add(-time.Minute), Expires: webtest.Noon.Add(48 * time.Hour),
 		},
-		{ID: 2, Name: evil, Scope: "write", Created: noon.Add(-time.Hour), Expires: noon},
+		{ID: 2, Name: webtest.Evil, Scope: "write", Created: webtest.Noon.Add(-time.Hour), Expires: webtest.Noon},
 	}}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
-	mustBeInert(t, body)
-	contains(t, body, "homepage", "by ana", "expired", "in 2 d", `action="/base/settings/tokens/1/revoke"`)
+	webtest.MustBeInert(t, body)
+	webtest.Contains(t, body, "homepage", "by ana", "expired", "in 2 d", `action="/base/settings/tokens/1/revoke"`)
 
 	r, body := post(t, u, "/settings/tokens", url.Values{"name": {"glance"}, "scope": {"write"}, "days": {"30"}})
 	if r.StatusCode != http.StatusOK || r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("status %d, %v", r.StatusCode, r.Header)
 	}
-	contains(t, body, madeSecret, "This is the token glance")
+	webtest.Contains(t, body, madeSecret, "This is the token glance")
 	_, body = get(t, u, "/settings")
 	if strings.Contains(body, madeSecret) {
 		t.Error("the secret is shown again")
@@ -56,12 +57,12 @@ func TestTokenSettings(t *testing.T) {
 func TestCreateTokenErrors(t *testing.T) {
 	fake := fakeAccess{err: sdk.Invalid("name", "is required")}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
-	r, body := post(t, u, "/settings/tokens", url.Values{"name": {evil}})
-	mustBeInert(t, body)
+	r, body := post(t, u, "/settings/tokens", url.Values{"name": {webtest.Evil}})
+	webtest.MustBeInert(t, body)
 	if r.StatusCode != http.StatusBadRequest || strings.Contains(body, madeSecret) {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
-	contains(t, body, "No token was made", "is required")
+	webtest.Contains(t, body, "No token was made", "is required")
 
 	fake.err = errors.New("disk on fire")
 	u = withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
@@ -74,7 +75,7 @@ func TestCreateTokenErrors(t *testing.T) {
 	fake.forbidden = true
 	u = withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body = get(t, u, "/settings")
-	contains(t, body, "dogwatch token create")
+	webtest.Contains(t, body, "dogwatch token create")
 	for _, path := range []string{"/settings/tokens", "/settings/tokens/1/revoke"} {
 		if r, body = post(t, u, path, nil); r.StatusCode != http.StatusForbidden || strings.Contains(body, madeSecret) {
 			t.Errorf("%s: status %d", path, r.StatusCode)

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -26,7 +27,7 @@ type typePage struct {
 	// Groups are the options: its own, and those of every component of the kind.
 	Groups []typeGroup
 	// Paste is what the values lead to; nil before there are any.
-	Paste *snippet
+	Paste *words.Snippet
 	// Wrong is how many values have a problem.
 	Wrong int
 }
@@ -95,8 +96,8 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		}
 	}
 	if given && p.NameProblem == "" {
-		text := snippet{}
-		text.YAML, text.Env = paste(c)
+		text := words.Snippet{}
+		text.YAML, text.Env = words.Paste(c)
 		p.Paste = &text
 	}
 	return p

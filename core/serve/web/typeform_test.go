@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -25,7 +26,7 @@ func lampType() kind.Type {
 }
 
 func TestTypeFormLeadsToConfiguration(t *testing.T) {
-	b := pluginIn("trigger-lamp", plugin.Running)
+	b := webtest.PluginIn("trigger-lamp", plugin.Running)
 	b.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "lamp"}}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakePlugins = fakePlugins{all: []service.Plugin{b}, types: []kind.Type{lampType()}}
@@ -34,7 +35,7 @@ func TestTypeFormLeadsToConfiguration(t *testing.T) {
 	if status != http.StatusOK || strings.Contains(body, `id="result"`) {
 		t.Errorf("status %d; the empty form has a result: %v", status, strings.Contains(body, `id="result"`))
 	}
-	contains(t, body, "Switches a lamp", `name="o.url"`, `placeholder="8080"`, "<option>green</option>",
+	webtest.Contains(t, body, "Switches a lamp", `name="o.url"`, `placeholder="8080"`, "<option>green</option>",
 		`<option value="">not set</option>`, `name="o.pin" value="secret"`, `href="/base/plugins#trigger-lamp"`,
 		`name="o.threshold"`, `method="get"`)
 	if strings.Contains(body, `name="o.token"`) {
@@ -55,7 +56,7 @@ func TestTypeFormLeadsToConfiguration(t *testing.T) {
 		t.Errorf("%v, then %v: %v", had, still, again)
 	}
 	_, body = get(t, u, "/plugins/types/trigger/lamp?"+clean.Encode())
-	contains(t, body, "DOGWATCH_TRIGGER_LAMP_HALL_URL=http://lamp/\n", "DOGWATCH_TRIGGER_LAMP_HALL_COLOUR=red\n",
+	webtest.Contains(t, body, "DOGWATCH_TRIGGER_LAMP_HALL_URL=http://lamp/\n", "DOGWATCH_TRIGGER_LAMP_HALL_COLOUR=red\n",
 		"DOGWATCH_TRIGGER_LAMP_HALL_TOKEN__FILE=/run/secrets/", "DOGWATCH_TRIGGER_LAMP_HALL_PIN__FILE=/run/secrets/",
 		"DOGWATCH_TRIGGER_LAMP_HALL_MODE=batch\n", "colour: red", "<option selected>red</option>")
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "would not be accepted") ||
@@ -65,12 +66,12 @@ func TestTypeFormLeadsToConfiguration(t *testing.T) {
 
 	form = url.Values{"name": {"no_name"}, "o.port": {"many"}}
 	_, body = get(t, u, "/plugins/types/trigger/lamp?"+form.Encode())
-	contains(t, body, "want letters, digits and -", `aria-invalid="true"`)
+	webtest.Contains(t, body, "want letters, digits and -", `aria-invalid="true"`)
 	if strings.Contains(body, `id="result"`) {
 		t.Error("there is a result without a name")
 	}
 	_, body = get(t, u, "/plugins/types/trigger/lamp?name=main")
-	contains(t, body, "1 value would not be accepted", "DOGWATCH_TRIGGER_LAMP_MAIN_TOKEN__FILE")
+	webtest.Contains(t, body, "1 value would not be accepted", "DOGWATCH_TRIGGER_LAMP_MAIN_TOKEN__FILE")
 
 	if status, _ := get(t, u, "/plugins/types/trigger/torch"); status != http.StatusNotFound {
 		t.Errorf("an unknown type: status %d", status)
@@ -78,7 +79,7 @@ func TestTypeFormLeadsToConfiguration(t *testing.T) {
 }
 
 func TestPluginPageSaysWhatHolds(t *testing.T) {
-	b := pluginIn("mine", plugin.Broken)
+	b := webtest.PluginIn("mine", plugin.Broken)
 	b.Requested, b.Grants = []string{"credentials", "engine"}, []string{"engine"}
 	b.Output = []string{"Traceback", "ImportError: <grpc>"}
 	b.Isolation = &plugin.Isolated{
@@ -87,7 +88,7 @@ func TestPluginPageSaysWhatHolds(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: []service.Plugin{b}} })
 	_, body := get(t, u, "/plugins")
-	contains(t, body, "Traceback\nImportError: &lt;grpc&gt;", "credentials, engine", "<code>mine=credentials</code>",
+	webtest.Contains(t, body, "Traceback\nImportError: &lt;grpc&gt;", "credentials, engine", "<code>mine=credentials</code>",
 		"files (Landlock, version 7)", "kernel without seccomp filters", "/var/log/updates")
 	if strings.Contains(body, "<code>mine=engine</code>") {
 		t.Error("what is granted is asked for")

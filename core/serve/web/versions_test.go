@@ -7,28 +7,29 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func TestContainerShowsItsVersions(t *testing.T) {
 	at := func(days int, typ event.Type, c sdk.Container) event.Event {
 		return event.Event{
-			ID: int64(100 - days), At: noon.AddDate(0, 0, -days), Type: typ, Subject: "local/web",
+			ID: int64(100 - days), At: webtest.Noon.AddDate(0, 0, -days), Type: typ, Subject: "local/web",
 			Payload: event.Payload{Container: &c},
 		}
 	}
-	old := a("web", func(c *sdk.Container) { c.Image.Tag.Value = "0.9.0" })
-	now := a("web", newer(evil, "major"))
-	u, _ := withStore(t, now, a("new"))
+	old := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = "0.9.0" })
+	now := webtest.Container("web", webtest.Newer(webtest.Evil, "major"))
+	u, _ := withStore(t, now, webtest.Container("new"))
 	fakes(u).fakeHistory = fakeHistory{
-		events: []event.Event{at(2, event.UpdateFound, now), at(4, event.ContainerReplaced, a("web")),
+		events: []event.Event{at(2, event.UpdateFound, now), at(4, event.ContainerReplaced, webtest.Container("web")),
 			at(10, event.ContainerAdded, old)},
 	}
-	u.Now = func() time.Time { return noon }
+	u.Now = func() time.Time { return webtest.Noon }
 	u.Site.Now = u.Now
 	body := request(u, "GET", "/containers/local/web", nil).Body.String()
-	mustBeInert(t, body)
-	contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
+	webtest.MustBeInert(t, body)
+	webtest.Contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
 		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", "<h2>Versions</h2>",
 		`title="2026-03-19 12:00:00 UTC">19 Mar 2026</time> to <time`,
 		`<span class="tag">1.0.0</span> <span class="kind ok">runs</span>`)
@@ -45,13 +46,14 @@ func TestContainerShowsItsVersions(t *testing.T) {
 func TestVersionsAreBounded(t *testing.T) {
 	var events []event.Event
 	for i := range versionEvents {
-		c := a("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents-i) })
+		c := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents-i) })
 		events = append(events, event.Event{
-			At: noon.Add(-time.Duration(i) * time.Hour), Type: event.ContainerReplaced, Payload: event.Payload{Container: &c},
+			At: webtest.Noon.Add(-time.Duration(i) * time.Hour), Type: event.ContainerReplaced,
+			Payload: event.Payload{Container: &c},
 		})
 	}
-	now := a("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents) })
-	v := versionLineOf(events, &now, noon)
+	now := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents) })
+	v := versionLineOf(events, &now, webtest.Noon)
 	if len(v.Lines) != versionLines || v.More != versionEvents-versionLines || len(v.SVG) > 20<<10 {
 		t.Errorf("%d versions are shown, %d are not, and the picture is %d bytes", len(v.Lines), v.More, len(v.SVG))
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/history"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -48,6 +51,9 @@ type Options struct {
 type UI struct {
 	*page.Site
 	Options
+	guide       *guide.Handler
+	find        *find.Finder
+	history     *history.Handler
 	testResults testResults
 	routes      http.Handler
 }
@@ -70,10 +76,14 @@ func New(opt Options) *UI {
 	opt.Log = opt.Log.Named("web")
 	u := &UI{Options: opt}
 	u.Site = page.New(page.Options{
-		BasePath: opt.BasePath, Version: opt.Version, Templates: []fs.FS{templates()}, Service: opt.Service,
+		BasePath: opt.BasePath, Version: opt.Version, Templates: []fs.FS{templates(), guide.Templates, find.Templates,
+			history.Templates}, Service: opt.Service,
 		ActorOf: func(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }, TaskChanged: opt.TaskChanged,
 		Log: opt.Log, Now: opt.Now,
 	})
+	u.guide = guide.New(u.Site, opt.Service)
+	u.find = find.New(u.Site, opt.Service)
+	u.history = history.New(u.Site, opt.Service, u.guide)
 	u.routes = u.router()
 	return u
 }
@@ -88,10 +98,10 @@ func (u *UI) router() http.Handler {
 		u.componentRoutes(mux, k)
 	}
 	u.pluginRoutes(mux)
-	u.historyRoutes(mux)
+	u.history.Routes(mux)
 	u.settingsRoutes(mux)
 	mux.HandleFunc("GET /policies", u.showPolicies)
-	mux.HandleFunc("GET /start", u.showStart)
+	u.guide.Routes(mux)
 
 	mux.HandleFunc("GET /decide/{token}", u.showDecision)
 	mux.HandleFunc("POST /decide/{token}", u.decide)
@@ -140,14 +150,6 @@ func (u *UI) pluginRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
 	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
 	mux.HandleFunc("POST /plugins/{name}/grant", u.grantPlugin)
-}
-
-func (u *UI) historyRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /history", u.showHistory)
-	mux.HandleFunc("GET /history.csv", u.historyCSV)
-	mux.HandleFunc("GET /deliveries", u.showDeliveries)
-	mux.HandleFunc("GET /deliveries.csv", u.deliveriesCSV)
-	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
 }
 
 func (u *UI) settingsRoutes(mux *http.ServeMux) {

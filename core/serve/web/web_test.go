@@ -5,10 +5,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
 func TestPagesSetSecurityHeaders(t *testing.T) {
-	u, _ := withStore(t, a("web"))
+	u, _ := withStore(t, webtest.Container("web"))
 	for _, path := range []string{"/", "/containers", "/containers/local/web", "/nowhere"} {
 		h := request(u, "GET", path, nil).Header()
 		policy := h.Get("Content-Security-Policy")
@@ -33,7 +35,7 @@ func TestFrameAncestors(t *testing.T) {
 			"frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
 		{[]string{"*"}, "frame-ancestors 'self' *", ""},
 	} {
-		u, _ := withStore(t, a("web"))
+		u, _ := withStore(t, webtest.Container("web"))
 		u.FrameAncestors = test.origins
 		refused := httptest.NewRecorder()
 		u.Logins = fakeLogins{}

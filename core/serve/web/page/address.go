@@ -42,3 +42,15 @@ func PathOf(c *sdk.Container) string { return ContainerPath(c.Watcher, c.Name) }
 func TypePath(k kind.Kind, name string) string {
 	return "/plugins/types/" + url.PathEscape(string(k)) + "/" + url.PathEscape(name)
 }
+
+// SelectionPath is the page of several plans, or of the one where only one was chosen.
+func SelectionPath(chosen []sdk.Container) string {
+	if len(chosen) == 1 {
+		return ChangePath(operation.Update, &chosen[0])
+	}
+	query := url.Values{}
+	for i := range chosen {
+		query.Add("c", chosen[i].Watcher+"/"+chosen[i].Name)
+	}
+	return "/update?" + query.Encode()
+}

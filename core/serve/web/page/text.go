@@ -24,3 +24,11 @@ func day(at time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + words.Exact(at) + `">` +
 		at.UTC().Format("2 Jan 2006") + `</time>`)
 }
+
+// PlainLines returns the text of lines of Markdown.
+func (s *Site) PlainLines(lines []string) (plain []string) {
+	for _, line := range lines {
+		plain = append(plain, s.Markdown().Plain(line))
+	}
+	return plain
+}

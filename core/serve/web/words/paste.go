@@ -1,4 +1,4 @@
-package web
+package words
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 )
 
-// snippet is a piece of configuration to paste, in both spellings.
-type snippet struct{ YAML, Env string }
+// Snippet is a piece of configuration to paste, in both spellings.
+type Snippet struct{ YAML, Env string }
 
-// paste writes what would make a component, as the content of a configuration
+// Paste writes what would make a component, as the content of a configuration
 // file and as lines of an env file of Docker Compose. Secrets are no part of it:
 // the lines name files to keep them in.
-func paste(c service.Component) (yaml, env string) {
+func Paste(c service.Component) (yaml, env string) {
 	var settings []config.Setting
 	var lines []string
 	add := func(path, value string) {

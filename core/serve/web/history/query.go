@@ -1,4 +1,4 @@
-package web
+package history
 
 import (
 	"fmt"
@@ -9,13 +9,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/notify/delivery"
-)
-
-// historyPageSize is how many rows a page of history has, csvRows at most a download.
-const (
-	historyPageSize = 50
-	csvRows         = 10000
 )
 
 // topic is a group of event types that users look for in one place.
@@ -148,50 +141,4 @@ func (q historyQuery) values(before int64) string {
 		return ""
 	}
 	return "?" + v.Encode()
-}
-
-// historyPage is a page of the event log.
-type historyPage struct {
-	Query    historyQuery
-	Topics   []topic
-	Watchers []string
-	Triggers []string
-	Wrong    []string
-	Rows     []eventRow
-	// Older and Newest are queries of other pages; Older is "" on the last one.
-	Older, Newest string
-	CSV           string
-	Filtered      bool
-	Empty         *emptyView
-}
-
-// newHistoryPage makes a page of what was found; deliveries are those that events are about, by id.
-func newHistoryPage(
-	q historyQuery, wrong []string, found []event.Event, deliveries map[int64]delivery.Delivery,
-	watchers, triggers []string,
-) historyPage {
-	p := historyPage{
-		Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger),
-		Wrong: wrong, CSV: q.values(0),
-	}
-	if len(found) > historyPageSize {
-		found = found[:historyPageSize]
-		p.Older = q.values(found[historyPageSize-1].ID)
-	}
-	if q.before > 0 {
-		p.Newest = "/history" + q.values(0)
-	}
-	p.Filtered = q.values(0) != ""
-	for _, e := range found {
-		p.Rows = append(p.Rows, newEventRow(e, deliveries))
-	}
-	return p
-}
-
-// withOwn adds what the URL selects to the choices: it may be gone since.
-func withOwn(choices []string, own string) []string {
-	if own != "" && !slices.Contains(choices, own) {
-		return append(slices.Clone(choices), own)
-	}
-	return choices
 }

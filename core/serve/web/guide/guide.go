@@ -1,21 +1,18 @@
-package web
+package guide
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// guide says what to do next, to a user who has not got everything running yet.
-type guide struct {
+// Guide says what to do next, to a user who has not got everything running yet.
+type Guide struct {
 	Title string
 	Said  string
 	// Reason is the error that stands in the way, if one does.
@@ -44,7 +41,7 @@ type situation struct {
 }
 
 // newGuide returns what to do next, or nil when nothing is missing.
-func newGuide(s situation) *guide {
+func newGuide(s situation) *Guide {
 	g := s.guide()
 	if g != nil {
 		g.Whole = s.Containers == 0
@@ -52,7 +49,7 @@ func newGuide(s situation) *guide {
 	return g
 }
 
-func (s situation) guide() *guide {
+func (s situation) guide() *Guide {
 	failed := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State == component.Failed })
 	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool {
 		return c.State != component.Failed && !s.Checked[c.Name]
@@ -65,20 +62,20 @@ func (s situation) guide() *guide {
 	case s.Containers == 0 && failed >= 0:
 		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
-		return &guide{
+		return &Guide{
 			Title: "Looking for containers",
 			Said:  "The first check is under way. It takes a few seconds; this page is complete when you load it again.",
 		}
 	case s.Containers == 0:
 		return emptyGuide()
 	case s.Triggers == 0:
-		return triggerGuide()
+		return FirstTrigger()
 	}
 	return nil
 }
 
-func demoGuide() *guide {
-	return &guide{
+func demoGuide() *Guide {
+	return &Guide{
 		Title: "This is a demo",
 		Said: "The engine and the registries are simulated, and nothing leaves this machine. " +
 			"New versions appear while you look, and can be installed.",
@@ -126,8 +123,8 @@ const groupLines = `services:
     group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
 `
 
-func engineGuide(said, reason string) *guide {
-	return &guide{
+func engineGuide(said, reason string) *Guide {
+	return &Guide{
 		Title: "No engine yet", Said: said, Reason: reason,
 		Steps: []guideStep{
 			{Text: "In a container, Dogwatch needs the socket of the engine. Add it to the compose file:", Lines: composeLines},
@@ -139,8 +136,8 @@ func engineGuide(said, reason string) *guide {
 	}
 }
 
-func emptyGuide() *guide {
-	return &guide{
+func emptyGuide() *Guide {
+	return &Guide{
 		Title: "No containers", Said: "The engine answers, and has no running container that is to be watched.",
 		Steps: []guideStep{
 			{
@@ -157,16 +154,16 @@ func emptyGuide() *guide {
 }
 
 // firstTrigger is the shortest trigger that works.
-func firstTrigger() snippet {
-	return snippet{
+func firstTrigger() words.Snippet {
+	return words.Snippet{
 		YAML: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
 		Env:  "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
 	}
 }
 
-func triggerGuide() *guide {
+func FirstTrigger() *Guide {
 	first := firstTrigger()
-	return &guide{
+	return &Guide{
 		Title: "Nothing tells you yet", Said: "Updates show on these pages only, for no trigger is configured.",
 		Steps: []guideStep{
 			{Text: "The shortest one publishes to ntfy. In the environment of Dogwatch:", Lines: first.Env},
@@ -176,16 +173,16 @@ func triggerGuide() *guide {
 	}
 }
 
-// guide returns what the user should do next, or nil.
-func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
-	last, err := u.lastChecks(ctx, actor)
+// Guide returns what the user should do next, or nil.
+func (h *Handler) Guide(ctx context.Context, actor auth.Actor) (*Guide, error) {
+	last, err := h.lastEnds(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
 	s := situation{
-		Watchers: u.Service.Components(actor, kind.Watcher), Checked: map[string]bool{},
-		Containers: len(u.Service.Containers().All()),
-		Triggers:   len(u.Service.Components(actor, kind.Trigger)), Demo: u.Service.About().Demo,
+		Watchers: h.service.Components(actor, kind.Watcher), Checked: map[string]bool{},
+		Containers: len(h.service.Containers().All()),
+		Triggers:   len(h.service.Components(actor, kind.Trigger)), Demo: h.service.About().Demo,
 	}
 	for name, e := range last {
 		s.Checked[name] = true
@@ -197,42 +194,4 @@ func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
 		}
 	}
 	return newGuide(s), nil
-}
-
-// emptyView is what a page says where its list is empty: what the overview says, and what to do next.
-type emptyView struct {
-	Sentence string
-	Guide    *guide
-}
-
-// emptyOf returns what a page says that has the given number of rows; nil where it has some.
-func (u *UI) emptyOf(ctx context.Context, actor auth.Actor, rows int) *emptyView {
-	if rows > 0 {
-		return nil
-	}
-	g, err := u.guide(ctx, actor)
-	if err != nil {
-		u.Log.Warn("read what is missing", "error", err) // pages show all else
-	}
-	return &emptyView{Sentence: headline(u.count(), u.Service.Components(actor, kind.Watcher)), Guide: g}
-}
-
-// headline says in one line how the containers are, and whether there may be others that nobody can see.
-func headline(t tally.Counts, watchers []service.Component) string {
-	if down := len(componentsOf(watchers)); down > 0 {
-		return words.Counts(t, words.Plural(down, "failed watcher"))
-	}
-	return words.Counts(t)
-}
-
-// startPage is the guide as a page.
-type startPage struct{ Guide *guide }
-
-func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
-	g, err := u.guide(r.Context(), u.ActorOf(r))
-	if err != nil {
-		u.InternalError(w, r, "read the last checks", err)
-		return
-	}
-	u.Live(w, r, "start", page.Page{Title: "Getting started", Nav: "overview", Live: page.FollowsAll, Content: startPage{g}})
 }

@@ -1,4 +1,4 @@
-package web
+package words
 
 import (
 	"io/fs"
@@ -9,11 +9,12 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestPasteNamesFilesOfSecrets(t *testing.T) {
-	yaml, env := paste(smtp())
+	yaml, env := Paste(webtest.SMTP())
 	wantYAML := `trigger:
   smtp:
     main:
@@ -33,9 +34,9 @@ DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
 	if env != wantEnv {
 		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
 	}
-	local := configured(kind.Watcher, "docker", "local", component.Ready)
+	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
 	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
-	yaml, env = paste(local)
+	yaml, env = Paste(local)
 	if yaml != "watcher:\n  docker:\n    local: true\n" &&
 		yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_LOCAL=true\n" {
 		t.Errorf("of nothing: %q and %q", yaml, env)
@@ -70,9 +71,9 @@ func TestPasteRoundTripsThroughConfig(t *testing.T) {
 		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",
 	}
 	for _, text := range texts {
-		c := configured(kind.Trigger, "mock", "main", component.Ready)
+		c := webtest.Configured(kind.Trigger, "mock", "main", component.Ready)
 		c.Settings = []service.Setting{{Name: "simplebody", Value: text, Source: "env X"}}
-		yaml, _ := paste(c)
+		yaml, _ := Paste(c)
 		file := fstest.MapFS{"dogwatch.yaml": {Data: []byte(yaml)}}
 		open := func(name string) (fs.File, error) { return file.Open(filepath.Base(name)) }
 		read, err := config.Load(config.Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: open})

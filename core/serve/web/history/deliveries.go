@@ -1,14 +1,19 @@
-package web
+package history
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/store"
 )
 
 // deliveryStates are the choices of the filter, in the order of what needs a person.
@@ -20,12 +25,12 @@ type deliveriesPage struct {
 	States         []string
 	Triggers       []string
 	Wrong          []string
-	Rows           []deliveryRow
+	Rows           []DeliveryRow
 	Older          string
 	Newest         string
 	CSV            string
 	Filtered       bool
-	Empty          *emptyView
+	Empty          *guide.Empty
 	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
 }
@@ -67,57 +72,43 @@ func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Deliver
 		State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger),
 		Wrong: wrong, CSV: q.values(0),
 	}
-	if len(found) > historyPageSize {
-		found = found[:historyPageSize]
-		p.Older = q.values(found[historyPageSize-1].ID)
+	if len(found) > page.Size {
+		found = found[:page.Size]
+		p.Older = q.values(found[page.Size-1].ID)
 	}
 	if q.before > 0 {
 		p.Newest = "/deliveries" + q.values(0)
 	}
 	p.Filtered = q.values(0) != ""
-	p.Rows = deliveryRows(found)
+	p.Rows = DeliveryRows(found)
 	return p
 }
 
-// deliveryRow is a delivery in words.
-type deliveryRow struct {
-	delivery.Delivery
-	State words.State
-	// About is what it is about, Path the page of that.
-	About, Path string
-	// Said is what became of it; Retry whether a person may have it sent again.
-	Said  string
-	Retry bool
+// AddSteps adds the latest steps to the rows of deliveries that are being sent.
+func AddSteps(rows []DeliveryRow, steps []dispatch.Progress) {
+	for i := range rows {
+		at := slices.IndexFunc(steps, func(p dispatch.Progress) bool { return p.Delivery == rows[i].ID })
+		if at < 0 || rows[i].Delivery.State != delivery.Sending {
+			continue
+		}
+		if text := words.Step(steps[at]); text != "" {
+			rows[i].Said += ": " + text
+		}
+	}
 }
 
-func newDeliveryRow(d delivery.Delivery) deliveryRow {
-	row := deliveryRow{Delivery: d, About: words.Delivery(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
-	tries := words.Plural(d.Attempts, "attempt")
-	switch d.State {
-	case delivery.Pending:
-		row.State, row.Said = words.State{Word: "Waiting", Class: "muted"}, "to be sent"
-		if d.Attempts > 0 {
-			row.Said = "tried " + words.Times(d.Attempts) + ", to be tried again"
-		}
-	case delivery.Sending:
-		row.State, row.Said = words.State{Word: "Sending", Class: "muted"}, "on its way"
-	case delivery.Sent:
-		row.State, row.Said = words.State{Word: "Sent", Class: "ok"}, "sent"
-		if d.Attempts > 1 {
-			row.Said = "sent at attempt " + fmt.Sprint(d.Attempts)
-		}
-	case delivery.Failed:
-		row.State, row.Said = words.State{Word: "Failed", Class: "failed"}, "given up after "+tries
-	default:
-		row.State, row.Said = words.State{Word: "Skipped", Class: "muted"}, "not worth sending any more"
+func (h *Handler) showDeliveries(w http.ResponseWriter, r *http.Request) {
+	q, wrong := parseDeliveries(r.URL.Query())
+	found, err := h.service.Deliveries(r.Context(), store.DeliveryFilter{
+		State: q.State, Trigger: q.Trigger, Before: q.before, Limit: page.Size + 1,
+	})
+	if err != nil {
+		h.InternalError(w, r, "read the deliveries", err)
+		return
 	}
-	return row
-}
-
-func deliveryRows(all []delivery.Delivery) []deliveryRow {
-	rows := make([]deliveryRow, len(all))
-	for i, d := range all {
-		rows[i] = newDeliveryRow(d)
-	}
-	return rows
+	p := newDeliveriesPage(q, wrong, found, h.triggerIDs(h.ActorOf(r)))
+	AddSteps(p.Rows, h.service.DeliveryProgress())
+	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
+	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
+	h.Live(w, r, "deliveries", page.Page{Title: "Deliveries", Nav: "history", Live: page.FollowsDeliveries, Content: p})
 }

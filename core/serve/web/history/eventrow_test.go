@@ -1,0 +1,28 @@
+package history
+
+import (
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+)
+
+func TestDeliveryPath(t *testing.T) {
+	for want, d := range map[string]delivery.Delivery{
+		"/containers/local/nginx":     {Subject: "local/nginx"},
+		"/containers/local/a%2Fb":     {Subject: "local/a/b"},
+		"/containers?watcher=my+host": {Subject: "batch/my host", Batch: true},
+	} {
+		if got := deliveryPath(d); got != want {
+			t.Errorf("%s leads to %s, want %s", d.Subject, got, want)
+		}
+	}
+}
+
+func TestEventsOfOperationsLeadToThem(t *testing.T) {
+	if got := subjectPath(event.Event{
+		Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}},
+	}); got != "/operations/op1" {
+		t.Errorf("an event leads to %s", got)
+	}
+}
