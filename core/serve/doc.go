@@ -7,6 +7,6 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	api web > web/history > web/find web/guide > web/page web/webtest > web/words >
-//	service > auth auth/oidctest chart metrics
+//	api web > web/operations web/plugins > web/components > web/history > web/find web/guide > web/page
+//	web/webtest > web/words > service > auth auth/oidctest chart metrics
 package serve

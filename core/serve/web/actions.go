@@ -185,3 +185,8 @@ func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) boo
 		return "It ran for " + words.Names(chosen) + ".", false
 	})
 }
+
+// updatable returns those of containers that have an update.
+func updatable(chosen []sdk.Container) []sdk.Container {
+	return slices.DeleteFunc(slices.Clone(chosen), func(c sdk.Container) bool { return !c.UpdateAvailable })
+}

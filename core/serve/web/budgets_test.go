@@ -50,8 +50,8 @@ func TestBudgetsInWords(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hub.Budgets = []budget.Forecast{c.forecast}
-			row := newBudgetRow(c.forecast, webtest.Noon)
-			if row.String() != c.row || !strings.HasPrefix(c.row, row.Brief()) || row.Full != !c.forecast.FullUntil.IsZero() {
+			row := c.forecast
+			if row.String() != c.row || !strings.HasPrefix(c.row, row.Brief()) {
 				t.Errorf("got %+v", row)
 			}
 			u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{hub}} })

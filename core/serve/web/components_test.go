@@ -137,25 +137,6 @@ func TestTriggerPage(t *testing.T) {
 	}
 }
 
-// TestTriggerListSaysItsThreshold: in words, with rebuilds where they are left out.
-func TestTriggerListSaysItsThreshold(t *testing.T) {
-	for _, c := range []struct {
-		threshold  string
-		noRebuilds bool
-		want       string
-	}{
-		{"all", false, ""}, {"all", true, "no rebuilds"}, {"versions", false, "no rebuilds"},
-		{"minor", false, "up to minor"},
-		{"minor", true, "up to minor, no rebuilds"},
-		{"patch-no-digest", false, "up to patch, no rebuilds"}, {"digest", false, "rebuilds only"},
-		{"major-only", false, "major only"}, {"minor-only-no-digest", false, "minor only, no rebuilds"},
-	} {
-		if got := takes(c.threshold, c.noRebuilds); got != c.want {
-			t.Errorf("%s, no rebuilds %t: %q, want %q", c.threshold, c.noRebuilds, got, c.want)
-		}
-	}
-}
-
 func TestRegistryPage(t *testing.T) {
 	var image string
 	hub := webtest.Configured(kind.Registry, "hub", "public", component.Ready)
@@ -177,22 +158,5 @@ func TestRegistryPage(t *testing.T) {
 	webtest.Contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if image != "nginx:1" {
 		t.Errorf("tested with %q", image)
-	}
-}
-
-func TestTestResultsExpire(t *testing.T) {
-	var all testResults
-	if last := all.of("trigger.smtp.main", webtest.Noon); last.view != nil {
-		t.Error("there is a result before the first test")
-	}
-	all.keep("trigger.smtp.main", testResult{at: webtest.Noon, image: "a", view: &testView{}})
-	if last := all.of("trigger.smtp.main", webtest.Noon.Add(testResultTime)); last.view == nil || last.image != "a" {
-		t.Errorf("expired: %+v", last)
-	}
-	if last := all.of("trigger.smtp.other", webtest.Noon); last.view != nil {
-		t.Error("the result of another component is shown")
-	}
-	if last := all.of("trigger.smtp.main", webtest.Noon.Add(testResultTime+1)); last.view != nil || len(all.last) != 0 {
-		t.Errorf("kept %+v", last)
 	}
 }

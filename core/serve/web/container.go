@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/operations"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -53,7 +54,7 @@ type containerView struct {
 	Floating, Watched, Pinned bool
 	// Skipped says which newer versions are not offered, and why.
 	Skipped []string
-	Changes changes
+	Changes operations.Changes
 	// Versions is nil while only one is known.
 	Versions *versionsView
 	// Choose is the form to decide about its update; nil where there is nothing to decide, or
@@ -368,7 +369,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.MayChoose(r)
 	v.HasNotes = v.Kind != "" && u.Service.HasNotes()
 	v.Scan = u.scanOf(ctx, r, &rec.Container)
-	v.Changes, err = u.changesOf(r, &rec.Container)
+	v.Changes, err = u.operations.ChangesOf(r, &rec.Container)
 	return v, err
 }
 

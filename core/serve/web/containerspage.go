@@ -17,7 +17,7 @@ func (u *UI) rows() rows { return rows{redact: u.Service.Redact, icon: u.Icon, n
 // rowsFor makes rows that say what is being updated, and what the user can update.
 func (u *UI) rowsFor(r *http.Request) rows {
 	make, actor, known := u.rows(), u.ActorOf(r), map[string]bool{}
-	make.underWay = u.underWay(r.Context())
+	make.underWay = u.operations.UnderWay(r.Context())
 	make.may = func(watcher string) bool {
 		may, seen := known[watcher]
 		if !seen {

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/words"
@@ -25,6 +26,41 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
+
+// shownEnds is how long the overview shows operations that ended badly.
+const shownEnds = 24 * time.Hour
+
+// operationsOf are sentences about operations that are under way or ended badly lately, newest first.
+func operationsOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []line {
+	var lines []line
+	for _, key := range sortedKeys(open) {
+		op := open[key]
+		lines = append(lines, line{
+			Kind: words.OperationState(op).Class, Word: "under way", Text: op.Name + ": " + words.Doing(op),
+			To: page.OperationPath(op.ID), Act: "See how it goes",
+		})
+	}
+	newest := map[string]bool{}
+	for _, op := range ended {
+		key := op.Watcher + "/" + op.Name
+		if op.Ended.Before(now.Add(-shownEnds)) || newest[key] {
+			continue
+		}
+		newest[key] = true
+		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
+			continue
+		}
+		said, _ := words.OperationEnd(op)
+		lines = append(lines, line{
+			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + said,
+			To: page.OperationPath(op.ID), Act: "See what happened",
+		})
+	}
+	return lines
+}
+
+// operationsShown is how many ended operations the overview looks through.
+const operationsShown = 30
 
 const (
 	// limitWait is how long the overview waits for what registries allow.
@@ -283,7 +319,7 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 				said = append(said,
 					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
-				said = append(said, fmt.Sprintf("%s: %s.", l.Host, newLimitRow(l, now).Said))
+				said = append(said, fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Said))
 			}
 		}
 	}
@@ -352,7 +388,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 		return v, err
 	}
 	u.follow(ctx, actor, all)
-	open := u.underWay(ctx)
+	open := u.operations.UnderWay(ctx)
 	v.Operations = operationsOf(open, ended, u.Now())
 	said, shown := u.saidOf(ended, all)
 	bad := v.Operations[len(open):] // what is under way comes first, and needs no user

@@ -88,7 +88,7 @@ func TestPlanOffersComposeFile(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "the compose file keeps 1.0.0"}}
+	f.plan.Warnings = []watcher.Reason{{Code: "compose.unchanged", Text: "the compose file keeps 1.0.0"}}
 	webtest.Contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(),
 		`href="/base/containers/local/web/update?compose=edit"`)
 	webtest.Contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(),
@@ -106,6 +106,7 @@ func TestPlanOffersComposeFile(t *testing.T) {
 func TestConfirmPlan(t *testing.T) {
 	form := url.Values{"state": {"state-1"}, "digest": {"sha256:0123"}, "ack": {"data.writable-layer"}}
 	blocked := watcher.Plan{Blocks: []watcher.Reason{{Code: "swarm", Text: "use docker service update"}}}
+	const changed = "It has changed since this plan was made, so nothing was done. This is the plan as it is now."
 	for name, test := range map[string]struct {
 		err  error
 		code int
@@ -115,9 +116,9 @@ func TestConfirmPlan(t *testing.T) {
 		"begun": {nil, http.StatusSeeOther, "/base/operations/op9", ""},
 		"conflict": {&updater.ConflictError{Operation: operation.Operation{ID: "op5"}}, http.StatusSeeOther,
 			"/base/operations/op5?did=already", ""},
-		"unplanned": {fmt.Errorf("local/web: %w", updater.ErrUnplanned), http.StatusConflict, "", noticeChanged},
-		"changed":   {fmt.Errorf("local/web: %w", updater.ErrChanged), http.StatusConflict, "", noticeChanged},
-		"blocked":   {&updater.BlockedError{Plan: blocked}, http.StatusConflict, "", noticeBlocked},
+		"unplanned": {fmt.Errorf("local/web: %w", updater.ErrUnplanned), http.StatusConflict, "", changed},
+		"changed":   {fmt.Errorf("local/web: %w", updater.ErrChanged), http.StatusConflict, "", changed},
+		"blocked":   {&updater.BlockedError{Plan: blocked}, http.StatusConflict, "", "Nothing was done: something keeps it from being carried out."},
 		"forbidden": {sdk.WithKind(service.ErrForbidden, errors.New("only a login allows it")), http.StatusForbidden,
 			"", "Nothing was done: only a login allows it."},
 		"no update": {fmt.Errorf("local/web: %w", updater.ErrNoUpdate), http.StatusConflict, "",

@@ -43,7 +43,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 		f.started[1].Version != "" {
 		t.Errorf("planned %+v, started %+v", f.planned, f.started)
 	}
-	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "it keeps 1.0.0"}}
+	f.plan.Warnings = []watcher.Reason{{Code: "compose.unchanged", Text: "it keeps 1.0.0"}}
 	webtest.Contains(t, request(u, "GET", "/containers/local/db/update?version=16.6", nil).Body.String(),
 		`href="/base/containers/local/db/update?version=16.6&amp;compose=edit"`)
 }

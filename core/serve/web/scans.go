@@ -107,7 +107,7 @@ func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := u.Service.Scan(u.ActorOf(r), rec.Container); err != nil {
-		u.renderRefusal(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
+		u.operations.RenderRejection(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
 			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))
 		return
 	}

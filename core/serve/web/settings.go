@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/plugins"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -59,10 +61,10 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 	actor := u.ActorOf(r)
 	var counts []navCount
 	for _, k := range kind.Kinds() {
-		p := newKindPage(k, u.Service.Components(actor, k), nil)
-		counts = append(counts, navCount{p.Title, page.KindPath(k), p.Summary})
+		all := u.Service.Components(actor, k)
+		counts = append(counts, navCount{page.KindTitles[k], page.KindPath(k), components.Summary(k, all)})
 	}
-	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Service.Plugins(), "", false).Summary})
+	counts = append(counts, navCount{"Plugins", "/plugins", plugins.Summary(u.Service.Plugins())})
 	p := newSettingsPage(u.Service.About(), counts)
 	p.Log = logOf(u.Service.LogLevel(), p.Settings)
 	var err error

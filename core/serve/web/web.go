@@ -11,13 +11,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/history"
+	"github.com/dogwatch/dogwatch/core/serve/web/operations"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/serve/web/plugins"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // Options configure the pages.
@@ -51,11 +52,13 @@ type Options struct {
 type UI struct {
 	*page.Site
 	Options
-	guide       *guide.Handler
-	find        *find.Finder
-	history     *history.Handler
-	testResults testResults
-	routes      http.Handler
+	guide      *guide.Handler
+	find       *find.Finder
+	history    *history.Handler
+	components *components.Handler
+	plugins    *plugins.Handler
+	operations *operations.Handler
+	routes     http.Handler
 }
 
 // New returns the pages. Close must be called.
@@ -76,14 +79,20 @@ func New(opt Options) *UI {
 	opt.Log = opt.Log.Named("web")
 	u := &UI{Options: opt}
 	u.Site = page.New(page.Options{
-		BasePath: opt.BasePath, Version: opt.Version, Templates: []fs.FS{templates(), guide.Templates, find.Templates,
-			history.Templates}, Service: opt.Service,
+		BasePath: opt.BasePath, Version: opt.Version, Service: opt.Service,
+		Templates: []fs.FS{
+			templates(), operations.Templates, components.Templates, plugins.Templates, history.Templates, find.Templates,
+			guide.Templates,
+		},
 		ActorOf: func(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }, TaskChanged: opt.TaskChanged,
 		Log: opt.Log, Now: opt.Now,
 	})
 	u.guide = guide.New(u.Site, opt.Service)
 	u.find = find.New(u.Site, opt.Service)
 	u.history = history.New(u.Site, opt.Service, u.guide)
+	u.components = components.New(u.Site, opt.Service, u.guide)
+	u.plugins = plugins.New(u.Site, opt.Service, u.guide)
+	u.operations = operations.New(u.Site, opt.Service, u.guide, u.find)
 	u.routes = u.router()
 	return u
 }
@@ -93,11 +102,9 @@ func (u *UI) router() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", u.overview)
 	u.containerRoutes(mux)
-	u.operationRoutes(mux)
-	for _, k := range kind.Kinds() {
-		u.componentRoutes(mux, k)
-	}
-	u.pluginRoutes(mux)
+	u.operations.Routes(mux)
+	u.components.Routes(mux)
+	u.plugins.Routes(mux)
 	u.history.Routes(mux)
 	u.settingsRoutes(mux)
 	mux.HandleFunc("GET /policies", u.showPolicies)
@@ -126,30 +133,8 @@ func (u *UI) containerRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", u.containerNotes)
 	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", u.startScan)
-	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
-	mux.HandleFunc("GET /containers/{watcher}/{name}/diff", u.showImageDiff)
-	for _, k := range []operation.Kind{operation.Update, operation.Rollback} {
-		mux.HandleFunc("GET /containers/{watcher}/{name}/"+string(k), u.showPlan(k))
-		mux.HandleFunc("POST /containers/{watcher}/{name}/"+string(k), u.startChange(k))
-	}
 	mux.HandleFunc("GET /choose", u.showChooser)
 	mux.HandleFunc("POST /choose", u.choose)
-}
-
-func (u *UI) operationRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /update", u.showSelection)
-	mux.HandleFunc("POST /update", u.startSelection)
-	mux.HandleFunc("GET /operations", u.showOperations)
-	mux.HandleFunc("GET /operations/{id}", u.showOperation)
-	mux.HandleFunc("POST /operations/{id}/cancel", u.cancelOperation)
-}
-
-func (u *UI) pluginRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /plugins", u.showPlugins)
-	mux.HandleFunc("GET /plugins/types/{kind}/{type}", u.showType)
-	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
-	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
-	mux.HandleFunc("POST /plugins/{name}/grant", u.grantPlugin)
 }
 
 func (u *UI) settingsRoutes(mux *http.ServeMux) {

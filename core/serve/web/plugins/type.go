@@ -1,4 +1,4 @@
-package web
+package plugins
 
 import (
 	"errors"
@@ -175,25 +175,25 @@ func validName(name string) bool {
 	})
 }
 
-func (u *UI) showType(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 	k, name := kind.Kind(r.PathValue("kind")), r.PathValue("type")
-	types := u.Service.Types(k)
+	types := h.service.Types(k)
 	i := slices.IndexFunc(types, func(t kind.Type) bool { return t.Name == name })
 	if i < 0 {
-		u.pluginFailed(w, r, "describe the type", errors.Join(service.ErrNotFound, sdk.Invalid("type", "%s", name)))
+		h.fail(w, r, "describe the type", errors.Join(service.ErrNotFound, sdk.Invalid("type", "%s", name)))
 		return
 	}
 	if clean, had := withoutSecrets(types[i], r.URL.Query()); had {
-		http.Redirect(w, r, u.Path(page.TypePath(k, name)+"?"+clean.Encode()), http.StatusSeeOther)
+		http.Redirect(w, r, h.Path(page.TypePath(k, name)+"?"+clean.Encode()), http.StatusSeeOther)
 		return
 	}
 	p := newTypePage(types[i], r.URL.Query())
-	for _, b := range u.Service.Plugins() {
+	for _, b := range h.service.Plugins() {
 		for _, held := range b.Types {
 			if held.Kind == k && held.Type == name {
 				p.Of = b.Name
 			}
 		}
 	}
-	u.Show(w, r, http.StatusOK, "type", page.Page{Title: string(k) + " " + name, Nav: "plugins", Content: p})
+	h.Show(w, r, http.StatusOK, "type", page.Page{Title: string(k) + " " + name, Nav: "plugins", Content: p})
 }

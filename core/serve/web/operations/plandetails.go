@@ -1,4 +1,4 @@
-package web
+package operations
 
 import (
 	"net/url"
@@ -33,7 +33,7 @@ type releaseLine struct {
 }
 
 // planDetailsOf returns the view of details; path is the page of the plan.
-func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
+func (h *Handler) planDetailsOf(o service.PlanDetails, path string) planDetails {
 	v := planDetails{Kind: o.Kind}
 	for _, l := range o.Levels {
 		line := levelLine{Tag: words.Tag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
@@ -42,7 +42,7 @@ func (u *UI) planDetailsOf(o service.PlanDetails, path string) planDetails {
 	}
 	for _, r := range o.Warnings {
 		line := releaseLine{Version: r.Version, Link: weblink.Of(r.URL)}
-		line.Breaking, line.Action = u.PlainLines(r.Breaking), u.PlainLines(r.Action)
+		line.Breaking, line.Action = h.PlainLines(r.Breaking), h.PlainLines(r.Action)
 		v.Releases = append(v.Releases, line)
 	}
 	return v

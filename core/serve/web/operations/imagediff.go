@@ -1,4 +1,4 @@
-package web
+package operations
 
 import (
 	"net/http"
@@ -24,15 +24,15 @@ type imageDiffView struct {
 
 // showImageDiff renders what the update of a container changes in its image. The
 // registry is asked only when a user opens the page: reading a manifest may count as a pull.
-func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
-	rec := u.find.Container(w, r)
+func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request) {
+	rec := h.find.Container(w, r)
 	if rec == nil {
 		return
 	}
 	c := &rec.Container
-	d, err := u.Service.ImageDiff(r.Context(), u.ActorOf(r), c.ID)
+	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {
-		u.RenderError(w, r, refusalStatus(err), page.Problem{
+		h.RenderError(w, r, RejectionStatus(err), page.Problem{
 			Title: "The images of " + words.Name(c) + " cannot be compared", Detail: words.Sentence(err.Error()),
 			Back: "To " + words.Name(c), BackTo: page.PathOf(c),
 		})
@@ -53,5 +53,5 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 		}
 		v.Defaults = append(v.Defaults, change)
 	}
-	u.Show(w, r, http.StatusOK, "imagediff", page.Page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
+	h.Show(w, r, http.StatusOK, "imagediff", page.Page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
 }

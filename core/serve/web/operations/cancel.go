@@ -1,4 +1,4 @@
-package web
+package operations
 
 import (
 	"errors"
@@ -14,21 +14,21 @@ import (
 // cancelAgain is how long an operation that was cancelled has no button for that.
 const cancelAgain = 30 * time.Second
 
-// cancelOperation has an operation stop, whose page then says so.
-func (u *UI) cancelOperation(w http.ResponseWriter, r *http.Request) {
-	if !u.Form(w, r) {
+// cancel has an operation stop, whose page then says so.
+func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
 		return
 	}
 	id := strings.ToLower(r.PathValue("id"))
-	err := u.Service.CancelOperation(r.Context(), u.ActorOf(r), id)
+	err := h.service.CancelOperation(r.Context(), h.ActorOf(r), id)
 	switch {
 	case err == nil:
-		http.Redirect(w, r, u.Path(page.OperationPath(id)), http.StatusSeeOther)
+		http.Redirect(w, r, h.Path(page.OperationPath(id)), http.StatusSeeOther)
 	case errors.Is(err, service.ErrNotFound):
-		u.operationMissing(w, r)
+		h.missing(w, r)
 	case errors.Is(err, updater.ErrEnded): // its page says how
-		http.Redirect(w, r, u.Path(page.OperationPath(id)), http.StatusSeeOther)
+		http.Redirect(w, r, h.Path(page.OperationPath(id)), http.StatusSeeOther)
 	default:
-		u.renderRefusal(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
+		h.RenderRejection(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
 	}
 }

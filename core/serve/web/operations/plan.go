@@ -1,10 +1,7 @@
-package web
+package operations
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -92,12 +89,6 @@ type fileLines struct {
 
 type diffLine struct{ Class, Text string }
 
-// backupLine is a stopped predecessor.
-type backupLine struct {
-	watcher.Backup
-	Space string
-}
-
 // unchangedCompose is the warning that the compose file keeps the old tag.
 const unchangedCompose = "compose.unchanged"
 
@@ -125,14 +116,6 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 	return v
 }
 
-func backupsOf(all []watcher.Backup) []backupLine {
-	var lines []backupLine
-	for _, b := range all {
-		lines = append(lines, backupLine{b, words.Bytes(b.Size)})
-	}
-	return lines
-}
-
 // diffLines are the lines of a unified diff, without those that name the files.
 func diffLines(diff string) []diffLine {
 	var lines []diffLine
@@ -150,57 +133,44 @@ func diffLines(diff string) []diffLine {
 	return lines
 }
 
-// changeOf is what a form, or the address of a plan, asks for.
-func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
-	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
-	change.Rules.Acknowledged = form["ack"]
-	if kind == operation.Update {
-		change.Version = form.Get("version")
-	}
-	if form.Get("compose") == "edit" {
-		change.Rules.Compose = &watcher.ComposeRules{Backup: true}
-	}
-	return change
-}
-
 // showPlan renders the plan of a change, which is made anew with each page view.
-func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
+func (h *Handler) showPlan(kind operation.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		rec := u.find.Container(w, r)
+		rec := h.find.Container(w, r)
 		if rec == nil {
 			return
 		}
-		if op, busy := u.underWay(r.Context())[rec.Container.Watcher+"/"+rec.Container.Name]; busy {
-			http.Redirect(w, r, u.Path(page.OperationPath(op.ID)+"?did=already"), http.StatusFound)
+		if op, busy := h.UnderWay(r.Context())[rec.Container.Watcher+"/"+rec.Container.Name]; busy {
+			http.Redirect(w, r, h.Path(page.OperationPath(op.ID)+"?did=already"), http.StatusFound)
 			return
 		}
 		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
 			"version": r.URL.Query()["version"]})
-		u.renderPlan(w, r, http.StatusOK, rec, change, "")
+		h.renderPlan(w, r, http.StatusOK, rec, change, "")
 	}
 }
 
-func (u *UI) renderPlan(
+func (h *Handler) renderPlan(
 	w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string,
 ) {
-	c, actor, accepted := &rec.Container, u.ActorOf(r), change.Rules.Acknowledged
+	c, actor, accepted := &rec.Container, h.ActorOf(r), change.Rules.Acknowledged
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
-	plan, err := u.Service.Plan(r.Context(), actor, change)
+	plan, err := h.service.Plan(r.Context(), actor, change)
 	if err != nil {
 		title := words.Name(c) + " cannot be updated"
 		if change.Kind == operation.Rollback {
 			title = words.Name(c) + " cannot be rolled back"
 		}
-		u.renderRefusal(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
+		h.RenderRejection(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)
 	v.Notice, v.Version = notice, change.Version
 	// An error means that the container has just gone.
-	if details, err := u.Service.PlanDetails(r.Context(), actor, change); err == nil {
-		v.planDetails = u.planDetailsOf(details, v.Path)
+	if details, err := h.service.PlanDetails(r.Context(), actor, change); err == nil {
+		v.planDetails = h.planDetailsOf(details, v.Path)
 	}
-	permission := u.Service.UpdatePermission(actor, c.Watcher)
+	permission := h.service.UpdatePermission(actor, c.Watcher)
 	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
 	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)
 	v.Paste.Docs = cmp.Or(v.Paste.Docs, permission.Paste.Docs)
@@ -212,89 +182,5 @@ func (u *UI) renderPlan(
 	if v.Rollback {
 		title = "Roll back " + v.Name
 	}
-	u.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
-}
-
-const (
-	noticeChanged = "It has changed since this plan was made, so nothing was done. This is the plan as it is now."
-	noticeBlocked = "Nothing was done: something keeps it from being carried out."
-)
-
-// startChange begins the change that the user has confirmed.
-func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !u.Form(w, r) {
-			return
-		}
-		rec := u.find.Container(w, r)
-		if rec == nil {
-			return
-		}
-		change := changeOf(kind, &rec.Container, r.PostForm)
-		op, err := u.Service.StartOperation(r.Context(), u.ActorOf(r), change)
-		var conflict *updater.ConflictError
-		switch {
-		case err == nil:
-			http.Redirect(w, r, u.Path(page.OperationPath(op.ID)), http.StatusSeeOther)
-		case errors.As(err, &conflict):
-			http.Redirect(w, r, u.Path(page.OperationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
-		case errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned):
-			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeChanged)
-		case errors.Is(err, updater.ErrBlocked):
-			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
-		default:
-			u.renderRefusal(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
-				page.PathOf(&rec.Container))
-		}
-	}
-}
-
-// forbiddenText says why a user cannot update the containers of a watcher, and what
-// allows it; "" when they can, or their watcher never could.
-func forbiddenText(p service.Permission) string {
-	if p.Allowed || p.Why == "" {
-		return ""
-	}
-	return "It cannot be updated from here, since " + words.Sentence(words.Joined(": ", p.Why, p.Remedy))
-}
-
-// containerBackups renders the stopped predecessors of a container, which only its engine knows.
-func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
-	rec := u.find.Container(w, r)
-	if rec == nil {
-		return
-	}
-	if !page.Partial(r) {
-		http.Redirect(w, r, u.Path(page.PathOf(&rec.Container)), http.StatusFound)
-		return
-	}
-	backups, err := u.backups(r.Context(), r, &rec.Container)
-	v := struct {
-		changes
-		Href    string
-		Backups []backupLine
-		Failed  string
-	}{Href: page.PathOf(&rec.Container), Backups: backups}
-	if err == nil {
-		v.changes, err = u.changesOf(r, &rec.Container)
-	}
-	if err != nil {
-		v.Failed = words.Sentence(err.Error())
-	}
-	u.Fragment(w, r, "container", "backups", v)
-}
-
-// backups returns the backups of a container from whichever plan there can be.
-func (u *UI) backups(ctx context.Context, r *http.Request, c *sdk.Container) ([]backupLine, error) {
-	var plan watcher.Plan
-	err := fmt.Errorf("list the backups of %s: %w", c.Name, updater.ErrNoUpdate)
-	for _, kind := range []operation.Kind{operation.Rollback, operation.Update} {
-		if errors.Is(err, updater.ErrNoUpdate) {
-			plan, err = u.Service.Plan(ctx, u.ActorOf(r), service.Change{Container: c.ID, Kind: kind})
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return backupsOf(plan.Backups), nil
+	h.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
 }

@@ -1,0 +1,143 @@
+package components
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/history"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// component finds the component that a path names. When there is none, it renders an error and returns false.
+func (h *Handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
+	c, known := h.service.Component(r.Context(), h.ActorOf(r), k, r.PathValue("type"), r.PathValue("name"))
+	if !known {
+		h.RenderError(w, r, http.StatusNotFound, page.Problem{
+			Title: "There is no such " + string(k),
+			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") +
+				" is configured. It may have been renamed or removed since this page was made.",
+			Back: "To the " + page.KindPath(k)[1:], BackTo: page.KindPath(k),
+		})
+	}
+	return c, known
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	c, known := h.component(w, r, k)
+	if !known {
+		return
+	}
+	var last testResult
+	if r.URL.Query().Has("tested") {
+		last = h.testResults.of(c.Key(), h.Now())
+	}
+	h.render(w, r, c, last)
+}
+
+// render renders the page of a component, with its last test result if there is one.
+func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Component, last testResult) {
+	p := newComponentPage(c, h.Now())
+	p.Image, p.Test = last.image, last.view
+	var err error
+	switch c.Kind {
+	case kind.Watcher:
+		var checks []event.Event
+		checks, err = h.guide.RecentChecks(r.Context(), h.ActorOf(r))
+		if e, checked := guide.LastChecks(checks)[c.Name]; checked {
+			p.checked(e)
+		}
+		p.Running, p.Going = guide.RunningChecks(checks, h.Started)[c.Name], words.CheckProgressOf(c.Name,
+			h.service.Progress())
+	case kind.Trigger:
+		p.Preview = h.previewOf(r.Context(), c)
+		var recent []delivery.Delivery
+		recent, err = h.service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
+		p.Deliveries = history.DeliveryRows(recent)
+		history.AddSteps(p.Deliveries, h.service.DeliveryProgress())
+	}
+	if err != nil {
+		h.InternalError(w, r, "read what became of "+c.ID, err)
+		return
+	}
+	h.Live(w, r, "component", page.Page{Title: p.Title, Nav: page.KindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
+}
+
+func (h *Handler) previewOf(ctx context.Context, c service.Component) *preview {
+	message, err := h.service.Preview(ctx, c.Type, c.Name)
+	p := &preview{Title: message.Title, Body: message.Body}
+	if err != nil {
+		p.Error = err.Error()
+	}
+	return p
+}
+
+// componentPage is one component.
+type componentPage struct {
+	service.Component
+	Title    string
+	Path     string
+	State    words.State
+	Given    []service.Setting
+	Defaults []service.Setting
+	YAML     string
+	Env      string
+	Limits   []limitRow
+	Budgets  []budgetRow
+	Last     *lastCheck
+	// Running is true while a watcher is being checked, and Going how far that is.
+	Running bool
+	Going   words.CheckProgress
+	// Preview is what a trigger would say.
+	Preview    *preview
+	Deliveries []history.DeliveryRow
+	// HistoryQuery selects its events on the page of the history.
+	HistoryQuery string
+	// Mode is how a trigger puts containers together: simple or batch.
+	Mode string
+	// Image is what a registry was tested with last, Test what came of a test.
+	Image string
+	Test  *testView
+}
+
+type preview struct{ Title, Body, Error string }
+
+func newComponentPage(c service.Component, now time.Time) componentPage {
+	p := componentPage{Component: c, Title: c.ID, Path: page.ComponentPath(c), State: componentState(c.State)}
+	for _, s := range c.Settings {
+		if s.Given() {
+			p.Given = append(p.Given, s)
+		} else {
+			p.Defaults = append(p.Defaults, s)
+		}
+	}
+	p.YAML, p.Env = words.Paste(c)
+	p.Mode = valueOf(c, "mode")
+	switch c.Kind {
+	case kind.Watcher:
+		p.HistoryQuery = "?" + url.Values{"watcher": {c.Name}}.Encode()
+	case kind.Trigger:
+		p.HistoryQuery = "?" + url.Values{"trigger": {c.ID}}.Encode()
+	}
+	for _, l := range c.Limits {
+		p.Limits = append(p.Limits, NewLimitRow(l, now))
+	}
+	for _, f := range c.Budgets {
+		p.Budgets = append(p.Budgets, newBudgetRow(f, now))
+	}
+	return p
+}
+
+// checked takes in how the last check of a watcher ended.
+func (p *componentPage) checked(e event.Event) {
+	p.Last = checkOf(e)
+	p.State = p.Last.stateOf(p.State)
+}

@@ -1,0 +1,72 @@
+package components
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+const (
+	// maxTestTime is how long a page waits for the test of a component.
+	maxTestTime = 45 * time.Second
+	// recentDeliveries is how many of a trigger its page lists.
+	recentDeliveries = 5
+)
+
+// test runs a test of a component and renders the result, or redirects to
+// the page that shows it.
+func (h *Handler) test(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	if !h.Form(w, r) {
+		return
+	}
+	c, known := h.component(w, r, k)
+	if !known {
+		return
+	}
+	image := ""
+	if k == kind.Registry {
+		image = r.PostFormValue("image")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), maxTestTime)
+	defer cancel()
+	result, err := h.service.Test(ctx, h.ActorOf(r), k, c.Type, c.Name, image)
+	if errors.Is(err, service.ErrNotFound) { // removed in between
+		h.component(w, r, k)
+		return
+	}
+	view := newTestView(c, result, err)
+	if page.Partial(r) {
+		h.Fragment(w, r, "component", "test-result", componentPage{Test: view})
+		return
+	}
+	h.testResults.keep(c.Key(), testResult{at: h.Now(), image: image, view: view})
+	http.Redirect(w, r, h.Path(page.ComponentPath(c)+"?tested#test-result"), http.StatusSeeOther)
+}
+
+// testView is a test run in words.
+type testView struct {
+	service.TestResult
+	OK bool
+	// Verdict is one sentence.
+	Verdict string
+}
+
+func newTestView(c service.Component, result service.TestResult, err error) *testView {
+	v := &testView{TestResult: result, OK: err == nil}
+	took := result.Took.Round(time.Millisecond).String()
+	switch {
+	case !v.OK:
+		v.Verdict = "It does not work: " + err.Error()
+	case c.Kind == kind.Trigger && result.Response == "":
+		v.Verdict = "The service took the message below (" + took + ")."
+	default:
+		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
+	}
+	return v
+}

@@ -1,0 +1,42 @@
+package components
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// lastCheck is how the last check of a watcher ended.
+type lastCheck struct {
+	At     time.Time
+	Said   string
+	Failed bool
+}
+
+func componentState(state component.State) words.State {
+	switch state {
+	case component.Ready:
+		return words.State{Word: "Ready", Class: "ok"}
+	case component.Failed:
+		return words.State{Word: "Failed", Class: "failed"}
+	}
+	return words.State{Word: "Starting", Class: "muted"}
+}
+
+// checkOf says in words how a check ended.
+func checkOf(e event.Event) *lastCheck {
+	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
+	last.Said, _ = words.Event(e)
+	return last
+}
+
+// stateOf is the state of a watcher: one that is ready has not reached its
+// engine when its last check failed.
+func (l *lastCheck) stateOf(s words.State) words.State {
+	if l.Failed && s.Class == "ok" {
+		return words.State{Word: "Check failed", Class: "failed"}
+	}
+	return s
+}

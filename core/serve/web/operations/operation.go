@@ -1,0 +1,151 @@
+package operations
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// operationView is the page of an update or a rollback.
+type operationView struct {
+	ID, Title   string
+	Name, Href  string
+	From, To    string
+	State       words.State
+	Said        string
+	Bad, Ended  bool
+	Steps       []stepView
+	By          string
+	Queued      time.Time
+	Began, Over time.Time
+	Took        string
+	Downtime    string
+	Warnings    []watcher.Reason
+	Kept        []string
+	Evidence    *watcher.Evidence
+	// Left is how the Evidence says that the new container was.
+	Left string
+	// Notice is about what the user just did.
+	Notice string
+	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
+	Cancel, Rollback bool
+	Again            string
+}
+
+// operationOf makes the page of an operation, of which progress is that of its step under way.
+func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
+	v := operationView{
+		ID: op.ID, Title: words.ChangeNoun(op.Kind) + " of " + op.Name, Name: op.Name,
+		Href: page.ContainerPath(op.Watcher, op.Name),
+		By:   byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
+		Steps: stepsOf(op, progress),
+	}
+	v.From, v.To = words.Versions(op.Plan.From, watcher.PlannedImage{
+		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
+	})
+	v.State = words.OperationState(op)
+	v.Said, v.Bad = words.OperationEnd(op)
+	if v.Ended && !op.Began.IsZero() {
+		v.Took = words.Took(op.Ended.Sub(op.Began))
+	}
+	if op.Outcome != nil {
+		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
+		if left := v.Evidence; left != nil {
+			v.Left = operation.LeftText(left.Status, left.ExitCode)
+		}
+		if op.Outcome.Downtime > 0 {
+			v.Downtime = words.Took(op.Outcome.Downtime)
+		}
+	}
+	return v
+}
+
+// byOf is who or what began an operation; "" where there is no login.
+func byOf(op operation.Operation) string {
+	if op.Trigger == "" && op.Actor == auth.AnonymousName {
+		return ""
+	}
+	return cmp.Or(op.Trigger, op.Actor)
+}
+
+// operationNotices are the sentences that the address of the page can select.
+var operationNotices = map[string]string{
+	"already": "This was under way already, so nothing else was begun.",
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
+	op, found := h.operation(w, r)
+	if !found {
+		return
+	}
+	progress, _ := h.service.OperationProgress(op.ID)
+	v := operationOf(op, progress)
+	if !v.Ended {
+		v.Notice = operationNotices[r.URL.Query().Get("did")]
+	}
+	if err := h.offer(r, op, &v); err != nil {
+		h.InternalError(w, r, "read the operations of the container", err)
+		return
+	}
+	h.Live(w, r, "operation", page.Page{Title: v.Title, Nav: "history", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v})
+}
+
+// offer says what may be done about an operation.
+func (h *Handler) offer(r *http.Request, op operation.Operation, v *operationView) error {
+	actor := h.ActorOf(r)
+	rec, known := h.service.Containers().Named(op.Watcher, op.Name)
+	if !known {
+		v.Href = "" // it was removed since
+	}
+	if !h.service.UpdatePermission(actor, op.Watcher).Allowed {
+		return nil
+	}
+	// An operation that cannot be recovered is given up only when it is cancelled again.
+	v.Cancel = !v.Ended && (op.Cancel == nil || h.Now().Sub(op.Cancel.At) > cancelAgain)
+	if !v.Ended || !known {
+		return nil
+	}
+	newest, err := h.service.Operations(r.Context(), operation.Filter{Watcher: op.Watcher, Name: op.Name, Limit: 1})
+	if err != nil || len(newest) == 0 || newest[0].ID != op.ID {
+		return err
+	}
+	switch {
+	case op.State == operation.Succeeded && op.Kind == operation.Update && !op.Rules.DryRun:
+		previous, err := h.service.PreviousImage(r.Context(), rec.Container)
+		v.Rollback = previous != ""
+		return err
+	case op.State != operation.Succeeded && op.Kind == operation.Rollback:
+		v.Again = v.Href + "/rollback"
+	case op.State != operation.Succeeded && rec.Container.UpdateAvailable:
+		v.Again = v.Href + "/update"
+	}
+	return nil
+}
+
+// operation returns the operation that the path names. When there is none, it renders an error and returns false.
+func (h *Handler) operation(w http.ResponseWriter, r *http.Request) (operation.Operation, bool) {
+	op, err := h.service.Operation(r.Context(), strings.ToLower(r.PathValue("id")))
+	switch {
+	case errors.Is(err, service.ErrNotFound):
+		h.missing(w, r)
+	case err != nil:
+		h.InternalError(w, r, "read the operation", err)
+	}
+	return op, err == nil
+}
+
+func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
+	h.RenderError(w, r, http.StatusNotFound, page.Problem{
+		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.",
+		Back: "To the operations", BackTo: "/operations",
+	})
+}

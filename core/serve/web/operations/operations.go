@@ -1,0 +1,89 @@
+package operations
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// operationsPage is a page of updates and rollbacks, newest first.
+type operationsPage struct {
+	State, Container string
+	States           []operationChoice
+	Wrong            []string
+	Rows             []operationRow
+	Older, Newest    string
+	Filtered         bool
+	Empty            *guide.Empty
+}
+
+// operationRow is an operation in a list.
+type operationRow struct {
+	ID, About, Path, Link string
+	State                 words.State
+	Said                  string
+	Error, By             string
+	At                    time.Time
+}
+
+func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
+	p := operationsPage{
+		State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != "",
+	}
+	if len(found) > page.Size {
+		found = found[:page.Size]
+		p.Older = q.values(found[page.Size-1].ID)
+	}
+	if q.before != "" {
+		p.Newest = "/operations" + q.values("")
+	}
+	p.Rows = operationRows(found)
+	return p
+}
+
+func operationRows(all []operation.Operation) []operationRow {
+	var rows []operationRow
+	for _, op := range all {
+		from, to := words.Versions(op.Plan.From, watcher.PlannedImage{
+			Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
+		})
+		row := operationRow{
+			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: page.ContainerPath(op.Watcher, op.Name),
+			Link: page.OperationPath(op.ID), State: words.OperationState(op),
+			Said: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
+			At: op.Queued,
+		}
+		if words.Stopped(op) {
+			row.Error = ""
+		}
+		if op.State.Ended() {
+			row.At = op.Ended
+		} else if now := words.StepNow(op); now != "" {
+			row.Said += ": " + now
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
+	q, filter, wrong := parseOperations(r.URL.Query())
+	found, err := h.service.Operations(r.Context(), filter)
+	if err != nil {
+		h.InternalError(w, r, "read the operations", err)
+		return
+	}
+	p := newOperationsPage(q, wrong, found)
+	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
+	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
+	h.Live(w, r, "operations", page.Page{
+		Title: "Operations", Nav: "history", Live: page.FollowsOperations, Refresh: open, Content: p,
+	})
+}

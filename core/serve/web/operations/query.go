@@ -1,0 +1,60 @@
+package operations
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+)
+
+// operationChoice is a filter of the list of operations.
+type operationChoice struct {
+	Name, Label string
+	states      []operation.State
+}
+
+var operationChoices = []operationChoice{
+	{"", "any", nil},
+	{"open", "under way", []operation.State{operation.Queued, operation.Running}},
+	{"succeeded", "succeeded", []operation.State{operation.Succeeded}},
+	{"rolled-back", "did not work", []operation.State{operation.RolledBack}},
+	{"failed", "failed", []operation.State{operation.Failed}},
+	{"cancelled", "cancelled", []operation.State{operation.Cancelled}},
+}
+
+type operationQuery struct{ State, Container, before string }
+
+func parseOperations(values url.Values) (q operationQuery, f operation.Filter, wrong []string) {
+	q = operationQuery{
+		State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before"),
+	}
+	at := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
+	if at < 0 {
+		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
+		q.State, at = "", 0
+	}
+	f = operation.Filter{States: operationChoices[at].states, Before: q.before, Limit: page.Size + 1}
+	if q.Container != "" {
+		var both bool
+		if f.Watcher, f.Name, both = strings.Cut(q.Container, "/"); !both {
+			f.Watcher, f.Name = "", q.Container
+		}
+	}
+	return q, f, wrong
+}
+
+func (q operationQuery) values(before string) string {
+	v := url.Values{}
+	for name, value := range map[string]string{"state": q.State, "container": q.Container, "before": before} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}

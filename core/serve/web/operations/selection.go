@@ -1,0 +1,49 @@
+package operations
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// selectionView is the page of several updates before they begin.
+type selectionView struct {
+	Plans []planLine
+	// Ready is how many can be updated as they are, Acceptable how many once the user
+	// accepts what keeps them from it.
+	Ready, Acceptable int
+}
+
+// showSelection renders the plans of all containers that the address names.
+func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
+	chosen := h.find.Chosen(r.URL.Query()["c"])
+	switch {
+	case len(chosen) == 0:
+		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
+			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
+			Back: "To the containers", BackTo: "/containers",
+		})
+		return
+	case len(chosen) > find.MaxSelected:
+		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
+			Title:  "Too much at once",
+			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", find.MaxSelected),
+			Back:   "To the containers", BackTo: "/containers",
+		})
+		return
+	}
+	v := selectionView{Plans: h.planLines(r, chosen)}
+	for _, l := range v.Plans {
+		switch {
+		case l.Problem != "":
+		case len(l.Codes) > 0:
+			v.Acceptable++
+		default:
+			v.Ready++
+		}
+	}
+	h.Show(w, r, http.StatusOK, "selection", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
+}

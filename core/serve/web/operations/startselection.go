@@ -1,0 +1,62 @@
+package operations
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// startedView says what became of the updates of a selection, where some did not begin.
+type startedView struct {
+	Begun  []page.Link
+	Failed []planLine
+}
+
+// startSelection begins the updates that the user has confirmed.
+func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	chosen := h.find.Chosen(r.PostForm["c"])
+	if len(chosen) == 0 || len(chosen) > find.MaxSelected {
+		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
+			Title:  "Nothing was chosen",
+			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", find.MaxSelected),
+			Back:   "To the containers", BackTo: "/containers",
+		})
+		return
+	}
+	// Those of a stack are carried out one after the other, as they were begun.
+	chosen = label.InOrder(chosen, func(c sdk.Container) sdk.Container { return c })
+	var v startedView
+	for i := range chosen {
+		c := &chosen[i]
+		key := c.Watcher + "/" + c.Name
+		change := service.Change{
+			Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key),
+			State: r.PostForm.Get("state:" + key),
+		}
+		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
+		op, err := h.service.StartOperation(r.Context(), h.ActorOf(r), change)
+		if err != nil {
+			_, said := rejection(err)
+			v.Failed = append(v.Failed, planLine{
+				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: said,
+			})
+			continue
+		}
+		v.Begun = append(v.Begun, page.Link{Text: words.Name(c), To: page.OperationPath(op.ID)})
+	}
+	if len(v.Failed) == 0 {
+		http.Redirect(w, r, h.Path("/operations"), http.StatusSeeOther)
+		return
+	}
+	h.Show(w, r, http.StatusConflict, "started", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
+}

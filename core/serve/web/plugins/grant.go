@@ -1,0 +1,60 @@
+package plugins
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+)
+
+// grant is a capability that an installed plugin asks for.
+type grant struct {
+	Name, Gives string
+	// Granted is true when it has it.
+	Granted bool
+}
+
+// grantsOf returns what can be granted to a plugin that was installed: what the
+// configuration grants is changed there.
+func grantsOf(b service.Plugin) []grant {
+	if b.Installed == nil {
+		return nil
+	}
+	var all []grant
+	for _, c := range b.Requested {
+		byUser := slices.Contains(b.Installed.Granted, c)
+		if has := slices.Contains(b.Status.Grants, c); byUser || !has {
+			all = append(all, grant{c, config.Gives(c), byUser})
+		}
+	}
+	return all
+}
+
+func (h *Handler) grant(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	granted, did := r.PostFormValue("granted") == "true", "revoked"
+	if granted {
+		did = "granted"
+	}
+	b, err := h.service.GrantPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
+	switch {
+	case err == nil:
+		h.done(w, r, did, b.Name)
+	case errors.Is(err, service.ErrForbidden):
+		h.RenderError(w, r, http.StatusForbidden, page.Problem{
+			Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.",
+			Back: "To the plugins", BackTo: "/plugins",
+		})
+	case errors.Is(err, service.ErrNotFound):
+		h.fail(w, r, "change what the plugin is granted", err)
+	default:
+		h.RenderError(w, r, http.StatusConflict, page.Problem{
+			Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
+		})
+	}
+}

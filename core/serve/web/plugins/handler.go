@@ -1,0 +1,49 @@
+// Package plugins serves the pages of the plugins: the bundles, their processes, and the types that they hold.
+package plugins
+
+import (
+	"context"
+	"embed"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Templates are those of its pages.
+//
+//go:embed *.html
+var Templates embed.FS
+
+// Service is the bundles and their processes; *service.Service says what its methods return.
+type Service interface {
+	Plugins() []service.Plugin
+	Types(k kind.Kind) []kind.Type
+	RestartPlugin(actor auth.Actor, name string) (service.Plugin, error)
+	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
+	GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error)
+}
+
+// Handler serves the plugins.
+type Handler struct {
+	*page.Site
+	service Service
+	guide   *guide.Handler
+}
+
+// New returns a handler.
+func New(site *page.Site, service Service, guide *guide.Handler) *Handler {
+	return &Handler{site, service, guide}
+}
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /plugins", h.show)
+	mux.HandleFunc("GET /plugins/types/{kind}/{type}", h.showType)
+	mux.HandleFunc("POST /plugins/{name}/restart", h.restart)
+	mux.HandleFunc("POST /plugins/{name}/trust", h.trust)
+	mux.HandleFunc("POST /plugins/{name}/grant", h.grant)
+}

@@ -1,0 +1,61 @@
+package plugins
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// pluginPage is the list of plugins.
+type pluginPage struct {
+	Summary string
+	Rows    []row
+	// Said is what a button just did.
+	Said  string
+	Empty *guide.Empty
+}
+
+func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage {
+	p := pluginPage{Said: said, Rows: make([]row, len(all))}
+	running, bad := 0, 0
+	var memory int64
+	for i, b := range all {
+		row := newRow(b, operator)
+		p.Rows[i] = row
+		memory += b.Memory
+		if row.State.Class == "ok" {
+			running++
+		}
+		if row.State.Class == "failed" || b.Error != "" {
+			bad++
+		}
+	}
+	p.Summary = fmt.Sprintf("%s, %d running", words.Plural(len(all), "plugin"), running)
+	if bad > 0 {
+		p.Summary += fmt.Sprintf(", %d that need you", bad)
+	}
+	if memory > 0 {
+		p.Summary += ", " + words.Bytes(memory) + " together"
+	}
+	return p
+}
+
+// Summary counts plugins: "3 plugins, 2 running".
+func Summary(all []service.Plugin) string { return newPluginPage(all, "", false).Summary }
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
+	all := h.service.Plugins()
+	said := ""
+	for _, b := range all { // only of what there is, whatever the address says
+		if form := notices[r.FormValue("did")]; form != "" && b.Name == r.FormValue("to") {
+			said = fmt.Sprintf(form, b.Name)
+		}
+	}
+	p := newPluginPage(all, said, h.ActorOf(r).Operator())
+	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
+	h.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
+}

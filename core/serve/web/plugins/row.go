@@ -1,0 +1,93 @@
+package plugins
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// row is a plugin in words.
+type row struct {
+	service.Plugin
+	// Types are what it holds.
+	Types []holding
+	// Missing are the capabilities that it asks for in vain, Grants those that the user
+	// who sees the page can grant or take away.
+	Missing []string
+	Grants  []grant
+	// Anchor is its place on the page, Path the start of its addresses.
+	Anchor, Path string
+	State        words.State
+	// Means says what the state means, and what to do about it.
+	Means  string
+	Memory string
+	// Trust is true when the file can be accepted, by the user who sees the page.
+	Trust bool
+}
+
+// holding is a type that a plugin holds: "trigger smtp".
+type holding struct{ Name, Path string }
+
+func newRow(b service.Plugin, operator bool) row {
+	row := row{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: words.Bytes(b.Memory)}
+	for _, t := range b.Types {
+		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
+	}
+	if operator {
+		row.Grants = grantsOf(b)
+	}
+	for _, capability := range b.Requested {
+		if !slices.Contains(b.Status.Grants, capability) {
+			row.Missing = append(row.Missing, capability)
+		}
+	}
+	word := words.Capital(b.State.Word())
+	switch b.State {
+	case plugin.Running:
+		row.State = words.State{Word: word, Class: "ok"}
+		if b.Error != "" {
+			row.Trust = !b.Builtin && operator && b.SHA256 != ""
+			row.Means = "Its file is another one now, which may not run. The process of the file before goes on until it ends." + trustAdvice(row.Trust, operator)
+		}
+	case plugin.Starting:
+		row.State = words.State{Word: word, Class: "muted"}
+	case plugin.Stopped:
+		row.State, row.Means = words.State{Word: word, Class: "muted"}, "Nothing that is configured uses it, so no process runs."
+	case plugin.Backoff:
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
+			"It died and is started again after a pause. Restart tries at once."
+	case plugin.Broken:
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
+			"It died too often in a row. Its log lines say why; Restart gives it another chance."
+	case plugin.Untrusted:
+		row.State, row.Trust = words.State{Word: word, Class: "failed"}, !b.Builtin && operator && b.SHA256 != ""
+		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
+	case plugin.Rejected:
+		if b.HeldBy != "" {
+			row.State, row.Means = words.State{Word: word, Class: "failed"},
+				"A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+
+					" is gone this one is judged again."
+			break
+		}
+		row.State, row.Means = words.State{Word: word, Class: "failed"},
+			"It is no plugin that this version can use. Replace or remove its file and restart it."
+	default:
+		row.State = words.State{Word: word, Class: "muted"}
+	}
+	return row
+}
+
+// trustAdvice is what to do about a file that is not trusted.
+func trustAdvice(can, operator bool) string {
+	switch {
+	case can:
+		return " If you replaced it yourself, trust the file with the checksum below."
+	case !operator:
+		return " Who is logged in can trust it."
+	}
+	return ""
+}
