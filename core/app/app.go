@@ -82,11 +82,12 @@ type App struct {
 	installer  *installer
 	components *component.Manager
 	choices    *choice.Choices
+	queries    *registryquery.Client
 	checker    *check.Checker
 	dater      *registryquery.Dater
 	notes      service.Notes // nil when they are switched off
 	presets    preset.Presets
-	decisions  *decision.Loop
+	decisions  *decision.Decisions
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
@@ -193,40 +194,45 @@ func (a *App) makeChecks(ctx context.Context) error {
 	opt, settings := a.opt, a.opt.Config
 	registries := wiring.Registries{Components: a.components}
 	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
-	a.checker = check.New(check.Options{
-		Queries: registryquery.Options{
-			Registries:     registries,
-			Cache:          wiring.Cache{Store: a.store, Log: a.log},
-			Limits:         registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-			Budget:         wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
-			Reports:        registries.Limits,
-			Spare:          registries.Limits,
-			ReadCandidates: true,
-		},
+	a.decisions = decision.New(decision.Options{
 		Store:           a.store,
-		SaveRequests:    a.store.SaveRequests,
-		Labels:          wiring.Labels(settings),
-		Triggers:        a.components.TriggerIDs,
-		WatchFloating:   settings.Check.Floating,
-		Order:           a.components.WatcherNames,
-		Reached:         a.reached,
-		AlreadyNotified: a.store.AlreadyNotified,
 		Candidates:      a.store.Candidates,
+		AlreadyNotified: a.store.AlreadyNotified,
 		Rules:           a.rules().Rules,
 		Facts:           a.updateFacts,
 		Choices:         a.choices.Of,
-		Progressed:      func() { a.bus.Touch(event.CheckProgressed) },
+		Link:            func(c *sdk.Container) error { return a.checker.Link(c) },
+		Next:            wiring.Containers{Store: a.store}.NextDecision,
+		Bus:             &a.bus,
 		Log:             opt.Log,
 		Now:             opt.Now,
 	})
-	a.dater = registryquery.NewDater(a.checker.Queries(), a.checker, opt.Log.Named("check"))
-	a.decisions = decision.New(decision.Options{
-		Redecide: a.checker.Redecide,
-		Next:     wiring.Containers{Store: a.store}.NextDecision,
-		Bus:      &a.bus,
-		Log:      opt.Log,
-		Now:      opt.Now,
+	a.queries = registryquery.New(registryquery.Options{
+		Registries:     registries,
+		Cache:          wiring.Cache{Store: a.store, Log: a.log},
+		Limits:         registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+		Budget:         wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
+		Reports:        registries.Limits,
+		Spare:          registries.Limits,
+		ReadCandidates: true,
+		Decisions:      a.decisions,
+		Now:            opt.Now,
 	})
+	a.checker = check.New(check.Options{
+		Queries:       a.queries,
+		Decisions:     a.decisions,
+		Events:        a.store,
+		SaveRequests:  a.store.SaveRequests,
+		Labels:        wiring.Labels(settings),
+		Triggers:      a.components.TriggerIDs,
+		WatchFloating: settings.Check.Floating,
+		Order:         a.components.WatcherNames,
+		Reached:       a.reached,
+		Progressed:    func() { a.bus.Touch(event.CheckProgressed) },
+		Log:           opt.Log,
+		Now:           opt.Now,
+	})
+	a.dater = registryquery.NewDater(a.queries, a.decisions, opt.Log.Named("check"))
 	return nil
 }
 
@@ -234,7 +240,7 @@ func (a *App) makeUpdates(ctx context.Context) error {
 	images := wiring.Updates{
 		Components: a.components,
 		Cache:      wiring.Cache{Store: a.store, Log: a.log},
-		Requests:   a.checker.Queries(),
+		Requests:   a.queries,
 	}
 	a.updater = updater.New(updater.Options{
 		Watchers:   images,
@@ -246,7 +252,7 @@ func (a *App) makeUpdates(ctx context.Context) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
 		Vulnerabilities: a.vulnerabilities,
-		Pinned:          a.checker.Pinned,
+		Pinned:          a.decisions.Pinned,
 		Major:           a.rules().Advice,
 		Labels:          wiring.Labels(a.opt.Config),
 		Redact:          a.opt.Redactor.String,

@@ -24,7 +24,7 @@ func (a *App) updateAutomatically(ctx context.Context) error {
 		return nil
 	}
 	for {
-		err := a.checker.Redecide(ctx)
+		err := a.decisions.Redecide(ctx)
 		if err == nil {
 			break
 		}

@@ -96,7 +96,7 @@ func candidateKey(c *sdk.Container, to policy.Candidate) update.Key {
 // decideAgain decides again what becomes of updates, as a user made a choice. That is
 // stored: if it cannot be decided now, the loop tries until it can.
 func (a *App) decideAgain(ctx context.Context) {
-	if err := a.checker.Redecide(ctx); err != nil {
+	if err := a.decisions.Redecide(ctx); err != nil {
 		a.log.Error("a choice is stored, and decided about later", "error", err)
 		a.decisions.Wake()
 	}

@@ -2,7 +2,7 @@
 // pushed, check lists containers, and registryquery asks registries about their images.
 //
 // In: times, events of engines, webhooks and requests; the containers of a watcher; tags and digests of registries.
-// Out: the state of each container, and the candidates of its update, for decide to judge.
+// Out: the state of each container, and the answers of registries about it, for decide to judge.
 // May be imported by: app, serve, store.
 //
 // Its packages, each of which imports only those of later places:

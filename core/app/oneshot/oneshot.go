@@ -21,6 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -89,17 +90,22 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
 	})
 	policies, registries := wiring.PoliciesOf(settings), wiring.Registries{Components: i.components}
+	decisions := decision.New(decision.Options{
+		Store: i.memory, Link: func(c *sdk.Container) error { return i.checker.Link(c) }, Log: opt.Log, Now: opt.Now,
+		// Nothing is decided here, but what is known of an image limits what is newer.
+		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
+	})
 	i.checker = check.New(check.Options{
-		Queries: registryquery.Options{
+		Queries: registryquery.New(registryquery.Options{
 			Registries: registries, Cache: i.memory,
 			Limits:  registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
 			Budget:  budget.NewBook(settings.Check.Allowances(), opt.Now),
 			Reports: registries.Limits, Spare: registries.Limits, ReadCandidates: true,
-		},
-		Store: i.memory, Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+			Decisions: decisions, Now: opt.Now,
+		}),
+		Decisions: decisions, Events: i.memory,
+		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
-		// Nothing is decided here, but what is known of an image limits what is newer.
-		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
 	})
 	return i, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
@@ -126,11 +127,13 @@ func (s *system) open() {
 		s.t.Fatal(err)
 	}
 	s.store = opened
+	decisions := decision.New(decision.Options{Store: opened, Log: hclog.NewNullLogger(), Now: time.Now})
 	s.checker = check.New(check.Options{
-		Queries: registryquery.Options{
+		Queries: registryquery.New(registryquery.Options{
 			Registries: s, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 2, Total: 2},
-		},
-		Store: opened,
+			Decisions: decisions, Now: time.Now,
+		}),
+		Decisions: decisions, Events: opened,
 		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	dispatcher := dispatch.New(dispatch.Options{

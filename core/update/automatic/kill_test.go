@@ -75,18 +75,14 @@ func beKilled(dir string, round int) error {
 		}
 		return all
 	}
-	var checker *check.Checker
+	var decisions *decision.Decisions
 	choices := choice.New(choice.Options{Store: s, Now: time.Now, Changed: func(ctx context.Context) {
-		if err := checker.Redecide(ctx); err != nil {
+		if err := decisions.Redecide(ctx); err != nil {
 			panic(err)
 		}
 	}})
-	checker = check.New(check.Options{
-		Queries: registryquery.Options{
-			Registries: tags, Cache: noCache{}, Limits: registryquery.Limits{PerHost: 4, Total: 4},
-		},
-		Store:      s,
-		Candidates: s.Candidates, Choices: choices.Of,
+	decisions = decision.New(decision.Options{
+		Store: s, Candidates: s.Candidates, Choices: choices.Of,
 		Rules: func(c sdk.Container) policy.Rules {
 			mode := policy.Approve
 			if strings.HasPrefix(c.Name, "auto") {
@@ -95,6 +91,14 @@ func beKilled(dir string, round int) error {
 			return policy.Rules{Mode: policy.Setting[policy.Mode]{Value: mode, Source: "policy.update"}}
 		},
 		Facts: func(sdk.Container) policy.Facts { return policy.Facts{MayUpdate: true} },
+		Next:  func() time.Time { return time.Time{} }, Bus: &bus, Log: log, Now: time.Now,
+	})
+	checker := check.New(check.Options{
+		Queries: registryquery.New(registryquery.Options{
+			Registries: tags, Cache: noCache{}, Limits: registryquery.Limits{PerHost: 4, Total: 4},
+			Decisions: decisions, Now: time.Now,
+		}),
+		Decisions: decisions, Events: s,
 		Order: func() []string { return []string{"local"} }, Log: log, Now: time.Now,
 	})
 	local := check.Watcher{Name: "local", WatchByDefault: true, Lister: engine}
@@ -102,17 +106,14 @@ func beKilled(dir string, round int) error {
 		Watchers: engine, Registries: images{tags}, Containers: byName{s}, Store: s, Bus: &bus, Log: log, Now: time.Now,
 		Listed: func(ctx context.Context, _, id string) error { return checker.One(ctx, local, id) },
 	})
-	loop := decision.New(decision.Options{
-		Redecide: checker.Redecide, Next: func() time.Time { return time.Time{} }, Bus: &bus, Log: log, Now: time.Now,
-	})
 	begins := New(Options{
 		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, AtOnce: 3,
 		Redact: func(text string) string { return text }, Log: log, Now: time.Now,
 	})
-	if err := checker.Redecide(ctx); err != nil {
+	if err := decisions.Redecide(ctx); err != nil {
 		return err
 	}
-	for _, run := range []func(context.Context) error{updates.Run, loop.Run, begins.Run} {
+	for _, run := range []func(context.Context) error{updates.Run, decisions.Run, begins.Run} {
 		go func() { _ = run(ctx) }()
 	}
 	go func() {

@@ -111,7 +111,7 @@ func TestAgeOfWhatAppears(t *testing.T) {
 		{"a tag", old, func(d *ruled, _ *sdk.Container) { d.made("1.1.0", 400*day) }, "held 1.1.0 age.min"},
 		{"a tag when the checker begins again", old, func(d *ruled, _ *sdk.Container) {
 			d.made("1.1.0", 400*day)
-			d.Checker.found = nil
+			d.restart()
 		}, "held 1.1.0 age.min"},
 		{"a tag as the container is updated", old, func(d *ruled, c *sdk.Container) {
 			d.made("1.2.0", 400*day)
@@ -244,7 +244,7 @@ func TestAgeOfMovedTags(t *testing.T) {
 					}
 					d.run()
 					c := d.get("id-web")
-					pinned, err := d.Pinned(t.Context(), &c)
+					pinned, err := d.decisions.Pinned(t.Context(), &c)
 					want := ""
 					if s.pinned != "" {
 						want = digest(s.pinned)
@@ -260,7 +260,7 @@ func TestAgeOfMovedTags(t *testing.T) {
 				d.rules.MinAge = setting[time.Duration](0)
 				d.redecide()
 				c := d.get("id-web")
-				if pinned, err := d.Pinned(t.Context(), &c); pinned != "" || err != nil {
+				if pinned, err := d.decisions.Pinned(t.Context(), &c); pinned != "" || err != nil {
 					t.Errorf("without a rule: %s (%v)", pinned, err)
 				}
 			})
@@ -277,8 +277,8 @@ func TestAgeBehindASkippedVersion(t *testing.T) {
 		want  string
 	}{{"the same image", false, sdk.StateOffered}, {"another image", true, sdk.StateHeld}} {
 		t.Run(test.name, func(t *testing.T) {
-			r := openReading(t, func(_ *fixture, o *Options) {
-				o.Facts = func(sdk.Container) policy.Facts { return policy.Facts{Pins: true} }
+			r := openReading(t, func(_ *fixture, o *options) {
+				o.Decide.Facts = func(sdk.Container) policy.Facts { return policy.Facts{Pins: true} }
 			})
 			r.rules.MinAge = setting(7 * day)
 			r.at = r.at.Add(-30 * day)
@@ -376,7 +376,7 @@ func TestAgeOfWhatWasNotRead(t *testing.T) {
 					time.Sleep(time.Hour)
 				}
 				d.opt.Queries.Cache = forgetful{}
-				d.Checker = New(d.opt)
+				d.restart()
 				d.run()
 				if state := d.state(); state != offered {
 					t.Errorf("when nothing of the registry is remembered: %s", state)

@@ -71,12 +71,3 @@ func baseDigest(labels map[string]string, base reference.Reference) string {
 	}
 	return labels[baseDigestLabel]
 }
-
-// detached returns a container that shares no base with another one.
-func detached(c sdk.Container) sdk.Container {
-	if c.Base != nil {
-		base := *c.Base
-		c.Base = &base
-	}
-	return c
-}

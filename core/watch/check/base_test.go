@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -76,7 +77,7 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 			sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine",
 				SemverDiff: sdk.DiffMajor}},
 	} {
-		w := open(t, func(_ *fixture, opt *Options) { opt.WatchFloating = false })
+		w := open(t, func(_ *fixture, opt *options) { opt.WatchFloating = false })
 		if c.tags != nil {
 			w.hub.tags["library/node"] = c.tags
 		}
@@ -86,7 +87,7 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 		got := w.get("id-web")
 		if got.Check.State != c.state || got.UpdateKind != c.kind ||
 			got.UpdateAvailable != (c.kind.Kind != sdk.KindUnknown) {
-			t.Errorf("%s: %+v, %+v, %q", c.about, got.Check, got.UpdateKind, message(got))
+			t.Errorf("%s: %+v, %+v, %q", c.about, got.Check, got.UpdateKind, decision.Problem(got))
 		}
 		if got.Image.Name == "library/node" || got.Base == nil || got.Base.Name != "library/node" ||
 			got.Base.Registry.Name != "hub.public" {
@@ -122,7 +123,7 @@ func TestBaseIsReadOnce(t *testing.T) {
 	w.run()
 	equal(t, "requests", w.hub.requests(), []string{"manifest library/node@" + digest("2") + " linux/amd64",
 		"resolve library/node:lts"})
-	w.Checker = New(w.opt)
+	w.restart()
 	w.run()
 	equal(t, "later requests", w.hub.requests(), []string{"resolve library/node:lts"})
 
@@ -180,7 +181,7 @@ func TestWhoMaySayTheBase(t *testing.T) {
 		{"an image that is not there, by the operator", madeHere("web", "web:1.0", "dogwatch.base=team/private:22"), "",
 			"team/private", sdk.CheckFailed, "no repository team/private"},
 	} {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Labels.Image = c.how })
+		w := open(t, func(_ *fixture, opt *options) { opt.Labels.Image = c.how })
 		w.hub.tags["library/node"], w.hub.tags["team/web"] = []string{"22-alpine"}, []string{"1.0"}
 		w.hub.digests["library/node:22-alpine"] = digest("2")
 		w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("a"), Config: digest("d"),
@@ -193,9 +194,9 @@ func TestWhoMaySayTheBase(t *testing.T) {
 			base = got.Base.Name
 		}
 		if base != c.base || got.Check.State != c.state {
-			t.Errorf("%s: base %q, %+v, %q", c.about, base, got.Check, message(got))
+			t.Errorf("%s: base %q, %+v, %q", c.about, base, got.Check, decision.Problem(got))
 		}
-		contains(t, c.about, got.Check.Reason+" "+message(got), c.says)
+		contains(t, c.about, got.Check.Reason+" "+decision.Problem(got), c.says)
 	}
 }
 

@@ -80,12 +80,14 @@ func BenchmarkRun(b *testing.B) {
 		tags = append(tags, fmt.Sprintf("1.%d.0", i/4))
 	}
 	served := constant{tags}
-	c := New(Options{
+	c := assemble(options{
 		Queries: registryquery.Options{
 			Registries: served, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
 		},
 		Store: &memory{map[string]sdk.Container{}},
-		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Options: Options{
+			Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		},
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: fleet(1000)}}
 	if _, err := c.Run(b.Context(), w); err != nil {
@@ -120,12 +122,14 @@ func BenchmarkManyTags(b *testing.B) {
 	for i := range 10 {
 		list = append(list, container(fmt.Sprint("c", i), "team/app:1.25.0"))
 	}
-	c := New(Options{
+	c := assemble(options{
 		Queries: registryquery.Options{
 			Registries: constant{tags}, Cache: forgetful{}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
 		},
 		Store: &memory{map[string]sdk.Container{}},
-		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		Options: Options{
+			Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+		},
 	})
 	w := Watcher{Name: "local", WatchByDefault: true, Lister: &engine{list: list}}
 	b.ReportAllocs()

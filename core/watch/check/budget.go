@@ -21,7 +21,7 @@ func (c *Checker) Budgets() []budget.Forecast {
 		}
 	}
 	c.mu.Unlock()
-	return c.queries.Budget().Plan(next)
+	return c.opt.Queries.Budget().Plan(next)
 }
 
 // estimate remembers how many requests a check of a whole watcher makes at most, and says where that is more than
@@ -29,7 +29,7 @@ func (c *Checker) Budgets() []budget.Forecast {
 func (p *pass) estimate(ctx context.Context) {
 	requests := registryquery.Requests(p.questions())
 	for _, host := range slices.Sorted(maps.Keys(requests)) {
-		if s, short := p.queries.Shortage(ctx, host, requests[host]); short {
+		if s, short := p.opt.Queries.Shortage(ctx, host, requests[host]); short {
 			p.log.Info("a check is spread over several, as what its host allows is used up before its end", "watcher",
 				p.watcher.Name, "host", host, "needs", s.Needs, "left", s.Left, "allowed", s.Allowed)
 		}

@@ -17,7 +17,7 @@ import (
 func TestBudgetSpreadsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := budget.Allowance{Requests: 4, Per: time.Hour}
-		w := open(t, func(_ *fixture, o *Options) {
+		w := open(t, func(_ *fixture, o *options) {
 			o.Queries.Budget = budget.NewBook(map[string]budget.Allowance{"docker.io": allowed}, time.Now)
 		})
 		defer w.store.Close()
@@ -72,11 +72,11 @@ func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
 		hub := d.offer("r.example", 12)
 		d.look()
 		const checked = 12
-		n, use := len(hub.requests()), d.Queries().Budget().Of("r.example")
+		n, use := len(hub.requests()), d.Checker.opt.Queries.Budget().Of("r.example")
 		if n+checked != use.Used || n < 10 || n > 12 {
 			t.Errorf("%d requests were made, and the use is %+v; want half of 44 left", n, use)
 		}
-	}, func(_ *fixture, o *Options) {
+	}, func(_ *fixture, o *options) {
 		o.Queries.Budget = budget.NewBook(map[string]budget.Allowance{
 			"r.example": {Requests: 44, Per: time.Hour},
 		}, time.Now)

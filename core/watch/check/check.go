@@ -1,6 +1,6 @@
 // Package check runs one pass over a watcher's containers: list them, read
-// their labels, have registryquery ask about their images, decide what is
-// newer, and commit what was found together with its events.
+// their labels, have registryquery ask about their images, hand the answers
+// over to decision, and report what was found.
 package check
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -36,19 +36,19 @@ type Watcher struct {
 	Lister  Lister
 }
 
-// Store remembers what a check found. Commit stores containers and events together or not at all.
-type Store interface {
-	// Containers returns every stored container, of all watchers.
-	Containers(ctx context.Context) ([]sdk.Container, error)
+// Events keep what happened. Commit stores events together or not at all.
+type Events interface {
 	Commit(ctx context.Context, change event.Change) error
 }
 
 // Options configure a Checker.
 type Options struct {
-	// Queries are how registries are asked; but for the decisions, which are the checker's.
-	Queries registryquery.Options
-	Store   Store
-	// SaveRequests, if set, keeps what the Budget has counted, at most twice a second.
+	// Queries asks registries.
+	Queries *registryquery.Client
+	// Decisions keep the containers, and what becomes of their updates.
+	Decisions *decision.Decisions
+	Events    Events
+	// SaveRequests, if set, keeps what the budget of Queries has counted, at most twice a second.
 	SaveRequests func(ctx context.Context, all []budget.Saved) error
 	// Labels are which labels of containers count.
 	Labels label.Options
@@ -56,22 +56,12 @@ type Options struct {
 	Triggers func() []string
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
-	// AlreadyNotified returns the updates that need no event, as another program
-	// notified users of them before; nil when there are none.
-	AlreadyNotified func(ctx context.Context) ([]update.Notified, error)
 	// Progressed, if set, is called when Progress has something new about a check
 	// that goes on. It must not block.
 	Progressed func()
 	// Reached, if set, is called with whether the engine of a watcher answered,
 	// after each request to it. It must not block.
 	Reached func(watcher string, err error)
-	// Candidates returns the versions that earlier checks found, by subject; nil when none are kept.
-	Candidates func(ctx context.Context) (map[string]policy.Found, error)
-	// Rules, Facts and Choices are what updates are decided by; see policy.Decide. Each may
-	// be nil, and none may wait for the Checker.
-	Rules   func(sdk.Container) policy.Rules
-	Facts   func(sdk.Container) policy.Facts
-	Choices func(name string) []policy.Choice
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
 	Log   hclog.Logger
@@ -84,17 +74,10 @@ var ErrNotListed = errors.New("the engine no longer lists the container")
 // Checker runs checks. Its methods may be called concurrently; checks of one
 // watcher never overlap: a request during a run gets that run's outcome.
 type Checker struct {
-	opt     Options
-	log     hclog.Logger
-	queries *registryquery.Client
+	opt Options
+	log hclog.Logger
 	// selectors remembers the compiled tag rules of all containers.
 	selectors tag.Compiler
-
-	// commitLock is held from reading what is stored until what follows from it
-	// is stored: two watchers of one engine must not both own a container.
-	commitLock sync.Mutex
-	// found is what is known of updates, by subject; nil until it is read. commitLock guards it.
-	found map[string]policy.Found
 
 	mu       sync.Mutex
 	watchers map[string]*state
@@ -106,7 +89,6 @@ type Checker struct {
 type state struct {
 	semaphore chan struct{} // of one slot, held while working on the watcher's containers
 	running   *run          // nil when no check of the whole watcher is under way
-	backlog   backlog
 	// broken says of containers what their engine could not say, by id.
 	broken map[string]string
 	// requests are how many the last check of all made at most, by host.
@@ -130,14 +112,8 @@ func New(opt Options) *Checker {
 	if opt.Reached == nil {
 		opt.Reached = func(string, error) {}
 	}
-	c := &Checker{opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{}}
-	opt.Queries.Decisions, opt.Queries.Now = c, opt.Now
-	c.queries = registryquery.New(opt.Queries)
-	return c
+	return &Checker{opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{}}
 }
-
-// Queries returns what asks registries.
-func (c *Checker) Queries() *registryquery.Client { return c.queries }
 
 // Run checks every container of a watcher and returns how it went. An error
 // means that the engine could not be reached, that the store could not be written
@@ -254,7 +230,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Chec
 		report = event.Check{Watcher: w.Name, Single: len(only) > 0, Error: err.Error()}
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
-		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{
+		if err := c.opt.Events.Commit(context.WithoutCancel(ctx), event.Change{
 			Events: []event.Event{p.runEvent(event.CheckFailed)},
 		}); err != nil {
 			log.Error("record the end of a check", "error", err)
@@ -276,21 +252,17 @@ func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) err
 		return err
 	}
 	defer leave()
-	c.commitLock.Lock()
-	defer c.commitLock.Unlock()
-	stored, err := c.opt.Store.Containers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, have := range stored {
-		if have.ID == id && have.Watcher == watcher && have.Status != status && status != "" {
-			have.Status = status
-			e := event.Event{
-				Type: event.ContainerChanged, At: c.opt.Now(), Subject: event.Subject(have),
-				Payload: event.Payload{Container: &have},
+	return c.opt.Decisions.Commit(ctx, func(stored []sdk.Container) (change event.Change) {
+		for _, have := range stored {
+			if have.ID == id && have.Watcher == watcher && have.Status != status && status != "" {
+				have.Status = status
+				change.Put = append(change.Put, have)
+				change.Events = append(change.Events, event.Event{
+					Type: event.ContainerChanged, At: c.opt.Now(), Subject: event.Subject(have),
+					Payload: event.Payload{Container: &have},
+				})
 			}
-			return c.opt.Store.Commit(ctx, event.Change{Put: []sdk.Container{have}, Events: []event.Event{e}})
 		}
-	}
-	return nil
+		return change
+	})
 }

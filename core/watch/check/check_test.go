@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -264,7 +265,7 @@ func TestSetStatusDuringACheck(t *testing.T) {
 // TestUnknownHostIsServedByRegistryOfAllHosts: a host without a component of its own is served by whatever serves all
 // hosts.
 func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
-	w := open(t, func(w *fixture, opt *Options) { opt.Queries.Registries = anyHost{w.hub} })
+	w := open(t, func(w *fixture, opt *options) { opt.Queries.Registries = anyHost{w.hub} })
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
 	w.engine.has(container("web", "registry.unheard.example:5000/team/app:1.0"))
 	if r := w.run(); len(r.Updates) != 1 {
@@ -289,7 +290,8 @@ func TestRegistryIsResolvedAtEveryCheck(t *testing.T) {
 	quiet(w)
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	w.Checker = New(func() Options { o := w.opt; o.Queries.Registries = anyHost{w.hub}; return o }())
+	w.opt.Queries.Registries = anyHost{w.hub}
+	w.restart()
 	w.run()
 	if c := w.get("id-web"); c.Image.Registry.Name != "public.any" || c.Check.State != sdk.CheckOK {
 		t.Errorf("stored %+v", c.Image.Registry)
@@ -298,7 +300,7 @@ func TestRegistryIsResolvedAtEveryCheck(t *testing.T) {
 
 // refusing is a store that cannot be written from the nth commit on.
 type refusing struct {
-	Store
+	decision.Store
 	left int
 }
 
@@ -312,7 +314,7 @@ func (r *refusing) Commit(ctx context.Context, ch event.Change) error {
 // TestStoreCannotBeWritten: the check fails and says so, whichever write it is.
 func TestStoreCannotBeWritten(t *testing.T) {
 	for n := range 3 {
-		w := open(t, func(w *fixture, opt *Options) { opt.Store = &refusing{opt.Store, n} })
+		w := open(t, func(w *fixture, opt *options) { opt.Store = &refusing{opt.Store, n} })
 		quiet(w)
 		w.engine.has(container("web", "nginx:1.25.0"))
 		report, err := w.Run(t.Context(), w.local())
@@ -321,9 +323,8 @@ func TestStoreCannotBeWritten(t *testing.T) {
 		}
 		contains(t, "log", w.log.String(), "check failed", "record the end of a check")
 		// With room again, the next check makes up for it.
-		o := w.opt
-		o.Store = w.store
-		w.Checker = New(o)
+		w.opt.Store = w.store
+		w.restart()
 		if r := w.run(); r.Containers != 1 || r.Failed != 0 {
 			t.Errorf("afterwards: %+v", r)
 		}
@@ -333,7 +334,7 @@ func TestStoreCannotBeWritten(t *testing.T) {
 // TestRunsHaveDistinctIDs, even when the clock stands still.
 func TestRunsHaveDistinctIDs(t *testing.T) {
 	at := time.Now()
-	w := open(t, func(_ *fixture, opt *Options) { opt.Now = func() time.Time { return at } })
+	w := open(t, func(_ *fixture, opt *options) { opt.Now = func() time.Time { return at } })
 	for range 5 {
 		w.run()
 	}
@@ -355,7 +356,7 @@ func TestSlowPatternFailsItsContainerAlone(t *testing.T) {
 	if r := w.run(); r.Failed != 1 {
 		t.Errorf("report %+v", r)
 	}
-	contains(t, "error", message(w.get("id-slow")), "label wud.tag.include: ", "takes too long")
+	contains(t, "error", decision.Problem(w.get("id-slow")), "label wud.tag.include: ", "takes too long")
 }
 
 // TestRulesWithoutEffectAreLoggedOnce.

@@ -27,7 +27,7 @@ func TestCorpusLinks(t *testing.T) {
 	refused := 0
 	for _, text := range corpus.Templates {
 		c, p := running("example.org/team/web:v1.2.3-alpine", "wud.link.template="+text)
-		after := linked(c, p, candidate.Answer{Selection: tag.Selection{Tag: "v2.5.7-alpine", Newer: true, Kept: 1}}, noon)
+		after := answered(c, p, candidate.Answer{Selection: tag.Selection{Tag: "v2.5.7-alpine", Newer: true, Kept: 1}}, noon)
 		if !after.UpdateAvailable || after.Check.State != sdk.CheckOK {
 			t.Fatalf("%s: %+v", text, after)
 		}

@@ -26,11 +26,11 @@ type ruled struct {
 
 func openRules(t *testing.T, image string, tags ...string) *ruled {
 	d := &ruled{}
-	d.fixture = open(t, func(w *fixture, o *Options) {
-		o.Candidates = w.store.Candidates
-		o.Rules = func(sdk.Container) policy.Rules { return d.rules }
-		o.Facts = func(sdk.Container) policy.Facts { return d.facts }
-		o.Choices = func(string) []policy.Choice { return d.choices }
+	d.fixture = open(t, func(w *fixture, o *options) {
+		o.Decide.Candidates = w.store.Candidates
+		o.Decide.Rules = func(sdk.Container) policy.Rules { return d.rules }
+		o.Decide.Facts = func(sdk.Container) policy.Facts { return d.facts }
+		o.Decide.Choices = func(string) []policy.Choice { return d.choices }
 	})
 	c := container("web", image)
 	d.engine.has(c)
@@ -44,9 +44,19 @@ func (d *ruled) publish(tags ...string) {
 
 func (d *ruled) redecide() {
 	d.t.Helper()
-	if err := d.Redecide(context.Background()); err != nil {
+	if err := d.decisions.Redecide(context.Background()); err != nil {
 		d.t.Fatal(err)
 	}
+}
+
+// candidates returns what is known of the updates of the only container.
+func (d *ruled) candidates() []policy.Candidate {
+	d.t.Helper()
+	found, err := d.decisions.Known(context.Background(), "local/web")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return found.Candidates
 }
 
 // said returns the events about containers since it was called last: their type, aspect and levels.
@@ -160,7 +170,7 @@ func TestMinimumAgeDoesNotStarve(t *testing.T) {
 					!c.CoolingDownUntil.After(time.Now())):
 				t.Fatalf("day %d: %s", day, d.state())
 			case day > 30 && (c.Decision.State != sdk.StateOffered || age < 30 || age > 36):
-				t.Fatalf("day %d: %s, which is %d days old: %v", day, d.state(), age, d.found["local/web"].Candidates)
+				t.Fatalf("day %d: %s, which is %d days old: %v", day, d.state(), age, d.candidates())
 			}
 		}
 		for tag, times := range offered {
@@ -212,7 +222,7 @@ func TestMinimumAgeOfARebuiltTag(t *testing.T) {
 				!c.Result.Created.Equal(made.Time) {
 				t.Errorf("result %+v, want %s of %s", c.Result, letter, made)
 			}
-			if pinned, err := d.Pinned(t.Context(), &c); err != nil || pinned != digest(letter) {
+			if pinned, err := d.decisions.Pinned(t.Context(), &c); err != nil || pinned != digest(letter) {
 				t.Errorf("the digest whose age counts: %s, %v", pinned, err)
 			}
 		}
@@ -237,7 +247,7 @@ func TestMinimumAgeOfARebuiltTag(t *testing.T) {
 		known := func(letters ...string) {
 			t.Helper()
 			var digests []string
-			for _, c := range d.found["local/web"].Candidates {
+			for _, c := range d.candidates() {
 				digests = append(digests, c.Digest[len(c.Digest)-1:])
 			}
 			if !slices.Equal(digests, letters) {
@@ -362,7 +372,7 @@ func TestDecisionDuringCheck(t *testing.T) {
 		d.choices = []policy.Choice{{
 			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Actor: "user ana", At: noon,
 		}}
-		return d.Redecide(context.Background())
+		return d.decisions.Redecide(context.Background())
 	}
 	d.run()
 	d.expect("chosen meanwhile", "held 1.1.0 choice.snooze", "container.changed decision")

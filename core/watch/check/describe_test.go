@@ -108,8 +108,8 @@ func TestDescribedDigest(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := open(t, func(_ *fixture, o *Options) {
-					o.Rules = func(sdk.Container) policy.Rules { return policy.Rules{Threshold: setting(test.threshold)} }
+				w := open(t, func(_ *fixture, o *options) {
+					o.Decide.Rules = func(sdk.Container) policy.Rules { return policy.Rules{Threshold: setting(test.threshold)} }
 				})
 				defer w.store.Close()
 				w.hub.described = map[string][]registry.DescribedTag{}
@@ -145,7 +145,7 @@ func TestDescribedDigest(t *testing.T) {
 				}
 				check("the first time")
 				time.Sleep(time.Hour)
-				w.Checker = New(w.opt) // what was found is in the store
+				w.restart() // what was found is in the store
 				w.run()
 				equal(t, "requests of the next check", w.hub.requests(), []string{resolve})
 				check("the next time")

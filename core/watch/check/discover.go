@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -24,9 +25,17 @@ type target struct {
 	labels containerLabels
 }
 
-// decideBy has the update of a container decided by what is known of it and by rules.
-func (s *target) decideBy(known policy.Found, rules policy.Rules) {
-	s.Known, s.Rules, s.Search.MinAge = known, rules, rules.MinAge.Value
+// decideBy has the update of a container decided by what is known of it, and by its rules.
+func (c *Checker) decideBy(ctx context.Context, s *target) (err error) {
+	s.Known, err = c.opt.Decisions.Known(ctx, event.Subject(s.Container))
+	s.Rules = c.opt.Decisions.Rules(s.Container)
+	s.Search.MinAge = s.Rules.MinAge.Value
+	return err
+}
+
+// answered is the container with what registries answered.
+func (s *target) answered() decision.Answered {
+	return decision.Answered{Container: s.Container, Answer: s.Answer, Search: s.Search, Labels: &s.labels}
 }
 
 // discovery is what listing a watcher's containers led to.
@@ -130,8 +139,8 @@ func (d *discovery) record(s *target, before *sdk.Container) {
 	case before != nil:
 		d.emit(event.ContainerRemoved, *before) // from the other watcher
 	}
-	d.change.Put = append(d.change.Put, detached(*c))
-	d.emit(t, detached(*c))
+	d.change.Put = append(d.change.Put, decision.Detached(*c))
+	d.emit(t, decision.Detached(*c))
 	d.change.Events[len(d.change.Events)-1].From = from
 }
 
@@ -167,22 +176,11 @@ func inherit(s *target, before *sdk.Container) {
 		return
 	}
 	value := a.Digest.Value
-	carry(c, before)
+	decision.Carry(c, before)
 	if rebuilt {
 		a.Digest.Value = value
 	}
 	c.Check, c.Error = before.Check, before.Error
-}
-
-// carry copies what was found and decided, which another goroutine may have done anew.
-func carry(to, from *sdk.Container) {
-	to.Result, to.UpdateAvailable, to.UpdateKind, to.Link = from.Result, from.UpdateAvailable, from.UpdateKind, from.Link
-	to.Watched().Digest.Value, to.Skipped = from.Watched().Digest.Value, from.Skipped
-	if to.Image.Version == "" && to.Image.Digest.Repo == from.Image.Digest.Repo {
-		to.Image.Version = from.Image.Version // which another tag says; see fetcher.versions
-	}
-	to.Decision, to.IsSnoozed, to.SnoozedUntil = from.Decision, from.IsSnoozed, from.SnoozedUntil
-	to.IsCoolingDown, to.CoolingDownUntil, to.Delay = from.IsCoolingDown, from.CoolingDownUntil, from.Delay
 }
 
 // target completes a listed container: its image's name, its registry and its policy.
@@ -241,7 +239,7 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 
 // registryOf finds the registry of an image, if there is one, and writes it into the image.
 func (c *Checker) registryOf(img *sdk.Image) (registryquery.Match, bool) {
-	match, served := c.opt.Queries.Registries.For(img.Registry.Host)
+	match, served := c.opt.Queries.For(img.Registry.Host)
 	if served {
 		img.Registry.Name, img.Registry.URL = match.ID, match.URL
 	}

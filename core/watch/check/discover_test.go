@@ -265,7 +265,7 @@ func TestReplacedUnderOtherRules(t *testing.T) {
 // TestContainerBelongsToFirstOfTwoWatchers: the container belongs to the first watcher of the
 // configuration, whichever sees it first, and there is a warning.
 func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
-	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
+	w := open(t, func(w *fixture, _ *options) { w.order = []string{"local", "second"} })
 	quiet(w)
 	w.engine.has(container("web", "nginx:1.25.0"))
 	second := Watcher{Name: "second", WatchByDefault: true, Lister: w.engine}
@@ -297,7 +297,7 @@ func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
 
 // TestContainerTakenOverDuringItsCheck: a check that has begun does not take a container back.
 func TestContainerTakenOverDuringItsCheck(t *testing.T) {
-	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
+	w := open(t, func(w *fixture, _ *options) { w.order = []string{"local", "second"} })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))
 	second := Watcher{Name: "second", WatchByDefault: true, Lister: w.engine}

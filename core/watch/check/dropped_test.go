@@ -24,12 +24,12 @@ type reading struct {
 	published int
 }
 
-func openReading(t *testing.T, change ...func(*fixture, *Options)) *reading {
+func openReading(t *testing.T, change ...func(*fixture, *options)) *reading {
 	r := &reading{at: time.Now()}
-	change = append(change, func(w *fixture, o *Options) {
-		o.Queries.ReadCandidates, o.Candidates = true, w.store.Candidates
+	change = append(change, func(w *fixture, o *options) {
+		o.Queries.ReadCandidates, o.Decide.Candidates = true, w.store.Candidates
 		o.Now = func() time.Time { return r.at }
-		o.Rules = func(sdk.Container) policy.Rules { return r.rules }
+		o.Decide.Rules = func(sdk.Container) policy.Rules { return r.rules }
 	})
 	r.fixture = open(t, change...)
 	r.restart()

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -61,13 +59,7 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
 	s := c.target(container, c.labelsOf(container, true))
-	var found policy.Found
-	c.commitLock.Lock()
-	if known, err := c.known(ctx); err == nil { // else everything is seen for the first time
-		found = known[event.Subject(s.Container)]
-	}
-	c.commitLock.Unlock()
-	s.decideBy(found, c.rules(s.Container))
+	_ = c.decideBy(ctx, s) // without what is known everything is seen for the first time
 	return c.explain(ctx, s)
 }
 
@@ -100,12 +92,12 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 		}
 		targets, questions = append(targets, s), append(questions, &s.Question)
 	}
-	c.queries.Ask(ctx, questions, func([]*registryquery.Question) {})
-	at := sdk.TimeOf(c.opt.Now())
+	c.opt.Queries.Ask(ctx, questions, func([]*registryquery.Question) {})
+	at := sdk.TimeOf(c.opt.Now()).Time
 	var checked []sdk.Container
 	for _, s := range targets {
 		s.Answer.Err = cmp.Or(s.Answer.Err, incomparable(*s.Image()))
-		checked = append(checked, c.judged(s, at.Time))
+		checked = append(checked, c.opt.Decisions.Judge(s.answered(), s.Known, at))
 	}
 	return checked
 }
@@ -135,26 +127,15 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 		img.Tag.Value = ref.Digest
 	}
 	s := c.target(sdk.Container{Name: text, Image: img}, readLabels(label.Set{}, true, label.Options{}))
-	s.Rules.Preset = c.rules(s.Container).Preset
+	s.Rules.Preset = c.opt.Decisions.Rules(s.Container).Preset
 	return s, nil
-}
-
-// judged returns the container of a target as a check would store it.
-func (c *Checker) judged(s *target, now time.Time) sdk.Container {
-	after := withResponse(s.Container, s.labels, s.Answer, sdk.TimeOf(now))
-	if s.Answer.Err != nil {
-		return after
-	}
-	found := s.Search.Candidates(*after.Watched(), s.Answer, s.Known, now)
-	after, _, _ = c.decided(s.Container, after, s.labels, found, now)
-	return after
 }
 
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	s.Explained = true
-	c.queries.Ask(ctx, []*registryquery.Question{&s.Question}, func([]*registryquery.Question) {})
+	c.opt.Queries.Ask(ctx, []*registryquery.Question{&s.Question}, func([]*registryquery.Question) {})
 	// The decision is that of a check, so that the explanation cannot differ from it.
-	after := c.judged(s, c.opt.Now())
+	after := c.opt.Decisions.Judge(s.answered(), s.Known, c.opt.Now())
 	// Of what is postponed only the check keeps what was known before; this is about now.
 	if after.Check.Postponed() {
 		after.Error = &sdk.ContainerError{Message: s.Answer.Err.Error()}
@@ -164,7 +145,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.Rules), s.labels.byDefault(*after.Watched())),
 		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
-		Decision: after.Decision, Error: message(after),
+		Decision: after.Decision, Error: decision.Problem(after),
 		Summary: summary(after, s),
 	}
 	if after.Watched().Built {

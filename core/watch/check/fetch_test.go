@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -40,7 +41,7 @@ func TestFetchSharesRequestsOfARepository(t *testing.T) {
 	})
 	equal(t, "requests to the other host", ghcr.requests(), []string{"tags library/nginx"})
 	// What is behind a digest is fetched once and for all; also by another process.
-	w.Checker = New(w.opt)
+	w.restart()
 	w.run()
 	equal(t, "requests of the second check", w.hub.requests(),
 		[]string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
@@ -104,10 +105,10 @@ func (h unaskedHost) For(string) (registryquery.Match, bool) {
 }
 
 func TestTagsNotModifiedUnasked(t *testing.T) {
-	w := open(t, func(w *fixture, opt *Options) { opt.Queries.Registries = unaskedHost{unasked{w.hub}} })
+	w := open(t, func(w *fixture, opt *options) { opt.Queries.Registries = unaskedHost{unasked{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	contains(t, "error", message(w.get("id-web")),
+	contains(t, "error", decision.Problem(w.get("id-web")),
 		"custom.unasked answered that the tags of library/nginx are unchanged, which it was not asked")
 }
 
@@ -196,7 +197,7 @@ func TestCompareDigests(t *testing.T) {
 		w.run()
 		got := w.get("id-web")
 		if got.Check.State != sdk.CheckOK || got.UpdateAvailable == c.same {
-			t.Errorf("%s: %+v, update %t, %s", c.about, got.Check, got.UpdateAvailable, message(got))
+			t.Errorf("%s: %+v, update %t, %s", c.about, got.Check, got.UpdateAvailable, decision.Problem(got))
 		}
 		if n := len(w.hub.requests()) - 1; n != c.fetched {
 			t.Errorf("%s: %d manifests fetched, want %d", c.about, n, c.fetched)
@@ -212,7 +213,7 @@ func TestCompareDigests(t *testing.T) {
 // fails the check each time, and is read again after hours.
 func TestMissingManifestIsNotRequestedByEachCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Now = time.Now })
+		w := open(t, func(_ *fixture, opt *options) { opt.Now = time.Now })
 		defer w.store.Close()
 		w.hub.digests["library/nginx:latest"] = digest("2")
 		w.engine.has(container("web", "nginx:latest"))
@@ -233,7 +234,7 @@ func TestMissingManifestIsNotRequestedByEachCheck(t *testing.T) {
 
 // TestManifestCacheMayForget: a cache that forgets costs requests and nothing else.
 func TestManifestCacheMayForget(t *testing.T) {
-	w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Cache = forgetful{} })
+	w := open(t, func(_ *fixture, opt *options) { opt.Queries.Cache = forgetful{} })
 	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.26.0"}, "v1"
 	w.engine.has(container("web", "nginx:1.25.0"))
 	for range 2 {
@@ -278,7 +279,7 @@ func TestCompareUnreadableManifest(t *testing.T) {
 	for _, id := range []string{"id-web", "id-nameless"} {
 		if c := w.get(id); c.Check.State != sdk.CheckOK || c.UpdateKind.Kind != sdk.KindDigest ||
 			c.UpdateKind.RemoteValue != digest("2") {
-			t.Errorf("%s: %+v %+v, error %q", id, c.Check, c.UpdateKind, message(c))
+			t.Errorf("%s: %+v %+v, error %q", id, c.Check, c.UpdateKind, decision.Problem(c))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // floating is a fixture in which postgres:16-alpine stands for 16.4-alpine, and no newer version is there.
-func floating(t *testing.T, change ...func(*fixture, *Options)) *fixture {
+func floating(t *testing.T, change ...func(*fixture, *options)) *fixture {
 	t.Helper()
 	w := open(t, change...)
 	w.hub.tags["library/postgres"] = []string{"16-alpine", "16.3-alpine", "16.4-alpine", "16.4", "latest"}
@@ -62,11 +62,11 @@ func TestFloatingTagOffersVersionFirst(t *testing.T) {
 }
 
 func TestFloatingTagNotWatched(t *testing.T) {
-	off := func(_ *fixture, o *Options) { o.WatchFloating = false }
-	on := func(*fixture, *Options) {}
+	off := func(_ *fixture, o *options) { o.WatchFloating = false }
+	on := func(*fixture, *options) {}
 	for _, test := range []struct {
 		about, label string
-		option       func(*fixture, *Options)
+		option       func(*fixture, *options)
 		watch        bool
 	}{
 		{"label", "dogwatch.watch.digest=false", on, false},

@@ -30,7 +30,7 @@ func TestForeignLabelsAreOffByDefault(t *testing.T) {
 // TestForeignLabels: each rule is explained by the label it comes from, and a
 // label that means nothing here is mentioned once, in the explanation alone.
 func TestForeignLabels(t *testing.T) {
-	w := open(t, func(_ *fixture, o *Options) { o.Labels.Foreign = true })
+	w := open(t, func(_ *fixture, o *options) { o.Labels.Foreign = true })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "1.27.0-alpine", "2.0.0"}
 	w.engine.list = []sdk.Container{
 		container("web", "nginx:1.25.0", "diun.include_tags=^1\\.26;^2", "diun.exclude_tags=^2",
@@ -75,7 +75,7 @@ func TestForeignLabels(t *testing.T) {
 // not a changed one.
 func TestForeignRulesAreInherited(t *testing.T) {
 	for label, kept := range map[string]bool{"diun.include_tags=^1": true, "diun.include_tags=^2": false} {
-		w := open(t, func(_ *fixture, o *Options) { o.Labels.Foreign = true })
+		w := open(t, func(_ *fixture, o *options) { o.Labels.Foreign = true })
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 		w.engine.list = []sdk.Container{container("web", "nginx:1.25.0", "diun.include_tags=^1")}
 		w.run()

@@ -2,9 +2,9 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -22,7 +22,7 @@ func (p *pass) gather(ctx context.Context) error {
 	done := make(chan []*registryquery.Question, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {
 		defer close(done)
-		p.queries.Ask(fetching, p.questions(), func(some []*registryquery.Question) { done <- some })
+		p.opt.Queries.Ask(fetching, p.questions(), func(some []*registryquery.Question) { done <- some })
 	}()
 	defer func() {
 		stop()
@@ -60,30 +60,29 @@ func (p *pass) settle(ctx context.Context, ready map[*registryquery.Question]boo
 	if err := ctx.Err(); err != nil {
 		return err // which may be the only response of some
 	}
-	p.commitLock.Lock()
-	defer p.commitLock.Unlock()
-	stored, err := p.opt.Store.Containers(ctx)
-	if err != nil {
-		return fmt.Errorf("read the stored containers: %w", err)
+	answers := decision.Answers{
+		Watcher: p.watcher.Name, Run: p.id, Earlier: p.notified, Whole: !p.report.Single,
 	}
-	now := p.own(stored)
-	change, err := p.change(now, ready)
+	answered := map[string]*target{}
+	for _, s := range p.targets {
+		if ready[&s.Question] {
+			answers.Of = append(answers.Of, s.answered())
+			answered[s.Container.ID] = s
+		}
+	}
+	if last {
+		answers.End = func(state decision.State) event.Event {
+			p.sum(state)
+			return p.runEvent(event.CheckFinished)
+		}
+	}
+	stored, err := p.opt.Decisions.Apply(ctx, answers)
 	if err != nil {
 		return err
 	}
-	for i := range change.Put {
-		now[change.Put[i].ID] = &change.Put[i]
+	for _, c := range stored {
+		p.logOutcome(answered[c.ID], c)
 	}
-	found := backlogOf(change.Events)
-	p.stamp(change.Events)
-	if last {
-		p.sum(now, found)
-		change.Events = append(change.Events, p.runEvent(event.CheckFinished))
-	}
-	if err := p.commit(ctx, change); err != nil {
-		return fmt.Errorf("store what was found: %w", err)
-	}
-	p.reported(found, last)
 	p.SaveRequests(ctx)
 	return nil
 }
@@ -95,67 +94,17 @@ func (c *Checker) SaveRequests(ctx context.Context) {
 		return
 	}
 	c.Budgets() // with what the next checks cost
-	if all, changed := c.queries.Budget().Saved(); changed {
+	if all, changed := c.opt.Queries.Budget().Saved(); changed {
 		if err := c.opt.SaveRequests(ctx, all); err != nil && ctx.Err() == nil {
 			c.log.Warn("keep how many requests were made", "error", err)
 		}
 	}
 }
 
-// own returns the watcher's containers, by id. Since the check began a person
-// may have deleted one, or another watcher taken it over.
-func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
-	own := make(map[string]*sdk.Container, len(stored))
-	for i := range stored {
-		if c := &stored[i]; c.Watcher == p.watcher.Name {
-			own[c.ID] = c
-		}
-	}
-	return own
-}
-
-// change is what follows from the responses of the targets that are ready and still stored.
-// The caller holds commitLock.
-func (p *pass) change(now map[string]*sdk.Container, ready map[*registryquery.Question]bool) (event.Change, error) {
-	change := event.Change{Put: make([]sdk.Container, 0, len(ready))}
-	at := sdk.TimeOf(p.opt.Now())
-	for _, s := range p.targets {
-		have := now[s.Container.ID]
-		if have == nil || !ready[&s.Question] {
-			continue
-		}
-		if have.Result != nil && s.Container.Result != nil {
-			carry(&s.Container, have) // which may have got its date or another decision meanwhile
-		}
-		before, after := s.Container, withResponse(s.Container, s.labels, s.Answer, at)
-		again := false
-		if s.Answer.Err == nil {
-			name := event.Subject(after)
-			found := s.Search.Candidates(*after.Watched(), s.Answer, p.found[name], at.Time)
-			after, found, again = p.decided(before, after, s.labels, found, at.Time)
-			if err := p.remember(&change, name, found); err != nil {
-				return change, err
-			}
-		}
-		p.logOutcome(s, after)
-		change.Put = append(change.Put, after)
-		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && (again || p.notified.covers(after, s.Answer.Digest)) {
-				t = event.ContainerChanged
-			}
-			change.Events = append(change.Events, became(t, before, after))
-		}
-	}
-	return change, nil
-}
-
 // sum fills in the report, from the containers as they are when the check ends.
-func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
-	if !p.report.Single { // a whole check reports the backlog, too
-		found = found.with(p.backlog())
-	}
+func (p *pass) sum(end decision.State) {
 	for _, s := range p.targets {
-		c := now[s.Container.ID]
+		c := end.Containers[s.Container.ID]
 		if c == nil {
 			continue
 		}
@@ -164,10 +113,10 @@ func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
 		if postponed {
 			p.report.Postponed++
 		}
-		if isOffered(c) && !postponed && c.Check.State != sdk.CheckFailed {
+		if decision.Offered(c) && !postponed && c.Check.State != sdk.CheckFailed {
 			p.report.Updates = append(p.report.Updates, c.ID)
 		}
-		if isOffered(c) && found.has(c) {
+		if end.IsNew(c) {
 			p.report.Found = append(p.report.Found, c.ID)
 		}
 	}

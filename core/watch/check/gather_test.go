@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -24,7 +25,7 @@ const soon = time.Second
 
 // hanging makes a fixture of two containers of a registry that responds and one of
 // a registry that does not until release is called, and begins a check.
-func hanging(t *testing.T, change ...func(*fixture, *Options)) (w *fixture, release func(), ended chan event.Check) {
+func hanging(t *testing.T, change ...func(*fixture, *options)) (w *fixture, release func(), ended chan event.Check) {
 	w = open(t, change...)
 	released := make(chan struct{})
 	hung := w.host("hangs.example")
@@ -125,7 +126,7 @@ func TestResultsAreStoredAsTheyCome(t *testing.T) {
 // TestShortCheckIsStoredAtOnce: a check that nothing holds up costs as many transactions as ever.
 func TestShortCheckIsStoredAtOnce(t *testing.T) {
 	commits := 0
-	w := open(t, func(_ *fixture, o *Options) { o.Store = counting{o.Store, &commits} })
+	w := open(t, func(_ *fixture, o *options) { o.Store = counting{o.Store, &commits} })
 	var list []sdk.Container
 	for i := range 50 {
 		host := fmt.Sprintf("r%d.example", i%5)
@@ -145,7 +146,7 @@ func TestShortCheckIsStoredAtOnce(t *testing.T) {
 }
 
 type counting struct {
-	Store
+	decision.Store
 	commits *int
 }
 
@@ -188,7 +189,7 @@ func TestStoppedCheckKeepsItsBacklog(t *testing.T) {
 // from ending at once when its context does.
 func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, release, _ := hanging(t, func(w *fixture, _ *Options) {
+		w, release, _ := hanging(t, func(w *fixture, _ *options) {
 			w.host("slow.example").before = func(context.Context, string) error {
 				time.Sleep(time.Minute)
 				return nil
@@ -216,7 +217,7 @@ func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 // another watcher takes over stays its own.
 func TestConcurrentChangesSurviveACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, release, ended := hanging(t, func(w *fixture, _ *Options) { w.order = []string{"first", "local"} })
+		w, release, ended := hanging(t, func(w *fixture, _ *options) { w.order = []string{"first", "local"} })
 		defer w.store.Close()
 		time.Sleep(soon)
 		synctest.Wait()
@@ -247,7 +248,7 @@ func TestConcurrentChangesSurviveACheck(t *testing.T) {
 func TestStoreFailureDuringACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var full atomic.Bool
-		w, release, ended := hanging(t, func(_ *fixture, o *Options) { o.Store = failing{o.Store, &full} })
+		w, release, ended := hanging(t, func(_ *fixture, o *options) { o.Store = failing{o.Store, &full} })
 		defer w.store.Close()
 		synctest.Wait()
 		full.Store(true)
@@ -260,7 +261,7 @@ func TestStoreFailureDuringACheck(t *testing.T) {
 }
 
 type failing struct {
-	Store
+	decision.Store
 	full *atomic.Bool
 }
 
@@ -275,7 +276,7 @@ func (f failing) Commit(ctx context.Context, change event.Change) error {
 func TestProgressCountsResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
-		w, release, ended := hanging(t, func(at *fixture, o *Options) {
+		w, release, ended := hanging(t, func(at *fixture, o *options) {
 			o.Progressed = func() { events = append(events, fmt.Sprint(at.Progress())) }
 		})
 		defer w.store.Close()
@@ -312,7 +313,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer s.Close()
-					w := open(t, func(w *fixture, o *Options) {
+					w := open(t, func(w *fixture, o *options) {
 						_ = w.store.Close()
 						w.store = s
 						o.Store, o.Queries.Cache = &killedStore{Store: s, left: kill}, cached{s}
@@ -366,7 +367,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 
 // killedStore is a store of a process that is killed after some commits.
 type killedStore struct {
-	Store
+	decision.Store
 	left int
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -37,24 +38,36 @@ const (
 	maxScopeHints    = 120
 	maxSkipped       = 5
 	maxPerLevel      = 10
+	recoveryPage     = 200
 
+	builtHere    = "built here, so no registry has a newer one"
 	versionLabel = "org.opencontainers.image.version"
 )
 
 // fixture is a Checker with a real store, and an engine and registries of the test.
 type fixture struct {
 	*Checker
-	t      testing.TB
-	store  *store.Store
-	engine *engine
-	hub    *fake            // serves docker.io
-	others map[string]*fake // serve their host
-	order  []string
-	log    *strings.Builder
+	decisions *decision.Decisions
+	opt       options
+	t         testing.TB
+	store     *store.Store
+	engine    *engine
+	hub       *fake            // serves docker.io
+	others    map[string]*fake // serve their host
+	order     []string
+	log       *strings.Builder
+}
+
+// options are those of a Checker and of what it asks and hands over to.
+type options struct {
+	Options
+	Queries registryquery.Options
+	Decide  decision.Options
+	Store   decision.Store
 }
 
 // open makes a fixture. Its change functions see it before the Checker is made.
-func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
+func open(t testing.TB, change ...func(*fixture, *options)) *fixture {
 	t.Helper()
 	w := &fixture{
 		t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"},
@@ -69,24 +82,42 @@ func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
 	}
 	w.store = opened
 	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
-	opt := Options{
+	w.opt = options{
+		Options: Options{WatchFloating: true, Order: func() []string { return w.order }, Log: log, Now: time.Now},
 		Queries: registryquery.Options{
 			Registries: w, Cache: cached{opened}, Limits: registryquery.Limits{PerHost: 4, Total: 16},
 		},
-		Store: opened, WatchFloating: true,
-		Order: func() []string { return w.order }, Log: log, Now: time.Now,
+		Store: opened,
 	}
 	for _, c := range change {
-		c(w, &opt)
+		c(w, &w.opt)
 	}
-	w.Checker = New(opt)
+	w.restart()
 	return w
+}
+
+// restart makes the Checker anew, which knows what is stored.
+func (w *fixture) restart() {
+	w.Checker = assemble(w.opt)
+	w.decisions = w.Checker.opt.Decisions
+}
+
+// assemble makes a Checker with what it asks and hands over to.
+func assemble(opt options) *Checker {
+	var checker *Checker
+	opt.Decide.Store, opt.Decide.Log, opt.Decide.Now = opt.Store, opt.Log, opt.Now
+	opt.Decide.Link = func(c *sdk.Container) error { return checker.Link(c) }
+	decisions := decision.New(opt.Decide)
+	opt.Queries.Decisions, opt.Queries.Now = decisions, opt.Now
+	opt.Options.Queries, opt.Decisions, opt.Events = registryquery.New(opt.Queries), decisions, opt.Store
+	checker = New(opt.Options)
+	return checker
 }
 
 // spares has a new Checker ask for dates as well, as far as hosts have requests to spare.
 func (w *fixture) spares(limits func() []registry.Limit) {
 	w.opt.Queries.Spare = func(context.Context, string) []registry.Limit { return limits() }
-	w.Checker = New(w.opt)
+	w.restart()
 }
 
 // locked lets loggers of several goroutines share a builder.

@@ -75,7 +75,7 @@ func TestLinkOfImageKnowsOnlyTheImage(t *testing.T) {
 		"trusted":  {built("web", "nginx:1.25.0", template), label.ImageAll, "https://example.org/secret"},
 		"operator": {container("web", "nginx:1.25.0", template), "", "https://example.org/secret"},
 	} {
-		w := open(t, func(_ *fixture, o *Options) { o.Labels.Image = c.how })
+		w := open(t, func(_ *fixture, o *options) { o.Labels.Image = c.how })
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 		c.c.Labels["token"] = "secret"
 		w.engine.has(c.c)
@@ -94,7 +94,7 @@ func TestLinkOfImageKnowsOnlyTheImage(t *testing.T) {
 func TestImagesSayNothing(t *testing.T) {
 	for how, want := range map[string]string{label.ImageNone: "2.0.0 ", label.ImageAll: "1.26.0 smtp.main",
 		label.ImageDescriptive: "1.26.0 "} {
-		w := open(t, func(_ *fixture, o *Options) { o.Labels.Image = how })
+		w := open(t, func(_ *fixture, o *options) { o.Labels.Image = how })
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "2.0.0"}
 		w.engine.has(built("web", "nginx:1.25.0", "dogwatch.tag.include=^1", "dogwatch.trigger.include=smtp.main"))
 		w.run()
@@ -109,10 +109,10 @@ func TestImagesSayNothing(t *testing.T) {
 func TestProvenanceDecidesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &ruled{}
-		d.fixture = open(t, func(w *fixture, o *Options) {
-			o.Candidates = w.store.Candidates
-			o.Facts = func(sdk.Container) policy.Facts { return policy.Facts{MayUpdate: true} }
-			o.Rules = func(c sdk.Container) policy.Rules {
+		d.fixture = open(t, func(w *fixture, o *options) {
+			o.Decide.Candidates = w.store.Candidates
+			o.Decide.Facts = func(sdk.Container) policy.Facts { return policy.Facts{MayUpdate: true} }
+			o.Decide.Rules = func(c sdk.Container) policy.Rules {
 				if label.Of(c).Operator["dogwatch.update"] == "auto" {
 					return policy.Rules{Mode: setting(policy.Auto)}
 				}

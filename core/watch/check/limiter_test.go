@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -18,7 +19,7 @@ func TestQueueLimitsConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var underWay, most int
-		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits = registryquery.Limits{PerHost: 3, Total: 7} })
+		w := open(t, func(_ *fixture, opt *options) { opt.Queries.Limits = registryquery.Limits{PerHost: 3, Total: 7} })
 		defer w.store.Close()
 		slow := func(context.Context, string) error {
 			mu.Lock()
@@ -71,7 +72,7 @@ func limited(after time.Duration) error {
 // TestQueueRetriesAfterShortPause: all requests to the host wait, and then go on.
 func TestQueueRetriesAfterShortPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, opt *options) { opt.Queries.Limits.PerHost = 1 })
 		defer w.store.Close()
 		n := 0
 		w.hub.before = func(context.Context, string) error {
@@ -114,7 +115,7 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits.PerHost = 1 })
+				w := open(t, func(_ *fixture, opt *options) { opt.Queries.Limits.PerHost = 1 })
 				defer w.store.Close()
 				requests := 0
 				w.hub.before = func(context.Context, string) error {
@@ -145,7 +146,7 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 				until := began.Add(c.pause)
 				if c := w.get("id-c3"); c.Error != nil || c.Check.PostponedReason != "docker.io limits requests" ||
 					!c.Check.PostponedUntil.Equal(until) {
-					t.Errorf("a postponed container has %+v, error %q; want until %s", c.Check, message(c), until)
+					t.Errorf("a postponed container has %+v, error %q; want until %s", c.Check, decision.Problem(c), until)
 				}
 				contains(t, "explanation", w.Explain(t.Context(), w.get("id-c3")).Error,
 					"docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
@@ -183,7 +184,7 @@ func TestRateLimitWithoutRetryAfterIsNotRetried(t *testing.T) {
 // TestQueuedRequestSeesPause: a request that waits is not made once the host wants to be left alone.
 func TestQueuedRequestSeesPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, opt *Options) { opt.Queries.Limits = registryquery.Limits{PerHost: 4, Total: 1} })
+		w := open(t, func(_ *fixture, opt *options) { opt.Queries.Limits = registryquery.Limits{PerHost: 4, Total: 1} })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(time.Second)
@@ -224,11 +225,11 @@ func TestFailureBudgetOfHungRegistry(t *testing.T) {
 		if took := time.Since(began); took > time.Minute { // a second round may begin before the first has ended
 			t.Errorf("the run took %s", took)
 		}
-		contains(t, "error", message(w.get("id-c249")), "docker.io does not answer: not asked again before ")
+		contains(t, "error", decision.Problem(w.get("id-c249")), "docker.io does not answer: not asked again before ")
 		time.Sleep(time.Hour)
 		w.hub.before = nil
 		w.run()
-		contains(t, "error an hour later", message(w.get("id-c249")), "docker.io has no repository")
+		contains(t, "error an hour later", decision.Problem(w.get("id-c249")), "docker.io has no repository")
 	})
 }
 

@@ -21,6 +21,21 @@ func linkValue(c *sdk.Container, p containerLabels) (any, error) {
 	return template.Value(*c)
 }
 
+// Problems implements decision.Labels.
+func (p *containerLabels) Problems() []string { return p.wrong }
+
+// Diff implements decision.Labels.
+func (p *containerLabels) Diff(from, to string) string { return p.selector.Diff(from, to) }
+
+// Link implements decision.Labels.
+func (p *containerLabels) Link(c *sdk.Container) error { return link(c, *p) }
+
+// Link writes the links that the labels of a stored container ask for.
+func (c *Checker) Link(stored *sdk.Container) error {
+	labels := c.labelsOf(*stored, true)
+	return labels.Link(stored)
+}
+
 // link renders the links of the running tag, of the result and of the newest
 // version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
 func link(c *sdk.Container, p containerLabels) error {

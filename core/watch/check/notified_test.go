@@ -12,8 +12,8 @@ import (
 
 // withNotified makes a fixture in which another program notified users of some updates.
 func withNotified(t testing.TB, already ...update.Notified) *fixture {
-	return open(t, func(_ *fixture, opt *Options) {
-		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return already, nil }
+	return open(t, func(_ *fixture, opt *options) {
+		opt.Decide.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return already, nil }
 	})
 }
 
@@ -136,8 +136,8 @@ func TestImportedContainers(t *testing.T) {
 // makes up for it.
 func TestAlreadyNotifiedUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
-	w := open(t, func(_ *fixture, opt *Options) {
-		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return nil, broken }
+	w := open(t, func(_ *fixture, opt *options) {
+		opt.Decide.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return nil, broken }
 	})
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}

@@ -79,7 +79,7 @@ func (c *Checker) reached(ctx context.Context, watcher string, err error) {
 		return
 	}
 	e.At, e.Subject = now, watcher
-	stored := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}})
+	stored := c.opt.Events.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

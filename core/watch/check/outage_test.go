@@ -14,7 +14,7 @@ import (
 func outages(t *testing.T) (w *fixture, now *time.Time, reached *[]string) {
 	t.Helper()
 	clock, said := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), []string{}
-	w = open(t, func(_ *fixture, opt *Options) {
+	w = open(t, func(_ *fixture, opt *options) {
 		opt.Now = func() time.Time { return clock }
 		opt.Reached = func(watcher string, err error) {
 			if err == nil {

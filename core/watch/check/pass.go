@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -27,7 +28,7 @@ type pass struct {
 	report  *event.Check
 	// targets are the containers to check, in the order of the watcher.
 	targets  []*target
-	notified notified
+	notified decision.Notified
 	// counts are those of targets when the check ends.
 	counts tally.Counts
 	// outages are what several containers fail by and did not before, to log it once.
@@ -63,7 +64,7 @@ func (p *pass) runEvent(t event.Type) event.Event {
 }
 
 func (p *pass) run(ctx context.Context) error {
-	if err := p.opt.Store.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
+	if err := p.opt.Events.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
 		return fmt.Errorf("record its start: %w", err)
 	}
 	p.startListing()
@@ -76,7 +77,7 @@ func (p *pass) run(ctx context.Context) error {
 	if p.targets, err = p.reconcile(ctx, listed); err != nil {
 		return err
 	}
-	if p.notified, err = p.alreadyNotified(ctx); err != nil {
+	if p.notified, err = p.opt.Decisions.Notified(ctx); err != nil {
 		return err
 	}
 	return p.gather(ctx)
@@ -106,36 +107,29 @@ func (p *pass) rememberBroken(listed []sdk.Container) {
 
 // reconcile stores which containers there are and returns those to check.
 func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target, error) {
-	p.commitLock.Lock()
-	defer p.commitLock.Unlock()
-	stored, err := p.opt.Store.Containers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored containers: %w", err)
-	}
-	known, err := p.known(ctx)
+	var found discovery
+	err := p.opt.Decisions.Commit(ctx, func(stored []sdk.Container) event.Change {
+		found = p.discover(p.watcher, listed, stored)
+		p.stamp(found.change.Events)
+		return found.change
+	})
 	if err != nil {
 		return nil, err
 	}
-	found := p.discover(p.watcher, listed, stored)
-	if change := found.change; len(change.Put)+len(change.Remove) > 0 {
-		p.stamp(change.Events)
-		if err := p.moveCandidates(&change); err != nil {
-			return nil, err
-		}
-		if err := p.commit(ctx, change); err != nil {
-			return nil, fmt.Errorf("store the containers: %w", err)
-		}
-	}
 	if found.relabelled { // by other rules, whether or not its registry responds
-		if err := p.redecide(ctx); err != nil {
+		if err := p.opt.Decisions.Redecide(ctx); err != nil {
 			return nil, err
 		}
-	}
-	for _, s := range found.targets {
-		s.decideBy(known[event.Subject(s.Container)], p.rules(s.Container))
 	}
 	if len(p.only) > 0 {
-		return slices.DeleteFunc(found.targets, func(s *target) bool { return !slices.Contains(p.only, s.Container.ID) }), nil
+		found.targets = slices.DeleteFunc(found.targets, func(s *target) bool {
+			return !slices.Contains(p.only, s.Container.ID)
+		})
+	}
+	for _, s := range found.targets {
+		if err := p.decideBy(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	return found.targets, nil
 }
@@ -158,7 +152,8 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 		}
 		p.outages = append(p.outages, failure{name: name, cause: after.Error.Cause, err: after.Error.Message})
 	}
-	if problem := message(after); after.Check.Succeeded() && problem != "" && problem != message(s.Container) {
+	problem := decision.Problem(after)
+	if after.Check.Succeeded() && problem != "" && problem != decision.Problem(s.Container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
 	for _, warning := range s.Answer.Selection.Warnings {

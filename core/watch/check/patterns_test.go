@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -34,7 +35,7 @@ func TestCheckRefusesHugePattern(t *testing.T) {
 	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 50 || time.Since(start) > 5*time.Second {
 		t.Errorf("takes %d MB and %s", mb, time.Since(start))
 	}
-	contains(t, "error", message(w.get("id-bad1")), "label wud.tag.exclude: ", "repeat less")
+	contains(t, "error", decision.Problem(w.get("id-bad1")), "label wud.tag.exclude: ", "repeat less")
 	contains(t, "explanation", why.Error, "label wud.tag.include: ", "repeat less")
 	if good := w.get("id-good"); good.Error != nil || !good.UpdateAvailable {
 		t.Errorf("the other container: %+v", good)

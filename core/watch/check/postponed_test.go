@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -43,8 +44,8 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 		for id, was := range before {
 			was.Check.PostponedUntil, was.Check.PostponedReason = until, "docker.io limits requests"
 			now := w.get(id)
-			if now.Check != was.Check || message(now) != message(was) || now.UpdateAvailable != was.UpdateAvailable ||
-				now.UpdateKind != was.UpdateKind {
+			if now.Check != was.Check || decision.Problem(now) != decision.Problem(was) ||
+				now.UpdateAvailable != was.UpdateAvailable || now.UpdateKind != was.UpdateKind {
 				t.Errorf("%s is now\n%+v, was\n%+v", id, now, was)
 			}
 			if !reflect.DeepEqual(now.Result, was.Result) {
@@ -52,7 +53,7 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 			}
 		}
 		if c := w.get("id-new"); c.Check.State != sdk.CheckNever || c.Check.PostponedUntil != until || c.Error != nil {
-			t.Errorf("a new container has %+v, %q", c.Check, message(c))
+			t.Errorf("a new container has %+v, %q", c.Check, decision.Problem(c))
 		}
 		events, last := w.events(last)
 		equal(t, "events", events, []string{
@@ -103,7 +104,7 @@ func (w *fixture) aspects(t *testing.T) (n int) {
 // more has, too.
 func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *fixture, o *Options) { o.Queries.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, o *options) { o.Queries.Limits.PerHost = 1 })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(failureBudget)
@@ -113,6 +114,6 @@ func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 		if report := w.run(); report.Failed != 2 || report.Postponed != 0 {
 			t.Errorf("report %+v", report)
 		}
-		contains(t, "error", message(w.get("id-b")), "docker.io does not answer: not asked again before ")
+		contains(t, "error", decision.Problem(w.get("id-b")), "docker.io does not answer: not asked again before ")
 	})
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // knowing makes a checker with the rules of the images of presets, under a mode for all.
-func knowing(mode policy.Mode) func(*fixture, *Options) {
+func knowing(mode policy.Mode) func(*fixture, *options) {
 	var presets preset.Presets
-	return func(_ *fixture, opt *Options) {
-		opt.Facts = func(sdk.Container) policy.Facts { return policy.Facts{MayUpdate: true} }
-		opt.Rules = func(c sdk.Container) policy.Rules {
+	return func(_ *fixture, opt *options) {
+		opt.Decide.Facts = func(sdk.Container) policy.Facts { return policy.Facts{MayUpdate: true} }
+		opt.Decide.Rules = func(c sdk.Container) policy.Rules {
 			r := policy.Rules{Mode: policy.Setting[policy.Mode]{Value: mode, Source: "policy.update"}}
 			if r.Preset = presets.Of(c.Image.Registry.Host, c.Image.Name); r.Preset != nil {
 				r.Major = policy.Setting[policy.Mode]{Value: policy.Approve, Source: r.Preset.Source()}

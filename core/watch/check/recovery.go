@@ -5,20 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/sdk"
-)
-
-const (
-	recoveryPage = 200
-	// recoveryPages bounds how much of a long log is read at start.
-	recoveryPages = 50
 )
 
 // EventLog is what Recover reads of the event log.
 type EventLog interface {
-	// EventsBefore returns up to limit events with ids below before, the newest first; 0 means the end of the log.
-	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
+	decision.EventLog
 	// Outages returns the last event of each watcher that says whether its engine can be reached.
 	Outages(ctx context.Context) ([]event.Event, error)
 }
@@ -28,46 +21,7 @@ type EventLog interface {
 // engines. It is called before the first check. What cannot be read is in the
 // error and is not recovered; the rest is.
 func (c *Checker) Recover(ctx context.Context, log EventLog, watchers []string) error {
-	return errors.Join(c.recoverBacklog(ctx, log, watchers), c.recoverOutages(ctx, log))
-}
-
-// recoverBacklog reads the event log backwards for updates that were found after
-// the last check of the whole watcher was stored to its end: by checks of single
-// containers, or by a whole one during which the process ended.
-func (c *Checker) recoverBacklog(ctx context.Context, log EventLog, watchers []string) error {
-	open := map[string]bool{}
-	for _, w := range watchers {
-		open[w] = true
-	}
-	var before int64
-	for range recoveryPages {
-		page, err := log.EventsBefore(ctx, before, recoveryPage)
-		if err != nil {
-			return fmt.Errorf("read which updates no batch has reported: %w", err)
-		}
-		for _, e := range page {
-			before = e.ID
-			switch {
-			case e.Type == event.UpdateFound && e.Container != nil && open[e.Container.Watcher]:
-				c.addToBacklog(*e.Container)
-			case e.Type == event.CheckFinished && e.Check != nil && !e.Check.Single:
-				delete(open, e.Check.Watcher)
-			}
-		}
-		if len(open) == 0 || len(page) < recoveryPage {
-			return nil
-		}
-	}
-	return nil
-}
-
-// addToBacklog makes the next whole check of a container's watcher report the
-// update of the container, as if this process had found it outside of a whole check.
-func (c *Checker) addToBacklog(found sdk.Container) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := c.state(found.Watcher)
-	w.backlog = w.backlog.with(backlog{found.ID: found.Name})
+	return errors.Join(c.opt.Decisions.Recover(ctx, log, watchers), c.recoverOutages(ctx, log))
 }
 
 // recoverOutages goes on from the outages that an earlier process reported.

@@ -87,15 +87,15 @@ type dating struct {
 }
 
 // date runs a test with a Dater.
-func date(t *testing.T, test func(d *dating), change ...func(*fixture, *Options)) {
+func date(t *testing.T, test func(d *dating), change ...func(*fixture, *options)) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dating{said: map[string][]registry.Limit{}}
-		change = append(change, func(_ *fixture, o *Options) {
+		change = append(change, func(_ *fixture, o *options) {
 			o.Queries.Spare = func(_ context.Context, id string) []registry.Limit { return d.said[id] }
 		})
 		d.fixture = open(t, change...)
 		defer d.store.Close()
-		d.Dater = registryquery.NewDater(d.Queries(), d.Checker, d.Checker.log)
+		d.Dater = registryquery.NewDater(d.Checker.opt.Queries, d.decisions, d.opt.Log)
 		ctx, stop := context.WithCancel(context.Background())
 		var wait sync.WaitGroup
 		wait.Go(func() {

@@ -18,7 +18,7 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const allowed, repositories = 4, 10
 		began := time.Now()
-		w := open(t, func(_ *fixture, o *Options) {
+		w := open(t, func(_ *fixture, o *options) {
 			o.Queries.Limits.PerHost = 1
 			o.Queries.Reports = func(_ context.Context, id string) []registry.Limit {
 				if id != "hub.public" {
@@ -71,7 +71,7 @@ func TestRequestsCountAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := map[string]budget.Allowance{"docker.io": {Requests: 4, Per: 6 * time.Hour}}
 		var kept []budget.Saved
-		process := func(w *fixture, o *Options) {
+		process := func(w *fixture, o *options) {
 			o.Queries.Budget = budget.NewBook(allowed, time.Now)
 			o.Queries.Budget.Load(kept)
 			o.SaveRequests = func(_ context.Context, all []budget.Saved) error { kept = all; return nil }

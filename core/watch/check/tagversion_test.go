@@ -98,9 +98,6 @@ func TestVersionOfTagThatRuns(t *testing.T) {
 // TestVersionHoldsUpdate: a threshold counts once the step is known.
 func TestVersionHoldsUpdate(t *testing.T) {
 	date(t, func(d *dating) {
-		d.opt.Rules = func(sdk.Container) policy.Rules {
-			return policy.Rules{Threshold: policy.Setting[string]{Value: "patch", Source: "a test"}}
-		}
 		d.rebuild()
 		if c := d.get("id-web"); c.Decision.State != sdk.StateOffered {
 			t.Fatalf("while its step is unknown, it is %+v", c.Decision)
@@ -112,6 +109,10 @@ func TestVersionHoldsUpdate(t *testing.T) {
 		d.check()
 		if c := d.get("id-web"); c.Decision.State != sdk.StateHeld || versionsOf(c) != "1.27.2 1.28.0 minor" {
 			t.Errorf("after a check it is %+v, %s", c.Decision, versionsOf(c))
+		}
+	}, func(_ *fixture, o *options) {
+		o.Decide.Rules = func(sdk.Container) policy.Rules {
+			return policy.Rules{Threshold: policy.Setting[string]{Value: "patch", Source: "a test"}}
 		}
 	})
 }

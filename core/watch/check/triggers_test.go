@@ -11,7 +11,7 @@ import (
 // TestLabelsOfUnknownTriggersAreLogged: once, with what was probably meant; none where the triggers are not known.
 func TestLabelsOfUnknownTriggersAreLogged(t *testing.T) {
 	for _, known := range []func() []string{nil, func() []string { return []string{"smtp.main", "ntfy.phone"} }} {
-		w := open(t, func(_ *fixture, o *Options) { o.Triggers = known })
+		w := open(t, func(_ *fixture, o *options) { o.Triggers = known })
 		w.hub.tags["library/nginx"] = []string{"1.25.0"}
 		c := container("web", "nginx:1.25.0")
 		c.Labels = map[string]string{"dogwatch.trigger.include": "smtp.mian:minor, ntfy.phone"}

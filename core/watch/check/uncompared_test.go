@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -57,7 +58,7 @@ func TestLoadedImageIsCompared(t *testing.T) {
 		if n := read(); n != c.manifests {
 			t.Errorf("%s: %d manifests read, want %d", c.about, n, c.manifests)
 		}
-		w.Checker = New(w.opt) // another process knows it, too
+		w.restart() // another process knows it, too
 		w.run()
 		if n := read(); n != 0 {
 			t.Errorf("%s: the next check reads %d manifests", c.about, n)
@@ -141,8 +142,8 @@ func TestNothingComparedIsUnknown(t *testing.T) {
 		got := w.get("id-web")
 		if got.Check.State != c.state || got.UpdateAvailable || (got.Error != nil) != (c.state == sdk.CheckFailed) ||
 			(got.Check.Reason != "") != (c.state == sdk.CheckUnknown) ||
-			report.Failed != len(message(got))/max(len(message(got)), 1) {
-			t.Errorf("%s: %+v, error %q, %d failed", c.about, got.Check, message(got), report.Failed)
+			report.Failed != len(decision.Problem(got))/max(len(decision.Problem(got)), 1) {
+			t.Errorf("%s: %+v, error %q, %d failed", c.about, got.Check, decision.Problem(got), report.Failed)
 		}
 		contains(t, c.about, got.Check.Reason, c.says)
 		if why := strings.Join(w.Explain(t.Context(), got).Summary, " "); c.says != "" {
@@ -179,7 +180,7 @@ func TestBuiltImageIsNotAskedFor(t *testing.T) {
 			got := w.get(id)
 			if got.Check.State != sdk.CheckUnknown || got.Check.Reason != builtHere || got.Error != nil ||
 				got.UpdateAvailable {
-				t.Errorf("%s: %+v, %q", image, got.Check, message(got))
+				t.Errorf("%s: %+v, %q", image, got.Check, decision.Problem(got))
 			}
 			if candidate.Unversioned(&got) != nil {
 				t.Errorf("%s: its version is looked for", image)

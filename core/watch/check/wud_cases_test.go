@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -142,9 +143,9 @@ func TestWorkedCases(t *testing.T) {
 				if got.Check.State != sdk.CheckFailed || got.Result != nil {
 					t.Errorf("state %+v, result %+v", got.Check, got.Result)
 				}
-				contains(t, "error", message(got), c.err)
+				contains(t, "error", decision.Problem(got), c.err)
 			} else if got.Result == nil || withoutLevels(*got.Result) != c.result || got.Error != nil {
-				t.Errorf("result %+v, want %+v (%s)", got.Result, c.result, message(got))
+				t.Errorf("result %+v, want %+v (%s)", got.Result, c.result, decision.Problem(got))
 			}
 			if got.UpdateKind != c.kind || got.UpdateAvailable != (c.kind != none) || got.Image.Digest.Watch != c.watch {
 				t.Errorf("kind %+v, want %+v; digest watched %t; differs from WUD by %q", got.UpdateKind, c.kind,
@@ -165,9 +166,9 @@ func agrees(t *testing.T, w *fixture, stored sdk.Container) {
 	t.Helper()
 	why := w.Explain(context.Background(), stored)
 	if why.UpdateAvailable != stored.UpdateAvailable || why.UpdateKind != stored.UpdateKind ||
-		why.Error != message(stored) {
+		why.Error != decision.Problem(stored) {
 		t.Errorf("explained as %t %+v %q, stored as %t %+v %q", why.UpdateAvailable, why.UpdateKind, why.Error,
-			stored.UpdateAvailable, stored.UpdateKind, message(stored))
+			stored.UpdateAvailable, stored.UpdateKind, decision.Problem(stored))
 	}
 	if (why.Result == nil) != (stored.Result == nil) || !reflect.DeepEqual(why.Result, stored.Result) {
 		t.Errorf("explained as %+v, stored as %+v", why.Result, stored.Result)

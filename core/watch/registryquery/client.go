@@ -122,3 +122,6 @@ func (cl *Client) Pull(ctx context.Context, host string, request func(context.Co
 
 // Budget counts the requests to each host.
 func (cl *Client) Budget() *budget.Book { return cl.opt.Budget }
+
+// For returns the registry that serves a host, if there is one.
+func (cl *Client) For(host string) (Match, bool) { return cl.opt.Registries.For(host) }

@@ -1,4 +1,4 @@
-package check
+package decision
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 
 // Dated stores the date of a release with every container that is offered it.
 // Its event is a change that means nothing to triggers.
-func (c *Checker) Dated(ctx context.Context, r candidate.Release, created sdk.Time) error {
-	c.commitLock.Lock()
-	defer c.commitLock.Unlock()
-	stored, err := c.opt.Store.Containers(ctx)
+func (d *Decisions) Dated(ctx context.Context, r candidate.Release, created sdk.Time) error {
+	d.commitLock.Lock()
+	defer d.commitLock.Unlock()
+	stored, err := d.opt.Store.Containers(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,35 +29,35 @@ func (c *Checker) Dated(ctx context.Context, r candidate.Release, created sdk.Ti
 		have.Result.Created = created
 		change.Put = append(change.Put, *have)
 		change.Events = append(change.Events, event.Event{
-			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			At: d.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
 			Payload: event.Payload{Container: have, Aspect: event.Released},
 		})
 	}
 	if len(change.Put) == 0 {
 		return nil
 	}
-	return c.opt.Store.Commit(ctx, change)
+	return d.opt.Store.Commit(ctx, change)
 }
 
 // Versioned stores the version of an image with every container that runs it or is offered
 // it behind the tag that it runs, and decides again about updates whose step is known by that.
-func (c *Checker) Versioned(ctx context.Context, r candidate.Release, version string) error {
-	steps, err := c.storeVersion(ctx, r, version)
+func (d *Decisions) Versioned(ctx context.Context, r candidate.Release, version string) error {
+	steps, err := d.storeVersion(ctx, r, version)
 	if err != nil || !steps {
 		return err
 	}
-	return c.Redecide(ctx)
+	return d.Redecide(ctx)
 }
 
 // storeVersion is Versioned but for the decisions. steps is whether an update has a step by now.
-func (c *Checker) storeVersion(ctx context.Context, r candidate.Release, version string) (steps bool, err error) {
-	c.commitLock.Lock()
-	defer c.commitLock.Unlock()
-	stored, err := c.opt.Store.Containers(ctx)
+func (d *Decisions) storeVersion(ctx context.Context, r candidate.Release, version string) (steps bool, err error) {
+	d.commitLock.Lock()
+	defer d.commitLock.Unlock()
+	stored, err := d.opt.Store.Containers(ctx)
 	if err != nil {
 		return false, err
 	}
-	known, err := c.known(ctx)
+	known, err := d.known(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -83,12 +83,12 @@ func (c *Checker) storeVersion(ctx context.Context, r candidate.Release, version
 			continue
 		}
 		e := event.Event{
-			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
+			At: d.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
 			Payload: event.Payload{Container: have, Aspect: event.Released},
 		}
 		if tally.Rebuilt(have) {
 			have.UpdateKind.SemverDiff = candidate.Diff(have.Image.Version, have.Result.Version)
-			if err := c.remember(&change, e.Subject, measured(known[e.Subject], have)); err != nil {
+			if err := d.remember(&change, e.Subject, measured(known[e.Subject], have)); err != nil {
 				return false, err
 			}
 		}
@@ -101,15 +101,15 @@ func (c *Checker) storeVersion(ctx context.Context, r candidate.Release, version
 	if len(change.Put) == 0 {
 		return false, nil
 	}
-	return steps, c.commit(ctx, change)
+	return steps, d.commit(ctx, change)
 }
 
 // measured returns what was found of a container with the version and the step of its new digest.
 func measured(found policy.Found, c *sdk.Container) policy.Found {
 	found.Candidates = slices.Clone(found.Candidates)
 	for i := range found.Candidates {
-		if of := &found.Candidates[i]; of.Kind == sdk.KindDigest && of.Digest == c.Result.Digest {
-			of.Version, of.Diff = c.Result.Version, c.UpdateKind.SemverDiff
+		if k := &found.Candidates[i]; k.Kind == sdk.KindDigest && k.Digest == c.Result.Digest {
+			k.Version, k.Diff = c.Result.Version, c.UpdateKind.SemverDiff
 		}
 	}
 	return found

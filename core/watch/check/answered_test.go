@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -28,16 +32,13 @@ func running(image string, labels ...string) (sdk.Container, containerLabels) {
 	return c, p
 }
 
-// linked is withResponse with the links of what it found.
-func linked(c sdk.Container, p containerLabels, r candidate.Answer, at sdk.Time) sdk.Container {
-	c = withResponse(c, p, r, at)
-	if err := link(&c, p); err != nil {
-		complain(&c, err.Error())
-	}
-	return c
+// answered returns a container as a check stores it with an answer.
+func answered(c sdk.Container, p containerLabels, a candidate.Answer, at sdk.Time) sdk.Container {
+	return decision.New(decision.Options{Log: hclog.NewNullLogger()}).Judge(
+		decision.Answered{Container: c, Answer: a, Labels: &p}, policy.Found{}, at.Time)
 }
 
-func TestWithResponse(t *testing.T) {
+func TestResultOfAnAnswer(t *testing.T) {
 	newer := func(newest string) candidate.Answer {
 		return candidate.Answer{Selection: tag.Selection{Tag: newest, Newer: true, Kept: 1}}
 	}
@@ -81,7 +82,7 @@ func TestWithResponse(t *testing.T) {
 		before, p := running(c.image, c.labels...)
 		before.Error = &sdk.ContainerError{Message: "of the last check"}
 		before.Image.Digest.Value = "of the last check"
-		got := withResponse(before, p, c.response, noon)
+		got := answered(before, p, c.response, noon)
 		if got.Check != (sdk.CheckState{State: sdk.CheckOK, At: noon}) || got.Error != nil {
 			t.Errorf("%s: state %+v, error %v", c.about, got.Check, got.Error)
 		}
@@ -96,21 +97,22 @@ func TestWithResponse(t *testing.T) {
 // TestResultOfAFailedCheck: the last good one is kept, and never looks like "up to date".
 func TestResultOfAFailedCheck(t *testing.T) {
 	c, p := running("nginx:1.25.0", "dogwatch.link.template=https://r/${original}", "dogwatch.watch.digest=perhaps")
-	good := withResponse(c, p, candidate.Answer{Selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
+	newer := candidate.Answer{Selection: tag.Selection{Tag: "1.26.0", Newer: true}}
+	good := answered(c, p, newer, noon)
 	later := sdk.TimeOf(noon.Add(time.Hour))
-	bad := withResponse(good, p, candidate.Answer{Err: errors.New("registry is down")}, later)
+	bad := answered(good, p, candidate.Answer{Err: errors.New("registry is down")}, later)
 	if bad.Check != (sdk.CheckState{State: sdk.CheckFailed, At: later}) {
 		t.Errorf("state %+v", bad.Check)
 	}
 	if !bad.UpdateAvailable || bad.Result != good.Result || bad.UpdateKind != good.UpdateKind || bad.Link != good.Link {
 		t.Errorf("the failed check changed the result: %+v", bad)
 	}
-	contains(t, "error", message(bad), "registry is down; label dogwatch.watch.digest: ")
-	again := withResponse(bad, p, candidate.Answer{Selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
-	if _, changed := transition(good, again); changed {
+	contains(t, "error", decision.Problem(bad), "registry is down; label dogwatch.watch.digest: ")
+	again := answered(bad, p, newer, later)
+	if *again.Result != *good.Result || again.UpdateKind != good.UpdateKind || again.Link != good.Link {
 		t.Error("the same result after a failure counts as another one")
 	}
-	first := withResponse(c, p, candidate.Answer{Err: errors.New("registry is down")}, noon)
+	first := answered(c, p, candidate.Answer{Err: errors.New("registry is down")}, noon)
 	if first.Result != nil || first.UpdateAvailable || first.Check.State != sdk.CheckFailed {
 		t.Errorf("a first check that failed has a result: %+v", first)
 	}
@@ -134,14 +136,14 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
 		same := &candidate.Digest{Remote: digest("1"), Same: true}
-		got := linked(before, p, candidate.Answer{Selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, Digest: same},
-			noon)
+		newest := tag.Selection{Tag: c.newest, Newer: c.newest != ""}
+		got := answered(before, p, candidate.Answer{Selection: newest, Digest: same}, noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
 		}
-		contains(t, c.template, message(got), c.err)
+		contains(t, c.template, decision.Problem(got), c.err)
 		if c.err == "" && got.Error != nil {
-			t.Errorf("%s: %s", c.template, message(got))
+			t.Errorf("%s: %s", c.template, decision.Problem(got))
 		}
 		if got.Check.State != sdk.CheckOK || got.UpdateAvailable != (c.newest != "") {
 			t.Errorf("%s: a link changed the result: %+v", c.template, got)
@@ -149,6 +151,6 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	}
 	// A wrong template joins what else is wrong.
 	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
-	contains(t, "error", message(linked(before, p, candidate.Answer{}, noon)), "label dogwatch.watch.digest: ",
+	contains(t, "error", decision.Problem(answered(before, p, candidate.Answer{}, noon)), "label dogwatch.watch.digest: ",
 		"; label dogwatch.link.template: ")
 }

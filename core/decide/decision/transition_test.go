@@ -1,4 +1,4 @@
-package check
+package decision
 
 import (
 	"errors"
@@ -12,14 +12,31 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+
+// unchecked is a container that runs a version of nginx and was never checked.
+func unchecked(tag string) (c sdk.Container) {
+	c.ID, c.Name, c.Watcher = "id-web", "web", "local"
+	c.Image.Registry.Host, c.Image.Name, c.Image.Tag = "docker.io", "library/nginx", sdk.Tag{Value: tag, Semver: true}
+	c.UpdateKind.Kind, c.Check.State = sdk.KindUnknown, sdk.CheckNever
+	return c
+}
+
+// unlabelled are the labels of a container that has none.
+type unlabelled struct{}
+
+func (unlabelled) Problems() []string          { return nil }
+func (unlabelled) Diff(from, to string) string { return new(tag.Selector).Diff(from, to) }
+func (unlabelled) Link(*sdk.Container) error   { return nil }
+
 func TestTransition(t *testing.T) {
-	never, p := running("nginx:1.25.0")
-	ok := withResponse(never, p, candidate.Answer{}, noon)
+	never, p := unchecked("1.25.0"), unlabelled{}
+	ok := withAnswer(never, p, candidate.Answer{}, noon)
 	offer := func(tag_ string) sdk.Container {
-		return withResponse(never, p, candidate.Answer{Selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
+		return withAnswer(never, p, candidate.Answer{Selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
 	}
 	failed := func(c sdk.Container, why string) sdk.Container {
-		return withResponse(c, p, candidate.Answer{Err: errors.New(why)}, noon)
+		return withAnswer(c, p, candidate.Answer{Err: errors.New(why)}, noon)
 	}
 	measured := offer("1.26.0")
 	measured.UpdateKind.SemverDiff = sdk.DiffMajor
@@ -66,7 +83,7 @@ func TestRebuiltTagHasItsStep(t *testing.T) {
 			},
 		}
 		r := candidate.Answer{Digest: &candidate.Digest{Remote: "sha256:new", Version: test.offered}}
-		after := withResponse(c, containerLabels{}, r, sdk.Time{})
+		after := withAnswer(c, unlabelled{}, r, sdk.Time{})
 		found := candidate.Search{}.Candidates(after.Image, r, policy.Found{}, time.Time{})
 		offer(&after, found.Candidates[0], found.From)
 		if after.UpdateKind.Kind != sdk.KindDigest || after.UpdateKind.SemverDiff != test.want ||

@@ -13,9 +13,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
-// running is a Loop with a clock that a test can set.
+// running is a loop with a clock that a test can set.
 type running struct {
-	*Loop
+	*loop
 	mu      sync.Mutex // guards what follows
 	bus     event.Bus
 	next    time.Time // what decisions name, until they are made
@@ -27,7 +27,7 @@ type running struct {
 	stop    context.CancelFunc
 }
 
-// begin starts a Loop in a bubble.
+// begin starts a loop in a bubble.
 func begin(t *testing.T, next, later time.Duration) *running {
 	r := &running{start: time.Now()}
 	if next > 0 {
@@ -36,8 +36,8 @@ func begin(t *testing.T, next, later time.Duration) *running {
 	if later > 0 {
 		r.later = r.start.Add(later)
 	}
-	r.Loop = New(Options{
-		Redecide: func(context.Context) error {
+	r.loop = &loop{
+		redecide: func(context.Context) error {
 			now := r.now()
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -47,11 +47,11 @@ func begin(t *testing.T, next, later time.Duration) *running {
 			}
 			return r.err
 		},
-		Next: r.first, Bus: &r.bus, Log: hclog.NewNullLogger(), Now: r.now,
-	})
+		next: r.first, bus: &r.bus, wake: make(chan struct{}, 1), log: hclog.NewNullLogger(), now: r.now,
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
+	go func() { ended <- r.run(ctx) }()
 	r.stop = func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -120,7 +120,7 @@ func TestLoopNoticesWhatChanges(t *testing.T) {
 		r.expect(t, "a commit alone decides nothing", 0)
 		time.Sleep(2 * time.Hour)
 		r.expect(t, "an earlier time", 0, 11*time.Hour)
-		r.Wake()
+		r.signal()
 		r.expect(t, "a choice", 0, 11*time.Hour, 12*time.Hour)
 	})
 }
@@ -144,7 +144,7 @@ func TestLoopRetriesAfterAWakeUp(t *testing.T) {
 		defer r.stop()
 		time.Sleep(time.Hour)
 		r.set(func() { r.err = errors.New("disk full") })
-		r.Wake()
+		r.signal()
 		r.bus.Wake()
 		time.Sleep(90 * time.Second)
 		r.set(func() { r.err, r.next = nil, r.start.Add(20*time.Hour) })

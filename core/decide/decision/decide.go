@@ -1,4 +1,4 @@
-package check
+package decision
 
 import (
 	"cmp"
@@ -6,103 +6,62 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// decision is what became of an update, and what it was decided by.
-type decision struct {
-	policy.Decision
-	rules policy.Rules
+// judged is a container with what was decided about its update.
+type judged struct {
+	container sdk.Container
+	// found is what was found for it, with the time at which the update was offered first.
+	found policy.Found
+	// offeredBefore is whether the update was offered before, perhaps until it gave way to another
+	// one that was not snoozed or skipped.
+	offeredBefore bool
 }
 
-// decide asks the policy about the update of a container.
-func (c *Checker) decide(of *sdk.Container, found policy.Found, now time.Time) decision {
-	d := decision{rules: c.rules(*of)}
-	d.Decision = c.Decide(of, d.rules, found, now)
-	return d
+// judge decides about the update of a container and returns it without links. before is the container as it was: an
+// update that was offered stays so since then.
+func (d *Decisions) judge(before, after sdk.Container, found policy.Found, now time.Time) judged {
+	rules := d.Rules(after)
+	return withDecision(before, after, found, rules, d.Decide(&after, rules, found, now), now)
 }
 
-// Decide implements registryquery.Decisions.
-func (c *Checker) Decide(of *sdk.Container, rules policy.Rules, found policy.Found, now time.Time) policy.Decision {
-	if len(found.Candidates) == 0 {
-		return policy.Decision{Target: -1}
-	}
-	name := event.Subject(*of)
-	var facts policy.Facts
-	if c.opt.Facts != nil {
-		facts = c.opt.Facts(*of)
-	}
-	var choices []policy.Choice
-	if c.opt.Choices != nil {
-		choices = c.opt.Choices(name)
-	}
-	return policy.Decide(policy.Update{Subject: name, Candidates: found.Candidates}, rules, facts, choices, now)
-}
-
-// Chosen implements registryquery.Decisions.
-func (c *Checker) Chosen(subject string) bool {
-	return c.opt.Choices != nil && len(c.opt.Choices(subject)) > 0
-}
-
-// rules returns the rules of a container.
-func (c *Checker) rules(of sdk.Container) policy.Rules {
-	if c.opt.Rules == nil {
-		return policy.Rules{}
-	}
-	return c.opt.Rules(of)
-}
-
-// decided returns a checked container with its decision, and with its links, and what
-// withDecision returns. before is the container as it was: an update that was offered stays so since then.
-func (c *Checker) decided(
-	before, after sdk.Container, p containerLabels, found policy.Found, now time.Time,
-) (sdk.Container, policy.Found, bool) {
-	after, found, again := withDecision(before, after, found, c.decide(&after, found, now), now)
-	if err := link(&after, p); err != nil {
-		complain(&after, err.Error())
-	}
-	return after, found, again
-}
-
-// withDecision returns a container with what was decided about its update, without links;
-// what was found, with the time at which that update was offered first; and whether it was
-// offered before, perhaps until it gave way to another one that was not snoozed or skipped.
+// withDecision returns a container with a decision about its update, without links.
 func withDecision(
-	before, c sdk.Container, found policy.Found, d decision, now time.Time,
-) (decided sdk.Container, offered policy.Found, again bool) {
-	c = detached(c)
+	before, c sdk.Container, found policy.Found, rules policy.Rules, made policy.Decision, now time.Time,
+) judged {
+	c = Detached(c)
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
-	if c.Decision = nil; d.Target < 0 {
-		return c, found, false
+	if c.Decision = nil; made.Target < 0 {
+		return judged{container: c, found: found}
 	}
-	offer(&c, found.Candidates[d.Target], found.From)
+	offer(&c, found.Candidates[made.Target], found.From)
 	c.Result.Levels = levels(found.Candidates)
-	made := sdk.Decision{State: string(d.State), Until: sdk.TimeOf(d.Next)}
-	for _, r := range d.Reasons {
-		made.Reasons = append(made.Reasons, sdk.Reason{
+	decided := sdk.Decision{State: string(made.State), Until: sdk.TimeOf(made.Next)}
+	for _, r := range made.Reasons {
+		decided.Reasons = append(decided.Reasons, sdk.Reason{
 			Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until),
 		})
 		switch {
-		case r.Code == policy.ReasonSnoozed && d.State == policy.Held:
+		case r.Code == policy.ReasonSnoozed && made.State == policy.Held:
 			c.IsSnoozed, c.SnoozedUntil = true, sdk.TimeOf(r.Until)
-		case r.Code == policy.ReasonMinAge && d.State == policy.Held:
+		case r.Code == policy.ReasonMinAge && made.State == policy.Held:
 			c.IsCoolingDown, c.CoolingDownUntil = true, sdk.TimeOf(r.Until)
 		}
 	}
-	if age := d.rules.MinAge.Value; age > 0 {
+	if age := rules.MinAge.Value; age > 0 {
 		c.Delay = policy.FormatAge(age)
 	}
-	c.Decision = &made
-	if at := found.Candidates[d.Target].OfferedAt; !at.IsZero() {
-		made.OfferedAt = sdk.TimeOf(at)
-		return c, found, true
+	c.Decision = &decided
+	if earlier := found.Candidates[made.Target].OfferedAt; !earlier.IsZero() {
+		decided.OfferedAt = sdk.TimeOf(earlier)
+		return judged{container: c, found: found, offeredBefore: true}
 	}
-	if made.OfferedAt = offeredAt(&before, &c, now); !made.OfferedAt.IsZero() {
-		found, _ = found.Offer(d.Target, made.OfferedAt.Time)
+	if decided.OfferedAt = offeredAt(&before, &c, now); !decided.OfferedAt.IsZero() {
+		found, _ = found.Offer(made.Target, decided.OfferedAt.Time)
 	}
-	return c, found, false
+	return judged{container: c, found: found}
 }
 
 // offeredAt returns when the update of a container was offered first, zero if it never
@@ -116,14 +75,14 @@ func offeredAt(before, after *sdk.Container, now time.Time) sdk.Time {
 			return was.OfferedAt
 		}
 	}
-	if !isOffered(after) {
+	if !Offered(after) {
 		return sdk.Time{}
 	}
 	return sdk.TimeOf(now)
 }
 
-// isOffered reports whether triggers are notified of the update of a container.
-func isOffered(c *sdk.Container) bool {
+// Offered reports whether triggers are notified of the update of a container.
+func Offered(c *sdk.Container) bool {
 	return c.UpdateAvailable && (c.Decision == nil || c.Decision.State != sdk.StateHeld)
 }
 

@@ -1,36 +1,42 @@
-package check
+package decision
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// withResponse returns the container as it is after a check, with the newest version as its
-// update and without links; see decided. A failed check keeps
+// postponed is the error of a request that waits for the end of a pause which its host asked for.
+type postponed interface {
+	error
+	Postponed() (reason string, until time.Time)
+}
+
+// withAnswer returns the container as it is after a check, with the newest version as its
+// update and without links; see judge. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
-func withResponse(c sdk.Container, p containerLabels, r candidate.Answer, at sdk.Time) sdk.Container {
-	var pause *registryquery.PostponedError
+func withAnswer(c sdk.Container, labels Labels, r candidate.Answer, at sdk.Time) sdk.Container {
+	var pause postponed
 	if errors.As(r.Err, &pause) {
-		return postpone(c, p, pause)
+		return postpone(c, labels, pause)
 	}
-	c = detached(c)
+	c = Detached(c)
 	c.Error = nil
 	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
 	if r.Err != nil {
 		c.Check.State = sdk.CheckFailed
 		complain(&c, r.Err.Error())
-		complain(&c, p.wrong...)
+		complain(&c, labels.Problems()...)
 		c.Error.Cause = causeOf(c.Image.Registry.Host, r.Err)
 		return c
 	}
-	complain(&c, p.wrong...)
+	complain(&c, labels.Problems()...)
 	img := c.Watched()
 	before, result := c.Result, sdk.Result{Tag: img.Tag.Value}
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
@@ -55,12 +61,12 @@ func withResponse(c sdk.Container, p containerLabels, r candidate.Answer, at sdk
 	if r.Selection.Newer {
 		result.Tag, result.Version = r.Selection.Tag, ""
 		if before != nil && before.Tag == result.Tag {
-			result.Created = before.Created // which checks do not fetch; see Dater
+			result.Created = before.Created // which checks do not fetch; see registryquery.Dater
 		}
 		c.UpdateAvailable = true
 		c.UpdateKind = sdk.UpdateKind{
 			Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: result.Tag,
-			SemverDiff: p.selector.Diff(img.Tag.Value, result.Tag),
+			SemverDiff: labels.Diff(img.Tag.Value, result.Tag),
 		}
 	}
 	c.Result, c.Skipped = &result, r.Skipped
@@ -69,12 +75,13 @@ func withResponse(c sdk.Container, p containerLabels, r candidate.Answer, at sdk
 
 // postpone returns the container as it was: a registry that asks for a pause
 // says nothing about it. What was never checked has only its labels to complain of.
-func postpone(c sdk.Container, p containerLabels, pause *registryquery.PostponedError) sdk.Container {
+func postpone(c sdk.Container, labels Labels, pause postponed) sdk.Container {
 	if c.Check.State == sdk.CheckNever {
 		c.Error = nil
-		complain(&c, p.wrong...)
+		complain(&c, labels.Problems()...)
 	}
-	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(pause.Until), pause.Reason
+	reason, until := pause.Postponed()
+	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(until), reason
 	return c
 }
 

@@ -1,4 +1,4 @@
-package check
+package decision
 
 import (
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -6,11 +6,25 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// record adds a container that was decided to a change, with the event of what it became. An update that was offered
+// before, or that another program notified users of, is not found again. inside are the digests of its new image.
+func record(change *event.Change, before sdk.Container, after judged, earlier Notified, inside []string) {
+	change.Put = append(change.Put, after.container)
+	t, changed := transition(before, after.container)
+	if !changed {
+		return
+	}
+	if t == event.UpdateFound && (after.offeredBefore || earlier.covers(&after.container, inside)) {
+		t = event.ContainerChanged
+	}
+	change.Events = append(change.Events, became(t, before, after.container))
+}
+
 // transition names what a check changed about a container, if anything. That
 // a failed check failed again, if only for another reason, is no change.
 func transition(before, after sdk.Container) (event.Type, bool) {
 	switch {
-	case isOffered(&after) &&
+	case Offered(&after) &&
 		(!update.Equal(&before, &after) || before.Decision != nil && before.Decision.OfferedAt.IsZero()):
 		return event.UpdateFound, true
 	case after.UpdateAvailable && !update.Equal(&before, &after): // held
@@ -25,7 +39,7 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 		return event.ContainerChanged, true
 	case before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff: // measured anew: the update is the same
 		return event.ContainerChanged, true
-	case after.Check.Succeeded() && message(before) != message(after):
+	case after.Check.Succeeded() && Problem(before) != Problem(after):
 		return event.ContainerChanged, true
 	case !sameDecision(&before, &after) || len(newLevels(&before, &after)) > 0:
 		return event.ContainerChanged, true
@@ -49,7 +63,7 @@ func became(t event.Type, before, after sdk.Container) event.Event {
 func aspect(before, after sdk.Container) event.Aspect {
 	postponed := before.Check.Postponed() != after.Check.Postponed()
 	switch {
-	case message(before) != message(after):
+	case Problem(before) != Problem(after):
 	case postponed && before.Check.State == after.Check.State && before.UpdateAvailable == after.UpdateAvailable:
 		return event.Postponed
 	case postponed || before.Check.State != after.Check.State && before.Check.State != sdk.CheckNever ||
@@ -63,7 +77,8 @@ func aspect(before, after sdk.Container) event.Aspect {
 	return ""
 }
 
-func message(c sdk.Container) string {
+// Problem returns the error of a container; "" for none.
+func Problem(c sdk.Container) string {
 	if c.Error == nil {
 		return ""
 	}

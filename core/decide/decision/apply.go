@@ -1,0 +1,155 @@
+package decision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Labels are what the labels of a container say that matters once registries have answered.
+type Labels interface {
+	// Problems says what is wrong with them and keeps nothing from being checked.
+	Problems() []string
+	// Diff is the step from one tag to another: sdk.DiffMajor, ….
+	Diff(from, to string) string
+	// Link writes the links of the container; with an error there are none.
+	Link(*sdk.Container) error
+}
+
+// Answered is a container with what registries answered about its image.
+type Answered struct {
+	// Container is as its watcher lists it, with what the check before found.
+	Container sdk.Container
+	Answer    candidate.Answer
+	Search    candidate.Search
+	Labels    Labels
+}
+
+// Answers are those of registries about containers of a watcher.
+type Answers struct {
+	// Watcher and Run are whose check asked, and which.
+	Watcher, Run string
+	// Of are in the order of the watcher.
+	Of []Answered
+	// Earlier are the updates of earlier notifications.
+	Earlier Notified
+	// Whole is whether the check asks about all containers of the watcher.
+	Whole bool
+	// End is called when these are the last answers, and returns the event of that. It must not call Decisions.
+	End func(State) event.Event
+}
+
+// State is what the containers of a watcher are like at the end of a check.
+type State struct {
+	// Containers are by id.
+	Containers map[string]*sdk.Container
+	found      backlog
+}
+
+// IsNew reports whether a check has found the update of a container that no batch has reported yet.
+func (s State) IsNew(c *sdk.Container) bool { return Offered(c) && s.found.has(c) }
+
+// Apply stores what follows from answers, with its events, and returns the containers that are still stored: with
+// their answer, and what was decided by it.
+func (d *Decisions) Apply(ctx context.Context, a Answers) ([]sdk.Container, error) {
+	d.commitLock.Lock()
+	defer d.commitLock.Unlock()
+	stored, err := d.opt.Store.Containers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored containers: %w", err)
+	}
+	known, err := d.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := own(stored, a.Watcher)
+	change, err := d.change(a, now, known)
+	if err != nil {
+		return nil, err
+	}
+	for i := range change.Put {
+		now[change.Put[i].ID] = &change.Put[i]
+	}
+	found := backlogOf(change.Events)
+	for i := range change.Events {
+		change.Events[i].At, change.Events[i].Run = d.opt.Now(), a.Run
+	}
+	if a.End != nil {
+		state := State{Containers: now, found: found}
+		if a.Whole { // which reports the backlog, too
+			state.found = found.with(d.backlogs[a.Watcher])
+		}
+		change.Events = append(change.Events, a.End(state))
+	}
+	if err := d.commit(ctx, change); err != nil {
+		return nil, fmt.Errorf("store what was found: %w", err)
+	}
+	d.reported(a.Watcher, found, a.Whole && a.End != nil)
+	return change.Put, nil
+}
+
+// own returns the containers of a watcher, by id. Since a check began a person
+// may have deleted one, or another watcher taken it over.
+func own(stored []sdk.Container, watcher string) map[string]*sdk.Container {
+	own := make(map[string]*sdk.Container, len(stored))
+	for i := range stored {
+		if c := &stored[i]; c.Watcher == watcher {
+			own[c.ID] = c
+		}
+	}
+	return own
+}
+
+// change is what follows from answers about containers that are still stored. The caller holds commitLock.
+func (d *Decisions) change(
+	a Answers, now map[string]*sdk.Container, known map[string]policy.Found,
+) (event.Change, error) {
+	change := event.Change{Put: make([]sdk.Container, 0, len(a.Of))}
+	at := d.opt.Now()
+	for _, answered := range a.Of {
+		have := now[answered.Container.ID]
+		if have == nil {
+			continue
+		}
+		if have.Result != nil && answered.Container.Result != nil {
+			Carry(&answered.Container, have) // which may have got its date or another decision meanwhile
+		}
+		before := answered.Container
+		subject := event.Subject(before)
+		after := d.judgeAnswered(answered, known[subject], at)
+		if answered.Answer.Err == nil {
+			if err := d.remember(&change, subject, after.found); err != nil {
+				return change, err
+			}
+		}
+		var inside []string
+		if digest := answered.Answer.Digest; digest != nil {
+			inside = digest.Inside
+		}
+		record(&change, before, after, a.Earlier, inside)
+	}
+	return change, nil
+}
+
+// Judge returns a container as Apply would store it. known is what was found for it before. It stores nothing.
+func (d *Decisions) Judge(a Answered, known policy.Found, now time.Time) sdk.Container {
+	return d.judgeAnswered(a, known, now).container
+}
+
+func (d *Decisions) judgeAnswered(a Answered, known policy.Found, now time.Time) judged {
+	after := withAnswer(a.Container, a.Labels, a.Answer, sdk.TimeOf(now))
+	if a.Answer.Err != nil {
+		return judged{container: after}
+	}
+	found := a.Search.Candidates(*after.Watched(), a.Answer, known, now)
+	j := d.judge(a.Container, after, found, now)
+	if err := a.Labels.Link(&j.container); err != nil {
+		complain(&j.container, err.Error())
+	}
+	return j
+}

@@ -1,0 +1,65 @@
+package decision
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/update"
+)
+
+// Redecide decides all known updates again, with the candidates of their last check and
+// without any request, and stores the decisions that are others now. It is for when a
+// choice or a rule has changed, or the time has come that a decision names.
+func (d *Decisions) Redecide(ctx context.Context) error {
+	d.commitLock.Lock()
+	defer d.commitLock.Unlock()
+	stored, err := d.opt.Store.Containers(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored containers: %w", err)
+	}
+	known, err := d.known(ctx)
+	if err != nil {
+		return err
+	}
+	earlier, err := d.Notified(ctx)
+	if err != nil {
+		return err
+	}
+	now := d.opt.Now()
+	var change event.Change
+	for _, before := range stored {
+		subject := event.Subject(before)
+		if !before.UpdateAvailable || len(known[subject].Candidates) == 0 {
+			continue // which the next check decides
+		}
+		after := d.judge(before, before, known[subject], now)
+		if d.opt.Link != nil {
+			_ = d.opt.Link(&after.container) // what is wrong with it is in the error of the container since its check
+		}
+		if !update.Changed(&before, &after.container, 0) {
+			continue
+		}
+		if err := d.remember(&change, subject, after.found); err != nil {
+			return err
+		}
+		record(&change, before, after, earlier, nil)
+	}
+	if len(change.Put) == 0 {
+		return nil
+	}
+	for i := range change.Events {
+		change.Events[i].At = now
+	}
+	if err := d.commit(ctx, change); err != nil {
+		return fmt.Errorf("store what was decided: %w", err)
+	}
+	for _, e := range change.Events {
+		d.log.Info("an update was decided again", "container", e.Subject, "update", e.Container.Result.Tag, "state",
+			e.Container.Decision.State)
+		if e.Type == event.UpdateFound {
+			d.addToBacklog(*e.Container)
+		}
+	}
+	return nil
+}
