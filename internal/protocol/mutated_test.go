@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
@@ -33,12 +35,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-const (
-	// mutations is how many wrong messages plugins send.
-	mutations = 10_000
-	// hostMemory is the most that the host, and here the server too, may take of them, in MiB.
-	hostMemory = 100
-)
+// hostMemory is the most that the host, and here the server too, may take of wrong messages, in MiB.
+const hostMemory = 100
+
+var mutations = flag.Int("mutations", 3000, "how many wrong messages plugins send; 10000 is the soak form")
 
 // rawServer answers every call with the same encoded messages, whatever they are.
 type rawServer struct{ messages atomic.Pointer[[][]byte] }
@@ -177,6 +177,8 @@ type method struct {
 	name  string
 	call  call
 	right []byte
+	// fields are the numbers of those that an answer has, and of one that none has.
+	fields []protowire.Number
 }
 
 // everyMethod returns all of the protocol.
@@ -201,7 +203,11 @@ func everyMethod(t testing.TB) (all []method) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, method{name, known[name], b})
+			of := method{name, known[name], b, []protowire.Number{15}}
+			for k := range m.Output().Fields().Len() {
+				of.fields = append(of.fields, m.Output().Fields().Get(k).Number())
+			}
+			all = append(all, of)
 		}
 	}
 	return all
@@ -303,7 +309,7 @@ func TestMutatedAnswersDoNoHarm(t *testing.T) {
 	}
 	goroutines := runtime.NumGoroutine()
 	stop, taken, refused := peak(t), 0, map[string]int{}
-	for sent := 0; sent < mutations; {
+	for sent := 0; sent < *mutations; {
 		m := all[sent%len(all)]
 		messages := make([][]byte, 1+r.IntN(5)/4) // two are wrong where there is no stream
 		for i := range messages {
@@ -323,12 +329,12 @@ func TestMutatedAnswersDoNoHarm(t *testing.T) {
 		}
 	}
 	most := stop() >> 20
-	t.Logf("%d messages: %d calls succeeded, others failed: %v; %d MiB at most", mutations, taken, refused, most)
+	t.Logf("%d messages: %d calls succeeded, others failed: %v; %d MiB at most", *mutations, taken, refused, most)
 	if most > hostMemory {
 		t.Errorf("the host takes %d MiB, want %d at most", most, hostMemory)
 	}
-	if taken < mutations/50 || taken > mutations/2 {
-		t.Errorf("%d of %d messages were taken: they are not as wrong as they should be", taken, mutations)
+	if taken < *mutations/50 || taken > *mutations/2 {
+		t.Errorf("%d of %d messages were taken: they are not as wrong as they should be", taken, *mutations)
 	}
 	if n := runtime.NumGoroutine(); n > goroutines+50 {
 		t.Errorf("%d goroutines, and %d before", n, goroutines)
@@ -365,9 +371,9 @@ func TestLargeAnswersDoNoHarm(t *testing.T) {
 	client, server := serveRaw(t)
 	stop := peak(t)
 	for _, m := range everyMethod(t) {
-		for number := byte(1); number <= 15; number++ {
+		for _, number := range m.fields {
 			for _, value := range [][]byte{{}, {0x0a, 0}, slices.Repeat([]byte{0x0a, 0}, 60)} {
-				field := append([]byte{number<<3 | 2, byte(len(value))}, value...)
+				field := protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), value)
 				message := slices.Repeat(field, protocol.MaxComponentMessage/len(field))
 				if got, err := m.ask(t, client, server, [][]byte{message}); err == nil && len(got) > 0 {
 					if err := sane(reflect.ValueOf([]any(got))); err != nil {
