@@ -241,7 +241,7 @@ func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 	opt := testOptions(t)
 	t.Setenv("AWS_PROFILE", "for-one-bundle")
 	t.Setenv("AWS_OTHER", "for-no-bundle")
-	opt.Env, opt.Builtins[0].Env = []string{"MY_TOOL_HOME"}, []string{"AWS_PROFILE"}
+	opt.Env, opt.Builtins[0].Env = append(opt.Env, "MY_TOOL_HOME"), []string{"AWS_PROFILE"}
 	opt.Vars = map[string][]string{"watcher": {"SETTING=of-the-host"}, "registry": {"SETTING=of-another"}}
 	h := newHost(t, opt)
 	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
