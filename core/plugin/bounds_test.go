@@ -29,6 +29,7 @@ func wireWatcher(t *testing.T, how string) (Watcher, *wired) {
 // TestListBeyondItsBoundsFails: the error names the instance and what is too much, is worth no other
 // try, and the plugin goes on.
 func TestListBeyondItsBoundsFails(t *testing.T) {
+	t.Parallel()
 	const refused = "watcher.wire.main: what the plugin answered to Watcher.List is refused: "
 	for how, want := range map[string]string{
 		"lists-50000":  refused + "it occupies more than 48 MiB, with what other calls under way were answered",

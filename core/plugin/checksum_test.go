@@ -14,6 +14,7 @@ import (
 // TestChecksumIsOfWhatIsInTheFile: a file that is as it was is not read again, and one that passes for
 // it, with its size, its time and its place, is.
 func TestChecksumIsOfWhatIsInTheFile(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("files are read each time here")
 	}

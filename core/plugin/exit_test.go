@@ -57,6 +57,7 @@ func responds(t *testing.T, i Watcher, before int) bool {
 // the host can be closed, while a child that it left behind has its stdout and
 // stderr open; what the process wrote last is logged.
 func TestExitIsNoticedWhileAChildHoldsTheOutput(t *testing.T) {
+	t.Parallel()
 	var log logBuffer
 	opt := testOptions(t)
 	opt.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})

@@ -53,6 +53,7 @@ func replace(t *testing.T, path string) {
 }
 
 func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
+	t.Parallel()
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, filepath.Join(shortDir(t), "plugins") // which does not exist yet
 	h := newHost(t, opt)
@@ -100,6 +101,7 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 // TestFollowBundleTrustedLater: a file that may not run when it is first seen holds unknown
 // types; Follow calls changed when it may.
 func TestFollowBundleTrustedLater(t *testing.T) {
+	t.Parallel()
 	opt, path := thirdParty(t)
 	must(t, opt.Trust.Trust(t.Context(), "mine", make([]byte, 32))) // of another file
 	h := newHost(t, opt)
@@ -127,6 +129,7 @@ func TestFollowBundleTrustedLater(t *testing.T) {
 // TestProcessOutlivesFileThatMayNotRun: what is configured works until its process ends,
 // which is when the new file is needed.
 func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		arrange func(t *testing.T, path string)
 		reason  string
@@ -173,6 +176,7 @@ func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
 
 // TestFollowWaitsUntilWritten: a file that is copied into the folder is incomplete at first.
 func TestFollowWaitsUntilWritten(t *testing.T) {
+	t.Parallel()
 	opt, _ := thirdParty(t)
 	h := newHost(t, opt)
 	follow(t, h)
@@ -212,6 +216,7 @@ func TestFollowWaitsUntilWritten(t *testing.T) {
 }
 
 func TestFollowLeavesBuiltinsAndTheirProcesses(t *testing.T) {
+	t.Parallel()
 	opt := testOptions(t)
 	opt.Dir = shortDir(t)
 	h := newHost(t, opt)
@@ -267,6 +272,7 @@ func TestReleaseStopsProcessThatNothingNeeds(t *testing.T) {
 // TestFollowGrants: a plugin is started again with what it is granted or no more granted
 // while it runs, and no other one is.
 func TestFollowGrants(t *testing.T) {
+	t.Parallel()
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, shortDir(t)
 	var mu sync.Mutex

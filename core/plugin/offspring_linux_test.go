@@ -175,6 +175,7 @@ func TestOrphansAreCollected(t *testing.T) {
 // TestTemporaryFilesAreLimited: a plugin that fills its temporary folder is ended and says why, also
 // when it hides what it wrote.
 func TestTemporaryFilesAreLimited(t *testing.T) {
+	t.Parallel()
 	unprivileged.Also(t, ordinary)
 	for _, how := range []string{"fill", "fill removed", "fill closed"} {
 		if how == "fill removed" && os.Geteuid() != 0 {

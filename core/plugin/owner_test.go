@@ -91,6 +91,7 @@ func TestSignedOwnerOfAnotherFile(t *testing.T) {
 
 // TestRejectedIsJudgedAgain: as soon as the file that holds its type is gone, or holds it no more.
 func TestRejectedIsJudgedAgain(t *testing.T) {
+	t.Parallel()
 	for name, give := range map[string]func(t *testing.T, f *folderOf, h *Host){
 		"removed": func(t *testing.T, f *folderOf, _ *Host) { must(t, os.Remove(filepath.Join(f.opt.Dir, "alpha"))) },
 		"holds another type": func(t *testing.T, f *folderOf, h *Host) {

@@ -102,6 +102,7 @@ func TestPanicInCallKeepsTheProcess(t *testing.T) {
 }
 
 func TestKilledPluginRestartsAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			h := newHost(t, testOptions(t))

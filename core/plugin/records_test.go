@@ -291,6 +291,7 @@ func TestHangingFileHoldsUpNoOther(t *testing.T) {
 
 // TestFollowDoesNotWaitForAHangingFile: of two that come together one hangs.
 func TestFollowDoesNotWaitForAHangingFile(t *testing.T) {
+	t.Parallel()
 	f := newFolder(t)
 	h := newHost(t, f.opt)
 	h.turn = turnTime
