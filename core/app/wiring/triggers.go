@@ -145,7 +145,7 @@ func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, by, 
 		if !known {
 			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
 		}
-		return d.RunNow(ctx, triggerID, []sdk.Container{c}, dispatch.Manual{Actor: by})
+		return d.RunNow(ctx, triggerID, []sdk.Container{c}, dispatch.ManualRun{Actor: by})
 	}
 }
 

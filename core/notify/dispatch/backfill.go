@@ -32,8 +32,8 @@ func (b backfilled) ByID(id string) (sdk.Container, bool) {
 // goes, so the beginning of a long one was read before its end. Containers may
 // have been recreated in between while Dogwatch did not run, and the batch of the
 // check still includes them.
-func (d *Dispatcher) backfill(ctx context.Context, events []event.Event) (backfilled, error) {
-	b := backfilled{Containers: d.opt.Containers, found: map[string]sdk.Container{}}
+func backfill(ctx context.Context, opt Options, events []event.Event) (backfilled, error) {
+	b := backfilled{Containers: opt.Containers, found: map[string]sdk.Container{}}
 	missing := map[string]bool{}
 	for _, e := range events {
 		if e.Check == nil || e.Type != event.CheckFinished {
@@ -47,7 +47,7 @@ func (d *Dispatcher) backfill(ctx context.Context, events []event.Event) (backfi
 	}
 	before := events[len(events)-1].ID
 	for page := 0; len(missing) > 0 && page < backfillPages; page++ {
-		older, err := d.opt.Store.EventsBefore(ctx, before, backfillPage)
+		older, err := opt.Store.EventsBefore(ctx, before, backfillPage)
 		if err != nil {
 			return b, err
 		}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -10,18 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
-)
-
-// Backlog is what a trigger is notified of when it runs for the first time.
-type Backlog string
-
-const (
-	// BacklogEach has it run for what waits as if that had just been found.
-	BacklogEach Backlog = "each"
-	// BacklogSummary sends one message about all that waits, after the first check.
-	BacklogSummary Backlog = "summary"
-	// BacklogNone leaves out what waits then.
-	BacklogNone Backlog = "none"
+	"github.com/hashicorp/go-hclog"
 )
 
 // backlogSubject is the subject of the delivery about what waits when a trigger runs for the first time.
@@ -36,25 +24,42 @@ const notYet = int64(1<<63 - 1)
 // covers reports whether an event is part of the backlog of a trigger.
 func (b backlogs) covers(t Trigger, e event.Event) bool { return e.ID <= b.upTo[t.ID] }
 
-// backlogsOf returns those of triggers, and plans the messages about what waits, as far as the events
-// tell that the first check is over. Only the planner calls it.
-func (d *Dispatcher) backlogsOf(ctx context.Context, triggers []Trigger, events []event.Event) (backlogs, error) {
+// firstRuns notify triggers of what waits when they run for the first time.
+type firstRuns struct {
+	opt Options
+	log hclog.Logger
+	// checked are the watchers that were checked since the start, announced is when the backlogs of triggers ended,
+	// and older whether those of an older installation are noted.
+	checked   map[string]bool
+	announced map[string]delivery.Summary
+	older     bool
+}
+
+// backlogs returns those of triggers, and plans the messages about what waits, as far as the events
+// tell that the first check is over.
+func (f *firstRuns) backlogs(ctx context.Context, triggers []Trigger, events []event.Event) (backlogs, error) {
 	known := backlogs{upTo: map[string]int64{}}
+	if !f.older {
+		if err := f.markOlder(ctx); err != nil {
+			return known, err
+		}
+		f.older = true
+	}
 	for _, e := range events {
 		if e.Check != nil && !e.Check.Single && (e.Type == event.CheckFinished || e.Type == event.CheckFailed) {
-			d.checked[e.Check.Watcher] = true
+			f.checked[e.Check.Watcher] = true
 		}
 	}
 	for _, t := range triggers {
 		if !t.hasBacklog() {
 			continue
 		}
-		have, err := d.backlogEnd(ctx, t)
+		have, err := f.end(ctx, t)
 		if err != nil {
 			return known, err
 		}
 		if have.Due.IsZero() {
-			if have, err = d.announceBacklog(ctx, t, events[len(events)-1].ID); err != nil {
+			if have, err = f.announce(ctx, t, events[len(events)-1].ID); err != nil {
 				return known, err
 			}
 		}
@@ -63,69 +68,59 @@ func (d *Dispatcher) backlogsOf(ctx context.Context, triggers []Trigger, events 
 	return known, nil
 }
 
-// hasBacklog reports whether a trigger is notified of what waits at once, or not at all, rather than of each update.
-func (t Trigger) hasBacklog() bool {
-	return t.Auto && t.Summary == nil && (t.Backlog == BacklogSummary || t.Backlog == BacklogNone)
-}
-
 // backlogKey is under which the store has when the backlog of a trigger ended.
 func backlogKey(t Trigger) string { return backlogSubject + " of " + t.ID }
 
-// backlogEnd returns up to which event the backlog of a trigger goes; zero while it has not ended.
-func (d *Dispatcher) backlogEnd(ctx context.Context, t Trigger) (delivery.Summary, error) {
+// end returns up to which event the backlog of a trigger goes; zero while it has not ended.
+func (f *firstRuns) end(ctx context.Context, t Trigger) (delivery.Summary, error) {
 	key := backlogKey(t)
-	if have, known := d.announced[key]; known {
+	if have, known := f.announced[key]; known {
 		return have, nil
 	}
-	have, err := d.opt.Store.LastSummary(ctx, key)
+	have, err := f.opt.Store.LastSummary(ctx, key)
 	if err == nil && !have.Due.IsZero() {
-		d.announced[key] = have
+		f.announced[key] = have
 	}
 	return have, err
 }
 
-// announceBacklog plans the message about what waits when the first checks are over, and nothing is stored that the
+// announce plans the message about what waits when the first checks are over, and nothing is stored that the
 // events up to upTo do not tell of. Until then, nothing is told of single updates.
-func (d *Dispatcher) announceBacklog(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
-	unchecked := func(watcher string) bool { return !d.checked[watcher] }
-	if len(d.checked) == 0 || slices.ContainsFunc(d.opt.CheckedAtStart(), unchecked) {
+func (f *firstRuns) announce(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
+	unchecked := func(watcher string) bool { return !f.checked[watcher] }
+	if len(f.checked) == 0 || slices.ContainsFunc(f.opt.CheckedAtStart(), unchecked) {
 		return delivery.Summary{Event: notYet}, nil
 	}
-	waiting := d.summaryOf(t, nil)
-	if last, err := d.opt.Store.LastEvent(ctx); err != nil || last != upTo {
+	waiting := summaryOf(t, f.opt.Stored(), nil)
+	if last, err := f.opt.Store.LastEvent(ctx); err != nil || last != upTo {
 		return delivery.Summary{Event: notYet}, err // the events that follow come at once
 	}
-	now := delivery.Summary{Due: d.opt.Now(), Event: upTo}
-	var ds []delivery.Delivery
-	if n := waiting.open(); n > 0 && t.Backlog == BacklogSummary {
-		ds = append(ds, newBacklogDelivery(t, waiting, now))
-	}
-	if err := d.opt.Store.PlanSummary(ctx, backlogKey(t), now, ds...); err != nil {
+	now := delivery.Summary{Due: f.opt.Now(), Event: upTo}
+	ds := firstSummary{waiting}.plan(t, event.Event{ID: now.Event, At: now.Due})
+	if err := f.opt.Store.PlanSummary(ctx, backlogKey(t), now, ds...); err != nil {
 		return now, err
 	}
-	d.log.Info("the trigger runs for the first time", "trigger", t.ID, "waiting", waiting.open(), "messages", len(ds))
-	d.announced[backlogKey(t)] = now
+	f.log.Info("the trigger runs for the first time", "trigger", t.ID, "waiting", waiting.open(), "messages", len(ds))
+	f.announced[backlogKey(t)] = now
 	return now, nil
 }
 
-// open is how many updates wait and can be carried out, or will be.
-func (s summary) open() int { return len(s.approval) + len(s.offered) + len(s.automatic) }
+// firstSummary plans the message about what waits, for triggers that want it.
+type firstSummary struct{ summary summary }
 
-// newBacklogDelivery returns the delivery about what waits.
-func newBacklogDelivery(t Trigger, s summary, now delivery.Summary) delivery.Delivery {
-	p := summaryPayload{Event: trigger.Event{Type: trigger.SummaryDue, At: sdk.TimeOf(now.Due), Summary: s.counts()}}
-	p.Title, p.Body = fmt.Sprintf("%d updates are waiting", s.open()), s.text()
-	if s.open() == 1 {
-		p.Title = "1 update is waiting"
+func (p firstSummary) plan(t Trigger, e event.Event) []delivery.Delivery {
+	open := p.summary.open()
+	if open == 0 || t.Backlog != BacklogSummary {
+		return nil
 	}
-	payload, err := json.Marshal(p)
-	if err != nil {
-		panic(fmt.Sprintf("encode a backlog: %v", err)) // plain data; cannot fail
+	about := summaryPayload{
+		Event: trigger.Event{Type: trigger.SummaryDue, At: sdk.TimeOf(e.At), Summary: p.summary.counts()},
+		Title: fmt.Sprintf("%d updates are waiting", open), Body: p.summary.text(),
 	}
-	return delivery.Delivery{
-		Trigger: t.ID, Subject: backlogSubject, Fingerprint: hash(backlogSubject), Event: now.Event, Batch: true,
-		Payload: payload,
+	if open == 1 {
+		about.Title = "1 update is waiting"
 	}
+	return []delivery.Delivery{newEventDelivery(t, e, backlogSubject, hash(backlogSubject), about)}
 }
 
 // Older reports whether an installation has planned deliveries before triggers had backlogs.
@@ -138,25 +133,25 @@ func Older(ctx context.Context, s Store) (bool, error) {
 	return cursor > 0, err
 }
 
-// markOlderBacklogs notes, of an installation that has planned deliveries before triggers had backlogs, that
+// markOlder notes, of an installation that has planned deliveries before triggers had backlogs, that
 // its triggers know what waits.
-func (d *Dispatcher) markOlderBacklogs(ctx context.Context) error {
+func (f *firstRuns) markOlder(ctx context.Context) error {
 	const all = backlogSubject
-	have, err := d.opt.Store.LastSummary(ctx, all)
+	have, err := f.opt.Store.LastSummary(ctx, all)
 	if err != nil || !have.Due.IsZero() {
 		return err
 	}
-	cursor, err := d.opt.Store.Cursor(ctx, Reader)
+	cursor, err := f.opt.Store.Cursor(ctx, Reader)
 	if err != nil {
 		return err
 	}
-	now := delivery.Summary{Due: d.opt.Now(), Event: cursor}
+	now := delivery.Summary{Due: f.opt.Now(), Event: cursor}
 	if cursor > 0 {
-		for _, t := range d.opt.Triggers.All() {
-			if err := d.opt.Store.PlanSummary(ctx, backlogKey(t), now); err != nil {
+		for _, t := range f.opt.Triggers.All() {
+			if err := f.opt.Store.PlanSummary(ctx, backlogKey(t), now); err != nil {
 				return err
 			}
 		}
 	}
-	return d.opt.Store.PlanSummary(ctx, all, now)
+	return f.opt.Store.PlanSummary(ctx, all, now)
 }

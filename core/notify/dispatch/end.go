@@ -33,35 +33,35 @@ func endOf(e event.Event) (string, bool) {
 	return "", false
 }
 
-// notifiesEnd reports whether a trigger is notified of the end of an operation: one that
-// wants to be, unless the labels of the container exclude it. What worked can wait for the
-// summary of a trigger that sends summaries. Triggers that have
-// containers updated are not run for that.
-func notifiesEnd(t Trigger, e event.Event, now Containers) bool {
+// ends plans what triggers are told of the ends of operations: those that want to be told, unless the labels of the
+// container exclude it. What worked can wait for the summary of a trigger that sends summaries. Triggers that have
+// containers updated are not run for that. There is one delivery for each operation, however often it is planned.
+type ends struct{ containers Containers }
+
+func (p ends) plan(t Trigger, e event.Event) []delivery.Delivery {
 	typ, ended := endOf(e)
-	if !ended || !t.Operations || t.Operates || t.Summary != nil && typ == trigger.UpdateApplied {
-		return false
+	if !ended || !t.Operations || t.Operates || t.Summary != nil && typ == trigger.UpdateApplied ||
+		!isOf(t, e, p.containers) {
+		return nil
 	}
+	o := e.Operation
 	watcherName, name, _ := strings.Cut(e.Subject, "/")
-	c, known := now.ByName(watcherName, name)
+	downtime, _ := time.ParseDuration(o.Downtime)
+	return []delivery.Delivery{newEventDelivery(t, e, e.Subject, hash("operation", o.ID), trigger.Event{
+		Type: typ, Watcher: watcherName, Error: o.Error, At: sdk.TimeOf(e.At), Container: name, Operation: o.ID, Kind: o.Kind,
+		From: o.From, To: o.To, By: cmp.Or(o.Trigger, o.Actor), Downtime: downtime.Seconds(), Log: o.Log,
+	})}
+}
+
+// isOf reports whether the container of an operation is one of a trigger's.
+func isOf(t Trigger, e event.Event, containers Containers) bool {
+	watcherName, name, _ := strings.Cut(e.Subject, "/")
+	c, known := containers.ByName(watcherName, name)
 	if !known {
 		return true
 	}
 	_, associated := Associated(t.ID, t.IncludeByDefault, c)
 	return associated
-}
-
-// newEndDelivery returns the delivery for the end of an operation. There is one for each
-// operation, however often it is planned.
-func newEndDelivery(t Trigger, e event.Event) delivery.Delivery {
-	typ, _ := endOf(e)
-	o := e.Operation
-	watcherName, name, _ := strings.Cut(e.Subject, "/")
-	downtime, _ := time.ParseDuration(o.Downtime)
-	return newEventDelivery(t, e, e.Subject, hash("operation", o.ID), trigger.Event{
-		Type: typ, Watcher: watcherName, Error: o.Error, At: sdk.TimeOf(e.At), Container: name, Operation: o.ID, Kind: o.Kind,
-		From: o.From, To: o.To, By: cmp.Or(o.Trigger, o.Actor), Downtime: downtime.Seconds(), Log: o.Log,
-	})
 }
 
 // endMessage returns title and body of a message about the end of an operation.
@@ -92,13 +92,4 @@ func endMessage(e trigger.Event) (title, body string) {
 		body += "\nThe last lines of its log:\n" + e.Log
 	}
 	return title, body
-}
-
-// shortImage leaves out what a reference has by default.
-func shortImage(reference string) string {
-	short, hub := strings.CutPrefix(reference, "docker.io/")
-	if hub {
-		short = strings.TrimPrefix(short, "library/")
-	}
-	return cmp.Or(short, "an unknown image")
 }

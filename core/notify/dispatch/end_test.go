@@ -86,8 +86,8 @@ func TestEndOfOperationRespectsLabels(t *testing.T) {
 		e := event.Event{
 			Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{}},
 		}
-		if notified := notifiesEnd(Trigger{ID: "ntfy.phone", Operations: true, IncludeByDefault: true}, e,
-			now); notified != test.notified {
+		planned := ends{now}.plan(Trigger{ID: "ntfy.phone", Operations: true, IncludeByDefault: true}, e)
+		if notified := len(planned) > 0; notified != test.notified {
 			t.Errorf("%+v: notified %t", test, notified)
 		}
 	}

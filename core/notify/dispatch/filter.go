@@ -1,11 +1,14 @@
 package dispatch
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -71,4 +74,110 @@ const thresholdAll = "all"
 
 func passes(threshold string, u sdk.UpdateKind) bool {
 	return policy.Passes(threshold, u.Kind, u.SemverDiff)
+}
+
+// offeredTo returns the container with the update of which a trigger is notified, if
+// any: the one that is offered or, where that is too large for the trigger's threshold or for the
+// labels of the container, the newest version of a smaller step. A held update is for no trigger.
+func offeredTo(t Trigger, c sdk.Container) (sdk.Container, bool) {
+	if !decided(t, c) {
+		return c, false
+	}
+	if accepts(t, c) {
+		return c, true
+	}
+	for _, level := range otherLevels(c) {
+		if accepts(t, level) {
+			return level, true
+		}
+	}
+	return c, false
+}
+
+// decided reports whether a trigger may run for the update of a container now. One that has
+// containers updated waits for the approval of a user where the rules ask for it, and
+// leaves alone what is carried out automatically.
+func decided(t Trigger, c sdk.Container) bool {
+	d := c.Decision
+	switch {
+	case c.Base != nil && t.Operates: // it is to be built anew
+		return false
+	case d == nil:
+		return true
+	case d.State == sdk.StateHeld:
+		return false
+	case !t.Operates:
+		return true
+	}
+	return d.State == sdk.StateOffered &&
+		!slices.ContainsFunc(d.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonApproval })
+}
+
+// otherLevels returns a container once for each version of another step than the one that
+// is offered, which it then has as its update; the largest step first.
+func otherLevels(c sdk.Container) []sdk.Container {
+	if c.Result == nil || c.Result.Levels == nil || c.UpdateKind.Kind != sdk.KindTag {
+		return nil
+	}
+	var others []sdk.Container
+	for _, level := range []struct {
+		diff    string
+		release *sdk.Release
+	}{{sdk.DiffMajor, c.Result.Levels.Major}, {sdk.DiffMinor, c.Result.Levels.Minor},
+		{sdk.DiffPatch, c.Result.Levels.Patch}} {
+		r := level.release
+		if r == nil || r.Tag == c.Result.Tag {
+			continue
+		}
+		other := c
+		other.Result = &sdk.Result{Tag: r.Tag, Created: r.Created, Link: r.Link, Levels: c.Result.Levels}
+		other.UpdateKind.RemoteValue, other.UpdateKind.SemverDiff = r.Tag, level.diff
+		others = append(others, other)
+	}
+	return others
+}
+
+// filter leaves out of deliveries what is not to be sent any more.
+type filter struct {
+	opt       Options
+	reminders *reminders
+}
+
+// current drops the containers whose update is another one since the delivery was
+// planned, or held. A container stays itself when it is renamed or recreated.
+func (f *filter) current(t Trigger, due delivery.Delivery, planned []sdk.Container) []sdk.Container {
+	var still []sdk.Container
+	for _, c := range planned {
+		now, known := f.opt.Containers.ByID(c.ID)
+		if !known {
+			now, known = f.opt.Containers.ByName(c.Watcher, c.Name)
+		}
+		if !known {
+			continue
+		}
+		if !due.Manual { // users run triggers whatever is decided, and whatever the thresholds
+			if now, known = offeredTo(t, now); !known {
+				continue
+			}
+		}
+		if update.Equal(&now, &c) {
+			still = append(still, now)
+		}
+	}
+	return still
+}
+
+// unsendable returns the outcome of a delivery for which the trigger is not called now.
+func (f *filter) unsendable(
+	ctx context.Context, t Trigger, due delivery.Delivery, containers []sdk.Container,
+) (outcome delivery.Outcome, known bool) {
+	switch {
+	case len(containers) == 0:
+		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}, true
+	case f.reminders.superseded(t, due):
+		return delivery.Outcome{State: delivery.Skipped, Error: "a later check tells the same again"}, true
+	case ctx.Err() != nil:
+		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}, true
+	}
+	return delivery.Outcome{}, false
 }

@@ -114,7 +114,7 @@ func TestSampleMessagesCarryNoRealLinks(t *testing.T) {
 		b.stop()
 		b.links = links
 		b.start(nil)
-		if err := b.RunNow(t.Context(), "ntfy.main", []sdk.Container{minor("web")}, Manual{Test: true}); err != nil {
+		if err := b.RunNow(t.Context(), "ntfy.main", []sdk.Container{minor("web")}, ManualRun{Test: true}); err != nil {
 			t.Fatal(err)
 		}
 		for _, got := range phone.got {

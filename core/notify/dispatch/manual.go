@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/internal/detach"
@@ -14,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// Manual is how a user runs a trigger.
-type Manual struct {
+// ManualRun is how a user runs a trigger.
+type ManualRun struct {
 	// Test marks the run as a test, as with a container that is made up.
 	Test bool
 	// Actor is the user or token, or the trigger for which a user acts.
@@ -30,14 +28,14 @@ type Manual struct {
 //
 // A trigger that has containers updated takes only those that are stored, and RunNow
 // returns when their updates have ended.
-func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, how Manual) error {
+func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, how ManualRun) error {
 	t, known := d.opt.Triggers.Get(id)
 	if !known {
 		return fmt.Errorf("trigger %s: %w", id, sdk.ErrNotFound)
 	}
-	if d.operates(t) {
+	if d.opt.operates(t) {
 		var err error
-		if containers, err = d.stored(t.ID, containers); err != nil {
+		if containers, err = d.deliverer.updater.stored(t.ID, containers); err != nil {
 			return err
 		}
 		how.Test = false
@@ -50,19 +48,19 @@ func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Con
 }
 
 // runManually records a run, runs it and records its outcome.
-func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how Manual) error {
-	begun, run, err := d.beginManually(t, containers)
+func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how ManualRun) error {
+	recorded, run, err := d.beginManually(t, containers)
 	if err != nil {
 		return fmt.Errorf("trigger %s was not run: %w", t.ID, err)
 	}
-	req := trigger.Request{Delivery: idempotencyKey(begun), Containers: containers, Test: how.Test}
-	if d.operates(t) {
+	req := trigger.Request{Delivery: idempotencyKey(recorded), Containers: containers, Test: how.Test}
+	if d.opt.operates(t) {
 		var found updates
-		if err = d.operate(d.life, t, begun, how.Actor, run, req, &found); err == nil {
-			err = d.await(begun, &found)
+		if err = d.deliverer.updater.operate(d.deliverer.life, t, recorded, how.Actor, run, req, &found); err == nil {
+			err = d.deliverer.updater.await(recorded, &found)
 		}
 	} else {
-		err = d.run(d.life, t, run, req)
+		err = d.deliverer.sender.run(d.deliverer.life, t, run, req)
 	}
 	outcome := delivery.Outcome{State: delivery.Sent}
 	switch {
@@ -71,12 +69,12 @@ func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how Manu
 	case err != nil:
 		outcome = delivery.Outcome{State: delivery.Failed, Error: err.Error()}
 	}
-	if record := d.recorder(t, begun, outcome); record() {
+	if record := d.deliverer.recorder.writer(t, recorded, outcome); record() {
 		run.end()
 	} else {
-		d.workers.Go(func() { // the caller need not wait for that
+		d.deliverer.workers.Go(func() { // the caller need not wait for that
 			defer run.end()
-			retryStore(d.life, record)
+			retryStore(d.deliverer.life, record)
 		})
 	}
 	return err
@@ -84,15 +82,15 @@ func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how Manu
 
 // beginManually records a run, as one under way in this process.
 func (d *Dispatcher) beginManually(t Trigger, containers []sdk.Container) (delivery.Delivery, *run, error) {
-	d.beginning.Lock()
-	defer d.beginning.Unlock()
-	begun := newDelivery(t, event.Event{}, subjectOf(containers), delivery.NewManualFingerprint(), containers...)
-	begun.Batch = false
-	begun, err := d.opt.Store.Begin(context.WithoutCancel(d.life), begun)
+	d.deliverer.beginning.Lock()
+	defer d.deliverer.beginning.Unlock()
+	recorded := newDelivery(t, event.Event{}, subjectOf(containers), delivery.NewManualFingerprint(), containers...)
+	recorded.Batch = false
+	recorded, err := d.opt.Store.Begin(context.WithoutCancel(d.deliverer.life), recorded)
 	if err != nil {
-		return begun, nil, err
+		return recorded, nil, err
 	}
-	return begun, d.runs.begin(begun), nil
+	return recorded, d.deliverer.runs.begin(recorded), nil
 }
 
 // subjectOf returns the subject of a manual run.
@@ -101,13 +99,4 @@ func subjectOf(containers []sdk.Container) string {
 		return "manual"
 	}
 	return event.Subject(containers[0])
-}
-
-// Send renders the messages of a trigger and runs it for containers, marked as a
-// test: without grants, and without a record. Links may be nil.
-func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
-	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
-	attachLinks(t.ID, &req, links)
-	t.Messages.notes = sampleNotes(containers)
-	return send(ctx, t, req, log)
 }

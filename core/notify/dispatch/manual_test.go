@@ -23,7 +23,7 @@ func TestRunNow(t *testing.T) {
 			UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"},
 		}
 		for range 2 { // runs are not deduplicated
-			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); err != nil {
+			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, ManualRun{Test: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -33,12 +33,12 @@ func TestRunNow(t *testing.T) {
 			req.Body != "Container container_test running with tag 1.2.3 can be updated to tag 4.5.6" {
 			t.Errorf("request %+v", req)
 		}
-		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err,
+		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, ManualRun{Test: true}); !errors.Is(err,
 			sdk.ErrNotFound) {
 			t.Errorf("error %v", err)
 		}
 		inbox.respond(func(context.Context, int, trigger.Request) error { return errDown })
-		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{}); !errors.Is(err, sdk.ErrUnavailable) {
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, ManualRun{}); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("error %v", err)
 		}
 		equal(t, "events", b.deliveryEvents(),
@@ -49,7 +49,7 @@ func TestRunNow(t *testing.T) {
 			t.Errorf("two runs have the idempotency key %s", a)
 		}
 		b.stop()
-		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err,
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, ManualRun{Test: true}); !errors.Is(err,
 			sdk.ErrUnavailable) {
 			t.Errorf("after the stop: %v", err)
 		}
@@ -75,7 +75,7 @@ func TestRunNowRecordsBeforeTheCall(t *testing.T) {
 				process.kill()
 				return errKilled
 			})
-			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err,
+			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{}); !errors.Is(err,
 				errKilled) {
 				t.Errorf("error %v", err)
 			}
@@ -114,7 +114,7 @@ func TestRunNowWithoutARecord(t *testing.T) {
 		b.start(func(s Store) Store { full = killedAfter(1<<30, s); return full })
 		settle(time.Second) // it has recovered
 		full.refuse.Store(true)
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil ||
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{}); err == nil ||
 			len(engine.got) > 0 {
 			t.Errorf("%d calls, error %v", len(engine.got), err)
 		}
@@ -144,7 +144,7 @@ func TestRunNowContinuesWhenCallerLeaves(t *testing.T) {
 		b := open(t, act)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err,
+		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, ManualRun{}); !errors.Is(err,
 			context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
@@ -170,7 +170,7 @@ func TestRunNowCancelledAtShutdown(t *testing.T) {
 		b := open(t, act)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, Manual{})
+			ended <- b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, ManualRun{})
 		}()
 		settle(time.Second)
 		began := time.Now()
@@ -189,10 +189,10 @@ func TestGrantsAreAttached(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		b := open(t, act)
-		b.opt.Grants = dockerGrants{}
+		b.deliverer.sender.opt.Grants = dockerGrants{}
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err != nil {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{}); err != nil {
 			t.Error(err)
 		}
 		for _, req := range engine.got {

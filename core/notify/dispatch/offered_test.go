@@ -130,7 +130,7 @@ func TestPlanOfLevels(t *testing.T) {
 			}}, nil},
 	} {
 		c.trigger.ID, c.trigger.IncludeByDefault, c.trigger.Auto = "x.t", true, true
-		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, now{a}, backlogs{})), c.want)
+		equal(t, c.about, planned(planDeliveries(c.events, []Trigger{c.trigger}, now{a}, backlogs{})), c.want)
 	}
 }
 

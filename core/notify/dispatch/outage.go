@@ -1,10 +1,7 @@
 package dispatch
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -14,70 +11,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// newOutageDelivery returns the delivery for an event about a watcher's engine. For
-// one outage there is one of each type, however often it is planned.
-func newOutageDelivery(t Trigger, e event.Event) delivery.Delivery {
+// outages plans what triggers are told of engines that cannot be reached, and can again. For one outage there is
+// one delivery of each type, however often it is planned.
+type outages struct{}
+
+func (outages) plan(t Trigger, e event.Event) []delivery.Delivery {
+	if !t.Outages || e.Watcher == nil || e.Type != event.WatcherFailed && e.Type != event.WatcherRecovered {
+		return nil
+	}
 	about := trigger.Event{
 		Type: string(e.Type), Watcher: e.Subject, Error: e.Watcher.Error, Since: sdk.TimeOf(e.Watcher.Since),
 		At: sdk.TimeOf(e.At),
 	}
-	return newEventDelivery(t, e, "watcher/"+e.Subject, hash(string(e.Type), about.Since.String()), about)
-}
-
-// newEventDelivery returns a delivery with an event as its payload. There is one for each fingerprint.
-func newEventDelivery(t Trigger, e event.Event, subject, fingerprint string, about trigger.Event) delivery.Delivery {
-	payload, err := json.Marshal(about)
-	if err != nil {
-		panic(fmt.Sprintf("encode an event: %v", err)) // plain data; cannot fail
+	return []delivery.Delivery{
+		newEventDelivery(t, e, "watcher/"+e.Subject, hash(string(e.Type), about.Since.String()), about),
 	}
-	return delivery.Delivery{
-		Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Batch: true, Payload: payload,
-	}
-}
-
-// eventOf returns the event that is the payload of a delivery, or nil when its
-// payload is a list of containers.
-func eventOf(d delivery.Delivery) (*trigger.Event, error) {
-	if !bytes.HasPrefix(d.Payload, []byte("{")) {
-		return nil, nil
-	}
-	about := new(trigger.Event)
-	err := json.Unmarshal(d.Payload, about)
-	return about, err
-}
-
-// attemptEvent is attempt for a message about an event; wrong is why its payload cannot be read.
-func (d *Dispatcher) attemptEvent(
-	ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error,
-) delivery.Outcome {
-	switch {
-	case wrong != nil:
-		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
-	case ctx.Err() != nil:
-		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
-	}
-	about.Error, about.Log = d.opt.Redact(about.Error), d.opt.Redact(about.Log)
-	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
-	req.Title, req.Body = eventMessage(*about)
-	if about.Type == trigger.SummaryDue {
-		var p summaryPayload
-		if err := json.Unmarshal(due.Payload, &p); err != nil {
-			return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}
-		}
-		req.Title, req.Body = d.opt.Redact(p.Title), d.opt.Redact(p.Body)
-	}
-	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req.WithReport(run.report)))
-}
-
-// eventMessage returns title and body of a message about an event.
-func eventMessage(e trigger.Event) (title, body string) {
-	switch {
-	case e.Operation != "":
-		return endMessage(e)
-	case e.Type == trigger.PluginOutdated:
-		return outdatedMessage(e)
-	}
-	return outageMessage(e)
 }
 
 // outageMessage returns title and body of a message about an outage.

@@ -9,13 +9,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// newOutdatedDelivery returns the delivery for a newer version of a plugin. There is one
+// outdated plans what triggers are told of newer versions of plugins. There is one delivery
 // for each version, however often it is found.
-func newOutdatedDelivery(t Trigger, e event.Event) delivery.Delivery {
+type outdated struct{}
+
+func (outdated) plan(t Trigger, e event.Event) []delivery.Delivery {
 	p := e.Plugin
-	return newEventDelivery(t, e, "plugin/"+e.Subject, hash(string(e.Type), p.To, p.Digest), trigger.Event{
+	if !t.Plugins || t.Operates || p == nil || e.Type != event.PluginOutdated {
+		return nil
+	}
+	about := trigger.Event{
 		Type: trigger.PluginOutdated, Plugin: e.Subject, From: p.From, To: p.To, At: sdk.TimeOf(e.At),
-	})
+	}
+	return []delivery.Delivery{
+		newEventDelivery(t, e, "plugin/"+e.Subject, hash(string(e.Type), p.To, p.Digest), about),
+	}
 }
 
 // outdatedMessage returns title and body of a message about a newer version of a plugin.

@@ -1,157 +1,65 @@
 package dispatch
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// plan returns the deliveries that follow from events. A trigger in simple mode
-// gets one when an update is found, one in batch mode when the check of the whole
-// watcher ends; without "once" both get one at the end of every check. Updates
-// that a check of one container found are in the batch of the next whole one. For one in
-// summary mode, see summarize; for what waits when a trigger runs for the first time, see backlogsOf.
-func plan(events []event.Event, triggers []Trigger, now Containers, waiting backlogs) []delivery.Delivery {
+// planner plans the deliveries of one kind: updates that are found, engines that cannot be reached, newer versions of
+// plugins, ends of operations, summaries, and what waits when a trigger runs for the first time.
+type planner interface {
+	// plan returns the deliveries of a trigger that follow from an event.
+	plan(t Trigger, e event.Event) []delivery.Delivery
+}
+
+// planning follows the event log. It belongs to one goroutine.
+type planning struct {
+	opt       Options
+	reminders *reminders
+	firstRuns firstRuns
+}
+
+// handle writes what new events mean for each trigger, together with the cursor.
+func (p *planning) handle(ctx context.Context, events []event.Event) error {
+	known, err := backfill(ctx, p.opt, events)
+	if err != nil {
+		return fmt.Errorf("plan deliveries: %w", err)
+	}
+	triggers := p.opt.Triggers.All()
+	waiting, err := p.firstRuns.backlogs(ctx, triggers, events)
+	if err != nil {
+		return fmt.Errorf("plan deliveries: %w", err)
+	}
+	pending := planDeliveries(events, triggers, known, waiting)
+	if _, err := p.opt.Store.Plan(ctx, Reader, events[len(events)-1].ID, pending); err != nil {
+		return fmt.Errorf("plan deliveries: %w", err)
+	}
+	p.reminders.remember(pending)
+	return nil
+}
+
+// planDeliveries returns what follows from events.
+func planDeliveries(events []event.Event, triggers []Trigger, now Containers, waiting backlogs) []delivery.Delivery {
 	var pending []delivery.Delivery
 	known := findings{found: map[string]sdk.Container{}, levels: map[string][]string{}, now: now}
+	planners := []planner{outages{}, outdated{}, ends{now}, updatesFound{known, waiting}}
 	for _, e := range events {
 		known.note(e)
 		for _, t := range triggers {
-			if t.Outages && e.Watcher != nil && (e.Type == event.WatcherFailed || e.Type == event.WatcherRecovered) {
-				pending = append(pending, newOutageDelivery(t, e))
-			}
-			if t.Plugins && !t.Operates && e.Plugin != nil && e.Type == event.PluginOutdated {
-				pending = append(pending, newOutdatedDelivery(t, e))
-			}
-			if notifiesEnd(t, e, now) {
-				pending = append(pending, newEndDelivery(t, e))
-			}
-			if t.Auto && t.Summary == nil && !waiting.covers(t, e) {
-				pending = append(pending, planOne(e, t, known)...)
+			for _, p := range planners {
+				pending = append(pending, p.plan(t, e)...)
 			}
 		}
 	}
 	return pending
 }
 
-// planOne returns the deliveries of one trigger that follow from one event.
-func planOne(e event.Event, t Trigger, known findings) (pending []delivery.Delivery) {
-	switch {
-	case e.Container != nil && t.Once && !t.Batch && (e.Type == event.UpdateFound || e.Type == event.ContainerChanged):
-		pending = append(pending, planChange(e, t, *e.Container)...)
-	case e.Type == event.CheckFinished && e.Check != nil && t.Batch && !e.Check.Single:
-		if batch := known.accepted(t, e, known.offered(t, e)); len(batch) > 0 {
-			pending = append(pending, newDelivery(t, e, "batch/"+e.Check.Watcher, batchFingerprint(t, e, batch), batch...))
-		}
-	case e.Type == event.CheckFinished && e.Check != nil && !t.Batch && !t.Once:
-		for _, c := range known.accepted(t, e, e.Check.Updates) {
-			pending = append(pending, newDelivery(t, e, event.Subject(c), fingerprint(c)+" "+e.Run, c))
-		}
-	}
-	return pending
-}
-
-// planChange returns the delivery that follows when the update of a container was found,
-// or was decided anew, or when the newest version of a smaller step is another one.
-func planChange(e event.Event, t Trigger, c sdk.Container) []delivery.Delivery {
-	update, accepted := offeredTo(t, c)
-	if !c.UpdateAvailable || !accepted {
-		return nil
-	}
-	d := newDelivery(t, e, event.Subject(update), fingerprint(update), update)
-	smaller := update.Result != nil && c.Result != nil && update.Result.Tag != c.Result.Tag
-	isNew := !smaller || slices.Contains(e.Levels, update.UpdateKind.SemverDiff)
-	switch {
-	case e.Type == event.UpdateFound && isNew:
-	case e.Aspect == event.Decided:
-		d.Again = true
-	case e.Aspect == event.Leveled && smaller && isNew:
-	default:
-		return nil
-	}
-	return []delivery.Delivery{d}
-}
-
-// findings are the containers that a check reports: as it found them, for they
-// may have been recreated since, or as they are now.
-type findings struct {
-	found  map[string]sdk.Container // by run and id
-	levels map[string][]string      // by run and id: event.Payload.Levels
-	now    Containers
-}
-
-func (f findings) note(e event.Event) {
-	if e.Container == nil {
-		return
-	}
-	key := e.Run + " " + e.Container.ID
-	if e.Type == event.UpdateFound {
-		f.found[key] = *e.Container
-	}
-	if len(e.Levels) > 0 {
-		f.levels[key] = e.Levels
-	}
-}
-
-// offered returns the ids of the containers with an update of which a check notifies a
-// trigger in batch mode.
-func (f findings) offered(t Trigger, e event.Event) []string {
-	if !t.Once {
-		return e.Check.Updates
-	}
-	ids := slices.Clone(e.Check.Found)
-	for _, id := range e.Check.Updates {
-		if len(f.levels[e.Run+" "+id]) > 0 && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// accepted returns those of the containers with an update that a trigger accepts. With
-// "once" the newest version of a smaller step is among them when it was found by this check.
-func (f findings) accepted(t Trigger, e event.Event, ids []string) []sdk.Container {
-	var list []sdk.Container
-	for _, id := range ids {
-		key := e.Run + " " + id
-		c, known := f.found[key]
-		isNew := known || slices.Contains(e.Check.Found, id)
-		if !known {
-			c, known = f.now.ByID(id)
-		}
-		if !known || !c.UpdateAvailable {
-			continue
-		}
-		update, accepted := offeredTo(t, c)
-		if accepted && t.Once {
-			accepted = isNew
-			if update.Result != nil && c.Result != nil && update.Result.Tag != c.Result.Tag {
-				accepted = slices.Contains(f.levels[key], update.UpdateKind.SemverDiff)
-			}
-		}
-		if accepted {
-			list = append(list, update)
-		}
-	}
-	return list
-}
-
-// newDelivery returns a delivery with containers as its payload.
-func newDelivery(t Trigger, e event.Event, subject, fingerprint string, containers ...sdk.Container) delivery.Delivery {
-	d := delivery.Delivery{
-		Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Run: e.Run, Batch: t.Batch,
-	}
-	for _, c := range containers {
-		d.Containers = append(d.Containers, c.ID)
-	}
-	payload, err := json.Marshal(containers)
-	if err != nil {
-		panic(fmt.Sprintf("encode containers: %v", err)) // plain data; cannot fail
-	}
-	d.Payload = payload
-	return d
+// concluding reports whether an event may stand before the end of its check in one commit.
+func concluding(e event.Event) bool {
+	return e.Run != "" &&
+		(e.Type == event.UpdateFound || e.Type == event.UpdateCleared || e.Type == event.ContainerChanged)
 }

@@ -95,9 +95,9 @@ func TestPlan(t *testing.T) {
 			}}, nil},
 	} {
 		c.trigger.ID, c.trigger.IncludeByDefault = "x.t", true
-		equal(t, c.about, planned(plan(c.events, []Trigger{c.trigger}, stored, backlogs{})), c.want)
+		equal(t, c.about, planned(planDeliveries(c.events, []Trigger{c.trigger}, stored, backlogs{})), c.want)
 	}
-	all := plan(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true},
+	all := planDeliveries(check, []Trigger{{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true},
 		{ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true}}, stored, backlogs{})
 	equal(t, "two triggers", planned(all),
 		[]string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13",
@@ -111,7 +111,7 @@ func TestPlanBatchOfRecreatedContainers(t *testing.T) {
 	recreated := a
 	recreated.ID = "another"
 	events := []event.Event{foundEvent(1, "r", a), finished(2, "r", event.Check{Found: []string{a.ID}})}
-	got := plan(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}},
+	got := planDeliveries(events, []Trigger{{ID: "x.t", Auto: true, Once: true, Batch: true, IncludeByDefault: true}},
 		now{recreated}, backlogs{})
 	if len(got) != 1 {
 		t.Fatalf("planned %v", planned(got))
@@ -213,7 +213,7 @@ func TestPlanIsIndependentOfPages(t *testing.T) {
 	var parts []delivery.Delivery
 	for _, events := range checks {
 		whole = append(whole, events...)
-		parts = append(parts, plan(events, triggers, stored, backlogs{})...)
+		parts = append(parts, planDeliveries(events, triggers, stored, backlogs{})...)
 	}
-	equal(t, "planned in one page", planned(plan(whole, triggers, stored, backlogs{})), planned(parts))
+	equal(t, "planned in one page", planned(planDeliveries(whole, triggers, stored, backlogs{})), planned(parts))
 }

@@ -39,13 +39,12 @@ type Progress struct {
 	Total   int64 `json:"total,omitempty"`
 }
 
-// DeliveryProgress returns the latest steps of the deliveries under way, in the order of
-// their ids. A delivery whose trigger has reported nothing is not among them.
-func (d *Dispatcher) DeliveryProgress() []Progress {
-	d.runs.mu.Lock()
-	defer d.runs.mu.Unlock()
+// progress returns the latest steps of the deliveries under way, in the order of their ids.
+func (rs *runs) progress() []Progress {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	all := []Progress{}
-	for _, r := range d.runs.running {
+	for _, r := range rs.running {
 		if r.reported {
 			all = append(all, r.latest)
 		}
@@ -58,7 +57,7 @@ func (d *Dispatcher) DeliveryProgress() []Progress {
 type runs struct {
 	log    hclog.Logger
 	redact func(string) string
-	// changed is called when DeliveryProgress returns something else. It must not block.
+	// changed is called when progress returns something else. It must not block.
 	changed func()
 
 	mu      sync.Mutex
@@ -67,7 +66,7 @@ type runs struct {
 
 // run is a call of a trigger. Its fields belong to the lock of runs.
 type run struct {
-	of       *runs
+	runs     *runs
 	log      hclog.Logger
 	latest   Progress
 	reported bool
@@ -81,7 +80,7 @@ type run struct {
 // begin counts a delivery as under way. The caller must call end.
 func (rs *runs) begin(d delivery.Delivery) *run {
 	r := &run{
-		of: rs, log: rs.log.With("trigger", d.Trigger, "delivery", d.ID, "subject", d.Subject),
+		runs: rs, log: rs.log.With("trigger", d.Trigger, "delivery", d.ID, "subject", d.Subject),
 		latest: Progress{Delivery: d.ID, Trigger: d.Trigger, Manual: d.Manual, Subject: d.Subject},
 	}
 	rs.mu.Lock()
@@ -99,16 +98,16 @@ func (rs *runs) has(id int64) bool {
 
 // end counts the delivery as under way no longer. A step that was not logged yet is.
 func (r *run) end() {
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
+	r.runs.mu.Lock()
+	defer r.runs.mu.Unlock()
 	if r.later != nil {
 		r.later.Stop()
 		r.show()
 	}
 	r.ended = true
-	delete(r.of.running, r.latest.Delivery)
+	delete(r.runs.running, r.latest.Delivery)
 	if r.reported {
-		r.of.changed()
+		r.runs.changed()
 	}
 }
 
@@ -116,9 +115,9 @@ func (r *run) end() {
 // in it are redacted, and its length is bounded. It may be called concurrently,
 // and after the end of the run, when it does nothing.
 func (r *run) report(step trigger.Progress) {
-	phase, message := cut(r.of.redact(step.Phase), maxPhase), cut(r.of.redact(step.Message), maxMessage)
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
+	phase, message := cut(r.runs.redact(step.Phase), maxPhase), cut(r.runs.redact(step.Message), maxMessage)
+	r.runs.mu.Lock()
+	defer r.runs.mu.Unlock()
 	if r.ended {
 		return
 	}
@@ -130,8 +129,8 @@ func (r *run) report(step trigger.Progress) {
 	}
 	if wait := progressInterval - time.Since(r.shownAt); wait > 0 {
 		r.later = time.AfterFunc(wait, func() {
-			r.of.mu.Lock()
-			defer r.of.mu.Unlock()
+			r.runs.mu.Lock()
+			defer r.runs.mu.Unlock()
 			if r.later != nil { // else end has shown it
 				r.show()
 			}
@@ -153,7 +152,7 @@ func (r *run) show() {
 		args = append(args, "current", r.latest.Current, "total", r.latest.Total)
 	}
 	r.log.Log(level, "progress", args...)
-	r.of.changed()
+	r.runs.changed()
 }
 
 // cut shortens a text to at most n characters.

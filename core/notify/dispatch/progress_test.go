@@ -109,7 +109,7 @@ func TestProgressOfDeliveries(t *testing.T) {
 		var manual sync.WaitGroup
 		for _, name := range []string{"silent", "db"} {
 			manual.Go(func() {
-				if err := b.RunNow(context.Background(), "docker.local", []sdk.Container{minor(name)}, Manual{}); err != nil {
+				if err := b.RunNow(context.Background(), "docker.local", []sdk.Container{minor(name)}, ManualRun{}); err != nil {
 					t.Error(err)
 				}
 			})

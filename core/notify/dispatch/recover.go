@@ -8,7 +8,7 @@ import (
 )
 
 // recover settles the deliveries that a crash interrupted.
-func (d *Dispatcher) recover(ctx context.Context) error {
+func (d *deliverer) recover(ctx context.Context) error {
 	d.beginning.Lock()
 	defer d.beginning.Unlock()
 	interrupted := map[string]bool{}
@@ -20,9 +20,9 @@ func (d *Dispatcher) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover deliveries: %w", err)
 	}
-	for id, is := range interrupted {
-		if is {
-			d.pauseForExit(id)
+	for id, called := range interrupted {
+		if called {
+			d.retries.pauseForExit(id)
 		}
 	}
 	if n > 0 {
@@ -35,12 +35,12 @@ func (d *Dispatcher) recover(ctx context.Context) error {
 // was killed. A trigger that cannot be used now may have been one that acts, and
 // its calls must not be repeated. An interrupted call counts as an attempt: one
 // that kills the process each time is given up like any other.
-func (d *Dispatcher) outcomeOfInterrupted(cut delivery.Delivery) delivery.Outcome {
+func (d *deliverer) outcomeOfInterrupted(cut delivery.Delivery) delivery.Outcome {
 	if d.runs.has(cut.ID) {
 		return delivery.Outcome{State: delivery.Sending}
 	}
 	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
-	case known && d.operates(t) && cut.Attempts < maxAttempts: // which finds what it began
+	case known && d.opt.operates(t) && cut.Attempts < maxAttempts: // which finds what it began
 		return delivery.Outcome{
 			State: delivery.Pending, Error: cut.Error, NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts)),
 		}

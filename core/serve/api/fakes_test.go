@@ -94,7 +94,9 @@ type triggerRun struct {
 	test       bool
 }
 
-func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.Container, how dispatch.Manual) error {
+func (f *fakeTriggers) RunNow(
+	ctx context.Context, id string, containers []sdk.Container, how dispatch.ManualRun,
+) error {
 	f.mu.Lock()
 	f.runs = append(f.runs, triggerRun{id, containers, how.Test})
 	f.mu.Unlock()

@@ -108,5 +108,5 @@ func (s *Service) RunTrigger(
 	if _, err := t.State(); err != nil && !t.Usable() {
 		return s.safe(err)
 	}
-	return s.safe(s.opt.Triggers.RunNow(ctx, t.ID(), containers, dispatch.Manual{Test: test, Actor: actor.User}))
+	return s.safe(s.opt.Triggers.RunNow(ctx, t.ID(), containers, dispatch.ManualRun{Test: test, Actor: actor.User}))
 }

@@ -109,7 +109,7 @@ type Checks interface {
 // Triggers runs triggers now.
 type Triggers interface {
 	// RunNow returns when the trigger has ended. The end of ctx cancels it.
-	RunNow(ctx context.Context, id string, containers []sdk.Container, how dispatch.Manual) error
+	RunNow(ctx context.Context, id string, containers []sdk.Container, how dispatch.ManualRun) error
 	// DeliveryProgress returns the latest steps of the deliveries under way.
 	DeliveryProgress() []dispatch.Progress
 	// Wake says that a delivery may be due.

@@ -57,7 +57,7 @@ func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	}
 }
 
-func (f *fakeParts) RunNow(context.Context, string, []sdk.Container, dispatch.Manual) error {
+func (f *fakeParts) RunNow(context.Context, string, []sdk.Container, dispatch.ManualRun) error {
 	return f.do("run")
 }
 func (f *fakeParts) Wake()                                 {}

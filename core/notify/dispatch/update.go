@@ -11,38 +11,23 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
-	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Update asks for the update of a container on behalf of a delivery.
-type Update struct {
-	Container sdk.Container
-	Rules     watcher.UpdateRules
-	// Trigger is the id of the trigger that asks, Actor the user who had it run; "" for none.
-	Trigger, Actor string
-	// Delivery identifies the request: one that was begun before is not begun again.
-	Delivery string
-}
-
-// Updates carries out what triggers request with trigger.Request.Operate.
-type Updates interface {
-	// Begin stores the operation of an update, which is carried out from then on. An
-	// error for which sdk.Retryable holds may be gone later; an ErrByHand is for users.
-	Begin(ctx context.Context, u Update) (operation.Operation, error)
-	// Begun returns the operations of a container that were begun for an Update whose
-	// Delivery is key, or key, a dot and more; the newest first.
-	Begun(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error)
-	// Wait returns an operation once it has ended.
-	Wait(ctx context.Context, id string) (operation.Operation, error)
-	// Tried says when the update of a container did not work out, so that it is not to be
-	// tried again by itself; "" when it may be tried.
-	Tried(ctx context.Context, c sdk.Container) (string, error)
+// updater has containers updated for triggers, and waits for that.
+type updater struct {
+	opt Options
+	// waits ends when a shutdown begins, which does not wait for updates: deliveries
+	// find theirs again at the next start.
+	waits   context.Context
+	filter  *filter
+	sender  *sender
+	retries *retries
 }
 
 // updates are the operations of one delivery.
 type updates struct {
-	begun []operation.Operation
-	errs  []error // why others were not begun
+	started []operation.Operation
+	errs    []error // why others were not begun
 }
 
 // errStopping is why the result of an update is not known yet. The operation goes on, or is
@@ -50,25 +35,21 @@ type updates struct {
 var errStopping = sdk.WithKind(sdk.ErrUnavailable,
 	errors.New("dogwatch stops while the update is under way; what becomes of it is recorded after the next start"))
 
-// ErrByHand is the kind of errors about updates that only users begin: deliveries of them
-// are skipped, which is no failure.
-var ErrByHand = errors.New("the update is not begun by itself")
-
-// attemptUpdates is attempt for a trigger that has containers updated. The outcome is
-// that of the updates, for which the caller must await; they are nil when it is known.
-func (d *Dispatcher) attemptUpdates(
+// attempt calls a trigger that has containers updated. The outcome is that of the updates, for which the caller
+// must await; they are nil when it is known.
+func (u *updater) attempt(
 	ctx context.Context, t Trigger, due delivery.Delivery, run *run, planned []sdk.Container,
 ) (delivery.Outcome, *updates) {
 	found := &updates{}
 	if due.Attempts > 1 {
 		var err error
-		if planned, err = d.resume(ctx, due, planned, found); err != nil {
-			return d.outcome(ctx, t, due, sdk.WithKind(sdk.ErrUnavailable, err)), nil
+		if planned, err = u.resume(ctx, due, planned, found); err != nil {
+			return u.retries.outcome(ctx, t, due, sdk.WithKind(sdk.ErrUnavailable, err)), nil
 		}
 	}
-	containers := d.current(t, due, planned)
+	containers := u.filter.current(t, due, planned)
 	switch {
-	case len(found.begun) > 0 && (len(containers) == 0 || due.Manual):
+	case len(found.started) > 0 && (len(containers) == 0 || due.Manual):
 		return delivery.Outcome{}, found
 	case due.Manual && due.Attempts > 1: // its user may no longer want it
 		return delivery.Outcome{
@@ -76,11 +57,11 @@ func (d *Dispatcher) attemptUpdates(
 			Error: cmp.Or(due.Error, "dogwatch stopped before the update began; it is not begun by itself"),
 		}, nil
 	}
-	if outcome, known := d.unsendable(ctx, t, due, containers); known {
+	if outcome, known := u.filter.unsendable(ctx, t, due, containers); known {
 		return outcome, nil
 	}
 	req := trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}
-	if err := d.operate(ctx, t, due, "", run, req, found); err != nil {
+	if err := u.operate(ctx, t, due, "", run, req, found); err != nil {
 		found.errs = append(found.errs, err)
 	}
 	return delivery.Outcome{}, found
@@ -88,30 +69,30 @@ func (d *Dispatcher) attemptUpdates(
 
 // resume adds the operations that an earlier attempt began, and returns the containers
 // for which there is none, or one that may be tried again.
-func (d *Dispatcher) resume(
+func (u *updater) resume(
 	ctx context.Context, due delivery.Delivery, planned []sdk.Container, found *updates,
 ) (rest []sdk.Container, err error) {
 	for _, c := range planned {
-		begun, err := d.opt.Updates.Begun(ctx, c, idempotencyKey(due))
+		started, err := u.opt.Updates.Begun(ctx, c, idempotencyKey(due))
 		if err != nil {
 			return nil, err
 		}
-		if len(begun) == 0 || begun[0].MayRetry() {
+		if len(started) == 0 || started[0].MayRetry() {
 			rest = append(rest, c)
 			continue
 		}
-		found.begun = append(found.begun, begun[0])
+		found.started = append(found.started, started[0])
 	}
 	return rest, nil
 }
 
 // operate runs a trigger and begins the updates that it requests, at the request of by
 // or, when that is "", of no user.
-func (d *Dispatcher) operate(
+func (u *updater) operate(
 	ctx context.Context, t Trigger, due delivery.Delivery, by string, run *run, req trigger.Request, found *updates,
 ) error {
 	var requested []trigger.OperationRequest
-	err := d.run(ctx, t, run, req.WithOperate(func(o trigger.OperationRequest) error {
+	err := u.sender.run(ctx, t, run, req.WithOperate(func(o trigger.OperationRequest) error {
 		requested = append(requested, o)
 		return nil
 	}))
@@ -123,49 +104,49 @@ func (d *Dispatcher) operate(
 			if c.ID != o.ContainerID {
 				continue
 			}
-			op, err := d.beginUpdate(ctx, t, due, Update{Container: c, Rules: o.Rules, Trigger: t.ID, Actor: by})
+			op, err := u.begin(ctx, t, due, Update{Container: c, Rules: o.Rules, Trigger: t.ID, Actor: by})
 			if err != nil {
 				found.errs = append(found.errs, err)
 				continue
 			}
 			run.report(trigger.Progress{ContainerID: c.ID, Phase: "update", Message: "operation " + op.ID})
-			found.begun = append(found.begun, op)
+			found.started = append(found.started, op)
 		}
 	}
 	return nil
 }
 
-// beginUpdate begins one update. Unless a user asks, one that did not work out is not tried again.
-func (d *Dispatcher) beginUpdate(
-	ctx context.Context, t Trigger, due delivery.Delivery, u Update,
+// begin begins one update. Unless a user asks, one that did not work out is not tried again.
+func (u *updater) begin(
+	ctx context.Context, t Trigger, due delivery.Delivery, request Update,
 ) (operation.Operation, error) {
 	if !due.Manual {
-		switch tried, err := d.opt.Updates.Tried(ctx, u.Container); {
+		switch tried, err := u.opt.Updates.Tried(ctx, request.Container); {
 		case err != nil:
 			return operation.Operation{}, sdk.WithKind(sdk.ErrUnavailable, err)
 		case tried != "":
 			return operation.Operation{}, sdk.WithKind(ErrByHand, errors.New(tried))
 		}
 	}
-	u.Delivery = idempotencyKey(due)
-	begun, err := d.opt.Updates.Begun(ctx, u.Container, u.Delivery)
+	request.Delivery = idempotencyKey(due)
+	started, err := u.opt.Updates.Begun(ctx, request.Container, request.Delivery)
 	if err != nil {
 		return operation.Operation{}, sdk.WithKind(sdk.ErrUnavailable, err)
 	}
-	if len(begun) > 0 {
-		u.Delivery = fmt.Sprintf("%s.%d", u.Delivery, len(begun))
+	if len(started) > 0 {
+		request.Delivery = fmt.Sprintf("%s.%d", request.Delivery, len(started))
 	}
-	return d.opt.Updates.Begin(ctx, u)
+	return u.opt.Updates.Begin(ctx, request)
 }
 
 // await waits for updates, until ctx ends or the dispatcher stops, and returns why they are
 // not all updated.
-func (d *Dispatcher) await(due delivery.Delivery, found *updates) error {
+func (u *updater) await(due delivery.Delivery, found *updates) error {
 	errs := found.errs
-	for _, op := range found.begun {
-		ended, err := d.opt.Updates.Wait(d.waits, op.ID)
+	for _, op := range found.started {
+		ended, err := u.opt.Updates.Wait(u.waits, op.ID)
 		switch {
-		case err != nil && d.waits.Err() != nil:
+		case err != nil && u.waits.Err() != nil:
 			return errStopping
 		case err != nil:
 			err = sdk.WithKind(sdk.ErrUnavailable, err)
@@ -183,15 +164,15 @@ func (d *Dispatcher) await(due delivery.Delivery, found *updates) error {
 }
 
 // awaited returns the outcome of a delivery that had containers updated.
-func (d *Dispatcher) awaited(ctx context.Context, t Trigger, due delivery.Delivery, found *updates) delivery.Outcome {
-	err := d.await(due, found)
+func (u *updater) awaited(ctx context.Context, t Trigger, due delivery.Delivery, found *updates) delivery.Outcome {
+	err := u.await(due, found)
 	switch {
 	case errors.Is(err, errStopping):
 		return delivery.Outcome{State: delivery.Pending, Error: err.Error()}
-	case errors.Is(err, ErrByHand) && len(found.begun) == 0 && !sdk.Retryable(err):
+	case errors.Is(err, ErrByHand) && len(found.started) == 0 && !sdk.Retryable(err):
 		return delivery.Outcome{State: delivery.Skipped, Error: err.Error()}
 	}
-	return d.outcome(ctx, t, due, err)
+	return u.retries.outcome(ctx, t, due, err)
 }
 
 // notUpdated returns why an operation that has ended did not update its container.
@@ -227,11 +208,11 @@ func joined(errs []error) error {
 
 // stored returns the containers of a manual run as they are stored. One that is made up
 // cannot be updated, as no engine has it.
-func (d *Dispatcher) stored(id string, containers []sdk.Container) ([]sdk.Container, error) {
+func (u *updater) stored(id string, containers []sdk.Container) ([]sdk.Container, error) {
 	known := make([]sdk.Container, len(containers))
 	for i, c := range containers {
 		var found bool
-		if known[i], found = d.opt.Containers.ByID(c.ID); !found {
+		if known[i], found = u.opt.Containers.ByID(c.ID); !found {
 			return nil,
 				sdk.Invalid("container", "%s updates containers, and %s with the id %q is none that is watched", id,
 					cmp.Or(event.Subject(c), "a container"), c.ID)

@@ -130,7 +130,7 @@ func TestOutcomeOfAttempt(t *testing.T) {
 		if c.stopped {
 			ctx = stopped
 		}
-		got := d.outcome(ctx, Trigger{AtMostOnce: c.action}, delivery.Delivery{Attempts: c.attempts}, c.err)
+		got := d.deliverer.retries.outcome(ctx, Trigger{AtMostOnce: c.action}, delivery.Delivery{Attempts: c.attempts}, c.err)
 		if got.State != c.state || c.text == "" && got.Error != "" || !strings.Contains(got.Error, c.text) {
 			t.Errorf("%s: %+v", c.about, got)
 		}
@@ -146,7 +146,7 @@ func TestOutcomeOfAttempt(t *testing.T) {
 }
 
 func TestBackoffGrows(t *testing.T) {
-	waits := backoff()
+	waits := retryPauses()
 	for i := 1; i < len(waits); i++ {
 		if waits[i] <= waits[i-1] {
 			t.Errorf("wait %d is not longer than the one before", i)

@@ -266,7 +266,7 @@ func TestUpdateIsFoundAgain(t *testing.T) {
 						b.checked([]sdk.Container{minor("web")})
 						if manual {
 							go func() {
-								_ = b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, Manual{Actor: "ana"})
+								_ = b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, ManualRun{Actor: "ana"})
 							}()
 						}
 						settle(5 * time.Second)
@@ -304,7 +304,7 @@ func TestRunNowUpdates(t *testing.T) {
 		b, _ := updating(t, h, func(t *Trigger) { t.Auto = false })
 		b.checked([]sdk.Container{minor("web")})
 		began := time.Now()
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{
 			Actor: "ana", Test: true,
 		}); err != nil || time.Since(began) < time.Minute {
 			t.Errorf("after %s: %v", time.Since(began), err)
@@ -313,12 +313,12 @@ func TestRunNowUpdates(t *testing.T) {
 			t.Errorf("requested for %+v", h.requested)
 		}
 		h.ends = ending(operation.RolledBack, nil, "it is unhealthy")
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil ||
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{}); err == nil ||
 			!strings.Contains(err.Error(), "it is unhealthy") {
 			t.Errorf("rolled back: %v", err)
 		}
 		var invalid *sdk.InvalidError
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{{ID: "123456789", Name: "made-up"}}, Manual{
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{{ID: "123456789", Name: "made-up"}}, ManualRun{
 			Test: true,
 		}); !errors.As(err, &invalid) {
 			t.Errorf("made up: %v", err)
