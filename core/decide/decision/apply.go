@@ -23,9 +23,9 @@ type Labels interface {
 
 // Answered is a container with what registries answered about its image.
 type Answered struct {
-	// Container is as its watcher lists it, with what the check before found.
-	Container sdk.Container
-	Answer    candidate.Answer
+	// Container is as its watcher lists it, with what the check before found. Apply has it know what was found since.
+	Container *sdk.Container
+	Answer    *candidate.Answer
 	Search    candidate.Search
 	Labels    Labels
 }
@@ -112,44 +112,46 @@ func (d *Decisions) change(
 	change := event.Change{Put: make([]sdk.Container, 0, len(a.Of))}
 	at := d.opt.Now()
 	for _, answered := range a.Of {
-		have := now[answered.Container.ID]
+		before, have := answered.Container, now[answered.Container.ID]
 		if have == nil {
 			continue
 		}
-		if have.Result != nil && answered.Container.Result != nil {
-			Carry(&answered.Container, have) // which may have got its date or another decision meanwhile
+		if have.Result != nil && before.Result != nil {
+			Carry(before, have) // which may have got its date or another decision meanwhile
 		}
-		before := answered.Container
-		subject := event.Subject(before)
-		after := d.judgeAnswered(answered, known[subject], at)
+		change.Put = append(change.Put, *before)
+		after, subject := &change.Put[len(change.Put)-1], event.Subject(*before)
+		found, offeredBefore := d.judgeAnswered(after, answered, known[subject], at)
 		if answered.Answer.Err == nil {
-			if err := d.remember(&change, subject, after.found); err != nil {
+			if err := d.remember(&change, subject, found); err != nil {
 				return change, err
 			}
 		}
-		var inside []string
-		if digest := answered.Answer.Digest; digest != nil {
-			inside = digest.Inside
-		}
-		record(&change, before, after, a.Earlier, inside)
+		record(&change, before, after, offeredBefore || a.Earlier.covers(after, answered.Answer.Digest))
 	}
 	return change, nil
 }
 
 // Judge returns a container as Apply would store it. known is what was found for it before. It stores nothing.
 func (d *Decisions) Judge(a Answered, known policy.Found, now time.Time) sdk.Container {
-	return d.judgeAnswered(a, known, now).container
+	c := *a.Container
+	d.judgeAnswered(&c, a, known, now)
+	return c
 }
 
-func (d *Decisions) judgeAnswered(a Answered, known policy.Found, now time.Time) judged {
-	after := withAnswer(a.Container, a.Labels, a.Answer, sdk.TimeOf(now))
+// judgeAnswered writes what follows from an answer into a container, with the decision by it. It returns what judge
+// does.
+func (d *Decisions) judgeAnswered(
+	c *sdk.Container, a Answered, known policy.Found, now time.Time,
+) (found policy.Found, offeredBefore bool) {
+	*c = withAnswer(*c, a.Labels, *a.Answer, sdk.TimeOf(now))
 	if a.Answer.Err != nil {
-		return judged{container: after}
+		return found, false
 	}
-	found := a.Search.Candidates(*after.Watched(), a.Answer, known, now)
-	j := d.judge(a.Container, after, found, now)
-	if err := a.Labels.Link(&j.container); err != nil {
-		complain(&j.container, err.Error())
+	found = a.Search.Candidates(*c.Watched(), *a.Answer, known, now)
+	found, offeredBefore = d.judge(a.Container, c, found, now)
+	if err := a.Labels.Link(c); err != nil {
+		complain(c, err.Error())
 	}
-	return j
+	return found, offeredBefore
 }

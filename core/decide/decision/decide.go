@@ -10,33 +10,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// judged is a container with what was decided about its update.
-type judged struct {
-	container sdk.Container
-	// found is what was found for it, with the time at which the update was offered first.
-	found policy.Found
-	// offeredBefore is whether the update was offered before, perhaps until it gave way to another
-	// one that was not snoozed or skipped.
-	offeredBefore bool
-}
-
-// judge decides about the update of a container and returns it without links. before is the container as it was: an
-// update that was offered stays so since then.
-func (d *Decisions) judge(before, after sdk.Container, found policy.Found, now time.Time) judged {
-	rules := d.Rules(after)
-	return withDecision(before, after, found, rules, d.Decide(&after, rules, found, now), now)
-}
-
-// withDecision returns a container with a decision about its update, without links.
-func withDecision(
-	before, c sdk.Container, found policy.Found, rules policy.Rules, made policy.Decision, now time.Time,
-) judged {
-	c = Detached(c)
+// judge decides about the update of a container and writes that into it, but for its links. before is the container as
+// it was: an update that was offered stays so since then. It returns what was found, with the time at which the update
+// was offered first, and whether it was offered before, perhaps until it gave way to another one that was not snoozed
+// or skipped.
+func (d *Decisions) judge(
+	before, c *sdk.Container, found policy.Found, now time.Time,
+) (offered policy.Found, offeredBefore bool) {
+	rules := d.Rules(*c)
+	made := d.Decide(c, rules, found, now)
+	*c = Detached(*c)
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
 	if c.Decision = nil; made.Target < 0 {
-		return judged{container: c, found: found}
+		return found, false
 	}
-	offer(&c, found.Candidates[made.Target], found.From)
+	offer(c, found.Candidates[made.Target], found.From)
 	c.Result.Levels = levels(found.Candidates)
 	decided := sdk.Decision{State: string(made.State), Until: sdk.TimeOf(made.Next)}
 	for _, r := range made.Reasons {
@@ -56,12 +44,12 @@ func withDecision(
 	c.Decision = &decided
 	if earlier := found.Candidates[made.Target].OfferedAt; !earlier.IsZero() {
 		decided.OfferedAt = sdk.TimeOf(earlier)
-		return judged{container: c, found: found, offeredBefore: true}
+		return found, true
 	}
-	if decided.OfferedAt = offeredAt(&before, &c, now); !decided.OfferedAt.IsZero() {
+	if decided.OfferedAt = offeredAt(before, c, now); !decided.OfferedAt.IsZero() {
 		found, _ = found.Offer(made.Target, decided.OfferedAt.Time)
 	}
-	return judged{container: c, found: found}
+	return found, false
 }
 
 // offeredAt returns when the update of a container was offered first, zero if it never

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -24,8 +25,12 @@ func (d *Decisions) Notified(ctx context.Context) (Notified, error) {
 	return known, nil
 }
 
-// covers reports whether the update of a container is one of them. inside are the digests of its new image, where they
-// are known.
-func (n Notified) covers(c *sdk.Container, inside []string) bool {
-	return slices.ContainsFunc(n, func(o update.Notified) bool { return o.Covers(c, inside) })
+// covers reports whether the update of a container is one of them. behind is what is known of the digest behind its
+// tag; nil for nothing.
+func (n Notified) covers(c *sdk.Container, behind *candidate.Digest) bool {
+	var digests []string
+	if behind != nil {
+		digests = behind.Inside
+	}
+	return slices.ContainsFunc(n, func(o update.Notified) bool { return o.Covers(c, digests) })
 }

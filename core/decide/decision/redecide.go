@@ -33,17 +33,19 @@ func (d *Decisions) Redecide(ctx context.Context) error {
 		if !before.UpdateAvailable || len(known[subject].Candidates) == 0 {
 			continue // which the next check decides
 		}
-		after := d.judge(before, before, known[subject], now)
+		after := before
+		found, offeredBefore := d.judge(&before, &after, known[subject], now)
 		if d.opt.Link != nil {
-			_ = d.opt.Link(&after.container) // what is wrong with it is in the error of the container since its check
+			_ = d.opt.Link(&after) // what is wrong with it is in the error of the container since its check
 		}
-		if !update.Changed(&before, &after.container, 0) {
+		if !update.Changed(&before, &after, 0) {
 			continue
 		}
-		if err := d.remember(&change, subject, after.found); err != nil {
+		if err := d.remember(&change, subject, found); err != nil {
 			return err
 		}
-		record(&change, before, after, earlier, nil)
+		change.Put = append(change.Put, after)
+		record(&change, &before, &after, offeredBefore || earlier.covers(&after, nil))
 	}
 	if len(change.Put) == 0 {
 		return nil

@@ -6,18 +6,17 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// record adds a container that was decided to a change, with the event of what it became. An update that was offered
-// before, or that another program notified users of, is not found again. inside are the digests of its new image.
-func record(change *event.Change, before sdk.Container, after judged, earlier Notified, inside []string) {
-	change.Put = append(change.Put, after.container)
-	t, changed := transition(before, after.container)
+// record adds the event of what a container became to a change, if it became anything else. An update that is known to
+// users is not found again.
+func record(change *event.Change, before, after *sdk.Container, knownToUsers bool) {
+	t, changed := transition(*before, *after)
 	if !changed {
 		return
 	}
-	if t == event.UpdateFound && (after.offeredBefore || earlier.covers(&after.container, inside)) {
+	if t == event.UpdateFound && knownToUsers {
 		t = event.ContainerChanged
 	}
-	change.Events = append(change.Events, became(t, before, after.container))
+	change.Events = append(change.Events, became(t, *before, *after))
 }
 
 // transition names what a check changed about a container, if anything. That

@@ -35,7 +35,7 @@ func running(image string, labels ...string) (sdk.Container, containerLabels) {
 // answered returns a container as a check stores it with an answer.
 func answered(c sdk.Container, p containerLabels, a candidate.Answer, at sdk.Time) sdk.Container {
 	return decision.New(decision.Options{Log: hclog.NewNullLogger()}).Judge(
-		decision.Answered{Container: c, Answer: a, Labels: &p}, policy.Found{}, at.Time)
+		decision.Answered{Container: &c, Answer: &a, Labels: &p}, policy.Found{}, at.Time)
 }
 
 func TestResultOfAnAnswer(t *testing.T) {

@@ -35,7 +35,7 @@ func (c *Checker) decideBy(ctx context.Context, s *target) (err error) {
 
 // answered is the container with what registries answered.
 func (s *target) answered() decision.Answered {
-	return decision.Answered{Container: s.Container, Answer: s.Answer, Search: s.Search, Labels: &s.labels}
+	return decision.Answered{Container: &s.Container, Answer: &s.Answer, Search: s.Search, Labels: &s.labels}
 }
 
 // discovery is what listing a watcher's containers led to.

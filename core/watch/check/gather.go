@@ -62,8 +62,9 @@ func (p *pass) settle(ctx context.Context, ready map[*registryquery.Question]boo
 	}
 	answers := decision.Answers{
 		Watcher: p.watcher.Name, Run: p.id, Earlier: p.notified, Whole: !p.report.Single,
+		Of: make([]decision.Answered, 0, len(ready)),
 	}
-	answered := map[string]*target{}
+	answered := make(map[string]*target, len(ready))
 	for _, s := range p.targets {
 		if ready[&s.Question] {
 			answers.Of = append(answers.Of, s.answered())
