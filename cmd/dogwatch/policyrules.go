@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -17,7 +17,7 @@ import (
 func rulesOf(cfg *config.Config) func(sdk.Container) policy.Rules { return policiesOf(cfg).Rules }
 
 // policiesOf returns the rules of a configuration, for where no watcher runs.
-func policiesOf(cfg *config.Config) *wiring.Policies { return wiring.PoliciesOf(cfg) }
+func policiesOf(cfg *config.Config) *decision.Layers { return decision.LayersOf(cfg) }
 
 // unusedPolicies returns the named policies of which no container has a rule.
 func unusedPolicies(cfg *config.Config, uses []preview.Use) (unused []string) {

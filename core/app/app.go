@@ -186,20 +186,24 @@ func (a *App) makeComponents(context.Context) (err error) {
 		Changed:         func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.reloader = reload.New(settings, a.reloadOptions())
-	a.report(a.rules().Problems(opt.Now()))
+	a.report(a.layers().Problems(opt.Now()))
 	return nil
 }
 
 func (a *App) makeChecks(ctx context.Context) error {
 	opt, settings := a.opt, a.opt.Config
 	registries := wiring.Registries{Components: a.components}
-	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
+	a.choices = choice.New(choice.Options{
+		Store:   a.store,
+		Now:     opt.Now,
+		Changed: func(ctx context.Context) { a.decisions.RedecideSoon(ctx) },
+	})
 	a.decisions = decision.New(decision.Options{
 		Store:           a.store,
 		Candidates:      a.store.Candidates,
 		AlreadyNotified: a.store.AlreadyNotified,
-		Rules:           a.rules().Rules,
-		Facts:           a.updateFacts,
+		Rules:           a.layers().Rules,
+		Facts:           a.facts,
 		Choices:         a.choices.Of,
 		Link:            func(c *sdk.Container) error { return a.checker.Link(c) },
 		Next:            wiring.Containers{Store: a.store}.NextDecision,
@@ -253,7 +257,7 @@ func (a *App) makeUpdates(ctx context.Context) error {
 		},
 		Vulnerabilities: a.vulnerabilities,
 		Pinned:          a.decisions.Pinned,
-		Major:           a.rules().Advice,
+		Major:           a.layers().Advice,
 		Labels:          wiring.Labels(a.opt.Config),
 		Redact:          a.opt.Redactor.String,
 		Log:             a.opt.Log,
@@ -467,8 +471,9 @@ func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components,
 		Plugins: a.plugins, Installs: a.installer,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(),
-		Rules: a.rules().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store,
+		Policies: policies{a.decisions, a.layers()},
+		Rules:    a.layers().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
 		Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
 			wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,

@@ -41,7 +41,7 @@ func (a *App) releaseNotes() service.Notes {
 
 // knownNotes returns the address of the repository with the release notes of an image of a preset; "" for others.
 func (a *App) knownNotes(c *sdk.Container) string {
-	if known := a.rules().Preset(*c); known != nil {
+	if known := a.layers().Preset(*c); known != nil {
 		return known.Notes
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
@@ -23,7 +24,7 @@ func (a *App) reloadOptions() reload.Options {
 		Read: a.opt.Reload, Strict: a.opt.Strict, Components: a.components, Schema: wiring.Schema(a.plugins),
 		Check: func(c *config.Config) []config.Problem {
 			logins := auth.New(auth.Options{Config: c, Log: hclog.NewNullLogger(), Now: a.opt.Now})
-			return append(logins.Problems(), wiring.PoliciesOf(c).Problems(a.opt.Now())...)
+			return append(logins.Problems(), decision.LayersOf(c).Problems(a.opt.Now())...)
 		},
 		Applied: a.applied,
 		Restart: func(next *config.Config) {
@@ -48,7 +49,7 @@ func (a *App) applied(ctx context.Context, _ *config.Config, changes component.C
 	if err := a.forgetWatchers(ctx); err != nil {
 		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
 	}
-	a.decideAgain(ctx)
+	a.decisions.RedecideSoon(ctx)
 	a.dispatcher.Wake()
 	if changes.Any() {
 		a.bus.Touch(event.ComponentChanged)

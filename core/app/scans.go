@@ -49,8 +49,9 @@ func (a *App) makeScans(ctx context.Context, images wiring.Updates) error {
 			}
 			return of(from), of(to), nil
 		},
-		Changed: a.decideAgain, Progressed: func() { a.bus.Touch(event.ScanProgressed) }, Redact: a.opt.Redactor.String,
-		Log: a.opt.Log, Now: a.opt.Now,
+		Changed: a.decisions.RedecideSoon, Progressed: func() { a.bus.Touch(event.ScanProgressed) },
+		Redact: a.opt.Redactor.String,
+		Log:    a.opt.Log, Now: a.opt.Now,
 	})
 	return a.scans.Load(ctx)
 }
@@ -102,7 +103,7 @@ func (a *App) scanImages(ctx context.Context) error {
 		sub := a.bus.Subscribe()
 		defer sub.Close()
 		for ctx.Err() == nil {
-			a.scans.Early(wiring.Containers{Store: a.store}.Shared(), a.rules().Rules)
+			a.scans.Early(wiring.Containers{Store: a.store}.Shared(), a.layers().Rules)
 			_ = sub.Wait(ctx) // either way it is time to look again
 		}
 	}()

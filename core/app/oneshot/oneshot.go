@@ -89,7 +89,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger,
 		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
 	})
-	policies, registries := wiring.PoliciesOf(settings), wiring.Registries{Components: i.components}
+	policies, registries := decision.LayersOf(settings), wiring.Registries{Components: i.components}
 	decisions := decision.New(decision.Options{
 		Store: i.memory, Link: func(c *sdk.Container) error { return i.checker.Link(c) }, Log: opt.Log, Now: opt.Now,
 		// Nothing is decided here, but what is known of an image limits what is newer.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -39,6 +40,18 @@ func PluginVars(c *config.Config, wud bool) map[string][]string {
 
 // wudNames has what publishes under the name of the program use that of What's Up Docker.
 const wudNames = "DOGWATCH_MQTT_NAMES=wud"
+
+// PolicyOf returns the policy that the option of a watcher names.
+func PolicyOf(components *component.Manager) func(watcher string) (name, source string) {
+	return func(watcher string) (string, string) {
+		for _, w := range components.Watchers() {
+			if w.Name == watcher && w.Settings.Policy != "" {
+				return strings.ToLower(w.Settings.Policy), w.FullID() + ".policy"
+			}
+		}
+		return "", ""
+	}
+}
 
 // Labels returns which labels of containers count.
 func Labels(c *config.Config) label.Options {

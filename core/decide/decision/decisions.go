@@ -103,10 +103,13 @@ func (d *Decisions) Decide(
 		return policy.Decision{Target: -1}
 	}
 	subject := event.Subject(*c)
-	var facts policy.Facts
-	if d.opt.Facts != nil {
-		facts = d.opt.Facts(*c)
-	}
 	offered := policy.Update{Subject: subject, Candidates: found.Candidates}
-	return policy.Decide(offered, rules, facts, d.choices(subject), now)
+	return policy.Decide(offered, rules, d.facts(*c), d.choices(subject), now)
+}
+
+func (d *Decisions) facts(c sdk.Container) policy.Facts {
+	if d.opt.Facts == nil {
+		return policy.Facts{}
+	}
+	return d.opt.Facts(c)
 }

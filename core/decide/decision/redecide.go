@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -64,4 +65,35 @@ func (d *Decisions) Redecide(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// catchUpPause is the wait after the store could not be read or written.
+const catchUpPause = 10 * time.Second
+
+// CatchUp redecides until that works out: rules, choices and windows may be others than when the program stopped. The
+// error is that of ctx.
+func (d *Decisions) CatchUp(ctx context.Context) error {
+	for {
+		err := d.Redecide(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			d.log.Error("decide again what becomes of updates", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(catchUpPause):
+		}
+	}
+}
+
+// RedecideSoon redecides as a choice or a rule has changed, which is stored: if that fails now, Run tries until it
+// works out.
+func (d *Decisions) RedecideSoon(ctx context.Context) {
+	if err := d.Redecide(ctx); err != nil {
+		d.log.Error("a choice is stored, and decided about later", "error", err)
+		d.Wake()
+	}
 }

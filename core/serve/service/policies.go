@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 )
 
-// Policies returns what the updates of containers are decided with; see wiring.Subjects.
+// Policies returns what the updates of containers are decided with; see package decision.
 type Policies interface {
 	Subjects(ctx context.Context) ([]preview.Subject, error)
 	// Zone is that of windows that name none.

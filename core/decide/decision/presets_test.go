@@ -1,4 +1,4 @@
-package wiring
+package decision
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func running(repository string, labels map[string]string) sdk.Container {
+func runs(repository string, labels map[string]string) sdk.Container {
 	c := sdk.Container{Watcher: "local", Name: "db", Labels: labels}
 	c.Image = sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: repository}
 	return c
@@ -42,7 +42,7 @@ func TestPresetIsTheLowestLayer(t *testing.T) {
 		if c.change != nil {
 			c.change(cfg)
 		}
-		r := PoliciesOf(cfg).Rules(running(c.image, c.labels))
+		r := LayersOf(cfg).Rules(runs(c.image, c.labels))
 		if got := string(r.Major.Value) + " " + r.Major.Source; got != c.want {
 			t.Errorf("%s: %q, want %q", about, got, c.want)
 		}
@@ -56,9 +56,9 @@ func TestPresetIsTheLowestLayer(t *testing.T) {
 func TestPresetIsNoLooserThanLabelsOfImages(t *testing.T) {
 	cfg := &config.Config{}
 	cfg.Presets, cfg.Policy.Update = true, "auto"
-	c := running("library/postgres", map[string]string{"dogwatch.update.major": "auto"})
+	c := runs("library/postgres", map[string]string{"dogwatch.update.major": "auto"})
 	c.ImageLabels = []string{"dogwatch.update.major"}
-	if r := PoliciesOf(cfg).Rules(c); r.Major.Value != policy.Approve || r.Mode.Value != policy.Auto {
+	if r := LayersOf(cfg).Rules(c); r.Major.Value != policy.Approve || r.Mode.Value != policy.Auto {
 		t.Errorf("%+v, %+v", r.Major, r.Mode)
 	}
 }

@@ -1,4 +1,4 @@
-package wiring
+package decision
 
 import (
 	"strings"
@@ -11,14 +11,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func policies() *Policies {
+func layers() *Layers {
 	c := &config.Config{
 		Policies: map[string]config.Policy{
 			"careful": {Update: "approve", MinAge: "7d"}, "night": {Window: "daily 02:00-05:00"},
 		},
 	}
 	c.Policy.Threshold = "minor"
-	return &Policies{Config: func() *config.Config { return c }, PolicyOf: func(watcher string) (string, string) {
+	return &Layers{Config: func() *config.Config { return c }, PolicyOf: func(watcher string) (string, string) {
 		if watcher == "nas" {
 			return "night", "watcher.docker.nas.policy"
 		}
@@ -33,7 +33,7 @@ func TestDelayOfWatcher(t *testing.T) {
 			Kind: kind.Watcher, Type: "docker", Name: "local", Options: map[string]config.Value{"delay": {V: delay}},
 		}
 	}
-	p := PoliciesOf(&config.Config{Components: []config.Component{section("3d")}})
+	p := LayersOf(&config.Config{Components: []config.Component{section("3d")}})
 	p.Config().Policy.MinAge = "7d"
 	for name, want := range map[string]string{"local": "watcher.docker.local.delay", "nas": "policy.minage"} {
 		if got := p.Rules(sdk.Container{Watcher: name}).MinAge; got.Source != want {
@@ -76,7 +76,7 @@ func TestRulesOfContainers(t *testing.T) {
 		"unknown policy": {"local", map[string]string{"dogwatch.policy": "carefull"},
 			"notify default, minor policy.threshold, 0s default; label dogwatch.policy: there is no policy \"carefull\": did you mean careful?"},
 	} {
-		r := policies().Rules(sdk.Container{Watcher: c.watcher, Name: "web", Labels: c.labels})
+		r := layers().Rules(sdk.Container{Watcher: c.watcher, Name: "web", Labels: c.labels})
 		got := string(r.Mode.Value) + " " + r.Mode.Source + ", " + r.Threshold.Value + " " + r.Threshold.Source + ", " +
 			r.MinAge.Value.String() + " " + r.MinAge.Source
 		if r.Window.Value != nil {
@@ -92,7 +92,7 @@ func TestRulesOfContainers(t *testing.T) {
 }
 
 func TestPolicyProblemsNameTheSetting(t *testing.T) {
-	p := policies()
+	p := layers()
 	p.Config().Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
 	p.Config().Policies["wrong"] = config.Policy{MinAge: "soon"}
 	for name, of := range map[string]string{"nas": "Careful", "vps": "carefull", "local": ""} {

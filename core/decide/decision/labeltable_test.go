@@ -1,4 +1,4 @@
-package wiring
+package decision
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func TestLabelsOfPoliciesAreAsDocumented(t *testing.T) {
 			of := sdk.Container{Labels: by.Labels, ImageLabels: []string{name}}
 			rulesOf := func(cfg *config.Config, c sdk.Container, how string) policy.Rules {
 				cfg.Labels.Image = how
-				return PoliciesOf(cfg).Rules(c)
+				return LayersOf(cfg).Rules(c)
 			}
 			none, operator := text(rulesOf(loose(), sdk.Container{}, "")), text(rulesOf(loose(), by, ""))
 			if has := operator != none; has != (c.Area == label.Policies || c.Name == label.UpdateAuto) {
@@ -108,7 +108,7 @@ func TestRandomLabelsOfImagesAllowNoMore(t *testing.T) {
 		}
 		cfg.Labels.Foreign = true
 		c := labeltest.Container(r)
-		with, without := PoliciesOf(cfg).Rules(c), PoliciesOf(cfg).Rules(labeltest.WithoutImage(c))
+		with, without := LayersOf(cfg).Rules(c), LayersOf(cfg).Rules(labeltest.WithoutImage(c))
 		for _, candidate := range []policy.Candidate{
 			{Tag: "2.0.0", Kind: sdk.KindTag, Diff: sdk.DiffMajor, Created: now.Add(-100 * 24 * time.Hour)},
 			{Tag: "1.1.0", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now.Add(-20 * 24 * time.Hour)},
@@ -139,13 +139,13 @@ func TestRandomLabelsOfImagesAllowNoMore(t *testing.T) {
 func TestUnattributedLabelsHold(t *testing.T) {
 	c := sdk.Container{Labels: map[string]string{"dogwatch.update.window": "Sat 02:00-05:00"},
 		ImageLabels: []string{label.Unattributed}}
-	r := PoliciesOf(loose()).Rules(c)
+	r := LayersOf(loose()).Rules(c)
 	if len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].Text,
 		"label dogwatch.update.window: whether the operator or the image says this") {
 		t.Errorf("%v", r.Problems)
 	}
 	c.Labels = map[string]string{"maintainer": "x", "dogwatch.update.minage": "30d"}
-	if r := PoliciesOf(loose()).Rules(c); len(r.Problems) > 0 || r.MinAge.Value != 30*24*time.Hour {
+	if r := LayersOf(loose()).Rules(c); len(r.Problems) > 0 || r.MinAge.Value != 30*24*time.Hour {
 		t.Errorf("%v, %v", r.Problems, r.MinAge)
 	}
 }

@@ -1,4 +1,4 @@
-package wiring
+package decision
 
 import (
 	"fmt"
@@ -10,17 +10,17 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
-	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// Policies gives containers their rules: those of their labels, then those of the policy
+// Layers give containers their rules: those of their labels, then those of the policy
 // that a label or their watcher names, then the delay of their watcher, then those of the setting policy, and then
 // what is known of their image.
-type Policies struct {
+type Layers struct {
 	// Config returns the configuration that counts now.
 	Config func() *config.Config
 	// PolicyOf returns the name of the policy of a watcher, and the source of that; "" for none.
@@ -32,8 +32,8 @@ type Policies struct {
 	resolver policy.Resolver
 }
 
-// PoliciesOf returns the rules of a configuration, for where no watcher runs.
-func PoliciesOf(cfg *config.Config) *Policies {
+// LayersOf returns the rules of a configuration, for where no watcher runs.
+func LayersOf(cfg *config.Config) *Layers {
 	policyOf := func(watcher string) (name, source string) {
 		for _, section := range cfg.Components {
 			given, is := section.Options["policy"].V.(string)
@@ -43,7 +43,7 @@ func PoliciesOf(cfg *config.Config) *Policies {
 		}
 		return "", ""
 	}
-	return &Policies{Presets: new(preset.Presets), Config: func() *config.Config { return cfg }, PolicyOf: policyOf}
+	return &Layers{Presets: new(preset.Presets), Config: func() *config.Config { return cfg }, PolicyOf: policyOf}
 }
 
 // labelRules are the labels of rules, by rule.
@@ -55,27 +55,27 @@ var labelRules = map[string]string{
 }
 
 // Rules returns the rules of a container.
-func (p *Policies) Rules(c sdk.Container) policy.Rules {
+func (l *Layers) Rules(c sdk.Container) policy.Rules {
 	set := label.Of(c)
-	given := label.Read(set, Labels(p.Config()))
+	given := label.Read(set, label.Options{Foreign: l.Config().Labels.Foreign, Image: l.Config().Labels.Image})
 	layers := []policy.Layer{labelled(given.Get)}
 	var problem *policy.Problem
-	if name, source := p.named(given, c.Watcher); name != "" {
-		if named, known := p.Config().Policies[name]; known {
-			layers = append(layers, p.layer("policies."+name, named))
+	if name, source := l.named(given, c.Watcher); name != "" {
+		if named, known := l.Config().Policies[name]; known {
+			layers = append(layers, l.layer("policies."+name, named))
 		} else {
-			problem = &policy.Problem{Source: source, Text: p.unknown(name, source)}
+			problem = &policy.Problem{Source: source, Text: l.unknown(name, source)}
 		}
 	}
-	if delay, source := p.delay(c.Watcher); delay != "" {
+	if delay, source := l.delay(c.Watcher); delay != "" {
 		layers = append(layers, delayed(delay, source))
 	}
-	layers = append(layers, p.layer("policy", p.Config().Policy))
-	known := p.Preset(c)
+	layers = append(layers, l.layer("policy", l.Config().Policy))
+	known := l.Preset(c)
 	if known != nil && known.Major == preset.Never {
 		layers = append(layers, neverMajor(known))
 	}
-	rules := p.resolver.Resolve(layers...)
+	rules := l.resolver.Resolve(layers...)
 	rules.Preset = known
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
@@ -90,16 +90,16 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 }
 
 // Preset returns what is known of the image of a container; nil for nothing, or where that is switched off.
-func (p *Policies) Preset(c sdk.Container) *preset.Preset {
-	if p.Presets == nil || !p.Config().Presets {
+func (l *Layers) Preset(c sdk.Container) *preset.Preset {
+	if l.Presets == nil || !l.Config().Presets {
 		return nil
 	}
-	return p.Presets.Of(c.Image.Registry.Host, c.Image.Name)
+	return l.Presets.Of(c.Image.Registry.Host, c.Image.Name)
 }
 
 // Advice reports whether the update of a container is a major one, and what it takes as far as that is known.
-func (p *Policies) Advice(c sdk.Container) (advice string, isMajor bool) {
-	rules := p.Rules(c)
+func (l *Layers) Advice(c sdk.Container) (advice string, isMajor bool) {
+	rules := l.Rules(c)
 	if !rules.IsMajorUpdate(&c) {
 		return "", false
 	}
@@ -144,20 +144,20 @@ func manual(rules policy.Rules, given label.Reading) policy.Rules {
 }
 
 // named returns the name of the policy of a container.
-func (p *Policies) named(given label.Reading, watcher string) (name, source string) {
+func (l *Layers) named(given label.Reading, watcher string) (name, source string) {
 	if r, found := given.Get(label.Policy); found {
 		return strings.ToLower(strings.TrimSpace(r.Value)), r.Source()
 	}
-	if p.PolicyOf == nil {
+	if l.PolicyOf == nil {
 		return "", ""
 	}
-	return p.PolicyOf(watcher)
+	return l.PolicyOf(watcher)
 }
 
 // delay returns the minimum age that the section of a watcher sets, in the word of
 // What's Up Docker 9; "" for none.
-func (p *Policies) delay(watcher string) (delay, source string) {
-	for _, c := range p.Config().Components {
+func (l *Layers) delay(watcher string) (delay, source string) {
+	for _, c := range l.Config().Components {
 		if c.Kind == kind.Watcher && c.Name == watcher {
 			return delayOf(c), c.Key() + "." + delayOption
 		}
@@ -176,12 +176,12 @@ func delayed(delay, source string) policy.Layer {
 	return policy.Layer{Values: map[string]string{policy.RuleMinAge: delay}, Source: func(string) string { return source }}
 }
 
-func (p *Policies) layer(prefix string, rules config.Policy) policy.Layer {
+func (l *Layers) layer(prefix string, rules config.Policy) policy.Layer {
 	return policy.Layer{Values: rules.Values(), Source: func(rule string) string { return prefix + "." + rule }}
 }
 
-func (p *Policies) unknown(name, source string) string {
-	names := slices.Sorted(maps.Keys(p.Config().Policies))
+func (l *Layers) unknown(name, source string) string {
+	names := slices.Sorted(maps.Keys(l.Config().Policies))
 	text := fmt.Sprintf("%s: there is no policy %q", source, name)
 	switch near := option.Suggest(name, names); {
 	case near != "":
@@ -193,22 +193,22 @@ func (p *Policies) unknown(name, source string) string {
 }
 
 // Problems returns what is wrong with the rules of the configuration, for logs and reports.
-func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
+func (l *Layers) Problems(now time.Time) (problems []config.Problem) {
 	checkLayer := func(layer policy.Layer) {
-		read := p.resolver.Resolve(layer)
+		read := l.resolver.Resolve(layer)
 		for _, found := range read.Problems {
-			problems = append(problems, p.problem(found.Source, strings.TrimPrefix(found.Text, found.Source+": ")))
+			problems = append(problems, l.problem(found.Source, strings.TrimPrefix(found.Text, found.Source+": ")))
 		}
 		if never, found := read.NeverOpens(now); found {
-			problems = append(problems, p.problem(never.Source, never.Text))
+			problems = append(problems, l.problem(never.Source, never.Text))
 		}
 	}
-	check := func(prefix string, rules config.Policy) { checkLayer(p.layer(prefix, rules)) }
-	check("policy", p.Config().Policy)
-	for _, name := range slices.Sorted(maps.Keys(p.Config().Policies)) {
-		check("policies."+name, p.Config().Policies[name])
+	check := func(prefix string, rules config.Policy) { checkLayer(l.layer(prefix, rules)) }
+	check("policy", l.Config().Policy)
+	for _, name := range slices.Sorted(maps.Keys(l.Config().Policies)) {
+		check("policies."+name, l.Config().Policies[name])
 	}
-	for _, c := range p.Config().Components {
+	for _, c := range l.Config().Components {
 		if delay := delayOf(c); delay != "" && c.Kind == kind.Watcher {
 			checkLayer(delayed(delay, c.Key()+"."+delayOption))
 		}
@@ -216,27 +216,24 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 		if name = strings.ToLower(strings.TrimSpace(name)); !is || name == "" || c.Kind != kind.Watcher {
 			continue
 		}
-		if _, known := p.Config().Policies[name]; !known {
+		if _, known := l.Config().Policies[name]; !known {
 			source := c.Key() + ".policy"
-			problems = append(problems, p.problem(source, strings.TrimPrefix(p.unknown(name, source), source+": ")))
+			problems = append(problems, l.problem(source, strings.TrimPrefix(l.unknown(name, source), source+": ")))
 		}
 	}
 	return problems
 }
 
 // problem names where the rule with a key was written.
-func (p *Policies) problem(key, message string) config.Problem {
-	return config.Problem{Key: key, Source: p.Config().Source(key), Message: message, Level: config.Error}
+func (l *Layers) problem(key, message string) config.Problem {
+	return config.Problem{Key: key, Source: l.Config().Source(key), Message: message, Level: config.Error}
 }
 
-// PolicyOf returns the policy that the option of a watcher names.
-func PolicyOf(components *component.Manager) func(watcher string) (name, source string) {
-	return func(watcher string) (string, string) {
-		for _, w := range components.Watchers() {
-			if w.Name == watcher && w.Settings.Policy != "" {
-				return strings.ToLower(w.Settings.Policy), w.FullID() + ".policy"
-			}
-		}
-		return "", ""
+// Zone returns that of windows that name none. One that does not exist is reported where
+// the configuration is read.
+func (l *Layers) Zone() *time.Location {
+	if zone, err := window.Zone(l.Config().Policy.Zone); err == nil {
+		return zone
 	}
+	return time.Local
 }
