@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 )
 
 // makeLinks makes the signed links of messages: there are none until users can reach
@@ -34,7 +34,7 @@ func (a *App) messageLinks() dispatch.Links {
 }
 
 // pageLinks returns the links for pages; nil when there are none.
-func (a *App) pageLinks() web.Links {
+func (a *App) pageLinks() choices.Links {
 	if a.links == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	api web > web/operations web/plugins > web/components > web/history > web/find web/guide > web/page
-//	web/webtest > web/words > service > auth auth/oidctest chart metrics
+//	api web > web/overview web/settings > web/containers web/policies
+//	web/choices web/operations web/plugins web/login > web/components > web/history
+//	web/find web/guide > web/page > web/webtest > web/words > service > auth auth/oidctest chart metrics
 package serve

@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestActionForm(t *testing.T) {
@@ -59,33 +62,16 @@ func TestActionForm(t *testing.T) {
 
 // TestConfirmRunOfTrigger is the question before a trigger that may change containers.
 func TestConfirmRunOfTrigger(t *testing.T) {
-	u, _ := withStore(t)
-	w := httptest.NewRecorder()
-	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), webtest.Evil,
-		[]sdk.Container{webtest.Container("one"), webtest.Container("two", func(c *sdk.Container) { c.DisplayName = webtest.Evil })})
+	u, _ := withStore(t, webtest.Container("one"),
+		webtest.Container("two", func(c *sdk.Container) { c.DisplayName = webtest.Evil }))
+	trigger := webtest.Configured(kind.Trigger, "mock", "main", component.Ready)
+	trigger.ID, trigger.Usable, trigger.Acts = webtest.Evil, true, true
+	fakes(u).fakeComponents = fakeComponents{all: []service.Component{trigger}}
+	w := request(u, "POST", "/containers/act", url.Values{
+		"do": {"run"}, "trigger": {webtest.Evil}, "c": {"local/one", "local/two"},
+	})
 	body := w.Body.String()
 	webtest.Contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`,
 		`name="sure" value="1"`, `action="/base/containers/act"`)
 	webtest.MustBeInert(t, body)
-}
-
-func TestCheckResultSentences(t *testing.T) {
-	u, _ := withStore(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2.0.0", "major")),
-		webtest.Container("three", webtest.Failed("503")))
-	for want, names := range map[string][]string{
-		"It is up to date.":                           {"one"},
-		"There is a newer version: 2.0.0 (major).":    {"two"},
-		"The check failed: 503.":                      {"three"},
-		"The engine does not have it any more.":       {"gone"},
-		"Checked: 1 update · 1 container up to date.": {"one", "two"},
-		"Checked: 1 failed · 1 container up to date.": {"one", "three"},
-	} {
-		var chosen []sdk.Container
-		for _, name := range names {
-			chosen = append(chosen, webtest.Container(name))
-		}
-		if got, _ := u.checked(chosen, make([]error, len(chosen))); got != want {
-			t.Errorf("%v: %q, want %q", names, got, want)
-		}
-	}
 }

@@ -52,7 +52,7 @@ func BenchmarkRows(b *testing.B) {
 
 // withNotes is a service whose containers all have the notes given.
 type withNotes struct {
-	Service
+	application
 	notes notes.Notes
 }
 
@@ -61,13 +61,13 @@ func (s withNotes) Notes(context.Context, sdk.Container) notes.Notes { return s.
 // BenchmarkContainerWithNotes is the page of a container without script, with the
 // notes of 50 releases in it; core/decide/notes measures how long the cache takes for those.
 func BenchmarkContainerWithNotes(b *testing.B) {
-	u, _ := withStore(b, fleet(500)...)
+	fake, _ := storedService(b, fleet(500)...)
 	n := notes.Notes{Repository: "https://github.com/a/b"}
 	body := "## Changes\n\n" + strings.Repeat("- a line with `code` and [a link](https://a.example/1)\n", 50)
 	for i := range 50 {
 		n.Notes = append(n.Notes, notes.Note{Version: fmt.Sprintf("v1.%d", 50-i), Body: body})
 	}
-	u.Service = withNotes{u.Service, n}
+	u := newUI(b, Options{BasePath: "/base", Logins: fakeLogins{}}, withNotes{fake, n})
 	if page := request(u, "GET", "/containers/local/app000?notes=1", nil).Body.String(); !strings.Contains(page, "v1.50") {
 		b.Fatal("the page shows no notes")
 	}

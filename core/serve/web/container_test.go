@@ -121,22 +121,6 @@ func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 	}
 }
 
-func TestPullCommand(t *testing.T) {
-	for want, c := range map[string]sdk.Container{
-		"docker pull x:1.0.0": webtest.Container("x"),
-		"docker pull x:2":     webtest.Container("x", webtest.Newer("2", "major")),
-		"docker pull ghcr.io/o/x:1.0.0": webtest.Container("x", func(c *sdk.Container) {
-			c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x"
-		}),
-		"docker pull x@sha256:0123456789ab": webtest.Container("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
-		"":                                  webtest.Container("x", func(c *sdk.Container) { c.Image.Name = "" }),
-	} {
-		if got := pullOf(&c); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 // TestOldIDLeadsToContainer: what was recreated keeps its page, also after compose recreated it.
 func TestOldIDLeadsToContainer(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web"))
@@ -157,50 +141,6 @@ func TestOldIDLeadsToContainer(t *testing.T) {
 	if w := request(u, "GET", "/containers/id-none", nil); w.Code != http.StatusNotFound ||
 		!strings.Contains(w.Body.String(), "This container is gone") {
 		t.Errorf("an unknown id: %d %s", w.Code, w.Body)
-	}
-}
-
-func TestContainerHistoryNamesDecisions(t *testing.T) {
-	c := &sdk.Container{Watcher: "local", Name: "web", Status: "running", Result: &sdk.Result{Tag: "2.0.0"},
-		Decision: &sdk.Decision{
-			State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "skipped", Text: "it was skipped by ann"}},
-		}}
-	all := happened([]event.Event{
-		{
-			Type:    event.ChoiceMade,
-			Payload: event.Payload{Choice: &event.Choice{Action: "skip", Version: "2.0.0", Actor: "ann"}},
-		},
-		{Type: event.ContainerChanged, Payload: event.Payload{Container: c, Aspect: event.Decided}},
-		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
-	}, c)
-	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann",
-		"It changed; it is running"} {
-		if all[i].Words != want {
-			t.Errorf("got %q, want %q", all[i].Words, want)
-		}
-	}
-}
-
-// TestPageSaysOnceWhyNothingWasCompared: the reason stands above, and in the history only where it was another one.
-func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
-	unknown := func(reason string) *sdk.Container {
-		return &sdk.Container{Watcher: "local", Name: "web", Check: sdk.CheckState{State: sdk.CheckUnknown, Reason: reason}}
-	}
-	now, before := unknown("its image was loaded from a file"), unknown("its registry gives no digests")
-	all := happened([]event.Event{
-		{Type: event.ContainerChanged, Payload: event.Payload{Container: now}},
-		{Type: event.UpdateCleared, Payload: event.Payload{Container: now}},
-		{Type: event.ContainerChanged, Payload: event.Payload{Container: before}},
-		{Type: event.UpdateCleared, Payload: event.Payload{Container: before}},
-	}, now)
-	for i, want := range []string{
-		"Whether there is anything newer is not known", "Whether there is anything newer is not known any more",
-		"Whether there is anything newer is not known: its registry gives no digests",
-		"Whether there is anything newer is not known any more: its registry gives no digests",
-	} {
-		if all[i].Words != want {
-			t.Errorf("got %q, want %q", all[i].Words, want)
-		}
 	}
 }
 

@@ -56,7 +56,7 @@ func withLink(t *testing.T, action policy.ChoiceKind, change ...func(*sdk.Contai
 		},
 		Container: c, Known: true,
 	}}
-	u := newUI(t, Options{BasePath: "/base", Service: newFakeService(), Logins: fakeLogins{}, Links: f})
+	u := newUI(t, Options{BasePath: "/base", Logins: fakeLogins{}, Links: f}, newFakeService())
 	return u, f
 }
 
@@ -201,7 +201,7 @@ func TestDecidePageEscapesTexts(t *testing.T) {
 }
 
 func TestDecidePageOfSampleMessage(t *testing.T) {
-	u := newUI(t, Options{Service: newFakeService(), Logins: fakeLogins{}})
+	u := newUI(t, Options{Logins: fakeLogins{}}, newFakeService())
 	if resp, body := openLink(t, u, http.MethodGet, "/decide/"+link.SampleToken,
 		nil); resp.StatusCode != http.StatusOK || !strings.Contains(body, "The links work") {
 		t.Errorf("%d\n%s", resp.StatusCode, body)

@@ -49,7 +49,7 @@ func newFakeService() *fakeService {
 }
 
 // fakes returns the parts of the service of a UI.
-func fakes(u *UI) *fakeService { return u.Service.(*fakeService) }
+func fakes(u *UI) *fakeService { return u.service.(*fakeService) }
 
 // fakeContainers records what is checked.
 type fakeContainers struct {

@@ -1,57 +1,44 @@
 package web
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
-	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// stored opens a store with containers.
-func stored(t testing.TB, containers ...sdk.Container) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{
-		Bus: &event.Bus{}, Now: func() time.Time { return webtest.Noon }, Log: hclog.NewNullLogger(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	if err := s.Commit(context.Background(), event.Change{Put: containers}); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // withStore returns a UI of containers that are stored, and the names of those that it checks.
 func withStore(t testing.TB, containers ...sdk.Container) (*UI, chan string) {
 	t.Helper()
-	checked := make(chan string, 100)
-	fake := newFakeService()
-	fake.fakeContainers = fakeContainers{snapshot: stored(t, containers...).Snapshot, checked: checked}
-	u := newUI(t, Options{BasePath: "/base/", Version: "1.2.3", Service: fake, Logins: fakeLogins{}})
+	fake, checked := storedService(t, containers...)
+	u := newUI(t, Options{BasePath: "/base/", Version: "1.2.3", Logins: fakeLogins{}}, fake)
 	u.Loaded(httptest.NewRecorder()) // tests make rows, too
 	return u, checked
 }
 
+// storedService returns a service of containers that are stored, and the names of those that it checks.
+func storedService(t testing.TB, containers ...sdk.Container) (*fakeService, chan string) {
+	t.Helper()
+	checked := make(chan string, 100)
+	fake := newFakeService()
+	fake.fakeContainers = fakeContainers{snapshot: webtest.Stored(t, containers...).Snapshot, checked: checked}
+	return fake, checked
+}
+
 // newUI returns a UI of noon.
-func newUI(t testing.TB, opt Options) *UI {
+func newUI(t testing.TB, opt Options, service application) *UI {
 	t.Helper()
 	opt.Log, opt.Now = hclog.NewNullLogger(), func() time.Time { return webtest.Noon }
-	u := New(opt)
+	u := build(opt, service)
 	t.Cleanup(u.Close)
 	return u
 }
@@ -77,7 +64,7 @@ func withFakes(t *testing.T, change func(*fakeService)) *UI {
 	if change != nil {
 		change(fake)
 	}
-	return newUI(t, Options{BasePath: "/base", Version: "1.2.3", Service: fake, Logins: fakeLogins{}})
+	return newUI(t, Options{BasePath: "/base", Version: "1.2.3", Logins: fakeLogins{}}, fake)
 }
 
 // get returns the status and the body of a page, as an operator sees it.

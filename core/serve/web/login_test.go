@@ -55,7 +55,7 @@ var (
 
 func withLogins(t *testing.T, f fakeLogins) *UI {
 	t.Helper()
-	return newUI(t, Options{BasePath: "/dog", Service: newFakeService(), Logins: f})
+	return newUI(t, Options{BasePath: "/dog", Logins: f}, newFakeService())
 }
 
 func TestLoginPage(t *testing.T) {

@@ -259,7 +259,7 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 		updateOf("web", operation.Running, took("stop", false, "")),
 		updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
 		updateOf("old", operation.Failed, func(op *operation.Operation) {
-			op.ID, op.Ended = "op00", webtest.Noon.Add(-shownEnds-time.Minute)
+			op.ID, op.Ended = "op00", webtest.Noon.Add(-24*time.Hour-time.Minute)
 		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()

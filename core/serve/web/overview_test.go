@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -23,7 +21,7 @@ import (
 
 func TestOverviewSentences(t *testing.T) {
 	var many []sdk.Container
-	for i := range namesShown + 2 {
+	for i := range 8 {
 		many = append(many, webtest.Container(fmt.Sprintf("m%d", i), webtest.Newer("1.1.0", "minor")))
 	}
 	u, _ := withStore(t,
@@ -70,66 +68,6 @@ func TestPagesShowProgressOfChecks(t *testing.T) {
 	}
 }
 
-func TestWatchersOfLastCheckAndProgress(t *testing.T) {
-	at := func(n int) time.Time { return webtest.Noon.Add(time.Duration(n) * time.Minute) }
-	events := []event.Event{
-		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
-		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
-		{At: at(7), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "idle"}}},
-		{
-			At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}},
-		},
-		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
-	}
-	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
-		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
-	want := []watcherLine{
-		{Name: "busy", Running: true, Going: words.CheckProgress{Name: "busy", Checked: 2, Total: 3}, Last: at(6),
-			Words: "no socket", Bad: true, Next: at(20)},
-		{Name: "idle", Going: words.CheckProgress{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
-		{Name: "killed", Going: words.CheckProgress{Name: "killed"}, Words: "not checked yet", Next: at(20)},
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestWithoutKey(t *testing.T) {
-	c := webtest.Configured(kind.Trigger, "ntfy", "phone", component.Ready)
-	for text, want := range map[string]string{
-		"trigger.ntfy.phone.topic: is required": "topic: is required",
-		"trigger.ntfy.phone2.topic: is gone":    "trigger.ntfy.phone2.topic: is gone",
-		"the plugin is down":                    "the plugin is down",
-	} {
-		if got := withoutKey(text, c); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-// TestOverviewSaysWhatWasNotDelivered: of triggers that update, only what no other sentence is about.
-func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
-	triggers := []service.Component{{View: component.View{ID: "docker.local"}, Acts: true}, {
-		View: component.View{ID: "ntfy.phone"},
-	}}
-	failed := []delivery.Delivery{
-		{Trigger: "docker.local", Subject: "local/app", Error: "app is back"},
-		{Trigger: "docker.local", Subject: "local/db", Error: "db is not in a compose file"},
-		{Trigger: "docker.local", Subject: "local/web", Error: "seen by its user", Manual: true},
-		{Trigger: "ntfy.phone", Subject: "local/app", Error: "refused"},
-	}
-	var got []string
-	for _, l := range unsentOf(failed,
-		[]delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}},
-		triggers, map[string]bool{"local/app": true}) {
-		got = append(got, l.Word+": "+l.Text)
-	}
-	if want := []string{"failed: docker.local: db is not in a compose file",
-		"not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // TestContainerPageLeadsToWhatHappened: what did not work is one press away from where it is said.
 func TestContainerPageLeadsToWhatHappened(t *testing.T) {
 	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it did not work"})
@@ -162,8 +100,8 @@ func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 		want  string
 	}{
 		"just now":               {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), time.Minute, sentences[0]},
-		"long ago":               {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), shownEnds + time.Minute, sentences[1]},
-		"long ago, not any more": {webtest.Container("cache"), shownEnds + time.Minute, sentences[2]},
+		"long ago":               {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), 24*time.Hour + time.Minute, sentences[1]},
+		"long ago, not any more": {webtest.Container("cache"), 24*time.Hour + time.Minute, sentences[2]},
 	} {
 		u, _ := withStore(t, test.cache)
 		f := fakes(u)

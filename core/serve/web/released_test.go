@@ -38,8 +38,7 @@ func TestReleaseDates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, tc.c)
-			u.Now = func() time.Time { return webtest.Noon.Add(3 * time.Hour) }
-			u.Site.Now = u.Now
+			u.Site.Now = func() time.Time { return webtest.Noon.Add(3 * time.Hour) }
 			webtest.Contains(t, request(u, "GET", "/containers", nil).Body.String(), tc.row)
 			page := request(u, "GET", "/containers/local/x", nil).Body.String()
 			webtest.Contains(t, page, tc.page...)
@@ -54,9 +53,11 @@ func TestReleaseDates(t *testing.T) {
 
 // TestPageViewsWantReleaseDates: page views want the dates of the containers that they show, and no others.
 func TestPageViewsWantReleaseDates(t *testing.T) {
-	u, _ := withStore(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2", "major")))
 	var wanted []string
-	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }
+	fake, _ := storedService(t, webtest.Container("one"), webtest.Container("two", webtest.Newer("2", "major")))
+	u := newUI(t, Options{
+		Logins: fakeLogins{}, Want: func(c *sdk.Container) { wanted = append(wanted, c.Name) },
+	}, fake)
 	for path, want := range map[string][]string{
 		"/": {"one", "two"}, "/containers": {"one", "two"}, "/containers/rows?c=local/two": {"one", "two"},
 		"/containers/local/two":  {"two"},

@@ -81,3 +81,14 @@ func (f *fakeSettings) SetLogLevel(_ context.Context, _ auth.Actor, level string
 	f.level = level
 	return nil
 }
+
+func TestAPIPageLinksToItsSchemas(t *testing.T) {
+	_, body := get(t, withFakes(t, nil), "/settings/api")
+	for _, part := range strings.Split(body, `href="#schema-`)[1:] {
+		if name, _, _ := strings.Cut(part, `"`); !strings.Contains(body, `id="schema-`+name+`"`) {
+			t.Errorf("a link leads to the schema %q, which there is not", name)
+		}
+	}
+	webtest.Contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image",
+		`<code>dogwatch.display.name</code>`)
+}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +24,7 @@ func TestContainerShowsItsVersions(t *testing.T) {
 		events: []event.Event{at(2, event.UpdateFound, now), at(4, event.ContainerReplaced, webtest.Container("web")),
 			at(10, event.ContainerAdded, old)},
 	}
-	u.Now = func() time.Time { return webtest.Noon }
-	u.Site.Now = u.Now
+	u.Site.Now = func() time.Time { return webtest.Noon }
 	body := request(u, "GET", "/containers/local/web", nil).Body.String()
 	webtest.MustBeInert(t, body)
 	webtest.Contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
@@ -39,25 +37,5 @@ func TestContainerShowsItsVersions(t *testing.T) {
 	}
 	if body := request(u, "GET", "/containers/local/new", nil).Body.String(); strings.Contains(body, "<h2>Versions</h2>") {
 		t.Error("a container with one version has a line of versions")
-	}
-}
-
-// TestVersionsAreBounded for a container that gets a new one every hour.
-func TestVersionsAreBounded(t *testing.T) {
-	var events []event.Event
-	for i := range versionEvents {
-		c := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents-i) })
-		events = append(events, event.Event{
-			At: webtest.Noon.Add(-time.Duration(i) * time.Hour), Type: event.ContainerReplaced,
-			Payload: event.Payload{Container: &c},
-		})
-	}
-	now := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents) })
-	v := versionLineOf(events, &now, webtest.Noon)
-	if len(v.Lines) != versionLines || v.More != versionEvents-versionLines || len(v.SVG) > 20<<10 {
-		t.Errorf("%d versions are shown, %d are not, and the picture is %d bytes", len(v.Lines), v.More, len(v.SVG))
-	}
-	if !v.Lines[0].Runs || v.Lines[0].Word != now.Image.Tag.Value {
-		t.Errorf("the first line is %+v", v.Lines[0])
 	}
 }

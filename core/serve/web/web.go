@@ -10,14 +10,20 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
+	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/history"
+	"github.com/dogwatch/dogwatch/core/serve/web/login"
 	"github.com/dogwatch/dogwatch/core/serve/web/operations"
+	"github.com/dogwatch/dogwatch/core/serve/web/overview"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/plugins"
+	"github.com/dogwatch/dogwatch/core/serve/web/policies"
+	"github.com/dogwatch/dogwatch/core/serve/web/settings"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -26,11 +32,11 @@ type Options struct {
 	// BasePath is in front of every link: "" or "/dogwatch".
 	BasePath string
 	Version  string
-	Service  Service
+	Service  *service.Service
 	// Logins lets users in and out, and knows the actor of a request.
-	Logins Logins
+	Logins login.Logins
 	// Links redeem the links of messages; nil where none are sent.
-	Links Links
+	Links choices.Links
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
 	FrameAncestors []string
@@ -48,21 +54,35 @@ type Options struct {
 	Now          func() time.Time
 }
 
+// application is what the areas need of the application, each of which states its own part.
+type application interface {
+	overview.Service
+	containers.Service
+	choices.Service
+	operations.Service
+	components.Service
+	plugins.Service
+	history.Service
+	policies.Service
+	settings.Service
+	find.Service
+	guide.Service
+	page.Service
+}
+
 // UI serves the requests for pages, for paths without the base path.
 type UI struct {
 	*page.Site
 	Options
-	guide      *guide.Handler
-	find       *find.Finder
-	history    *history.Handler
-	components *components.Handler
-	plugins    *plugins.Handler
-	operations *operations.Handler
-	routes     http.Handler
+	service application
+	login   *login.Handler
+	routes  http.Handler
 }
 
 // New returns the pages. Close must be called.
-func New(opt Options) *UI {
+func New(opt Options) *UI { return build(opt, opt.Service) }
+
+func build(opt Options, service application) *UI {
 	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
 	if opt.PageViewed == nil {
 		opt.PageViewed = func() {}
@@ -77,78 +97,49 @@ func New(opt Options) *UI {
 		opt.WantVersions = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{Options: opt}
+	u := &UI{Options: opt, service: service}
 	u.Site = page.New(page.Options{
-		BasePath: opt.BasePath, Version: opt.Version, Service: opt.Service,
+		BasePath: opt.BasePath, Version: opt.Version, Service: service,
 		Templates: []fs.FS{
-			templates(), operations.Templates, components.Templates, plugins.Templates, history.Templates, find.Templates,
+			overview.Templates, containers.Templates, choices.Templates, operations.Templates, components.Templates,
+			plugins.Templates, history.Templates, policies.Templates, settings.Templates, login.Templates, find.Templates,
 			guide.Templates,
 		},
-		ActorOf: func(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }, TaskChanged: opt.TaskChanged,
-		Log: opt.Log, Now: opt.Now,
+		ActorOf: opt.Logins.ActorOf, TaskChanged: opt.TaskChanged, Log: opt.Log, Now: opt.Now,
 	})
-	u.guide = guide.New(u.Site, opt.Service)
-	u.find = find.New(u.Site, opt.Service)
-	u.history = history.New(u.Site, opt.Service, u.guide)
-	u.components = components.New(u.Site, opt.Service, u.guide)
-	u.plugins = plugins.New(u.Site, opt.Service, u.guide)
-	u.operations = operations.New(u.Site, opt.Service, u.guide, u.find)
+	u.login = login.New(u.Site, opt.Logins)
 	u.routes = u.router()
 	return u
 }
 
 // router has every page.
 func (u *UI) router() http.Handler {
+	site, service := u.Site, u.service
+	guide, find := guide.New(site, service), find.New(site, service)
+	operations, choices := operations.New(site, service, guide, find), choices.New(site, service, find, u.Links)
+	containers := containers.New(site, service, guide, find, operations, choices, containers.Wanted{
+		Release: u.Want, Versions: u.WantVersions,
+	})
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", u.overview)
-	u.containerRoutes(mux)
-	u.operations.Routes(mux)
-	u.components.Routes(mux)
-	u.plugins.Routes(mux)
-	u.history.Routes(mux)
-	u.settingsRoutes(mux)
-	mux.HandleFunc("GET /policies", u.showPolicies)
-	u.guide.Routes(mux)
-
-	mux.HandleFunc("GET /decide/{token}", u.showDecision)
-	mux.HandleFunc("POST /decide/{token}", u.decide)
-	mux.HandleFunc("GET /login", u.showLogin)
-	mux.HandleFunc("POST /login", u.login)
-	mux.HandleFunc("POST /logout", u.logout)
-	mux.HandleFunc("GET /work", u.ShowTasks)
-	mux.HandleFunc("POST /work/{id}/dismiss", u.DismissTask)
-	mux.HandleFunc("POST /theme", u.ChooseTheme)
-	mux.HandleFunc("GET /static/{file}", u.ServeAsset)
-	mux.HandleFunc("GET /favicon.ico", u.ServeFavicon)
-	mux.HandleFunc("/", u.NotFound)
+	overview.New(site, service, guide, operations, containers).Routes(mux)
+	containers.Routes(mux)
+	choices.Routes(mux)
+	operations.Routes(mux)
+	components.New(site, service, guide).Routes(mux)
+	plugins.New(site, service, guide).Routes(mux)
+	history.New(site, service, guide).Routes(mux)
+	policies.New(site, service, guide, choices).Routes(mux)
+	settings.New(site, service).Routes(mux)
+	guide.Routes(mux)
+	u.login.Routes(mux)
+	site.Routes(mux)
 	return mux
 }
 
-func (u *UI) containerRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /containers", u.containers)
-	mux.HandleFunc("GET /containers/rows", u.containerRows)
-	mux.HandleFunc("POST /containers/act", u.act)
-	mux.HandleFunc("GET /containers/{id}", u.containerByID)
-	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
-	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
-	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", u.containerNotes)
-	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", u.startScan)
-	mux.HandleFunc("GET /choose", u.showChooser)
-	mux.HandleFunc("POST /choose", u.choose)
-}
-
-func (u *UI) settingsRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /settings", u.showSettings)
-	mux.HandleFunc("GET /settings/api", u.showAPI)
-	mux.HandleFunc("GET /settings/reload", u.showReload)
-	mux.HandleFunc("POST /settings/reload", u.reload)
-	mux.HandleFunc("GET /settings/webhooks", u.showWebhooks)
-	mux.HandleFunc("POST /settings/log", u.setLogLevel)
-	mux.HandleFunc("POST /settings/tokens", u.createToken)
-	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
-	mux.HandleFunc("POST /settings/sessions/{id}/end", u.endSession)
-	mux.HandleFunc("POST /settings/links/revoke", u.revokeLinks)
-	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
+// Refuse renders the login page, which says why a client was not let in.
+func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	u.protect(w.Header())
+	u.login.Refuse(w, r, status, why)
 }
 
 // contentPolicy lets pages load what is ours, and nothing else.

@@ -33,8 +33,8 @@ func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p
 	s.Show(w, r, status, "problem", Page{Title: p.Title, Content: p})
 }
 
-// NotFound responds to an address that no page has.
-func (s *Site) NotFound(w http.ResponseWriter, r *http.Request) {
+// notFound responds to an address that no page has.
+func (s *Site) notFound(w http.ResponseWriter, r *http.Request) {
 	s.RenderError(w, r, http.StatusNotFound, Problem{
 		Title: "There is no such page", Detail: "The address may be old, or mistyped.",
 	})

@@ -86,3 +86,13 @@ func (s *Site) read() (err error) {
 
 // Close cancels the tasks that pages started, and waits until they have ended.
 func (s *Site) Close() { s.Tasks.close() }
+
+// Routes adds the files of pages, the tasks and the theme, and responds to every other address.
+func (s *Site) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /work", s.showTasks)
+	mux.HandleFunc("POST /work/{id}/dismiss", s.dismissTask)
+	mux.HandleFunc("POST /theme", s.chooseTheme)
+	mux.HandleFunc("GET /static/{file}", s.serveFile)
+	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
+	mux.HandleFunc("/", s.notFound)
+}

@@ -83,13 +83,13 @@ func compress(body []byte) []byte {
 // AssetPath returns the address of a file.
 func (s *Site) AssetPath(file string) string { return s.Path("/static/" + s.assets.names[file]) }
 
-// ServeAsset responds with the file that the path names.
-func (s *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
+// serveFile responds with the file that the path names.
+func (s *Site) serveFile(w http.ResponseWriter, r *http.Request) {
 	s.serveAsset(w, r, r.PathValue("file"), "public, max-age=31536000, immutable")
 }
 
-// ServeFavicon responds with the logo.
-func (s *Site) ServeFavicon(w http.ResponseWriter, r *http.Request) {
+// serveFavicon responds with the logo.
+func (s *Site) serveFavicon(w http.ResponseWriter, r *http.Request) {
 	s.serveAsset(w, r, s.assets.names["logo.svg"], "public, max-age=86400")
 }
 

@@ -176,13 +176,13 @@ func (w *Tasks) Dismiss(id int) {
 	w.changed()
 }
 
-// ShowTasks responds with the tasks, for htmx.
-func (s *Site) ShowTasks(w http.ResponseWriter, r *http.Request) {
+// showTasks responds with the tasks, for htmx.
+func (s *Site) showTasks(w http.ResponseWriter, r *http.Request) {
 	s.Fragment(w, r, "problem", "work", s.WorkView(r))
 }
 
-// DismissTask forgets a task that has ended.
-func (s *Site) DismissTask(w http.ResponseWriter, r *http.Request) {
+// dismissTask forgets a task that has ended.
+func (s *Site) dismissTask(w http.ResponseWriter, r *http.Request) {
 	if !s.Form(w, r) {
 		return
 	}

@@ -15,8 +15,8 @@ func Theme(r *http.Request) string {
 	return ""
 }
 
-// ChooseTheme keeps the colours that a form says in a cookie.
-func (s *Site) ChooseTheme(w http.ResponseWriter, r *http.Request) {
+// chooseTheme keeps the colours that a form says in a cookie.
+func (s *Site) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	if !s.Form(w, r) {
 		return
 	}

@@ -2,14 +2,20 @@
 package webtest
 
 import (
+	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -119,4 +125,31 @@ func CheckEvents() []event.Event {
 		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false),
 		at(-1, event.CheckStarted, "killed", false),
 	}
+}
+
+// DaysUntil returns days until noon with so many major updates each.
+func DaysUntil(majors ...int) []history.Day {
+	var days []history.Day
+	for i, n := range majors {
+		days = append(days, history.Day{
+			Date: Noon.AddDate(0, 0, i+1-len(majors)).Format("2006-01-02"), Updates: n, Major: n, Age: history.Age{Week: n},
+		})
+	}
+	return days
+}
+
+// Stored opens a store with containers.
+func Stored(t testing.TB, containers ...sdk.Container) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{
+		Bus: &event.Bus{}, Now: func() time.Time { return Noon }, Log: hclog.NewNullLogger(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.Commit(context.Background(), event.Change{Put: containers}); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

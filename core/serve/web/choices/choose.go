@@ -1,0 +1,183 @@
+package choices
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// showChooser renders the page on which a user decides about the containers that the address names.
+func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	chosen := h.find.Chosen(query["c"])
+	if h.find.RefuseSelection(w, r, len(chosen)) {
+		return
+	}
+	f := h.ChooserOf(r, chosen, query)
+	if f == nil {
+		p := page.Problem{
+			Title: "There is nothing to decide", Detail: "Nothing newer is known of what was chosen.",
+			Back: "To the containers", BackTo: "/containers",
+		}
+		if !h.MayChoose(r) {
+			p.Title, p.Detail = "This is not allowed", "Only a login, or a token that may write, allows to decide about updates."
+		}
+		h.RenderError(w, r, http.StatusUnprocessableEntity, p)
+		return
+	}
+	f.Back, f.Several, f.Sure = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1, true
+	title := "Decide about " + words.Plural(len(f.Items), "update")
+	if !f.Several {
+		title = "Decide about the update of " + f.Items[0].Name
+	}
+	h.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})
+}
+
+// choose does what a user decided about the updates of containers.
+func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	chosen := h.find.Chosen(r.PostForm["c"])
+	if h.find.RefuseSelection(w, r, len(chosen)) {
+		return
+	}
+	action, until := r.PostForm.Get("do"), time.Time{}
+	var err error
+	switch policy.ChoiceKind(action) {
+	case policy.Skip, undoChoices:
+	case policy.Approved:
+		if r.PostForm.Get("sure") == "" && h.beginsUpdate(r, chosen) {
+			h.Redirect(w, r, Path(chosen, r.PostForm.Get("back"), r.PostForm))
+			return
+		}
+	case policy.Snooze:
+		until, err = h.snoozedUntil(r.PostForm)
+	default:
+		err = sdk.Invalid("do", "the form is not understood")
+	}
+	if err != nil {
+		h.reject(w, r, err)
+		return
+	}
+	h.chooseAll(w, r, chosen, action, until)
+}
+
+// beginsUpdate reports whether one of the containers is updated once it is approved.
+func (h *Handler) beginsUpdate(r *http.Request, chosen []sdk.Container) bool {
+	for i := range chosen {
+		if h.carriesOut(r, &chosen[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// carriesOut reports whether the update of a container is carried out once the user approves it.
+func (h *Handler) carriesOut(r *http.Request, c *sdk.Container) bool {
+	return c.Base == nil && h.service.UpdatePermission(h.ActorOf(r), c.Watcher).Allowed
+}
+
+// chooseAll stores the same choice about each container, and says how that went.
+func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Container, action string,
+	until time.Time) {
+	said := page.Task{Back: page.LocalPath(r.PostForm.Get("back")), Undo: []string{}}
+	var failures []string
+	for i := range chosen {
+		c := &chosen[i]
+		key := c.Watcher + "/" + c.Name
+		version := r.PostForm.Get("version:" + key)
+		err := h.chooseOne(r, c, action, version, until)
+		switch {
+		case err != nil && len(chosen) == 1:
+			h.reject(w, r, err)
+			return
+		case err != nil:
+			failures = append(failures, words.Name(c)+": "+h.service.Redact(err.Error()))
+		default:
+			said.Undo = append(said.Undo, key)
+		}
+	}
+	said.Title, said.Sentence = choiceTitle(action, chosen), choiceSentence(action, until)
+	if len(failures) > 0 {
+		said.Failed, said.Sentence = true, "It failed for "+strings.Join(failures, "; ")+"."
+	}
+	if action == undoChoices {
+		said.Undo = nil
+		if id, err := strconv.Atoi(r.PostForm.Get("task")); err == nil {
+			h.Tasks.Dismiss(id)
+		}
+	}
+	h.Tasks.Note(said)
+	h.Done(w, r)
+}
+
+// chooseOne stores a choice about one container.
+func (h *Handler) chooseOne(r *http.Request, c *sdk.Container, action, version string, until time.Time) error {
+	if action == undoChoices {
+		_, err := h.service.UndoChoices(r.Context(), h.ActorOf(r), c.ID)
+		return err
+	}
+	if !until.IsZero() {
+		version = "" // a snooze with an end holds every update
+	}
+	return h.service.Choose(r.Context(), h.ActorOf(r), service.Choice{
+		Container: c.ID, Kind: policy.ChoiceKind(action), Version: version, Until: until,
+	})
+}
+
+// reject responds to what cannot be decided.
+func (h *Handler) reject(w http.ResponseWriter, r *http.Request, err error) {
+	p := page.Problem{
+		Title: "Nothing was decided", Detail: words.Sentence(err.Error()), Back: "Back",
+		BackTo: page.LocalPath(r.PostFormValue("back")),
+	}
+	var invalid *sdk.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		h.RenderError(w, r, http.StatusUnprocessableEntity, p)
+	case errors.Is(err, service.ErrForbidden):
+		h.RenderError(w, r, http.StatusForbidden, p)
+	case errors.Is(err, service.ErrNotFound):
+		h.RenderError(w, r, http.StatusNotFound, p)
+	default:
+		h.InternalError(w, r, "store what was decided", err)
+	}
+}
+
+// choiceTitle says what was decided, and about what.
+func choiceTitle(action string, of []sdk.Container) string {
+	if action == undoChoices {
+		return "Undone for " + words.Names(of)
+	}
+	return doneTitles[policy.ChoiceKind(action)] + ": " + words.Names(of)
+}
+
+// choiceSentence says what follows from a choice.
+func choiceSentence(action string, until time.Time) string {
+	switch {
+	case action == undoChoices:
+		return "Rules alone decide again."
+	case action == string(policy.Approved):
+		return "The version is taken whatever its age and step."
+	case action == string(policy.Skip):
+		return "The next version is offered."
+	case until.IsZero():
+		return "It is offered again with the next version."
+	}
+	return "It is offered again from " + policypreview.Moment(until) + " on."
+}
+
+var doneTitles = map[policy.ChoiceKind]string{
+	policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed",
+}

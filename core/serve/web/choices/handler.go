@@ -1,0 +1,52 @@
+// Package choices serves the pages on which users decide about updates: a form for one or several, and links.
+package choices
+
+import (
+	"context"
+	"embed"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// Templates are those of its pages.
+//
+//go:embed *.html
+var Templates embed.FS
+
+// Service is what keeps choices; *service.Service says what its methods return.
+type Service interface {
+	Containers() store.Snapshot
+	Redact(text string) string
+	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
+	Choose(ctx context.Context, actor auth.Actor, choice service.Choice) error
+	UndoChoices(ctx context.Context, actor auth.Actor, container string) (int, error)
+	AllChoices() []policy.Choice
+}
+
+// Handler serves the choices.
+type Handler struct {
+	*page.Site
+	service Service
+	find    *find.Finder
+	// links is nil where messages have none.
+	links Links
+}
+
+// New returns a handler.
+func New(site *page.Site, service Service, find *find.Finder, links Links) *Handler {
+	return &Handler{site, service, find, links}
+}
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /choose", h.showChooser)
+	mux.HandleFunc("POST /choose", h.choose)
+	mux.HandleFunc("GET /decide/{token}", h.showLink)
+	mux.HandleFunc("POST /decide/{token}", h.redeem)
+}

@@ -1,0 +1,156 @@
+package choices
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Links redeem the signed links of messages; see link.Links.
+type Links interface {
+	Show(ctx context.Context, token string) (link.Shown, error)
+	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
+}
+
+// linkPage asks for what a link stands for, or says what has become of it. Who has
+// the link needs no login, so the page shows the update of the link and nothing else.
+type linkPage struct {
+	Theme string
+	// Title says what the page is about. Done and Wrong are sentences; one of them
+	// stands where there is nothing to ask.
+	Title, Done, Wrong string
+	// Path takes the form; "" when there is nothing to ask.
+	Path           string
+	Buttons        []linkButton
+	Name, Image    string
+	From, To, Kind string
+	// Link is the page of the release.
+	Link string
+	// Reasons say what holds the update now.
+	Reasons []string
+	// Snoozes are until when.
+	Snoozes []snoozeChoice
+	// Trigger is whose message the link is in, Expires when it ends.
+	Trigger string
+	Expires time.Time
+}
+
+// linkButton is one thing that can be decided, and what follows from it.
+type linkButton struct {
+	Action         policy.ChoiceKind
+	Label, Meaning string
+	// Snoozes is true for the one that takes until when.
+	Snoozes bool
+}
+
+// linkButtons are all that a link can stand for.
+var linkButtons = []linkButton{
+	{policy.Approved, "Approve", "this version is taken whatever its age, in the next window if there is one", false},
+	{policy.Skip, "Skip this version", "it is not offered again, and the next version is", false},
+	{policy.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
+}
+
+// snoozeChoice is how long to snooze. 0 days are until the next version.
+type snoozeChoice struct {
+	Days  int
+	Label string
+	Usual bool
+}
+
+var snoozeChoices = []snoozeChoice{
+	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false},
+	{0, "until the next version", false},
+}
+
+// showLink shows what a link stands for. It changes nothing: scanners, previews and
+// prefetching proxies open every link of a message.
+func (h *Handler) showLink(w http.ResponseWriter, r *http.Request) {
+	token := r.PathValue("token")
+	switch {
+	case token == link.SampleToken:
+		h.renderLink(w, r, http.StatusOK, linkPage{
+			Title: "The links work",
+			Done:  "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision",
+		})
+		return
+	case h.links == nil:
+		h.renderLink(w, r, http.StatusNotFound, linksOff)
+		return
+	}
+	shown, err := h.links.Show(r.Context(), token)
+	if err != nil {
+		h.renderLinkError(w, r, shown, err)
+		return
+	}
+	h.renderLink(w, r, http.StatusOK, h.question(shown, token))
+}
+
+var linksOff = linkPage{
+	Title: "Links are off",
+	Wrong: "This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates",
+}
+
+// about returns a page about the update of a link, without its question.
+func (h *Handler) about(shown link.Shown) linkPage {
+	c, k := &shown.Container, shown.Update
+	p := linkPage{From: words.Tag(k.FromTag), To: words.Tag(k.ToTag), Trigger: shown.Trigger}
+	if k.Kind == sdk.KindDigest {
+		p.From, p.To = words.Tag(k.FromTag), "rebuilt: "+words.Digest(k.ToDigest)
+	}
+	_, p.Name, _ = strings.Cut(k.Subject, "/")
+	if !shown.Known {
+		return p
+	}
+	p.Name, p.Image = words.Name(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
+	if c.Result != nil && c.Result.Tag == k.ToTag {
+		p.Kind, p.Link = tally.Kind(c), weblink.Of(c.Result.Link)
+	}
+	if c.Decision != nil {
+		for _, reason := range c.Decision.Reasons {
+			text := words.Capital(h.service.Redact(reason.Text))
+			if !reason.Until.IsZero() {
+				text += ", until " + words.Exact(reason.Until.Time)
+			}
+			p.Reasons = append(p.Reasons, text)
+		}
+	}
+	return p
+}
+
+// question returns the page with the question of a link.
+func (h *Handler) question(shown link.Shown, token string) linkPage {
+	p := h.about(shown)
+	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeChoices
+	for _, b := range linkButtons {
+		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != policy.Approved || shown.MayApprove) {
+			p.Buttons = append(p.Buttons, b)
+		}
+	}
+	switch shown.Action {
+	case policy.Approved:
+		p.Title = "Approve the update of " + p.Name + "?"
+	case policy.Skip:
+		p.Title = "Skip this version of " + p.Name + "?"
+	case policy.Snooze:
+		p.Title = "Snooze the update of " + p.Name + "?"
+	default:
+		p.Title = "What about the update of " + p.Name + "?"
+	}
+	return p
+}
+
+func (h *Handler) renderLink(w http.ResponseWriter, r *http.Request, status int, p linkPage) {
+	p.Theme = page.Theme(r)
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	h.Render(w, r, status, "link", "link.html", p)
+}

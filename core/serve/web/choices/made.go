@@ -1,0 +1,91 @@
+package choices
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Made is what was decided about the updates of a container.
+type Made struct {
+	Words string // "Skipped 9.0.0"
+	By    string
+	At    time.Time
+	// Until is when it ends; zero when it does not by itself.
+	Until time.Time
+}
+
+// MadeOf are the choices about a container that are in force, as users read them; of is nil
+// when it is gone.
+func MadeOf(all []policy.Choice, of *sdk.Container, now time.Time) []Made {
+	var made []Made
+	for _, c := range all {
+		ended := c.Kind == policy.Snooze && !c.Until.IsZero() && !c.Until.After(now)
+		if ended || of != nil && reached(c, of) {
+			continue
+		}
+		version := c.Version()
+		if c.Update.Kind == sdk.KindDigest {
+			version = "the image " + words.Digest(version)
+		}
+		m := Made{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
+		switch {
+		case c.Kind == policy.Skip:
+			m.Words = "Skipped " + version
+		case c.Kind == policy.Approved:
+			m.Words = "Approved " + version
+		case m.Until.IsZero():
+			m.Words = "Snoozed " + version + " until the next version"
+		default:
+			m.Words = "Snoozed"
+		}
+		made = append(made, m)
+	}
+	return made
+}
+
+// reached reports whether a container runs the version that a choice is about.
+func reached(c policy.Choice, of *sdk.Container) bool {
+	if c.Update.Kind == sdk.KindDigest {
+		return c.Update.ToDigest == of.Image.Digest.Repo
+	}
+	return c.Update.Kind == sdk.KindTag && c.Update.ToTag == of.Image.Tag.Value
+}
+
+// Row is what was decided about one container, in the list of all choices.
+type Row struct {
+	Name, Path string
+	// Keys is that of the container, for the form that undoes; none for one that is gone.
+	Keys []string
+	Made []Made
+}
+
+// Rows are the choices that are in force, by container.
+func (h *Handler) Rows() []Row {
+	snapshot := h.service.Containers()
+	var subjects []string
+	by := map[string][]policy.Choice{}
+	for _, c := range h.service.AllChoices() {
+		if by[c.Subject] == nil {
+			subjects = append(subjects, c.Subject)
+		}
+		by[c.Subject] = append(by[c.Subject], c)
+	}
+	var rows []Row
+	for _, subject := range subjects {
+		watcher, name, _ := strings.Cut(subject, "/")
+		row := Row{Name: subject}
+		var of *sdk.Container
+		if rec, known := snapshot.Named(watcher, name); known {
+			of, row.Keys, row.Path = &rec.Container, []string{subject}, page.PathOf(&rec.Container)
+		}
+		if row.Made = MadeOf(by[subject], of, h.Now()); len(row.Made) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}

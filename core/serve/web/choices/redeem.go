@@ -1,0 +1,75 @@
+package choices
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// redeem does what a link stands for.
+func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
+	if h.links == nil {
+		h.renderLink(w, r, http.StatusNotFound, linksOff)
+		return
+	}
+	if !h.Form(w, r) {
+		return
+	}
+	token := r.PathValue("token")
+	until, ok := h.snoozeEnd(r.PostForm)
+	if !ok {
+		h.renderLink(w, r, http.StatusUnprocessableEntity, linkPage{
+			Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again",
+		})
+		return
+	}
+	shown, err := h.links.Redeem(r.Context(), token, policy.ChoiceKind(r.PostFormValue("action")), until)
+	log := h.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action,
+		"address", h.ActorOf(r).ClientAddress())
+	switch {
+	case errors.Is(err, link.ErrChoice):
+		p := h.question(shown, token)
+		p.Wrong = words.Capital(err.Error())
+		h.renderLink(w, r, http.StatusUnprocessableEntity, p)
+		return
+	case err != nil:
+		log.Info("a link was refused", "error", err)
+		h.renderLinkError(w, r, shown, err)
+		return
+	}
+	log.Info("decided with a link")
+	p := h.about(shown)
+	chosen := policy.ChoiceKind(shown.Use.Action)
+	p.Title, p.Done = doneTitles[chosen], doneSentence(chosen, until)
+	h.renderLink(w, r, http.StatusOK, p)
+}
+
+// snoozeEnd returns when a snooze ends, as a form says. The form of several actions
+// has that for the others too.
+func (h *Handler) snoozeEnd(form url.Values) (until time.Time, ok bool) {
+	days := form.Get("days")
+	if days == "" || days == "0" || form.Get("action") != "" && form.Get("action") != string(policy.Snooze) {
+		return time.Time{}, true
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	return h.Now().AddDate(0, 0, int(n)), err == nil
+}
+
+// doneSentence says what follows from a decision.
+func doneSentence(chosen policy.ChoiceKind, until time.Time) string {
+	switch {
+	case chosen == policy.Approved:
+		return "The update is approved. You can close this page"
+	case chosen == policy.Skip:
+		return "This version is not offered again, the next one is. You can close this page"
+	case until.IsZero():
+		return "It is offered again with the next version. You can close this page"
+	}
+	return "It is offered again from " + words.Exact(until) + " on. You can close this page"
+}

@@ -1,0 +1,42 @@
+package choices
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// snoozePresets are for how long updates are snoozed.
+func snoozePresets() []page.SelectOption {
+	return []page.SelectOption{{Value: "1", Word: "until tomorrow"}, {Value: "7", Word: "for a week", Chosen: true}, {Value: "30", Word: "for a month"},
+		{Value: untilNext, Word: "until the next version"}}
+}
+
+// snoozedUntil returns when a snooze ends, as a form says; zero for the next version.
+func (h *Handler) snoozedUntil(form url.Values) (time.Time, error) {
+	now := h.Now()
+	if text := form.Get("date"); text != "" {
+		day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+		switch {
+		case err != nil:
+			return day, sdk.Invalid("date", "want a day such as %s", now.AddDate(0, 0, 7).Format(time.DateOnly))
+		case !day.After(now):
+			return day,
+				sdk.Invalid("date", "a snooze lasts until a day to come, the earliest is %s",
+					now.AddDate(0, 0, 1).Format(time.DateOnly))
+		}
+		return day, nil
+	}
+	days := form.Get("until")
+	if days == untilNext {
+		return time.Time{}, nil
+	}
+	n, err := strconv.ParseUint(days, 10, 10)
+	if err != nil || n == 0 {
+		return time.Time{}, sdk.Invalid("until", "say until when to snooze")
+	}
+	return now.AddDate(0, 0, int(n)), nil
+}

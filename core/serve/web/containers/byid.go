@@ -1,0 +1,21 @@
+package containers
+
+import (
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+)
+
+// redirectID leads from the id of the engine, which changes when a container
+// is recreated, to the page that stays.
+func (h *Handler) redirectID(w http.ResponseWriter, r *http.Request) {
+	to := h.find.PathOf(r.Context(), h.ActorOf(r), r.PathValue("id"))
+	if to == "" {
+		h.RenderError(w, r, http.StatusNotFound, page.Problem{
+			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers",
+			BackTo: "/containers",
+		})
+		return
+	}
+	http.Redirect(w, r, h.Path(to), http.StatusFound)
+}

@@ -1,0 +1,60 @@
+package containers
+
+import (
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func (h *Handler) list(r *http.Request) listView {
+	snapshot := h.service.Containers()
+	h.WantReleases(snapshot.All())
+	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.rowsFor(r))
+	if v.Empty {
+		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
+	}
+	v.Sentence = words.BeingChecked(v.Sentence, h.service.Progress())
+	v.Decide = h.MayChoose(r)
+	v.Version, v.Triggers = snapshot.Version(), triggerChoices(h.service.Components(h.ActorOf(r), kind.Trigger))
+	return v
+}
+
+// WantReleases has the release dates of containers fetched, since a page view shows them.
+func (h *Handler) WantReleases(records []*store.Record) {
+	for _, rec := range records {
+		h.wanted.Release(&rec.Container)
+	}
+}
+
+// write fills in the HTML of the rows of a list.
+func (h *Handler) write(v *listView) {
+	for _, g := range v.Groups {
+		for i := range g.Rows {
+			g.Rows[i].HTML = h.rowHTML(&g.Rows[i])
+		}
+	}
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
+	v := h.list(r)
+	h.write(&v)
+	if v.Empty { // what is missing is said as on the overview
+		var err error
+		if v.Guide, err = h.guide.Guide(r.Context(), h.ActorOf(r)); err != nil {
+			h.InternalError(w, r, "read what is missing", err)
+			return
+		}
+	}
+	if page.Partial(r) {
+		h.Fragment(w, r, "containers", "list", v)
+		return
+	}
+	h.Show(w, r, http.StatusOK, "containers", page.Page{
+		Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: page.FollowsContainers, Content: v,
+	})
+}

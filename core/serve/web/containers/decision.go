@@ -1,0 +1,85 @@
+package containers
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// decision is what became of the update of a container, as pages say it.
+type decision struct {
+	// State is sdk.StateOffered, StateHeld or StateAutomatic; "" without an update.
+	State string
+	// Approval is true when an offered update waits for a user.
+	Approval bool
+	// Reasons are all reasons as sentences, and Short the one that ends last in two or three
+	// words: "too young".
+	Reasons []string
+	Short   string
+	// Code is that of the reason that ends last. An approval is none that holds.
+	Code string
+	// Approved is true for what a user approved; Follows for a held update that is carried
+	// out once all reasons have ended, as far as that is known.
+	Approved, Follows bool
+	// Until is when that reason ends by itself; zero when it does not.
+	Until time.Time
+	// Also are the newest versions of other steps than the offered one: "9.0".
+	Also []string
+}
+
+// decisionOf says what became of the update of a container. What labels and plugins wrote goes through redact.
+func decisionOf(c *sdk.Container, redact func(string) string) decision {
+	d := decision{State: tally.State(c), Approval: tally.Approval(c), Also: tally.Others(c)}
+	if d.State == "" || c.Decision == nil {
+		return d
+	}
+	for _, r := range c.Decision.Reasons {
+		d.Approved = d.Approved || r.Code == policy.ReasonApproved
+		if d.Code == "" && r.Code != policy.ReasonApproved {
+			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code), r.Until.Time
+			if r.Code == policy.ReasonStack { // which says by what in few words
+				d.Short = redact(r.Text)
+			}
+		}
+		d.Reasons = append(d.Reasons, words.Capital(redact(policypreview.Sentence(r))))
+	}
+	return d
+}
+
+// brief says in a few words what became of an update that is not simply offered.
+func (d decision) brief(now time.Time) string {
+	switch {
+	case d.Approval:
+		return "to approve"
+	case d.CameBack():
+		return "did not work"
+	case d.State == sdk.StateOffered && d.Code == policy.ReasonRebuild:
+		return "rebuild it"
+	case d.State == sdk.StateAutomatic && d.Approved:
+		return "approved, updated next"
+	case d.State == sdk.StateAutomatic:
+		return "updated by rule"
+	case d.State != sdk.StateHeld:
+		return ""
+	case d.Until.IsZero():
+		return "held: " + d.Short
+	}
+	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until))
+}
+
+// CameBack reports whether an update was tried and rolled back, and a user has to decide.
+func (d decision) CameBack() bool {
+	return d.State == sdk.StateOffered && d.Code == policy.ReasonCameBack
+}
+
+// Filter is what the filters of the list call a decision.
+func (d decision) Filter() string {
+	if d.Approval {
+		return "approval"
+	}
+	return d.State
+}

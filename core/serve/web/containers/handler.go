@@ -1,0 +1,90 @@
+// Package containers serves the list of the containers, the page of each, and what can be done with them there.
+package containers
+
+import (
+	"context"
+	"embed"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
+	"github.com/dogwatch/dogwatch/core/serve/web/find"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/operations"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Templates are those of its pages.
+//
+//go:embed *.html
+var Templates embed.FS
+
+// Service is what is known of containers, and checks them; *service.Service says what its methods return.
+type Service interface {
+	Containers() store.Snapshot
+	CheckAll(ctx context.Context, actor auth.Actor) error
+	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
+	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	HasNotes() bool
+	Notes(ctx context.Context, c sdk.Container) notes.Notes
+	CanScan(actor auth.Actor) (has, may bool)
+	Scan(actor auth.Actor, c sdk.Container) error
+	ScanStatus(ctx context.Context, c sdk.Container) (scan.Status, error)
+	Progress() []check.Progress
+	Redact(text string) string
+	Components(actor auth.Actor, k kind.Kind) []service.Component
+	TriggersOf(actor auth.Actor, c sdk.Container) []service.Component
+	RunTrigger(ctx context.Context, actor auth.Actor, typ, name string, containers []sdk.Container, test bool) error
+	History(ctx context.Context, actor auth.Actor, f event.Filter) ([]event.Event, error)
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
+	PreviewPolicies(ctx context.Context, rules []string) (service.PolicyPreview, error)
+	ChoicesOf(subject string) []policy.Choice
+}
+
+// Wanted are called with containers that are shown, so that what pages say of them is fetched. They must not wait.
+type Wanted struct {
+	// Release is for the date of the newer version.
+	Release func(c *sdk.Container)
+	// Versions is for the versions behind the tag.
+	Versions func(c *sdk.Container)
+}
+
+// Handler serves the containers.
+type Handler struct {
+	*page.Site
+	service    Service
+	guide      *guide.Handler
+	find       *find.Finder
+	operations *operations.Handler
+	choices    *choices.Handler
+	wanted     Wanted
+}
+
+// New returns a handler.
+func New(site *page.Site, service Service, guide *guide.Handler, find *find.Finder, operations *operations.Handler,
+	choices *choices.Handler, wanted Wanted) *Handler {
+	return &Handler{site, service, guide, find, operations, choices, wanted}
+}
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /containers", h.show)
+	mux.HandleFunc("GET /containers/rows", h.showRows)
+	mux.HandleFunc("POST /containers/act", h.act)
+	mux.HandleFunc("GET /containers/{id}", h.redirectID)
+	mux.HandleFunc("GET /containers/{watcher}/{name}", h.showContainer)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/why", h.showWhy)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", h.showNotes)
+	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", h.startScan)
+}

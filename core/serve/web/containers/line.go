@@ -1,0 +1,68 @@
+package containers
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// namesShown is how many containers a sentence names.
+const namesShown = 6
+
+// Line is one sentence of the overview.
+type Line struct {
+	// Kind is the word in front, with its colour.
+	Kind, Word string
+	Text       string
+	// Detail is the first of the errors that Text sums up.
+	Detail string
+	// Links are what it is about.
+	Links []page.Link
+	More  int
+	// To is where more of it is shown, below the base path; Act what the link says.
+	To, Act string
+	At      time.Time
+}
+
+// About names the containers of a sentence.
+func About(of []Row, l Line) Line {
+	slices.SortFunc(of, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	for i, r := range of {
+		if i == namesShown {
+			l.More = len(of) - i
+			break
+		}
+		l.Links = append(l.Links, page.Link{Text: r.Name, To: r.Href})
+	}
+	return l
+}
+
+// FailuresOf are sentences about failed checks, one for each cause.
+func FailuresOf(all []Row) []Line {
+	var lines []Line
+	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
+		text := f.Text
+		if f.Detail != "" {
+			text = outage(f)
+		}
+		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail,
+			To: SearchPath(f.Text)}))
+	}
+	return lines
+}
+
+// outagesOf are sentences about the failures that several containers share.
+func outagesOf(all []Row) []Line {
+	return slices.DeleteFunc(FailuresOf(all), func(l Line) bool { return l.Detail == "" })
+}
+
+// outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
+func outage(f tally.Failure[Row]) string { return f.Text + ": " + words.Plural(len(f.Of), "container") }
+
+// SearchPath is the list of the containers that a text is found in.
+func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }

@@ -1,0 +1,141 @@
+package containers
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// group is a titled part of the list.
+type group struct {
+	Title string
+	Needs int
+	Rows  []Row
+}
+
+// listView is what the list shows.
+type listView struct {
+	Query    listQuery
+	Here     string
+	Sentence string
+	Empty    bool // there are no containers at all
+	// Guide says why there are none, and what to do.
+	Guide *guide.Guide
+	// Outages are failures that several containers share, of which each row says little.
+	Outages  []Line
+	Shown    int
+	Version  uint64
+	Chips    []chip
+	Groups   []group
+	Grouped  bool
+	Watchers []page.SelectOption
+	Statuses []page.SelectOption
+	Registry []page.SelectOption
+	GroupBy  []page.SelectOption
+	SortBy   []page.SelectOption
+	Triggers []triggerChoice
+	// Update is whether any of its containers can be updated.
+	Update bool
+	// Decide is whether the user can decide about updates.
+	Decide    bool
+	HasFilter bool
+}
+
+// listOf makes the list that a query asks for.
+func listOf(records []*store.Record, q listQuery, make rows) listView {
+	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
+	v.HasFilter = q.Search != "" || q.State != "" || q.Status != "" || q.Watcher != "" || q.Registry != ""
+	var all, matching tally.Counts
+	var found []Row
+	watchers, registries, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
+	terms := strings.Fields(strings.ToLower(q.Search))
+	for _, rec := range records {
+		r := make.Of(rec)
+		v.Update = v.Update || r.Update != ""
+		all.Add(&rec.Container)
+		watchers[r.Watcher], registries[r.Registry], statuses[r.Status] = true, true, true
+		for name := range rec.Container.Labels {
+			if groupable(name) {
+				labels[name]++
+			}
+		}
+		if !q.matches(&r, terms) {
+			continue
+		}
+		matching.Add(&rec.Container)
+		if !inState(&r, q.State) {
+			continue
+		}
+		r.group = q.groupOf(rec, &r)
+		found = append(found, r)
+	}
+	v.Sentence, v.Chips, v.Shown, v.Outages = words.Counts(all), q.chips(matching), len(found), outagesOf(found)
+	v.Groups = grouped(found, q.Sort)
+	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
+	v.Watchers = filterOptions(watchers, q.Watcher, "every watcher")
+	v.Statuses = filterOptions(statuses, q.Status, "every state")
+	v.Registry = filterOptions(registries, q.Registry, "every registry")
+	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by watcher"},
+		{Value: "registry", Word: "by registry"}, {Value: "none", Word: "ungrouped"}}
+	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
+	v.SortBy = []page.SelectOption{{Value: "need", Word: "what needs you first"}, {Value: "name", Word: "by name"},
+		{Value: "age", Word: "newest release first"}, {Value: "image", Word: "by image"}}
+	choose(v.GroupBy, q.Group)
+	choose(v.SortBy, q.Sort)
+	return v
+}
+
+// grouped sorts rows into groups: those that need the user first.
+func grouped(rows []Row, order string) []group {
+	at := map[string]int{}
+	var groups []group
+	for _, r := range rows {
+		i, known := at[r.group]
+		if !known {
+			i = len(groups)
+			at[r.group] = i
+			groups = append(groups, group{Title: r.group})
+		}
+		groups[i].Rows = append(groups[i].Rows, r)
+		if r.needs() {
+			groups[i].Needs++
+		}
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g.Rows, func(a, b Row) int { return compare(&a, &b, order) })
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""),
+			strings.Compare(a.Title, b.Title))
+	})
+	return groups
+}
+
+func compare(a, b *Row, order string) int {
+	byName := strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	switch order {
+	case "name":
+		return byName
+	case "age":
+		return cmp.Or(b.since().Compare(a.since()), byName)
+	case "image":
+		return cmp.Or(strings.Compare(a.Image, b.Image), byName)
+	}
+	return cmp.Or(a.need-b.need, byName)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

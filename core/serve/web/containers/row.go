@@ -1,0 +1,164 @@
+package containers
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func (h *Handler) Rows() rows { return rows{redact: h.service.Redact, icon: h.Icon, now: h.Now()} }
+
+// rowsFor makes rows that say what is being updated, and what the user can update.
+func (h *Handler) rowsFor(r *http.Request) rows {
+	make, actor, known := h.Rows(), h.ActorOf(r), map[string]bool{}
+	make.underWay = h.operations.UnderWay(r.Context())
+	make.may = func(watcher string) bool {
+		may, seen := known[watcher]
+		if !seen {
+			may = h.service.UpdatePermission(actor, watcher).Allowed
+			known[watcher] = may
+		}
+		return may
+	}
+	return make
+}
+
+// Row is a container as lists show it.
+type Row struct {
+	// Key is "watcher/name", which a container keeps when it is recreated; Href is its page.
+	Key, Href          string
+	Name, Icon, Image  string
+	Current, New, Kind string
+	Watcher, Registry  string
+	Stack, Status      string
+	Failed             string // why the last check failed, or which label is wrong
+	Cause              string // what others may fail by as well; "" where Failed is its own
+	Mislabelled        bool   // Failed is about a label, and the check went well
+	Part               tally.Part
+	Unknown            string // why nothing could be compared
+	Base               string // the base image that is watched instead: "node:22-alpine"
+	Postponed          string // until when the check waits for a registry, and why
+	// Released is when what is newer was made, as its image says, and Seen since when
+	// it is known here. Each is zero when that is not known.
+	Released, Seen time.Time
+	// What became of the update.
+	decision
+	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
+	// operation does to it now, whose page is DoingPath.
+	Update, Doing, DoingPath string
+	need                     int
+	group                    string
+	// HTML is the row, for those that are shown.
+	HTML template.HTML
+}
+
+// rows makes rows of containers.
+type rows struct {
+	// redact blanks secrets, icon finds the icon for an image.
+	redact func(string) string
+	icon   func(label, image string) string
+	now    time.Time
+	// underWay are the operations that have not ended, by key, and may reports whether
+	// containers of a watcher can be updated; each is nil where nothing is to be said of them.
+	underWay map[string]operation.Operation
+	may      func(watcher string) bool
+}
+
+func (m rows) Of(rec *store.Record) Row {
+	c := &rec.Container
+	r := Row{
+		Key: c.Watcher + "/" + c.Name, Href: page.PathOf(c), Name: cmp.Or(c.DisplayName, c.Name),
+		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
+		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
+		Stack: c.Stack, Status: c.Status,
+		Part: tally.PartOf(c),
+	}
+	if r.Image == "" {
+		r.Image = "no image name"
+	}
+	if r.Kind != "" && c.Result != nil {
+		r.New, r.Released, r.Seen = c.Result.Tag, candidate.Released(c, m.now), rec.FoundAt
+		if tally.Rebuilt(c) {
+			r.New = words.Digest(c.UpdateKind.RemoteValue)
+			if running, offered := tally.Versions(c); running != "" {
+				r.Current, r.New = r.Current+" ("+running+")", offered
+			}
+		}
+	}
+	if base := tally.Base(c); base != "" {
+		r.Base = base
+		if r.Kind != "" {
+			r.Current = "base " + base
+		}
+	}
+	if r.Kind != "" {
+		r.decision = decisionOf(c, m.redact)
+	}
+	if tally.Unknown(c) {
+		r.Unknown = cmp.Or(m.redact(c.Check.Reason), "nothing could be compared")
+	}
+	if tally.Failed(c) {
+		r.Mislabelled = c.Check.Succeeded()
+		r.Failed = "The check failed"
+		if c.Error != nil && c.Error.Message != "" {
+			r.Failed, r.Cause = m.redact(c.Error.Message), c.Error.Cause
+		}
+	}
+	if c.Check.Postponed() {
+		r.Postponed = "postponed until " + words.Exact(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
+	}
+	if op, busy := m.underWay[r.Key]; busy {
+		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
+	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
+		r.Update = page.ChangePath(operation.Update, c)
+	}
+	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
+	return r
+}
+
+// since is what a list is sorted by that is to begin with the newest.
+func (r *Row) since() time.Time {
+	if r.Released.IsZero() {
+		return r.Seen
+	}
+	return r.Released
+}
+
+// urgency orders rows by how much they need the user: what a rule holds or carries out
+// by itself comes after all that a user has to decide or to mend.
+func urgency(r *Row) int {
+	switch {
+	case r.Approval:
+		return 0
+	case r.Failed != "" && r.State != sdk.StateOffered:
+		return 2
+	case r.State == sdk.StateHeld || r.State == sdk.StateAutomatic:
+		return 6
+	}
+	switch r.Kind {
+	case "major":
+		return 1
+	case "minor":
+		return 3
+	case "patch", "prerelease":
+		return 4
+	case "digest", "other":
+		return 5
+	}
+	return 7
+}
+
+// needs reports whether a user has to decide about a row or to mend it.
+func (r *Row) needs() bool {
+	return r.Kind != "" && r.State != sdk.StateHeld && r.State != sdk.StateAutomatic || r.Failed != ""
+}

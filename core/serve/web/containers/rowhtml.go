@@ -1,0 +1,117 @@
+package containers
+
+import (
+	"cmp"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// rowHTML returns a row as HTML: one item of the list. It is written here rather
+// than in a template since a list has hundreds of rows, of which a template
+// would take ten times as long. Every text goes through text.
+func (h *Handler) rowHTML(r *Row) template.HTML {
+	b := rowWriter{icons: h.AssetPath("icons.svg")}
+	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
+	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
+	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(h.Path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a>`)
+	if r.Status != "" && r.Status != running {
+		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
+	}
+	b.raw(`</span><span class="image">`).cut(r.Image)
+	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current).raw(`</span>`)
+	if r.New != "" {
+		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New).raw(`</b>`)
+		for _, tag := range r.Also {
+			b.raw(`<span class="also">, or `).text(tag).raw(`</span>`)
+		}
+	}
+	b.raw(`</span>`)
+	switch {
+	case r.Part == tally.Update:
+		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(tally.Word(r.Kind)).raw(`</span>`)
+	case r.Mislabelled:
+		b.raw(`<span class="kind failed">wrong label</span>`)
+	case r.Part == tally.Broken:
+		b.raw(`<span class="kind failed">check failed</span>`)
+	case r.Part == tally.Postponed:
+		b.raw(`<span class="kind">postponed</span>`)
+	case r.Part == tally.Unchecked:
+		b.raw(`<span class="kind">not checked</span>`)
+	case r.Unknown != "":
+		b.raw(`<span class="kind">unknown</span>`)
+	default:
+		b.raw(`<span class="fine">up to date</span>`)
+	}
+	b.raw(`<span class="age">`)
+	switch {
+	case r.Doing != "":
+		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
+	case r.Failed != "":
+		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
+	case r.brief(h.Now()) != "":
+		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons,
+			". ")).raw(`">`).text(r.brief(h.Now())).raw(`</span>`)
+	case r.Postponed != "":
+		b.raw(`<span class="reason" title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
+	case r.Unknown != "":
+		b.raw(`<span class="reason" title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
+	case !r.Released.IsZero():
+		b.raw(string(h.Ago(r.Released)))
+	case !r.Seen.IsZero():
+		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(h.Now().Sub(r.Seen))).raw(`</span>`)
+	}
+	b.raw(`</span>`)
+	if r.Update != "" {
+		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="Update `).text(r.Name).raw(`">Update</a>`)
+	}
+	b.raw(`</li>`)
+	return template.HTML(b.String())
+}
+
+// running is the status of a container that runs, of which rows say nothing.
+const running = "running"
+
+// seenTitle explains what stands in for the age of a release.
+func seenTitle(seen time.Time) string {
+	return "Dogwatch has known of it since " + words.Exact(seen) + ". When it was released is not known."
+}
+
+// rowWriter writes markup of ours and texts of others.
+type rowWriter struct {
+	strings.Builder
+	icons string
+}
+
+// raw writes markup.
+func (b *rowWriter) raw(markup string) *rowWriter {
+	b.WriteString(markup)
+	return b
+}
+
+const (
+	// uncut is how many characters of a name or a version always have room.
+	uncut = 14
+	// lastKept are those at its end that stay when it is cut.
+	lastKept = 8
+)
+
+// cut writes a name or a version that loses its middle where there is no room
+// for all of it: its end often is what tells it from another.
+func (b *rowWriter) cut(text string) *rowWriter {
+	runes := []rune(text)
+	if len(runes) <= uncut {
+		return b.text(text)
+	}
+	at := len(runes) - lastKept
+	return b.raw(`<span class="cut" title="`).text(text).raw(`"><span>`).text(string(runes[:at])).raw(`</span><span>`).text(string(runes[at:])).raw(`</span></span>`)
+}
+
+// text writes a text, which is also safe within quotes.
+func (b *rowWriter) text(text string) *rowWriter {
+	b.WriteString(template.HTMLEscapeString(text))
+	return b
+}

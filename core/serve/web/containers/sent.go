@@ -1,0 +1,46 @@
+package containers
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// sentLine is one delivery.
+type sentLine struct {
+	ID       int64
+	Trigger  string
+	Word     string
+	Failed   bool
+	At, Next time.Time
+	Error    string
+}
+
+// sentOf are the deliveries about a container, newest first.
+func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
+	var lines []sentLine
+	for _, d := range all {
+		if len(lines) == historyLines || d.Subject != event.Subject(*c) && !slices.Contains(d.Containers, c.ID) {
+			continue
+		}
+		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: d.Error}
+		switch d.State {
+		case delivery.Sent:
+			line.Word, line.Error = "sent", ""
+		case delivery.Failed:
+			line.Word, line.Failed = "given up after "+words.Plural(d.Attempts, "try"), true
+		case delivery.Skipped:
+			line.Word = "not sent: no longer newer"
+		case delivery.Sending:
+			line.Word = "being sent"
+		default:
+			line.Word, line.Next = "to be sent", d.NextAt
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

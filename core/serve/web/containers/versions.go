@@ -1,0 +1,106 @@
+package containers
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/chart"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// versionEvents is how many events of a container are searched for its versions.
+	versionEvents = 100
+	// versionLines is how many versions its page shows.
+	versionLines = 10
+)
+
+// versionsView is the line of versions of a container.
+type versionsView struct {
+	SVG   template.HTML
+	First time.Time
+	// Lines are the versions, the newest first; More is how many older ones are left out.
+	Lines []versionLine
+	More  int
+}
+
+// versionLine is a version as users read it.
+type versionLine struct {
+	history.Version
+	Word string
+	// Runs is true for the one that runs now.
+	Runs bool
+}
+
+// versionLineOf shows the versions of a container from its events, newest first; nil when only
+// one is known.
+func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versionsView {
+	events = slices.Clone(events)
+	slices.Reverse(events)
+	released := func(c *sdk.Container) time.Time { return candidate.Released(c, now) }
+	states := history.States(slices.DeleteFunc(events, func(e event.Event) bool {
+		return e.Container == nil || e.Container.Watcher != c.Watcher
+	}), c, now, released)
+	versions := history.Versions(states)
+	if len(versions) < 2 {
+		return nil
+	}
+	v := &versionsView{First: states[0].At, More: max(0, len(versions)-versionLines)}
+	for _, one := range slices.Backward(versions[v.More:]) {
+		v.Lines = append(v.Lines, versionLine{
+			Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero(),
+		})
+	}
+	v.SVG = template.HTML(lineOf(states, now)) // chart escapes its texts
+	return v
+}
+
+// lineOf draws what ran, and below it what was the newest and how far that was from it.
+func lineOf(states []history.State, now time.Time) string {
+	first := states[0].At
+	whole := max(now.Sub(first), time.Second)
+	var runs, newest []chart.Segment
+	behind := time.Duration(0)
+	extend := func(lane []chart.Segment, class, title string, from, to float64) []chart.Segment {
+		if last := len(lane) - 1; last >= 0 && lane[last].Title == title {
+			lane[last].To = to
+			return lane
+		}
+		return append(lane, chart.Segment{Class: class, Title: title, From: from, To: to})
+	}
+	for i, s := range states {
+		until := now
+		if i+1 < len(states) {
+			until = states[i+1].At
+		}
+		from, to := s.At.Sub(first).Seconds()/whole.Seconds(), until.Sub(first).Seconds()/whole.Seconds()
+		runs = extend(runs, "ran", "ran "+versionWord(s.Running), from, to)
+		if s.Kind == "" {
+			newest = extend(newest, "ok", "up to date with "+versionWord(s.Running), from, to)
+			continue
+		}
+		behind += until.Sub(s.At)
+		newest = extend(newest, s.Kind, fmt.Sprintf("%s was newer (%s)", versionWord(s.Newer), tally.Word(s.Kind)),
+			from, to)
+	}
+	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
+		first.UTC().Format("2 Jan 2006"), words.Plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))
+	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
+		[][]chart.Segment{runs, newest})
+}
+
+// versionWord is a tag, or the beginning of a digest.
+func versionWord(name string) string {
+	if strings.HasPrefix(name, "sha256:") {
+		return words.Digest(name)
+	}
+	return words.Tag(name)
+}

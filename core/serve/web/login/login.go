@@ -1,0 +1,49 @@
+package login
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	user, next := r.PostFormValue("user"), auth.LocalPath(r.PostFormValue("next"))
+	p := newLoginPage(h.logins.Strategies(), next)
+	p.Keep = r.PostFormValue("keep") != ""
+	_, err := h.logins.Login(w, r, user, r.PostFormValue("password"), p.Keep)
+	if err == nil || h.needless(p) {
+		http.Redirect(w, r, h.Path(cmp.Or(next, "/")), http.StatusSeeOther)
+		return
+	}
+	p.User = user
+	var tooMany *auth.ThrottledError
+	switch {
+	case errors.As(err, &tooMany):
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
+		p.Wrong = words.Capital(err.Error())
+		h.render(w, r, http.StatusTooManyRequests, p)
+	case errors.Is(err, auth.ErrBadCredentials):
+		p.Wrong = "The user or the password is wrong"
+		h.render(w, r, http.StatusUnauthorized, p)
+	default:
+		h.InternalError(w, r, "log somebody in", err)
+	}
+}
+
+// Refuse renders the login page, which says why a client was not let in.
+func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	if !h.Loaded(w) {
+		return
+	}
+	p := newLoginPage(h.logins.Strategies(), "")
+	p.Wrong = words.Capital(why)
+	h.render(w, r, status, p)
+}

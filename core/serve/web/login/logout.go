@@ -1,0 +1,18 @@
+package login
+
+import (
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/internal/weblink"
+)
+
+func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
+	elsewhere, err := h.logins.Logout(w, r)
+	if err != nil {
+		h.InternalError(w, r, "log somebody out", err)
+		return
+	}
+	p := newLoginPage(h.logins.Strategies(), "")
+	p.Said, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
+	h.render(w, r, http.StatusOK, p)
+}

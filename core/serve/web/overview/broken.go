@@ -1,0 +1,98 @@
+package overview
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/containers"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// unsentOf are sentences about what could not be sent, one for each trigger and reason. Those of
+// triggers that update are about what could not be done; updates of shown are left out, as
+// another sentence is about their end.
+func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
+	shown map[string]bool) []containers.Line {
+	updates := map[string]bool{}
+	for _, t := range triggers {
+		updates[t.ID] = t.Acts
+	}
+	type what struct{ trigger, reason string }
+	counts, order := map[what]int{}, []what{}
+	for _, d := range slices.Concat(failed, pending) {
+		if d.Error == "" || d.Manual || updates[d.Trigger] && shown[d.Subject] { // a manual run showed its error to its user
+			continue
+		}
+		w := what{d.Trigger, d.Error}
+		if counts[w] == 0 {
+			order = append(order, w)
+		}
+		counts[w]++
+	}
+	var lines []containers.Line
+	for _, w := range order {
+		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, words.Plural(counts[w], "message"), w.reason)
+		if updates[w.trigger] {
+			word, text = "failed", w.trigger+": "+w.reason
+		}
+		lines = append(lines, containers.Line{
+			Kind: "failed", Word: word, Text: text,
+			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: "See and retry",
+		})
+	}
+	return lines
+}
+
+// componentsOf are sentences about what is configured and does not work.
+func componentsOf(of []service.Component) []containers.Line {
+	var lines []containers.Line
+	for _, c := range of {
+		if c.State == component.Failed {
+			lines = append(lines, containers.Line{
+				Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)),
+				To: page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do",
+			})
+		}
+	}
+	return lines
+}
+
+// withoutKey is an error whose beginning does not repeat what it is about: the
+// errors of options begin with their full names.
+func withoutKey(text string, c service.Component) string {
+	return strings.TrimPrefix(text, c.Key()+".")
+}
+
+// pluginsOf are sentences about plugins that do not run though they should.
+func pluginsOf(of []service.Plugin) []containers.Line {
+	var lines []containers.Line
+	for _, s := range of {
+		switch s.State {
+		case plugin.Running, plugin.Stopped, plugin.Starting:
+			continue
+		}
+		lines = append(lines, containers.Line{
+			Kind: "failed", Word: "plugin", Text: words.Joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error),
+			To: "/plugins", Act: "See what to do",
+		})
+	}
+	return lines
+}
+
+// outdatedOf are sentences about installed plugins of which there is a newer version.
+func outdatedOf(of []service.Plugin) []string {
+	var said []string
+	for _, p := range of {
+		if p.Installed != nil && p.Installed.Available != "" {
+			said = append(said, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
+		}
+	}
+	return said
+}

@@ -1,0 +1,59 @@
+package overview
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/containers"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/update/operation"
+)
+
+// shownEnds is how long the overview shows operations that ended badly.
+const shownEnds = 24 * time.Hour
+
+// operationsOf are sentences about operations that are under way or ended badly lately, newest first.
+func operationsOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []containers.Line {
+	var lines []containers.Line
+	for _, key := range containers.SortedKeys(open) {
+		op := open[key]
+		lines = append(lines, containers.Line{
+			Kind: words.OperationState(op).Class, Word: "under way", Text: op.Name + ": " + words.Doing(op),
+			To: page.OperationPath(op.ID), Act: "See how it goes",
+		})
+	}
+	newest := map[string]bool{}
+	for _, op := range ended {
+		key := op.Watcher + "/" + op.Name
+		if op.Ended.Before(now.Add(-shownEnds)) || newest[key] {
+			continue
+		}
+		newest[key] = true
+		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
+			continue
+		}
+		said, _ := words.OperationEnd(op)
+		lines = append(lines, containers.Line{
+			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + said,
+			To: page.OperationPath(op.ID), Act: "See what happened",
+		})
+	}
+	return lines
+}
+
+// namedOf returns which containers the overview names for what became of their updates, and which of those, or by
+// their row, for an update that did not work.
+func (h *Handler) namedOf(ended []operation.Operation, all []containers.Row) (said, failed map[string]bool) {
+	said, failed = map[string]bool{}, map[string]bool{}
+	for _, op := range ended {
+		if key := op.Watcher + "/" + op.Name; !op.Ended.Before(h.Now().Add(-shownEnds)) {
+			said[key] = true
+			failed[key] = failed[key] || op.State != operation.Succeeded
+		}
+	}
+	for _, r := range all {
+		failed[r.Key] = failed[r.Key] || r.CameBack()
+	}
+	return said, failed
+}

@@ -1,0 +1,99 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/containers"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// approvalsOf are the sentences about updates that wait for a user's approval.
+func approvalsOf(all []containers.Row) []containers.Line {
+	of := rowsIn(all, "approval")
+	if len(of) == 0 {
+		return nil
+	}
+	text := words.Plural(len(of), "update") + " to approve"
+	return []containers.Line{containers.About(of, containers.Line{Kind: "approval", Word: "approve", Text: text, To: "/containers?state=approval"})}
+}
+
+// cameBackOf are the sentences about updates that did not work, but for those of said, which
+// another sentence is about.
+func cameBackOf(all []containers.Row, said map[string]bool) []containers.Line {
+	of := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || said[r.Key] })
+	if len(of) == 0 {
+		return nil
+	}
+	return []containers.Line{containers.About(of, containers.Line{
+		Kind: "major", Word: "did not work", Text: words.Plural(len(of), "update") + " rolled back",
+		To: "/containers?state=updates",
+	})}
+}
+
+// waitingOf are the sentences about updates that wait for no user: the held ones by reason, and the automatic ones.
+func waitingOf(all []containers.Row, now time.Time) []containers.Line {
+	byReason, order := map[string][]containers.Row{}, []string{}
+	var follow []containers.Row
+	for _, r := range all {
+		if r.State == sdk.StateHeld && r.Follows {
+			follow = append(follow, r)
+		}
+		if r.State != sdk.StateHeld || r.Follows {
+			continue
+		}
+		reason := r.Code + " " + r.Short
+		if byReason[reason] == nil {
+			order = append(order, reason)
+		}
+		byReason[reason] = append(byReason[reason], r)
+	}
+	slices.Sort(order)
+	var lines []containers.Line
+	for _, reason := range order {
+		of := byReason[reason]
+		text := words.Plural(len(of), "update") + ", " + cmp.Or(of[0].Short, words.Reason(""))
+		if next := earliest(of); !next.IsZero() {
+			text += ", the next one " + words.Relative(now.Sub(next))
+		}
+		lines = append(lines, containers.About(of, containers.Line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
+	}
+	if of := rowsIn(all, sdk.StateAutomatic); len(of) > 0 {
+		lines = append(lines, containers.About(of, containers.Line{
+			Kind: "ok", Word: "automatic",
+			Text: words.Plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+		}))
+	}
+	if len(follow) > 0 {
+		text := words.Plural(len(follow), "update") + ", carried out " + words.Relative(now.Sub(earliest(follow)))
+		if len(follow) > 1 {
+			text = words.Plural(len(follow), "update") + ", the first carried out " + words.Relative(now.Sub(earliest(follow)))
+		}
+		lines = append(lines, containers.About(follow, containers.Line{Kind: "ok", Word: "automatic", Text: text, To: "/containers?state=held"}))
+	}
+	return lines
+}
+
+// rowsIn are the rows that a filter of the list leaves.
+func rowsIn(all []containers.Row, filter string) []containers.Row {
+	var of []containers.Row
+	for _, r := range all {
+		if r.Filter() == filter {
+			of = append(of, r)
+		}
+	}
+	return of
+}
+
+// earliest is when the first of the reasons ends; zero when none does by itself.
+func earliest(of []containers.Row) time.Time {
+	var first time.Time
+	for _, r := range of {
+		if !r.Until.IsZero() && (first.IsZero() || r.Until.Before(first)) {
+			first = r.Until
+		}
+	}
+	return first
+}

@@ -1,0 +1,46 @@
+package overview
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+)
+
+// watcherLine is when a watcher was and will be checked.
+type watcherLine struct {
+	Name       string
+	Last, Next time.Time
+	Running    bool
+	Going      words.CheckProgress
+	Words      string
+	Bad        bool
+}
+
+// watchersOf says how the last check of each watcher went, from events, newest
+// first; started is when this process did.
+func watchersOf(
+	names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time,
+) []watcherLine {
+	var lines []watcherLine
+	for _, name := range names {
+		l := watcherLine{Name: name, Next: next(name), Going: words.CheckProgressOf(name, progress), Words: "not checked yet"}
+		for _, e := range events {
+			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
+				continue
+			}
+			if e.Type == event.CheckStarted {
+				l.Running = e.At.After(started) // an earlier process may have been killed during a check
+				continue
+			}
+			l.Last, l.Words = e.At, words.Plural(e.Check.Containers, "container")
+			if e.Type == event.CheckFailed {
+				l.Words, l.Bad = e.Check.Error, true
+			}
+			break
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}

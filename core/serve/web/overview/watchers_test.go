@@ -1,0 +1,36 @@
+package overview
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+)
+
+func TestWatchersOfLastCheckAndProgress(t *testing.T) {
+	at := func(n int) time.Time { return webtest.Noon.Add(time.Duration(n) * time.Minute) }
+	events := []event.Event{
+		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
+		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
+		{At: at(7), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "idle"}}},
+		{
+			At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}},
+		},
+		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
+	}
+	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
+		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
+	want := []watcherLine{
+		{Name: "busy", Running: true, Going: words.CheckProgress{Name: "busy", Checked: 2, Total: 3}, Last: at(6),
+			Words: "no socket", Bad: true, Next: at(20)},
+		{Name: "idle", Going: words.CheckProgress{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Going: words.CheckProgress{Name: "killed"}, Words: "not checked yet", Next: at(20)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}

@@ -1,0 +1,112 @@
+package policies
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// policiesPage shows the rules of updates, what they make of them, and what another would.
+type policiesPage struct {
+	Names       []string // of rules
+	Rule, Value string   // that is tried
+	Wrong       []string
+	// Now is "3 offered, 5 held", and Tried that with the other rule; "" when none is tried.
+	Now, Tried string
+	Uses       []policyUse
+	Updates    []policyUpdate
+	Windows    []policypreview.Windows
+	// Choices are what users decided, MayUndo whether this one may undo that.
+	Choices []choices.Row
+	MayUndo bool
+	Empty   *guide.Empty
+}
+
+// policyUse is a rule that is set.
+type policyUse struct {
+	policypreview.Rule
+	Containers int
+	Said       string
+}
+
+// policyUpdate is what becomes of an update.
+type policyUpdate struct {
+	Name, Path, Running, Target string
+	State                       words.State
+	// Before is its state without the rule that is tried; "" when that is the same.
+	Before string
+	Why    []string
+}
+
+func newPoliciesPage(p service.PolicyPreview) policiesPage {
+	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.String()}
+	for _, use := range p.Now.Uses() {
+		v.Uses = append(v.Uses, policyUse{use.Rule, len(use.Containers), use.Counts.String()})
+	}
+	shown, before := p.Now, map[string]string{}
+	if p.Tried != nil {
+		v.Tried, shown = p.Tried.String(), *p.Tried
+		for _, c := range p.Now.Containers {
+			before[c.Name] = c.State
+		}
+	}
+	v.Windows = shown.Windows()
+	for _, c := range shown.Containers {
+		if c.State == "" {
+			continue
+		}
+		watcherName, name, _ := strings.Cut(c.Name, "/")
+		row := policyUpdate{
+			Name: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
+			State: decisionState(c.State),
+		}
+		if was, known := before[c.Name]; known && was != c.State {
+			row.Before = was
+		}
+		for _, r := range c.Reasons {
+			row.Why = append(row.Why, policypreview.Sentence(r))
+		}
+		v.Updates = append(v.Updates, row)
+	}
+	return v
+}
+
+// decisionState is a state of a decision as users read it.
+func decisionState(state string) words.State {
+	if state == sdk.StateHeld {
+		return words.State{Word: state, Class: ""}
+	}
+	return words.State{Word: state, Class: "ok"}
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
+	name, value := r.URL.Query().Get("rule"), strings.TrimSpace(r.URL.Query().Get("value"))
+	var rules []string
+	if name != "" && value != "" {
+		rules = []string{name + "=" + value}
+	}
+	found, err := h.service.PreviewPolicies(r.Context(), rules)
+	var unreadable *service.RuleError
+	if err != nil && !errors.As(err, &unreadable) {
+		h.InternalError(w, r, "read the policies", err)
+		return
+	}
+	p := newPoliciesPage(found)
+	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Updates))
+	p.Rule, p.Value = name, value
+	p.Choices, p.MayUndo = h.choices.Rows(), h.MayChoose(r)
+	status := http.StatusOK
+	if unreadable != nil {
+		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest
+	}
+	h.Show(w, r, status, "policies", page.Page{Title: "Policies", Nav: "settings", Content: p})
+}

@@ -1,0 +1,69 @@
+// Package settings serves the pages about the program itself and how it is set up.
+package settings
+
+import (
+	"context"
+	"embed"
+	"net/http"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Templates are those of its pages.
+//
+//go:embed settings.html api.html reload.html webhooks.html
+var Templates embed.FS
+
+// Service is the program and how it is set up; *service.Service says what its methods return.
+type Service interface {
+	Components(actor auth.Actor, k kind.Kind) []service.Component
+	Plugins() []service.Plugin
+	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
+	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string,
+		made store.Token, err error)
+	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
+	HasLinks() bool
+	RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error
+	Sessions(ctx context.Context, actor auth.Actor) ([]auth.Session, error)
+	EndSession(ctx context.Context, actor auth.Actor, id string) error
+	EndOtherSessions(ctx context.Context, actor auth.Actor) error
+	About() service.About
+	LogLevel() string
+	SetLogLevel(ctx context.Context, actor auth.Actor, level string) error
+	PreviewReload(ctx context.Context, actor auth.Actor) (reload.Result, error)
+	ReloadConfiguration(ctx context.Context, actor auth.Actor) (reload.Result, error)
+	Webhooks() []webhook.Status
+}
+
+// Handler serves the settings.
+type Handler struct {
+	*page.Site
+	service Service
+}
+
+// New returns a handler.
+func New(site *page.Site, service Service) *Handler {
+	return &Handler{site, service}
+}
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /settings", h.show)
+	mux.HandleFunc("GET /settings/api", h.showAPI)
+	mux.HandleFunc("GET /settings/reload", h.showReload)
+	mux.HandleFunc("POST /settings/reload", h.reload)
+	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
+	mux.HandleFunc("POST /settings/log", h.setLogLevel)
+	mux.HandleFunc("POST /settings/tokens", h.createToken)
+	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.revokeToken)
+	mux.HandleFunc("POST /settings/sessions/{id}/end", h.endSession)
+	mux.HandleFunc("POST /settings/sessions/end-others", h.endOtherSessions)
+	mux.HandleFunc("POST /settings/links/revoke", h.revokeLinks)
+}

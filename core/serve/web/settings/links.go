@@ -1,0 +1,51 @@
+package settings
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// linksView is the part of the settings that revokes the links of messages.
+type linksView struct {
+	// Triggers are the ids of those that may have sent links.
+	Triggers []string
+}
+
+// linksFor returns the part about links; nil where messages have none.
+func (h *Handler) linksFor(r *http.Request) *linksView {
+	if !h.service.HasLinks() {
+		return nil
+	}
+	v := &linksView{}
+	for _, c := range h.service.Components(h.ActorOf(r), kind.Trigger) {
+		v.Triggers = append(v.Triggers, c.ID)
+	}
+	return v
+}
+
+// revokeLinks makes the links useless that were sent so far.
+func (h *Handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	err := h.service.RevokeLinks(r.Context(), h.ActorOf(r), r.PostFormValue("trigger"))
+	switch {
+	case errors.Is(err, service.ErrForbidden):
+		h.RenderError(w, r, http.StatusForbidden, page.Problem{
+			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
+	case err != nil:
+		h.InternalError(w, r, "revoke the links", err)
+	default:
+		h.RenderError(w, r, http.StatusOK, page.Problem{
+			Title:  "The links are revoked",
+			Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
+			Back:   "To the settings", BackTo: "/settings",
+		})
+	}
+}

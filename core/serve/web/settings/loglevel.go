@@ -1,0 +1,71 @@
+package settings
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// logView is the part of the settings page about the log.
+type logView struct {
+	Choices []levelChoice
+	// Started is the level of the configuration, to which the next start returns;
+	// "" when it is the one that counts now.
+	Started string
+	// Levels are those of single parts, as they were written.
+	Levels string
+}
+
+type levelChoice struct {
+	Name, About string
+	Current     bool
+}
+
+// logOf shows what is logged at the level now; settings are what was configured.
+func logOf(now string, settings []service.Setting) logView {
+	v := logView{Choices: []levelChoice{
+		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"},
+		{Name: "info", About: "also what happens"},
+		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
+	}}
+	for i, c := range v.Choices {
+		v.Choices[i].Current = c.Name == now
+	}
+	for _, s := range settings {
+		switch value := strings.ToLower(s.Value); s.Name {
+		case "log.level":
+			known := slices.ContainsFunc(v.Choices, func(c levelChoice) bool { return c.Name == value })
+			if known && value != now {
+				v.Started = value
+			}
+		case "log.levels":
+			v.Levels = s.Value
+		}
+	}
+	return v
+}
+
+// setLogLevel changes the level of the log.
+func (h *Handler) setLogLevel(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	err := h.service.SetLogLevel(r.Context(), h.ActorOf(r), r.PostFormValue("level"))
+	var invalid *sdk.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
+			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.",
+			Back: "To the settings", BackTo: "/settings#log",
+		})
+	case err != nil:
+		h.InternalError(w, r, "change the level of the log", err)
+	default:
+		http.Redirect(w, r, h.Path("/settings#log"), http.StatusSeeOther)
+	}
+}

@@ -1,0 +1,59 @@
+package settings
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/plugin/reload"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/web/words"
+)
+
+// reloadPage shows what a reload of the configuration would change, or has changed.
+type reloadPage struct {
+	reload.Result
+	// File is the configuration file; "" when there is none.
+	File string
+	// None is true when there is nothing to change.
+	None bool
+}
+
+// showReload shows what a reload would change.
+func (h *Handler) showReload(w http.ResponseWriter, r *http.Request) {
+	result, err := h.service.PreviewReload(r.Context(), h.ActorOf(r))
+	h.reloaded(w, r, result, err)
+}
+
+// reload reloads the configuration.
+func (h *Handler) reload(w http.ResponseWriter, r *http.Request) {
+	if !h.Form(w, r) {
+		return
+	}
+	result, err := h.service.ReloadConfiguration(r.Context(), h.ActorOf(r))
+	h.reloaded(w, r, result, err)
+}
+
+func (h *Handler) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
+	switch {
+	case errors.Is(err, reload.ErrUnsupported):
+		h.RenderError(w, r, http.StatusConflict, page.Problem{
+			Title: "There is nothing to reload", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
+		return
+	case errors.Is(err, service.ErrForbidden):
+		h.RenderError(w, r, http.StatusForbidden, page.Problem{
+			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
+		})
+		return
+	case err != nil:
+		h.InternalError(w, r, "reload the configuration", err)
+		return
+	}
+	status := http.StatusOK
+	if r.Method == http.MethodPost && !result.Applied {
+		status = http.StatusUnprocessableEntity
+	}
+	p := reloadPage{Result: result, File: h.service.About().ConfigFile, None: !result.Any()}
+	h.Show(w, r, status, "reload", page.Page{Title: "Reload the configuration", Nav: "settings", Content: p})
+}
