@@ -5,11 +5,9 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
-	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -46,35 +44,20 @@ func (c Case) subscribe(t *testing.T, s conform.Subject) {
 		}
 		return
 	}
-	for name, changes := range map[string][]trigger.Change{"empty": {{All: true}}, "busy": busy()} {
-		s.Sub(t, "subscribe", name, func(t *testing.T) {
-			p, stop, ended := subscribed(t, s, s.Working(t), changes)
-			stop()
-			wantEnd(t, s, ended, context.Canceled)
-			released(t, s, p)
-		})
+	stopped := func(t *testing.T, in conform.Situation, changes []trigger.Change) {
+		f := subscribed(t, s, in, changes)
+		f.Stop()
+		f.MustEnd(context.Canceled)
+		f.MustRelease()
 	}
-	s.Sub(t, "subscribe", "release", func(t *testing.T) {
-		p, _, ended := subscribed(t, s, s.Working(t), busy())
-		released(t, s, p)
-		wantEnd(t, s, ended, sdk.ErrUnavailable)
-	})
-	s.Sub(t, "subscribe", "replace", func(t *testing.T) {
-		in := s.Working(t)
-		p, _, ended := subscribed(t, s, in, busy())
-		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
-			t.Fatalf("configure again: %v", err)
-		}
-		wantEnd(t, s, ended, sdk.ErrUnavailable)
-		released(t, s, p)
+	for name, changes := range map[string][]trigger.Change{"empty": {{All: true}}, "busy": busy()} {
+		s.Sub(t, "subscribe", name, func(t *testing.T) { stopped(t, s.Working(t), changes) })
+	}
+	s.Streams(t, "subscribe", func(t *testing.T, in conform.Situation) *conform.Stream {
+		return subscribed(t, s, in, busy())
 	})
 	for _, f := range s.Failing {
-		s.Sub(t, "subscribe", f.Name, func(t *testing.T) {
-			p, stop, ended := subscribed(t, s, f.Make(t), nil)
-			stop()
-			wantEnd(t, s, ended, context.Canceled)
-			released(t, s, p)
-		})
+		s.Sub(t, "subscribe", f.Name, func(t *testing.T) { stopped(t, f.Make(t), nil) })
 	}
 }
 
@@ -111,53 +94,15 @@ func busy() []trigger.Change {
 	}
 }
 
-// subscribed starts an instance that has received the changes and requests
-// another one. ended gets what Subscribe returns after stop.
-func subscribed(
-	t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change,
-) (p *conform.Instance, stop func(), ended <-chan error) {
+// subscribed starts an instance that has received the changes and requests another one.
+func subscribed(t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change) *conform.Stream {
 	t.Helper()
-	p = conform.Start(t, s, in)
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
+	p := conform.Start(t, s, in)
 	state := &stateStream{changes: changes, all: make(chan struct{})}
-	returned := make(chan error, 1)
-	go func() { returned <- p.Client.Trigger(p.ID).Subscribe(ctx, state) }()
-	select {
-	case <-state.all:
-	case err := <-returned:
-		p.Record("error of Subscribe", text(err))
-		t.Fatalf("Subscribe returned while its context lives: %v", err)
-	case <-time.After(s.MaxWait()):
-		t.Fatal("Subscribe does not request a change")
+	begun := conform.Begun{
+		Ready: state.all, Early: "Subscribe returned while its context lives", Late: "Subscribe does not request a change",
 	}
-	return p, cancel, returned
-}
-
-func text(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-func wantEnd(t *testing.T, s conform.Subject, ended <-chan error, want error) {
-	t.Helper()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, want) {
-			t.Errorf("Subscribe returned %v, want %v", err, want)
-		}
-	case <-time.After(s.MaxWait()):
-		t.Error("Subscribe goes on")
-	}
-}
-
-func released(t *testing.T, s conform.Subject, p *conform.Instance) {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), s.MaxWait())
-	defer stop()
-	if err := p.Client.Release(ctx, p.ID); err != nil {
-		t.Errorf("Subscribe goes on in the plugin after it ended: %v", err)
-	}
+	return p.Follow(s, "Subscribe", begun, func(ctx context.Context) error {
+		return p.Client.Trigger(p.ID).Subscribe(ctx, state)
+	})
 }

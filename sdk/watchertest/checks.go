@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
-	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -85,89 +84,36 @@ func (c Case) watch(t *testing.T, s conform.Subject) {
 		return
 	}
 	s.Sub(t, "watch", "cancel", func(t *testing.T) {
-		p, stop, ended := c.watching(t, s)
-		stop()
-		wantEnd(t, s, "a watcher whose context ended", ended, context.Canceled)
-		released(t, s, p)
+		f := c.watching(t, s)
+		f.Stop()
+		f.MustEnd(context.Canceled)
+		f.MustRelease()
 	})
-	s.Sub(t, "watch", "release", func(t *testing.T) {
-		p, _, ended := c.watching(t, s)
-		released(t, s, p)
-		wantEnd(t, s, "a released instance", ended, sdk.ErrUnavailable)
-	})
-	s.Sub(t, "watch", "replace", func(t *testing.T) {
-		p, _, ended := c.watching(t, s)
-		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", c.Working(t).Options); err != nil {
-			t.Fatalf("configure again: %v", err)
-		}
-		wantEnd(t, s, "a replaced instance", ended, sdk.ErrUnavailable)
-		released(t, s, p)
-	})
+	s.Streams(t, "watch", func(t *testing.T, _ conform.Situation) *conform.Stream { return c.watching(t, s) })
 }
 
-// watching starts an instance that has emitted an event. ended gets what Watch returns after stop.
-func (c Case) watching(t *testing.T, s conform.Subject) (p *conform.Instance, stop func(), ended <-chan error) {
+// watching starts an instance that has emitted an event. It takes the events after the first without a look.
+func (c Case) watching(t *testing.T, s conform.Subject) *conform.Stream {
 	t.Helper()
 	engine := c.Working(t)
 	if engine.Change == nil {
 		t.Fatal("say how to make an engine event happen in Engine.Change")
 	}
-	p = conform.Start(t, s, situation(engine.Options))
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	returned := make(chan error, 1)
-	events := make(chan watcher.Event)
-	go func() {
-		returned <- p.Client.Watcher(p.ID).Watch(ctx, func(e watcher.Event) {
-			select {
-			case events <- e:
-			case <-ctx.Done():
-			}
-		})
-	}()
+	p := conform.Start(t, s, situation(engine.Options))
+	emitted := make(chan struct{})
+	var first sync.Once
 	go engine.Change()
-	select {
-	case e := <-events:
-		if e.Action == "" {
-			t.Errorf("the event has no action: %+v", e)
-		}
-	case err := <-returned:
-		t.Fatalf("Watch returned instead of emitting the event: %v", err)
-	case <-time.After(s.MaxWait()):
-		t.Fatal("the event was not emitted")
+	begun := conform.Begun{
+		Ready: emitted, Early: "Watch returned instead of emitting the event", Late: "the event was not emitted",
 	}
-	go drain(ctx, events)
-	return p, cancel, returned
-}
-
-// drain takes the events after the first, which the test does not look at.
-func drain(ctx context.Context, events <-chan watcher.Event) {
-	for {
-		select {
-		case <-events:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func wantEnd(t *testing.T, s conform.Subject, what string, ended <-chan error, want error) {
-	t.Helper()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, want) {
-			t.Errorf("Watch of %s returned %v, want %v", what, err, want)
-		}
-	case <-time.After(s.MaxWait()):
-		t.Errorf("Watch of %s goes on", what)
-	}
-}
-
-func released(t *testing.T, s conform.Subject, p *conform.Instance) {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), s.MaxWait())
-	defer stop()
-	if err := p.Client.Release(ctx, p.ID); err != nil {
-		t.Errorf("Watch goes on in the plugin after it ended: %v", err)
-	}
+	return p.Follow(s, "Watch", begun, func(ctx context.Context) error {
+		return p.Client.Watcher(p.ID).Watch(ctx, func(e watcher.Event) {
+			first.Do(func() {
+				if e.Action == "" {
+					t.Errorf("the event has no action: %+v", e)
+				}
+				close(emitted)
+			})
+		})
+	})
 }
