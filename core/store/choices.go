@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
@@ -32,31 +31,25 @@ func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
 
 // readChoices returns what the file has, by subject and time. What this version cannot
 // read is left out.
-func readChoices(ctx context.Context, from interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}) (all []policy.Choice, err error) {
-	rows, err := from.QueryContext(ctx,
-		"SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+func readChoices(ctx context.Context, from source) (all []policy.Choice, err error) {
+	err = eachRow(ctx, from, func(scan scanner) error {
 		var c policy.Choice
 		var offer, kind string
 		var until, at int64
-		if err := rows.Scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at); err != nil {
-			return nil, err
+		err := scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at)
+		if err != nil {
+			return err
 		}
 		if offer != "" {
 			if c.Update, err = update.Parse(offer); err != nil {
-				continue
+				return nil
 			}
 		}
 		c.Kind, c.Until, c.At = policy.ChoiceKind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
 		all = append(all, c)
-	}
-	return all, rows.Err()
+		return nil
+	}, "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
+	return all, err
 }
 
 func bySubject(all []policy.Choice) map[string][]policy.Choice {

@@ -215,29 +215,25 @@ func (d *diff) recheck(known *Record, at sdk.Time) (*Record, error) {
 
 // load fills the memory from the file.
 func (s *Store) load(ctx context.Context) error {
-	rows, err := s.reader.QueryContext(ctx, "SELECT id, first_seen, found_at, checked_at, repos, doc FROM containers")
-	if err != nil {
-		return s.wrap("read containers", err)
-	}
-	defer rows.Close()
 	var records []*Record
-	for rows.Next() {
+	err := eachRow(ctx, s.reader, func(scan scanner) error {
 		var id string
 		var seen, found, checked int64
 		var repos, doc []byte
-		if err := rows.Scan(&id, &seen, &found, &checked, &repos, &doc); err != nil {
-			return s.wrap("read containers", err)
+		if err := scan(&id, &seen, &found, &checked, &repos, &doc); err != nil {
+			return err
 		}
 		r, err := decode(doc, repos, instant(checked))
 		if err != nil {
 			// The next check finds the container again, and writes it whole.
 			s.log.Warn("left out a stored container that this version cannot read", "container", id, "error", err)
-			continue
+			return nil
 		}
 		r.FirstSeen, r.FoundAt = instant(seen), instant(found)
 		records = append(records, r)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, "SELECT id, first_seen, found_at, checked_at, repos, doc FROM containers")
+	if err != nil {
 		return s.wrap("read containers", err)
 	}
 	// A random start keeps a browser's entity tag of an earlier process from matching by chance.

@@ -238,20 +238,12 @@ func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) del
 }
 
 func (t tx) sending() (out []delivery.Delivery, err error) {
-	rows, err := t.conn.QueryContext(t.ctx,
-		"SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		d, err := scanDelivery(rows.Scan, false)
-		if err != nil {
-			return nil, err
-		}
+	err = eachRow(t.ctx, t.conn, func(scan scanner) error {
+		d, err := scanDelivery(scan, false)
 		out = append(out, d)
-	}
-	return out, rows.Err()
+		return err
+	}, "SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' ORDER BY id")
+	return out, err
 }
 
 // Retry makes a Failed delivery Pending again, due now, with its attempts

@@ -87,24 +87,36 @@ func (s *Store) number(ctx context.Context, doing, query string, args ...any) (n
 // scanner is the Scan of a row or of rows.
 type scanner func(dest ...any) error
 
-// query reads all rows of a query; none is not an error.
-func query[T any](
-	ctx context.Context, s *Store, doing, text string, args []any, read func(scanner) (T, error),
-) (out []T, err error) {
-	defer func() { err = s.wrap(doing, err) }()
-	rows, err := s.reader.QueryContext(ctx, text, args...)
+// source is what can be queried: the readers of the file, or the connection of a transaction.
+type source interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// eachRow reads the rows of a query one by one; none is not an error.
+func eachRow(ctx context.Context, from source, read func(scanner) error, text string, args ...any) error {
+	rows, err := from.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		v, err := read(rows.Scan)
-		if err != nil {
-			return nil, err
+		if err := read(rows.Scan); err != nil {
+			return err
 		}
-		out = append(out, v)
 	}
-	return out, rows.Err()
+	return rows.Err()
+}
+
+// query reads all rows of a query.
+func query[T any](
+	ctx context.Context, s *Store, doing, text string, args []any, read func(scanner) (T, error),
+) (out []T, err error) {
+	err = eachRow(ctx, s.reader, func(scan scanner) error {
+		v, err := read(scan)
+		out = append(out, v)
+		return err
+	}, text, args...)
+	return out, s.wrap(doing, err)
 }
 
 // found turns "no rows" into ErrNotFound.

@@ -47,23 +47,20 @@ func inspect(ctx context.Context, path string, known int) (version int, err erro
 		return version, err
 	}
 	// The registry cache is left out: it is the bulk of the file and can be fetched again.
-	rows, err := db.QueryContext(ctx,
-		`SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
-		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
-	if err != nil {
-		return 0, wrap(path, "check the file", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	var damaged string
+	err = eachRow(ctx, db, func(scan scanner) error {
 		var table, verdict string
-		if err := rows.Scan(&table, &verdict); err != nil {
-			return 0, wrap(path, "check the file", err)
+		err := scan(&table, &verdict)
+		if err == nil && verdict != "ok" && damaged == "" {
+			damaged = table
 		}
-		if verdict != "ok" {
-			return 0, fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, table, restore)
-		}
+		return err
+	}, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
+		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
+	if damaged != "" {
+		return 0, fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, damaged, restore)
 	}
-	return version, wrap(path, "check the file", rows.Err())
+	return version, wrap(path, "check the file", err)
 }
 
 // migrate brings the file to the version of the last migration, each in its own transaction.

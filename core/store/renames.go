@@ -99,22 +99,16 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 	if len(fresh) == 0 {
 		return nil, nil
 	}
-	rows, err := t.conn.QueryContext(t.ctx, `SELECT subject, doc ->> '$.from', doc ->> '$.container.watcher' FROM events
+	takers := map[string]string{} // by the subject before
+	err = eachRow(t.ctx, t.conn, func(scan scanner) error {
+		var to, from, watcher string
+		err := scan(&to, &from, &watcher)
+		takers[event.Subject(sdk.Container{Watcher: watcher, Name: from})] = to
+		return err
+	}, `SELECT subject, doc ->> '$.from', doc ->> '$.container.watcher' FROM events
 		WHERE id > (SELECT max(id) FROM events) - ? AND at >= ? AND type = ? ORDER BY id`, recentEvents,
 		millis(s.now().Add(-renameUndone)), string(event.ContainerRenamed))
 	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	takers := map[string]string{} // by the subject before
-	for rows.Next() {
-		var to, from, watcher string
-		if err := rows.Scan(&to, &from, &watcher); err != nil {
-			return nil, err
-		}
-		takers[event.Subject(sdk.Container{Watcher: watcher, Name: from})] = to
-	}
-	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	for _, subject := range fresh {
@@ -152,22 +146,17 @@ func (t tx) isUsed(c policy.Choice, of *sdk.Container) (used bool, err error) {
 	if c.Kind != policy.Approved {
 		return false, nil
 	}
-	rows, err := t.conn.QueryContext(t.ctx,
-		"SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
-		of.Watcher, of.Name, millis(c.At.Time))
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = eachRow(t.ctx, t.conn, func(scan scanner) error {
 		var offer string
-		if err := rows.Scan(&offer); err != nil {
-			return false, err
+		if err := scan(&offer); err != nil {
+			return err
 		}
 		key, err := update.Parse(offer)
 		used = used || err == nil && key.SameTarget(c.Update)
-	}
-	return used, rows.Err()
+		return nil
+	}, "SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
+		of.Watcher, of.Name, millis(c.At.Time))
+	return used, err
 }
 
 // about returns a choice as one about another container.

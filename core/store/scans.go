@@ -51,20 +51,15 @@ func (s *Store) PutScan(ctx context.Context, image string, at time.Time, report 
 
 // Comparisons calls each with every comparison of images, the latest first.
 func (s *Store) Comparisons(ctx context.Context, each func(images string, doc []byte)) error {
-	rows, err := s.reader.QueryContext(ctx, "SELECT images, doc FROM comparisons ORDER BY compared_at DESC")
-	if err != nil {
-		return s.wrap("read how images compare", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return s.wrap("read how images compare", eachRow(ctx, s.reader, func(scan scanner) error {
 		var images string
 		var doc []byte
-		if err := rows.Scan(&images, &doc); err != nil {
-			return s.wrap("read how images compare", err)
+		if err := scan(&images, &doc); err != nil {
+			return err
 		}
 		each(images, doc)
-	}
-	return s.wrap("read how images compare", rows.Err())
+		return nil
+	}, "SELECT images, doc FROM comparisons ORDER BY compared_at DESC"))
 }
 
 // Comparison returns how two images compare; false when that is not stored.
