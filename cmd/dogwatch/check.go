@@ -160,47 +160,50 @@ func knownWatchers(cfg *config.Config, names []string) error {
 
 // checkNamed checks what words stand for.
 func (g *global) checkNamed(ctx context.Context, cfg *config.Config, words []string) (outcome, error) {
-	instance, redactor, err := g.newOneShotWith(cfg, neededFor(words)...)
-	if err != nil {
-		return outcome{}, err
-	}
-	defer instance.Close()
-	stop := spinner(g.stderr, progressText(instance))
-	defer stop()
-	if err := instance.Load(ctx); err != nil {
-		return outcome{}, err
-	}
-	n, wrong := g.find(ctx, instance, words)
-	o := outcome{named: true, failures: wrong}
-	if len(n.containers) > 0 {
-		var failures []error
-		o.found, failures = instance.CheckThese(ctx, n.containers)
-		o.failures = append(o.failures, failures...)
-	}
-	if len(n.images) > 0 {
-		o.found = append(o.found, instance.Images(ctx, n.images)...)
-	}
-	stop()
-	g.printErrors(instance.Problems())
+	o := outcome{named: true}
+	redactor, err := g.withLoaded(ctx, cfg, neededFor(words), func(instance *oneshot.Instance) {
+		var n named
+		n, o.failures = g.find(ctx, instance, words)
+		if len(n.containers) > 0 {
+			var failures []error
+			o.found, failures = instance.CheckThese(ctx, n.containers)
+			o.failures = append(o.failures, failures...)
+		}
+		if len(n.images) > 0 {
+			o.found = append(o.found, instance.Images(ctx, n.images)...)
+		}
+	})
 	o.found = blank(o.found, redactor)
-	return o, nil
+	return o, err
 }
 
-func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
-	instance, redactor, err := g.newOneShotWith(cfg, kind.Watcher, kind.Registry)
+func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names []string) (o outcome, err error) {
+	redactor, err := g.withLoaded(ctx, cfg, []kind.Kind{kind.Watcher, kind.Registry}, func(instance *oneshot.Instance) {
+		o.found, o.failures = instance.Check(ctx, names)
+	})
+	o.found = blank(o.found, redactor)
+	return o, err
+}
+
+// withLoaded has use look at what the configuration names, while a terminal shows how far that is, and prints what is
+// wrong with it.
+func (g *global) withLoaded(
+	ctx context.Context, cfg *config.Config, kinds []kind.Kind, use func(*oneshot.Instance),
+) (*logging.Redactor, error) {
+	instance, redactor, err := g.newOneShotWith(cfg, kinds...)
 	if err != nil {
-		return outcome{}, err
+		return redactor, err
 	}
 	defer instance.Close()
 	stop := spinner(g.stderr, progressText(instance))
 	defer stop()
 	if err := instance.Load(ctx); err != nil {
-		return outcome{}, err
+		return redactor, err
 	}
-	found, failures := instance.Check(ctx, names)
+	use(instance)
 	stop()
 	g.printErrors(instance.Problems())
-	return outcome{found: blank(found, redactor), failures: failures}, nil
+	return redactor, nil
 }
 
 // blank takes secrets out of what others said.

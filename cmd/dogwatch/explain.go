@@ -78,19 +78,14 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 	if e, known := g.explainedByServer(ctx, cfg, name); known {
 		return e, nil
 	}
-	instance, redactor, err := g.newOneShotWith(cfg, neededFor([]string{name})...)
+	var e check.Explanation
+	var failed error
+	redactor, err := g.withLoaded(ctx, cfg, neededFor([]string{name}), func(instance *oneshot.Instance) {
+		e, failed = g.explained(ctx, instance, name)
+	})
 	if err != nil {
-		return check.Explanation{}, err
+		return e, err
 	}
-	defer instance.Close()
-	stop := spinner(g.stderr, progressText(instance))
-	defer stop()
-	if err := instance.Load(ctx); err != nil {
-		return check.Explanation{}, err
-	}
-	e, err := g.explained(ctx, instance, name)
-	stop()
-	g.printErrors(instance.Problems())
 	if ctx.Err() != nil {
 		return e, errors.New("stopped before the explanation was found")
 	}
@@ -101,7 +96,7 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 	for i := range e.Summary {
 		e.Summary[i] = redactor.String(e.Summary[i])
 	}
-	return e, err
+	return e, failed
 }
 
 // explainedByServer asks the Dogwatch that is serving. known is false where none is, or none of its containers is

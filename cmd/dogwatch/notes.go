@@ -40,15 +40,7 @@ Exit code 0: shown. 1: there is no such container, or no notes; the reason is pr
 }
 
 func (g *global) notes(ctx context.Context, asJSON bool, name string) error {
-	c, err := g.trustedClient()
-	if err != nil {
-		return err
-	}
-	var all []sdk.Container
-	if err := c.call(ctx, http.MethodGet, "/api/containers", &all); err != nil {
-		return err
-	}
-	container, err := lookup.One(all, name)
+	c, container, err := g.servedContainer(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -69,6 +61,18 @@ func (g *global) notes(ctx context.Context, asJSON bool, name string) error {
 		return errors.New(printable(n.Reason))
 	}
 	return err
+}
+
+// servedContainer returns the container of a name, and a client of the Dogwatch that serves it.
+func (g *global) servedContainer(ctx context.Context, name string) (c *client, found sdk.Container, err error) {
+	if c, err = g.trustedClient(); err != nil {
+		return c, found, err
+	}
+	var all []sdk.Container
+	if err = c.call(ctx, http.MethodGet, "/api/containers", &all); err == nil {
+		found, err = lookup.One(all, name)
+	}
+	return c, found, err
 }
 
 // writeNotes writes release notes as text: their Markdown as it is, and what they warn of

@@ -12,11 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/serve/api"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func newScan(g *global) *cobra.Command {
@@ -46,15 +44,7 @@ Exit code 0: they are compared. 1: they could not be, or there is no update.`,
 }
 
 func (g *global) scan(ctx context.Context, name string, stored, asJSON bool) error {
-	c, err := g.trustedClient()
-	if err != nil {
-		return err
-	}
-	var all []sdk.Container
-	if err := c.call(ctx, http.MethodGet, "/api/containers", &all); err != nil {
-		return err
-	}
-	container, err := lookup.One(all, name)
+	c, container, err := g.servedContainer(ctx, name)
 	if err != nil {
 		return err
 	}
