@@ -41,3 +41,17 @@ func (p *pass) estimate(ctx context.Context) {
 	defer p.mu.Unlock()
 	p.state(p.watcher.Name).requests = requests
 }
+
+// SaveRequests keeps what was counted of requests since it was last called. What is lost when it
+// fails is counted too little after the next start, which is only logged.
+func (c *Checker) SaveRequests(ctx context.Context) {
+	if c.opt.SaveRequests == nil {
+		return
+	}
+	c.Budgets() // with what the next checks cost
+	if all, changed := c.opt.Queries.Budget().Saved(); changed {
+		if err := c.opt.SaveRequests(ctx, all); err != nil && ctx.Err() == nil {
+			c.log.Warn("keep how many requests were made", "error", err)
+		}
+	}
+}

@@ -5,115 +5,12 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/watch/registryquery"
-	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// Lister finds the containers of a watcher.
-type Lister interface {
-	List(ctx context.Context) ([]sdk.Container, error)
-}
-
-// Watcher is what a check needs to know of a watcher.
-type Watcher struct {
-	Name           string
-	WatchByDefault bool
-	// Exclude matches the names of containers that are left out; nil for none.
-	Exclude policy.Pattern
-	Lister  Lister
-}
-
-// Events keep what happened. Commit stores events together or not at all.
-type Events interface {
-	Commit(ctx context.Context, change event.Change) error
-}
-
-// Options configure a Checker.
-type Options struct {
-	// Queries asks registries.
-	Queries *registryquery.Client
-	// Decisions keep the containers, and what becomes of their updates.
-	Decisions *decision.Decisions
-	Events    Events
-	// SaveRequests, if set, keeps what the budget of Queries has counted, at most twice a second.
-	SaveRequests func(ctx context.Context, all []budget.Saved) error
-	// Labels are which labels of containers count.
-	Labels label.Options
-	// Triggers returns the ids of those that are configured, which labels may name; nil where that is not known.
-	Triggers func() []string
-	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
-	WatchFloating bool
-	// Progressed, if set, is called when Progress has something new about a check
-	// that goes on. It must not block.
-	Progressed func()
-	// Reached, if set, is called with whether the engine of a watcher answered,
-	// after each request to it. It must not block.
-	Reached func(watcher string, err error)
-	// Order returns the names of the watchers, in configuration order.
-	Order func() []string
-	Log   hclog.Logger
-	Now   func() time.Time
-}
-
-// ErrNotListed means that the engine no longer has the container.
-var ErrNotListed = errors.New("the engine no longer lists the container")
-
-// Checker runs checks. Its methods may be called concurrently; checks of one
-// watcher never overlap: a request during a run gets that run's outcome.
-type Checker struct {
-	opt Options
-	log hclog.Logger
-	// selectors remembers the compiled tag rules of all containers.
-	selectors tag.Compiler
-
-	mu       sync.Mutex
-	watchers map[string]*state
-	lastRun  int64
-	warned   map[string]bool
-}
-
-// state is what is remembered of a watcher between its runs.
-type state struct {
-	semaphore chan struct{} // of one slot, held while working on the watcher's containers
-	running   *run          // nil when no check of the whole watcher is under way
-	// broken says of containers what their engine could not say, by id.
-	broken map[string]string
-	// requests are how many the last check of all made at most, by host.
-	requests map[string]int
-	// outage is nil while the engine answers.
-	outage *Outage
-}
-
-// run is a check of a whole watcher that is under way.
-type run struct {
-	done    chan struct{}
-	listing bool // what happens from now on may be left to the next run
-	// checked is how many of the total of containers have their result.
-	checked, total int
-	report         event.Check
-	err            error
-}
-
-// New returns a Checker.
-func New(opt Options) *Checker {
-	if opt.Reached == nil {
-		opt.Reached = func(string, error) {}
-	}
-	return &Checker{opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{}}
-}
 
 // Run checks every container of a watcher and returns how it went. An error
 // means that the engine could not be reached, that the store could not be written
@@ -181,30 +78,6 @@ func (c *Checker) Some(ctx context.Context, w Watcher, ids []string) error {
 	return err
 }
 
-// state returns what is remembered of a watcher. The caller holds mu.
-func (c *Checker) state(watcher string) *state {
-	st := c.watchers[watcher]
-	if st == nil {
-		st = &state{semaphore: make(chan struct{}, 1)}
-		c.watchers[watcher] = st
-	}
-	return st
-}
-
-// enter waits until no one else works on the watcher's containers. The caller
-// must call leave unless there is an error, which is that of ctx.
-func (c *Checker) enter(ctx context.Context, watcher string) (leave func(), err error) {
-	c.mu.Lock()
-	semaphore := c.state(watcher).semaphore
-	c.mu.Unlock()
-	select {
-	case semaphore <- struct{}{}:
-		return func() { <-semaphore }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // runID returns an id that no other run has.
 func (c *Checker) runID(watcher string, began time.Time) string {
 	c.mu.Lock()
@@ -265,4 +138,24 @@ func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) err
 		}
 		return change
 	})
+}
+
+func (p *pass) run(ctx context.Context) error {
+	if err := p.opt.Events.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
+		return fmt.Errorf("record its start: %w", err)
+	}
+	p.startListing()
+	listed, err := p.watcher.Lister.List(ctx)
+	p.reached(ctx, p.watcher.Name, err)
+	if err != nil {
+		return err
+	}
+	p.rememberBroken(listed)
+	if p.targets, err = p.reconcile(ctx, listed); err != nil {
+		return err
+	}
+	if p.notified, err = p.opt.Decisions.Notified(ctx); err != nil {
+		return err
+	}
+	return p.gather(ctx)
 }

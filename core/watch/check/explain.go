@@ -141,7 +141,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		after.Error = &sdk.ContainerError{Message: s.Answer.Err.Error()}
 	}
 	e := Explanation{
-		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.Match.ID,
+		ID: after.ID, Name: after.Name, Image: imageName(after.Image), Registry: s.Match.ID,
 		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.Rules), s.labels.byDefault(*after.Watched())),
 		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
@@ -164,8 +164,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	return e
 }
 
-// named writes an image in its usual short form.
-func named(img sdk.Image) string {
+// imageName writes an image in its usual short form.
+func imageName(img sdk.Image) string {
 	separator := ":"
 	if candidate.IsUntagged(img) {
 		separator = "@"
@@ -193,7 +193,7 @@ func summary(c sdk.Container, s *target) []string {
 	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
 	img := *c.Watched()
 	if c.Base != nil {
-		add("It is built on %s, which is watched instead.", named(img))
+		add("It is built on %s, which is watched instead.", imageName(img))
 	}
 	switch {
 	case img.Built:

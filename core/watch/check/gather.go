@@ -88,20 +88,6 @@ func (p *pass) settle(ctx context.Context, ready map[*registryquery.Question]boo
 	return nil
 }
 
-// SaveRequests keeps what was counted of requests since it was last called. What is lost when it
-// fails is counted too little after the next start, which is only logged.
-func (c *Checker) SaveRequests(ctx context.Context) {
-	if c.opt.SaveRequests == nil {
-		return
-	}
-	c.Budgets() // with what the next checks cost
-	if all, changed := c.opt.Queries.Budget().Saved(); changed {
-		if err := c.opt.SaveRequests(ctx, all); err != nil && ctx.Err() == nil {
-			c.log.Warn("keep how many requests were made", "error", err)
-		}
-	}
-}
-
 // sum fills in the report, from the containers as they are when the check ends.
 func (p *pass) sum(end decision.State) {
 	for _, s := range p.targets {

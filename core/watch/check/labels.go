@@ -308,3 +308,12 @@ func Lint(c sdk.Container, labels label.Options) (wrong, odd []string) {
 	p := readLabels(label.Of(c), true, labels)
 	return append(p.fatal, p.wrong...), append(p.warnings, p.notes...)
 }
+
+// icon reads the label of the icon.
+func (p *containerLabels) icon(given label.Reading) (name string) {
+	name, err := icon(p.text(given, label.DisplayIcon))
+	if err != nil {
+		p.notes = append(p.notes, fmt.Sprintf("label %s: %v", p.source(label.DisplayIcon), err))
+	}
+	return name
+}

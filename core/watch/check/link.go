@@ -7,8 +7,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/config/template"
-	"github.com/dogwatch/dogwatch/internal/lazyregexp"
-	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -84,30 +82,4 @@ func link(c *sdk.Container, p containerLabels) error {
 		c.Result.Levels = &levels
 	}
 	return nil
-}
-
-// iconName is what icons are called: a set and a name, as mdi:docker, sh-nginx or logo.svg.
-var iconName = lazyregexp.New(`^[0-9A-Za-z]([0-9A-Za-z._-]*:)?[0-9A-Za-z._-]*$`)
-
-// icon returns the icon that a label names: by its name, or by the address of a picture.
-func icon(text string) (string, error) {
-	text = strings.TrimSpace(text)
-	scheme, _, _ := strings.Cut(strings.ToLower(text), ":")
-	switch {
-	case text == "", iconName().MatchString(text) && scheme != "javascript" && scheme != "vbscript" && scheme != "data":
-		return text, nil
-	case weblink.Of(text) != "":
-		return weblink.Of(text), nil
-	}
-	return "",
-		fmt.Errorf("want the name of an icon such as mdi:docker, or the address of a picture, got %.40q", visible.Line(text))
-}
-
-// icon reads the label of the icon.
-func (p *containerLabels) icon(given label.Reading) (name string) {
-	name, err := icon(p.text(given, label.DisplayIcon))
-	if err != nil {
-		p.notes = append(p.notes, fmt.Sprintf("label %s: %v", p.source(label.DisplayIcon), err))
-	}
-	return name
 }

@@ -11,14 +11,6 @@ import (
 // longer than a restart of most engines takes.
 const outageAfter = 20 * time.Second
 
-// Outage is since when, and why, the engine of a watcher cannot be reached.
-type Outage struct {
-	Since time.Time
-	Error string
-	// Reported is true once an event.WatcherFailed is stored.
-	Reported bool
-}
-
 // Outage returns the outage of a watcher's engine, and false when the engine
 // answered last time.
 func (c *Checker) Outage(watcher string) (Outage, bool) {

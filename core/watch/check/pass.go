@@ -3,10 +3,8 @@ package check
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -17,26 +15,6 @@ import (
 
 // namesLogged is at most how many containers one line of the log names.
 const namesLogged = 20
-
-// pass is one run on its way: a whole watcher, or some containers only.
-type pass struct {
-	*Checker
-	watcher Watcher
-	id      string
-	only    []string // the containers that are checked; none means all
-	began   time.Time
-	report  *event.Check
-	// targets are the containers to check, in the order of the watcher.
-	targets  []*target
-	notified decision.Notified
-	// counts are those of targets when the check ends.
-	counts tally.Counts
-	// outages are what several containers fail by and did not before, to log it once.
-	outages []failure
-}
-
-// failure is a container whose check failed otherwise than before.
-type failure struct{ name, cause, err string }
 
 // logOutages logs why containers could not be checked: once for each cause.
 func (p *pass) logOutages() {
@@ -52,43 +30,6 @@ func (p *pass) logOutages() {
 		slices.Sort(names)
 		p.log.Warn("containers could not be checked", "count", len(names), "cause", f.Text, "first", f.Of[0].err,
 			"containers", strings.Join(names[:min(len(names), namesLogged)], ", "))
-	}
-}
-
-// runEvent returns an event about the run as a whole.
-func (p *pass) runEvent(t event.Type) event.Event {
-	report := *p.report
-	return event.Event{
-		At: p.opt.Now(), Type: t, Subject: p.watcher.Name, Run: p.id, Payload: event.Payload{Check: &report},
-	}
-}
-
-func (p *pass) run(ctx context.Context) error {
-	if err := p.opt.Events.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
-		return fmt.Errorf("record its start: %w", err)
-	}
-	p.startListing()
-	listed, err := p.watcher.Lister.List(ctx)
-	p.reached(ctx, p.watcher.Name, err)
-	if err != nil {
-		return err
-	}
-	p.rememberBroken(listed)
-	if p.targets, err = p.reconcile(ctx, listed); err != nil {
-		return err
-	}
-	if p.notified, err = p.opt.Decisions.Notified(ctx); err != nil {
-		return err
-	}
-	return p.gather(ctx)
-}
-
-// startListing notes that a whole run looks at the engine now.
-func (p *pass) startListing() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if st := p.state(p.watcher.Name); st.running != nil && len(p.only) == 0 {
-		st.running.listing = true
 	}
 }
 
@@ -159,19 +100,4 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 	for _, warning := range s.Answer.Selection.Warnings {
 		p.warnOnce(after.ID+warning, name+": "+warning)
 	}
-}
-
-func (p *pass) stamp(events []event.Event) {
-	now := p.opt.Now()
-	for i := range events {
-		events[i].At, events[i].Run = now, p.id
-	}
-}
-
-func (p *pass) questions() []*registryquery.Question {
-	all := make([]*registryquery.Question, len(p.targets))
-	for i, s := range p.targets {
-		all[i] = &s.Question
-	}
-	return all
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// maxDatesPerCheck is how many dates a check asks for about one container.
-const maxDatesPerCheck = 10
-
 // dates finds out when the candidates of a container were made, if its rules ask for an
 // age: the newest first, until one is old enough. What its registry has no
 // requests to spare for counts from when it was first seen. Candidates that these dates

@@ -3,7 +3,6 @@ package registryquery
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/tag"
@@ -17,17 +16,6 @@ const (
 	// maxDescribed bounds the lists that are kept for that long.
 	maxDescribed = 32
 )
-
-// described keeps what registries said of the tags of repositories, see registry.TagDescriber.
-type described struct {
-	mu    sync.Mutex
-	lists map[string]describedList
-}
-
-type describedList struct {
-	tags []registry.DescribedTag // none when the registry could not tell
-	at   time.Time
-}
 
 // describe returns what is behind a tag for a platform, without a pull. It is not known where
 // the registry cannot tell, or is behind the digest that a request for it has returned. A list

@@ -19,8 +19,6 @@ const (
 	// leapBefore is the same for a version whose number is out of all proportion; see
 	// tag.Selection.Leaps.
 	leapBefore = 90 * 24 * time.Hour
-	// maxSkipped is how many skipped versions a result names.
-	maxSkipped = 5
 )
 
 // implausible says why a candidate is not what its number says; "" when it is plausible: it was
@@ -124,4 +122,37 @@ func builtBefore(made, other sdk.Time) string {
 		return fmt.Sprintf("was built %d years before ", months/12)
 	}
 	return fmt.Sprintf("was built %d months before ", months)
+}
+
+// dropping says why a candidate is not offered.
+func (r *kindReader) dropping(ctx context.Context, name string, kind tagKind) tag.Dropped {
+	if kind.Artifact != "" {
+		return tag.Dropped{Reason: tag.ReasonArtifact, Detail: artifactText(kind.Artifact)}
+	}
+	if why := r.implausible(ctx, name, kind); why != "" {
+		return tag.Dropped{Reason: tag.ReasonImplausible, Detail: "it " + why}
+	}
+	return tag.Dropped{}
+}
+
+func artifactText(artifact string) string {
+	if artifact == "application/vnd.cncf.helm.config.v1+json" {
+		return "it is no image but a Helm chart"
+	}
+	return fmt.Sprintf("it is no image but of the type %.100q", artifact)
+}
+
+// kind returns what a candidate is; told is false when that could not be found out.
+func (r *kindReader) kind(ctx context.Context, c tag.Candidate) (kind tagKind, told bool) {
+	kind, told = r.known[c.Tag]
+	if told && (r.isFresh(kind) || !kind.Unread && r.dropping(ctx, c.Tag, kind).Reason == "") {
+		return kind, true
+	}
+	if !r.mayOffer(c) {
+		return kind, told
+	}
+	if read, found := r.inspect(ctx, c.Tag, kind); found {
+		return read, true
+	}
+	return kind, told
 }

@@ -16,8 +16,6 @@ import (
 // registry that counts them, of which Docker Hub allows 100 in 6 hours without
 // an account (docs.docker.com/docker-hub/usage), and checks and engines need them more.
 const (
-	// datesPerHour is how many dates are fetched from a host that does not say what it allows.
-	datesPerHour = 30
 	// spareShare is the part of what a host allows that is left for others: a half.
 	spareShare = 2
 	// usualWindow is how long a limit is believed whose host does not say for how long it counts.

@@ -1,0 +1,161 @@
+package registryquery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/tag"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// droppedFresh is how long a tag that was dropped, or could not be read, is not asked about again:
+// a publisher who mends it is not ignored for ever.
+const droppedFresh = 30 * 24 * time.Hour
+
+// tagKind is what is known of what is behind a tag. It is kept in the cache.
+type tagKind struct {
+	// Artifact is the type of what is no image; "" for images, and for what cannot be told.
+	Artifact string `json:"artifact,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	// Made is when the image was built, or pushed where nothing else is known without a pull; zero
+	// for what says no date that can be believed.
+	Made    sdk.Time `json:"made,omitzero"`
+	Version string   `json:"version,omitempty"` // of a rolling tag
+	// Unread is whether reading it takes a pull.
+	Unread bool `json:"unread,omitempty"`
+	// Since is since when a check knows Digest there; zero for what was read before this was kept.
+	Since time.Time `json:"since,omitzero"`
+	At    time.Time `json:"at"`
+}
+
+func kindsKey(host, name string) string { return "tag kinds " + host + "/" + name }
+
+// kinds returns what is known of the tags of a repository, without a request.
+func (cl *Client) kinds(ctx context.Context, img sdk.Image) map[string]tagKind {
+	known := map[string]tagKind{}
+	if _, body, cached := cl.opt.Cache.Get(ctx, kindsKey(img.Registry.Host, img.Name)); cached {
+		_ = json.Unmarshal(body, &known) // what cannot be read is found out again
+	}
+	return known
+}
+
+// keepKinds keeps what is known of the tags of the repository; where that are many, only of
+// those that still matter.
+func (r *kindReader) keepKinds(ctx context.Context) {
+	img := *r.Image()
+	if len(r.known) > maxTagged {
+		rolling := tag.Rolling(img.Tag.Value, r.tags)
+		maps.DeleteFunc(r.known, func(name string, _ tagKind) bool {
+			isCandidate := slices.ContainsFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
+			return !isCandidate && name != rolling && name != img.Tag.Value && r.dropped[name].Reason == ""
+		})
+	}
+	if body, err := json.Marshal(r.known); err == nil {
+		r.opt.Cache.Put(ctx, kindsKey(img.Registry.Host, img.Name), "", body)
+	}
+}
+
+// kindReader finds out what the candidates of a container are.
+type kindReader struct {
+	*Client
+	*Question
+	all   []tag.Candidate // the best first, with those that are dropped
+	leaps []string        // those of them whose number is out of all proportion
+	tags  []string        // of the repository
+	known map[string]tagKind
+	read  bool // known has changed
+	left  int  // how many may be read
+	began time.Time
+
+	dropped map[string]tag.Dropped
+	order   []string       // of those that are dropped
+	doubt   [3]tag.Dropped // of each step, why what is not read is not offered either
+}
+
+// readNewest reads the newest candidate of each step, if it is among those that are wanted.
+func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Candidate) bool) {
+	var read [3]bool
+	for _, c := range r.all {
+		level := candidate.Level(c.Diff)
+		if _, isRead := r.known[c.Tag]; !read[level] && !isRead && wanted(c) {
+			r.inspect(ctx, c.Tag, tagKind{})
+		}
+		read[level] = true
+	}
+}
+
+// mayOffer reports whether the rules of the container may ever offer a candidate.
+func (r *kindReader) mayOffer(c tag.Candidate) bool {
+	return policy.Passes(r.Rules.Threshold.Value, sdk.KindTag, c.Diff)
+}
+
+// drop notes that a candidate is not offered.
+func (r *kindReader) drop(name string, why tag.Dropped) {
+	if _, is := r.dropped[name]; !is {
+		r.order = append(r.order, name)
+	}
+	r.dropped[name] = why
+}
+
+func (r *kindReader) isFresh(kind tagKind) bool { return r.opt.Now().Sub(kind.At) < droppedFresh }
+
+// inspect reads a candidate, of which earlier is known.
+func (r *kindReader) inspect(ctx context.Context, name string, earlier tagKind) (kind tagKind, told bool) {
+	if r.left == 0 {
+		return earlier, false
+	}
+	r.left--
+	var result reading
+	var err error
+	if earlier.Digest == "" {
+		result, err = r.Client.inspect(ctx, r.release(name), false)
+	} else {
+		result, err = r.inspectAgain(ctx, r.release(name), func(digest string) (reading, bool) {
+			return earlier.result(), digest == earlier.Digest && !earlier.Unread
+		})
+	}
+	return r.keep(name, result, err)
+}
+
+func (r *kindReader) release(tag string) candidate.Release {
+	img := *r.Image()
+	return candidate.Release{Host: img.Registry.Host, Name: img.Name, Tag: tag, Platform: img.Platform()}
+}
+
+// keep notes what came of reading a tag; told is false when nothing did.
+func (r *kindReader) keep(name string, result reading, err error) (kind tagKind, told bool) {
+	var why noneToSpare
+	switch {
+	case errors.As(err, &why):
+		r.left = 0
+		return kind, false
+	case err != nil && !errors.Is(err, errPull):
+		return kind, false
+	}
+	kind = tagKind{
+		Artifact: result.artifact, Digest: result.digest, Made: result.created, Version: result.version,
+		Unread: err != nil, At: r.opt.Now(),
+	}
+	kind.Since = sdk.TimeOf(kind.At).Time
+	if earlier, is := r.known[name]; is && earlier.Digest == kind.Digest {
+		kind.Since = earlier.Since
+	}
+	if !kind.Made.IsZero() {
+		r.Answer.Date(name, kind.Made)
+	}
+	r.known[name], r.read = kind, true
+	return kind, true
+}
+
+func (k tagKind) result() reading {
+	return reading{created: k.Made, artifact: k.Artifact, digest: k.Digest, version: k.Version}
+}
+
+// maxDatesPerCheck is how many dates a check asks for about one container.
+const maxDatesPerCheck = 10
