@@ -9,6 +9,10 @@
 // What's Up Docker. The order is: defaults, file, environment, command line;
 // the later wins.
 //
+// viper lays these layers over each other (load.go), and does nothing else: variables are walked here, as it does not
+// see those of components whose names it is not told; files are read here, for the lines of mistakes; and a path is
+// one key of viper, as ghcr.io has a dot and from may be set beside from.name.
+//
 // In its folders is what else users write: label reads the labels of containers, template the texts with placeholders.
 // logging keeps their secrets out of the log.
 //
