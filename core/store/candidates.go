@@ -15,7 +15,7 @@ func (s *Store) Candidates(ctx context.Context) (map[string]policy.Found, error)
 		found   policy.Found
 		unknown bool
 	}
-	rows, err := query(ctx, s, "read candidates", "SELECT subject, doc FROM candidates", nil,
+	rows, err := queryRows(ctx, s, "read candidates", "SELECT subject, doc FROM candidates", nil,
 		func(scan scanner) (r row, err error) {
 			var doc []byte
 			if err = scan(&r.subject, &doc); err == nil {

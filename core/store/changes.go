@@ -13,7 +13,7 @@ import (
 // Changes returns up to limit changes of updates that follow the event with id after,
 // oldest first. Of each event it reads what they need, not all of the container.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]history.Change, error) {
-	return query(ctx, s, "read the history of updates", `SELECT id, at, type, subject,
+	return queryRows(ctx, s, "read the history of updates", `SELECT id, at, type, subject,
 			coalesce(json_extract(doc, '$.from'), ''),
 			coalesce(json_extract(doc, '$.container.updateAvailable'), 0),
 			coalesce(json_extract(doc, '$.container.updateKind.kind'), ''),

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -60,7 +59,7 @@ func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
 		return d, err
 	}
 	if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, found_at, checked_at, repos, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, d.changed, containerRow.args); err != nil {
 		return d, err
 	}
 	if err := each(t, "UPDATE containers SET checked_at = ? WHERE id = ?", d.checked, func(r *Record) []any {
@@ -97,19 +96,19 @@ func (s *Store) applied(d diff) {
 // diff is what a change means for the file and for memory.
 type diff struct {
 	gone    []string                   // ids to delete
-	changed []row                      // to write whole
+	changed []containerRow             // to write whole
 	checked []*Record                  // only their check time moved
 	next    *Snapshot                  // nil when the containers are as before
 	choices map[string][]policy.Choice // nil when they are as before
 }
 
-// row is a record with the forms that only the file holds.
-type row struct {
+// containerRow is a record with the forms that only the file holds.
+type containerRow struct {
 	*Record
 	repos, doc []byte
 }
 
-func (r row) args() []any {
+func (r containerRow) args() []any {
 	c := &r.Container
 	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.FoundAt), millis(r.CheckedAt), string(r.repos),
 		string(r.doc)}
@@ -175,7 +174,7 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 	if known != nil && !update.Changed(&known.Container, &c, update.CheckTime) {
 		return d.recheck(known, c.Check.At)
 	}
-	w := row{Record: &Record{Container: clone(c), FirstSeen: now, CheckedAt: c.Check.At.Time, order: orderOf(&c)}}
+	w := containerRow{Record: &Record{Container: clone(c), FirstSeen: now, CheckedAt: c.Check.At.Time, order: orderOf(&c)}}
 	if c.UpdateAvailable {
 		w.FoundAt = now
 	}
@@ -254,17 +253,6 @@ func decode(doc, repos []byte, checked time.Time) (*Record, error) {
 	var err error
 	r.JSON, err = encode(r.Container)
 	return r, err
-}
-
-// encode returns v as compact JSON with '<', '>' and '&' as they are: it is not meant for HTML.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil // written at once, so that the buffer has no spare room
 }
 
 // clone returns a copy that shares nothing that can change.

@@ -271,7 +271,7 @@ func (s *Store) NextDue(ctx context.Context, triggers ...string) (time.Time, boo
 
 // Deliveries returns deliveries, newest first, without their Payload.
 func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]delivery.Delivery, error) {
-	return query(ctx, s, "read deliveries", "SELECT "+deliveryColumns+` FROM deliveries
+	return queryRows(ctx, s, "read deliveries", "SELECT "+deliveryColumns+` FROM deliveries
 		WHERE id < ?1 AND (?2 = '' OR state = ?2) AND (?3 = '' OR trigger = ?3) ORDER BY id DESC LIMIT ?4`,
 		[]any{orNewest(f.Before), f.State, f.Trigger, orDefault(f.Limit)},
 		func(scan scanner) (delivery.Delivery, error) { return scanDelivery(scan, false) })

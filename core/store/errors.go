@@ -29,7 +29,7 @@ var (
 	ErrFull = errors.New("disk full")
 )
 
-const restore = "stop dogwatch and restore the file from a backup, or move it away to start afresh"
+const restoreAdvice = "stop dogwatch and restore the file from a backup, or move it away to start afresh"
 
 // remedy says what helps against err and, as one of the errors above, what kind
 // of trouble it is; "" and nil when only err itself can say.
@@ -49,7 +49,7 @@ func remedy(path string, err error) (advice string, kind error) {
 	case sqlite3.SQLITE_FULL:
 		return "free space on the disk that holds the store", ErrFull
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return restore, ErrCorrupt
+		return restoreAdvice, ErrCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return access(path), nil
 	case sqlite3.SQLITE_IOERR:
@@ -92,19 +92,6 @@ func whose(path string) string {
 	return text
 }
 
-// owner is a user and a group.
-type owner struct{ uid, gid int }
-
-func us() owner { return owner{os.Geteuid(), os.Getegid()} }
-
-// String is the owner as chown takes it.
-func (o owner) String() string { return fmt.Sprintf("%d:%d", o.uid, o.gid) }
-
-func (o owner) words() string { return fmt.Sprintf("%d, group %d", o.uid, o.gid) }
-
-// wrap says which store was doing what when err happened, and the remedy. A nil err stays nil.
-func (s *Store) wrap(doing string, err error) error { return wrap(s.path, doing, err) }
-
 func wrap(path, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -117,3 +104,6 @@ func wrap(path, doing string, err error) error {
 	}
 	return fmt.Errorf("store %s: %s: %w", path, doing, err)
 }
+
+// ErrLocked: another process has the store.
+var ErrLocked = errors.New("in use by another dogwatch")

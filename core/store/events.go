@@ -4,14 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
-
-// defaultLimit is how many rows a reader gets that does not say how many it wants.
-const defaultLimit = 100
 
 // append adds events to the log in their order. An event without a time happened now.
 func (s *Store) append(t tx, events []event.Event) error {
@@ -43,7 +39,7 @@ func (s *Store) EventsBefore(ctx context.Context, before int64, limit int) ([]ev
 }
 
 func (s *Store) events(ctx context.Context, where string, args ...any) ([]event.Event, error) {
-	return query(ctx, s, "read events", "SELECT id, at, type, subject, run, doc FROM events "+where, args,
+	return queryRows(ctx, s, "read events", "SELECT id, at, type, subject, run, doc FROM events "+where, args,
 		func(scan scanner) (event.Event, error) {
 			var e event.Event
 			var at int64
@@ -79,14 +75,6 @@ func (s *Store) Cursor(ctx context.Context, reader string) (int64, error) {
 		reader)
 }
 
-func (s *Store) number(ctx context.Context, doing, query string, args ...any) (n int64, err error) {
-	err = s.reader.QueryRowContext(ctx, query, args...).Scan(&n)
-	return n, s.wrap(doing, err)
-}
-
-// scanner is the Scan of a row or of rows.
-type scanner func(dest ...any) error
-
 // source is what can be queried: the readers of the file, or the connection of a transaction.
 type source interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -105,38 +93,4 @@ func eachRow(ctx context.Context, from source, read func(scanner) error, text st
 		}
 	}
 	return rows.Err()
-}
-
-// query reads all rows of a query.
-func query[T any](
-	ctx context.Context, s *Store, doing, text string, args []any, read func(scanner) (T, error),
-) (out []T, err error) {
-	err = eachRow(ctx, s.reader, func(scan scanner) error {
-		v, err := read(scan)
-		out = append(out, v)
-		return err
-	}, text, args...)
-	return out, s.wrap(doing, err)
-}
-
-// found turns "no rows" into ErrNotFound.
-func found(err error, what string, args ...any) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf(what+": %w", append(args, ErrNotFound)...)
-	}
-	return err
-}
-
-func orDefault(limit int) int {
-	if limit < 1 {
-		return defaultLimit
-	}
-	return limit
-}
-
-func orNewest(before int64) int64 {
-	if before <= 0 {
-		return 1<<63 - 1
-	}
-	return before
 }

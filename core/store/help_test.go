@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/hashicorp/go-hclog"
 )
 
 // start is when the tests take place.

@@ -59,7 +59,7 @@ func (s *Store) Imported(ctx context.Context, source string) (bool, error) {
 
 // AlreadyNotified returns the updates of which another program notified users.
 func (s *Store) AlreadyNotified(ctx context.Context) ([]update.Notified, error) {
-	return query(ctx, s, "read the updates of earlier notifications",
+	return queryRows(ctx, s, "read the updates of earlier notifications",
 		"SELECT container, subject, tag, remote FROM told ORDER BY id", nil,
 		func(scan scanner) (o update.Notified, err error) {
 			err = scan(&o.Container, &o.Subject, &o.Tag, &o.Remote)

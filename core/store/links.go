@@ -31,7 +31,7 @@ func (s *Store) LinkGenerations(ctx context.Context) (map[string]uint64, error) 
 		trigger    string
 		generation int64
 	}
-	rows, err := query(ctx, s, "read which links were revoked", "SELECT trigger, generation FROM link_generations", nil,
+	rows, err := queryRows(ctx, s, "read which links were revoked", "SELECT trigger, generation FROM link_generations", nil,
 		func(scan scanner) (r row, err error) {
 			return r, scan(&r.trigger, &r.generation)
 		})

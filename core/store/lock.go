@@ -1,14 +1,10 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
-
-// ErrLocked: another process has the store.
-var ErrLocked = errors.New("in use by another dogwatch")
 
 // Lock keeps other processes from serving from the same store: two of them
 // would settle each other's deliveries. It ends with the process, however that ends.

@@ -13,9 +13,6 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// applicationID marks the file as ours, in the header field SQLite has for this ("DOGW").
-const applicationID = 0x444f4757
-
 // embedded returns the migrations in order: the first leads from an empty file to version 1.
 func embedded() ([]string, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // sorted by name, so by number
@@ -58,7 +55,7 @@ func inspect(ctx context.Context, path string, known int) (version int, err erro
 	}, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
 		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
 	if damaged != "" {
-		return 0, fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, damaged, restore)
+		return 0, fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, damaged, restoreAdvice)
 	}
 	return version, wrap(path, "check the file", err)
 }

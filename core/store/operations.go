@@ -119,7 +119,7 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 	if err != nil {
 		return nil, err
 	}
-	return query(ctx, s, "read operations", "SELECT "+operationColumns+` FROM operations
+	return queryRows(ctx, s, "read operations", "SELECT "+operationColumns+` FROM operations
 		WHERE (?1 = '' OR id < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
 			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) AND (?5 = '' OR delivery = ?5)
 			AND (?7 = '' OR doc ->> '$.containerId' = ?7) ORDER BY id DESC LIMIT ?6`,
@@ -135,7 +135,7 @@ func (s *Store) Operation(ctx context.Context, id string) (operation.Operation, 
 
 // OpenOperations returns those that have not ended, in the order in which they were queued.
 func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, error) {
-	return query(ctx, s, "read the operations that have not ended", "SELECT "+operationColumns+` FROM operations
+	return queryRows(ctx, s, "read the operations that have not ended", "SELECT "+operationColumns+` FROM operations
 		WHERE state IN ('queued', 'running') ORDER BY id`, nil, scanOperation)
 }
 
@@ -144,7 +144,7 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 // and a rollback of the container followed. One that was interrupted counts
 // once operation.MaxAttempts were.
 func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]operation.Trial, error) {
-	return query(ctx, s, "read which updates were tried", `SELECT offer, (SELECT doc FROM operations AS r
+	return queryRows(ctx, s, "read which updates were tried", `SELECT offer, (SELECT doc FROM operations AS r
 			WHERE o.state = 'succeeded' AND coalesce(o.doc ->> '$.rules.DryRun', 0) = 0 AND r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
 				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded') ORDER BY r.id LIMIT 1) AS undo
 		FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (

@@ -28,7 +28,7 @@ func (s *Store) Trust(ctx context.Context, name string, sha256 []byte) error {
 // "trigger.lamp", with the name of the plugin and the key of its publisher; "" for none.
 func (s *Store) TypeOwners(ctx context.Context, each func(typ, bundle, key string)) error {
 	const owners = "SELECT type, bundle, key FROM type_owners"
-	_, err := query(ctx, s, "read which plugins hold types", owners, nil, func(scan scanner) (none struct{}, err error) {
+	_, err := queryRows(ctx, s, "read which plugins hold types", owners, nil, func(scan scanner) (none struct{}, err error) {
 		var typ, bundle, key string
 		if err = scan(&typ, &bundle, &key); err == nil {
 			each(typ, bundle, key)

@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -100,7 +98,7 @@ func (r *Reader) Tokens(ctx context.Context) ([]Token, error) {
 // Containers returns the containers by watcher and name, as the API shows them.
 // Those that this version cannot read are left out.
 func (r *Reader) Containers(ctx context.Context) ([]sdk.Container, error) {
-	documents, err := query(ctx, r.store, "read containers", "SELECT doc FROM containers ORDER BY watcher, name", nil,
+	documents, err := queryRows(ctx, r.store, "read containers", "SELECT doc FROM containers ORDER BY watcher, name", nil,
 		func(scan scanner) (doc []byte, err error) {
 			err = scan(&doc)
 			return doc, err
@@ -122,38 +120,4 @@ func (r *Reader) Operations(ctx context.Context, f operation.Filter) ([]operatio
 		return nil, nil
 	}
 	return r.store.Operations(ctx, f)
-}
-
-// readOnly are the settings of connections that write nothing.
-func readOnly(path string) url.Values {
-	query := pragmas("busy_timeout(5000)")
-	query.Set("mode", "ro")
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		query.Set("immutable", "1") // no process has it open; spares the side files that reading would make
-	}
-	return query
-}
-
-// identify returns the version of an open file, 0 for an empty one, or an error
-// when it is not one of ours or is later than version known.
-func identify(ctx context.Context, db *sql.DB, path string, known int) (version int, err error) {
-	var application, tables int
-	err = db.QueryRowContext(ctx, `SELECT
-		(SELECT application_id FROM pragma_application_id),
-		(SELECT user_version FROM pragma_user_version),
-		(SELECT count(*) FROM sqlite_schema)`).Scan(&application, &version, &tables)
-	switch {
-	case err != nil:
-		return 0, wrap(path, "open", err)
-	case application == 0 && version == 0 && tables == 0:
-		return 0, nil // new, or its creation was cut short
-	case application != applicationID:
-		return 0,
-			fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
-	case version > known:
-		return 0,
-			fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
-				path, ErrNewer, version, known)
-	}
-	return version, nil
 }

@@ -31,7 +31,7 @@ func (s *Store) SaveRequests(ctx context.Context, all []budget.Saved) error {
 
 // Requests returns what SaveRequests has kept, by host.
 func (s *Store) Requests(ctx context.Context) ([]budget.Saved, error) {
-	return query(ctx, s, "read the requests to hosts", "SELECT host, doc FROM requests ORDER BY host", nil,
+	return queryRows(ctx, s, "read the requests to hosts", "SELECT host, doc FROM requests ORDER BY host", nil,
 		func(scan scanner) (saved budget.Saved, err error) {
 			var host, doc string
 			if err := scan(&host, &doc); err != nil {

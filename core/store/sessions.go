@@ -42,7 +42,7 @@ func (s *Store) Session(ctx context.Context, hash []byte) (Session, error) {
 
 // Sessions returns all sessions that have not expired, the one used last first.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
-	return query(ctx, s, "read sessions",
+	return queryRows(ctx, s, "read sessions",
 		sessionColumns+"WHERE expires_at > ? ORDER BY used_at DESC, created_at DESC, hash", []any{millis(s.now())},
 		readSession)
 }

@@ -34,7 +34,7 @@ func readToken(scan scanner) (Token, error) {
 
 // Tokens returns all tokens, expired ones too, the newest first.
 func (s *Store) Tokens(ctx context.Context) ([]Token, error) {
-	return query(ctx, s, "read tokens", tokenColumns+"ORDER BY id DESC", nil, readToken)
+	return queryRows(ctx, s, "read tokens", tokenColumns+"ORDER BY id DESC", nil, readToken)
 }
 
 // Token returns the token with a hash, an expired one too, or ErrNotFound.

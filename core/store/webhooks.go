@@ -27,7 +27,7 @@ func columnsOf(i webhook.Image) []any { return []any{i.Host, i.Name, i.Project} 
 
 // Pushed returns the repositories that are kept, in the order of their names.
 func (s *Store) Pushed(ctx context.Context) ([]webhook.Image, error) {
-	return query(ctx, s, "read what webhooks said",
+	return queryRows(ctx, s, "read what webhooks said",
 		"SELECT host, name, project FROM pushed ORDER BY host, name, project", nil,
 		func(scan scanner) (i webhook.Image, err error) {
 			return i, scan(&i.Host, &i.Name, &i.Project)
