@@ -113,7 +113,7 @@ or blocked (plan, update, rollback).`,
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
 		{"Set up:",
 			[]*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g),
-				newHashPassword(g)}},
+				newHashPassword(g), newBackup(g), newRestore(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

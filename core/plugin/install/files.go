@@ -90,7 +90,7 @@ const lockPause = 50 * time.Millisecond
 
 // acquire waits for the lock, which ends with the process that has it. The file stays.
 func acquire(ctx context.Context, dir *os.Root) (*os.File, error) {
-	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := dir.OpenFile(LockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}

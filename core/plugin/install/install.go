@@ -25,8 +25,9 @@ import (
 
 // The names in the folder, all hidden, so that none of them is a plugin.
 const (
-	pinFile   = ".installed.json"
-	lockFile  = ".installed.lock"
+	pinFile = ".installed.json"
+	// LockFile is empty, and locked by who changes the folder.
+	LockFile  = ".installed.lock"
 	stageName = ".install"
 	oldSuffix = ".old"
 )
