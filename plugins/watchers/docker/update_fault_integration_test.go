@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
@@ -240,6 +241,7 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
+	l.docker.updater.StopMargin = 5 * time.Second // it comes back only when the update has given up
 	for _, code := range []string{watcher.StepCreate, watcher.StepStop, watcher.StepStart, watcher.StepHealth,
 		watcher.StepRemove} {
 		t.Run(code, func(t *testing.T) {
@@ -247,6 +249,7 @@ func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 				Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}},
 			}, true)
 			req := l.request(id)
+			req.Rules.Health.Window = 5 * time.Second
 			op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
 			j := &taking{journal: &journal{}, at: code, take: func(context.Context) { l.Kill(t) }}
 			out, err := l.docker.Apply(t.Context(), op, j)
