@@ -140,9 +140,10 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 	home.UntilHas("homeassistant/update/wud_container_local_out/config", "wud/container/local/out/install")
 	home.Say("wud/container/local/out/install", "INSTALL", false)
 	home.UntilHas("wud/container/local/out", `"image_tag_value":"1.1.0"`)
+	installed := d.ended(d.operations("out")[0].ID) // the old container is removed after the new one is known
 	only(t, engine, "out", out.new)
-	if op := d.operations("out")[0]; op.Actor != "mqtt.home" || op.Trigger != "docker.local" {
-		t.Errorf("out: trigger %q, actor %q", op.Trigger, op.Actor)
+	if installed.Actor != "mqtt.home" || installed.Trigger != "docker.local" {
+		t.Errorf("out: trigger %q, actor %q", installed.Trigger, installed.Actor)
 	}
 	d.stop()
 }
