@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/buildtest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"
 
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -72,6 +73,7 @@ func (r *removals) add(dir string) {
 }
 
 func TestMain(m *testing.M) {
+	dockertest.Parallel()
 	code := m.Run()
 	for _, dir := range cleanup.dirs {
 		os.RemoveAll(dir)
