@@ -213,6 +213,7 @@ func (d *demoClient) events(t *testing.T, id, last string) (actions []string) {
 // comes back and says why, and a rollback returns to the version before. The engine, its events,
 // the registry and Dogwatch agree.
 func TestDemoUpdates(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	offered := func(tag string) func(sdk.Container) bool {
 		return func(c sdk.Container) bool { return c.UpdateAvailable && c.Result.Tag == tag }
@@ -256,6 +257,7 @@ func TestDemoUpdates(t *testing.T) {
 
 // TestDemoUpdatesByItself what a label lets it: shop, and with it what compose restarts.
 func TestDemoUpdatesByItself(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	var op api.Operation
 	until(t, "an automatic update", func(ctx context.Context) error {
