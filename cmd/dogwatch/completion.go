@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -138,7 +138,7 @@ func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 	}
 	ctx, cancel := context.WithTimeout(ctx, quick)
 	defer cancel()
-	containers, err := installation.Containers(ctx, cfg)
+	containers, err := stored.Containers(ctx, cfg)
 	if err != nil || len(containers) == 0 {
 		containers = served(ctx, cfg.Server)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -200,7 +200,7 @@ func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) (
 		return "", err
 	}
 	serving := err == nil
-	if err := installation.TrustPlugin(ctx, cfg, name, sha256); err != nil {
+	if err := stored.TrustPlugin(ctx, cfg, name, sha256); err != nil {
 		return "", err
 	}
 	where = "in the store " + cfg.StoreFile()

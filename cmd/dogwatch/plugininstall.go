@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -276,7 +276,7 @@ func (p pluginFolder) mayHold(ctx context.Context, name string, types []string) 
 // typeHolders reads who holds types, by the store and the folder of a configuration.
 func (g *global) typeHolders(ctx context.Context, cfg *config.Config) (*plugin.Holders, error) {
 	installed := wiring.InstalledPlugins(cfg, hclog.NewNullLogger())()
-	return plugin.ReadHolders(ctx, installation.Records(cfg.StoreFile()), installed, builtins(), cfg.Plugins.Dir)
+	return plugin.ReadHolders(ctx, stored.Records(cfg.StoreFile()), installed, builtins(), cfg.Plugins.Dir)
 }
 
 // trust has the Dogwatch that serves accept the new file, where another one was trusted.
@@ -288,7 +288,7 @@ func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
 		}
 		return nil
 	}
-	known, seen, err := installation.TrustStore(p.cfg.StoreFile()).Checksum(ctx, name)
+	known, seen, err := stored.TrustStore(p.cfg.StoreFile()).Checksum(ctx, name)
 	if err != nil || !seen || fmt.Sprintf("%x", known) == sum {
 		return err // a file that is seen for the first time is trusted when it starts
 	}

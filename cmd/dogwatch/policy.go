@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
 	"github.com/dogwatch/dogwatch/core/app/lookup"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
@@ -153,11 +153,11 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := installation.Updates(ctx, cfg)
+	recorded, err := stored.Updates(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := stored.Containers
+	all := recorded.Containers
 	if len(all) == 0 {
 		return nil, nil, errors.New("no containers are recorded yet: let dogwatch serve make its first check")
 	}
@@ -180,10 +180,10 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 		subject := event.Subject(c)
 		subjects = append(subjects, preview.Subject{
 			Running: c.Image.Tag.Value,
-			Update:  policy.Update{Subject: subject, Candidates: stored.Found[subject].Candidates},
+			Update:  policy.Update{Subject: subject, Candidates: recorded.Found[subject].Candidates},
 			Rules:   rules(c),
-			Facts:   factsOf(cfg, c, stored.Stops[subject]),
-			Choices: slices.DeleteFunc(slices.Clone(stored.Choices), func(choice policy.Choice) bool {
+			Facts:   factsOf(cfg, c, recorded.Stops[subject]),
+			Choices: slices.DeleteFunc(slices.Clone(recorded.Choices), func(choice policy.Choice) bool {
 				return choice.Subject != subject
 			}),
 		})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -95,7 +95,7 @@ used last. The tokens themselves are not stored and cannot be shown again.`,
 			if err != nil {
 				return err
 			}
-			all, err := installation.Tokens(cmd.Context(), cfg)
+			all, err := stored.Tokens(cmd.Context(), cfg)
 			switch {
 			case err != nil:
 				return err
@@ -143,7 +143,7 @@ func (g *global) tokens(ctx context.Context, use func(*auth.Auth) error) error {
 	if err != nil {
 		return err
 	}
-	return installation.WithAuth(ctx, cfg, use)
+	return stored.WithAuth(ctx, cfg, use)
 }
 
 // tokenRow is a token in JSON.
@@ -205,15 +205,15 @@ func parseAge(text string) (time.Duration, error) {
 func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, revoke func() error, err error) {
 	const life = 5 * time.Minute
 	var id int64
-	err = installation.WithAuth(ctx, cfg, func(a *auth.Auth) error {
-		made, stored, err := a.CreateToken(ctx, cliActor(), auth.NewToken{
+	err = stored.WithAuth(ctx, cfg, func(a *auth.Auth) error {
+		created, token, err := a.CreateToken(ctx, cliActor(), auth.NewToken{
 			Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life),
 		})
-		secret, id = made, stored.ID
+		secret, id = created, token.ID
 		return err
 	})
 	return secret, func() error {
-		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error {
+		return stored.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error {
 			return a.RevokeToken(ctx, cliActor(), id)
 		})
 	}, err

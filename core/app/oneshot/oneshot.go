@@ -16,8 +16,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
 	"github.com/dogwatch/dogwatch/core/app/lookup"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
@@ -75,7 +75,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Checksums: settings.Plugins.Checksums(),
 		Grants:    wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env,
 		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path),
-		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
+		Trust: stored.TrustStore(settings.StoreFile()), Records: stored.Records(settings.StoreFile()),
 		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
 		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings, false),

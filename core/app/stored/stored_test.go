@@ -1,4 +1,4 @@
-package installation_test
+package stored_test
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/app/installation"
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// TestTrustStoreOnlyReads: a command honours what the installation trusts and records nothing.
+// TestTrustStoreOnlyReads: a command honours what Dogwatch trusts and records nothing.
 func TestTrustStoreOnlyReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dogwatch.db")
-	trust := installation.TrustStore(path)
+	trust := stored.TrustStore(path)
 	if _, known, err := trust.Checksum(t.Context(), "file"); known || err != nil {
 		t.Errorf("without a database: %v %v", known, err)
 	}
@@ -46,7 +46,7 @@ func TestTrustStoreOnlyReads(t *testing.T) {
 // TestRecordsOnlyRead: a command knows what the installation has recorded of plugins, and records nothing.
 func TestRecordsOnlyRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dogwatch.db")
-	records := installation.Records(path)
+	records := stored.Records(path)
 	owners := func() (found string) {
 		err := records.TypeOwners(t.Context(), func(typ, bundle, key string) { found += typ + " " + bundle + " " + key })
 		if err != nil {

@@ -1,7 +1,7 @@
-// Package installation reads and changes what an installation has stored, from
+// Package stored reads and changes what Dogwatch has stored, from
 // a command: whether or not a Dogwatch is serving from that store. Every
 // user who may read or write the file of the database may do so.
-package installation
+package stored
 
 import (
 	"context"
