@@ -33,7 +33,7 @@ func (a *App) reloadOptions() reload.Options {
 			default: // the one before restarts everything already
 			}
 		},
-		Record: func(ctx context.Context, e event.Event) {
+		Audit: func(ctx context.Context, e event.Event) {
 			if err := a.store.Commit(ctx, event.Change{Events: []event.Event{e}}); err != nil {
 				a.log.Error("record that the configuration was reloaded", "error", err)
 			}

@@ -44,8 +44,8 @@ type Options struct {
 	Applied func(context.Context, *config.Config, component.Changes)
 	// Restart has the whole program go on with a configuration. It must not block.
 	Restart func(*config.Config)
-	// Record stores what happened.
-	Record func(context.Context, event.Event)
+	// Audit stores who reloaded what.
+	Audit  func(context.Context, event.Event)
 	Redact func(string) string
 	Log    hclog.Logger
 	Now    func() time.Time
@@ -135,7 +135,7 @@ func (r *Reloader) Reload(ctx context.Context, by Actor) (Result, error) {
 	r.log.Info("the configuration is reloaded", "by", by.User, "differences", len(result.Differences), "added",
 		result.Added, "removed", result.Removed, "changed", result.Changed, "restart", result.Restart)
 	ctx = context.WithoutCancel(ctx) // what has begun is completed
-	r.opt.Record(ctx,
+	r.opt.Audit(ctx,
 		event.Event{At: r.opt.Now(), Type: event.SettingChanged, Subject: "configuration",
 			Payload: event.Payload{Setting: &event.Setting{
 				To: summary(result), User: by.User, Address: by.Address,

@@ -11,13 +11,17 @@ import (
 // typed as a name may be a password, and is not recorded.
 const unknownUser = "unknown user"
 
-// recordRequest appends to the log of events. What happened stands even if that fails.
-func (a *Auth) recordRequest(r *http.Request, t event.Type, subject string, login event.Login) {
+// The audit of sign-ins and tokens: who did what, from which address. It is in the log of events, of which an
+// administrator sees this part, and in the program's log.
+
+// auditRequest records what a client did. What happened stands even if that fails.
+func (a *Auth) auditRequest(r *http.Request, t event.Type, subject string, login event.Login) {
 	login.Address = a.Address(r)
-	a.recordEvent(r.Context(), t, subject, login)
+	a.audit(r.Context(), t, subject, login)
 }
 
-func (a *Auth) recordEvent(ctx context.Context, t event.Type, subject string, login event.Login) {
+// audit records what happened to a user, a session or a token, as auditRequest does.
+func (a *Auth) audit(ctx context.Context, t event.Type, subject string, login event.Login) {
 	a.logEvent(t, subject, login)
 	a.storeEvent(ctx, t, subject, login)
 }
@@ -45,10 +49,10 @@ func (a *Auth) storeEvent(ctx context.Context, t event.Type, subject string, log
 	}
 }
 
-// recordFailure records that a client was refused. It samples attempts of one
+// auditFailure records that a client was refused. It samples attempts of one
 // network that come too fast, and notes how many each record stands for. Throttled
 // attempts count too, as programs such as fail2ban ban addresses by the log.
-func (a *Auth) recordFailure(r *http.Request, method, subject string, why error) {
+func (a *Auth) auditFailure(r *http.Request, method, subject string, why error) {
 	skipped, sampled := a.failures.sample(a.rateKey(r), a.now())
 	if !sampled {
 		return

@@ -283,7 +283,7 @@ func (a *Auth) byCredentials(r *http.Request) (Identity, error) {
 		}
 		caller, fresh, err := a.byPassword(r, user, password)
 		if fresh && err == nil { // not each time: programs send the password with every request
-			a.recordRequest(r, event.LoginSucceeded, caller.User, event.Login{Method: caller.Method})
+			a.auditRequest(r, event.LoginSucceeded, caller.User, event.Login{Method: caller.Method})
 		}
 		return caller, err
 	case scheme != "":

@@ -102,12 +102,12 @@ func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (
 	}
 	attempt := allowance{{a.passwords.networks, a.rateKey(r)}}
 	if wait := attempt.take(a.now()); wait > 0 {
-		a.recordFailure(r, p.method.ID(), unknownUser, errThrottled)
+		a.auditFailure(r, p.method.ID(), unknownUser, errThrottled)
 		return "", &ThrottledError{Wait: wait}
 	}
 	if !a.spent.use(f, a.now()) {
 		err := fmt.Errorf("%w: this login was used before: begin again", ErrBadCredentials)
-		a.recordFailure(r, p.method.ID(), unknownUser, err)
+		a.auditFailure(r, p.method.ID(), unknownUser, err)
 		return "", err
 	}
 	user, err := p.login(r.Context(), f, r.URL.Query())
@@ -118,7 +118,7 @@ func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (
 		if !errors.Is(err, ErrProviderUnavailable) {
 			err = fmt.Errorf("%w: %w", ErrBadCredentials, err)
 		}
-		a.recordFailure(r, p.method.ID(), unknownUser, err)
+		a.auditFailure(r, p.method.ID(), unknownUser, err)
 		return "", err
 	}
 	if _, err := a.startSession(w, r, Identity{User: user, Method: p.method.ID(), Scope: Manage}, a.Keep(r)); err != nil {

@@ -156,7 +156,7 @@ func (a *Auth) byPassword(r *http.Request, user, password string) (caller Identi
 		if refused {
 			why = errThrottled
 		}
-		a.recordFailure(r, "basic", subject, why)
+		a.auditFailure(r, "basic", subject, why)
 	}
 	return Identity{}, fresh, err
 }

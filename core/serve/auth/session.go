@@ -155,7 +155,7 @@ func (a *Auth) startSession(w http.ResponseWriter, r *http.Request, caller Ident
 	if len(a.cookies(r, keepCookie)) > 0 {
 		a.setCookie(w, r, a.cookieName(r, keepCookie), "", -1)
 	}
-	a.recordRequest(r, event.LoginSucceeded, caller.User, event.Login{Method: caller.Method})
+	a.auditRequest(r, event.LoginSucceeded, caller.User, event.Login{Method: caller.Method})
 	caller.session = s.Hash
 	return caller, nil
 }
@@ -197,7 +197,7 @@ func (a *Auth) Logout(w http.ResponseWriter, r *http.Request) (elsewhere string,
 		return "", err
 	}
 	a.setCookie(w, r, cookie.Name, "", -1)
-	a.recordRequest(r, event.LoggedOut, s.User, event.Login{Method: s.Provider})
+	a.auditRequest(r, event.LoggedOut, s.User, event.Login{Method: s.Provider})
 	for name, p := range a.providers {
 		if s.Provider == "oidc."+name {
 			return p.logoutFrom(r.Context(), a.publicURL(r)), nil
@@ -281,7 +281,7 @@ func (a *Auth) endSession(ctx context.Context, actor Actor, s store.Session) err
 	if err := a.opt.Store.EndSession(ctx, s.Hash); err != nil {
 		return err
 	}
-	a.recordEvent(ctx, event.LoggedOut, s.User, event.Login{
+	a.audit(ctx, event.LoggedOut, s.User, event.Login{
 		Method: s.Provider, By: actor.User, Address: actor.ClientAddress(),
 	})
 	return nil

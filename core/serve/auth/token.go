@@ -91,7 +91,7 @@ func (a *Auth) CreateToken(
 	if err != nil {
 		return "", made, err
 	}
-	a.recordEvent(ctx, event.TokenCreated, actor.User, event.Login{
+	a.audit(ctx, event.TokenCreated, actor.User, event.Login{
 		Token: made.Name, Scope: made.Scope, Address: actor.ClientAddress(),
 	})
 	return secret, made, nil
@@ -107,7 +107,7 @@ func (a *Auth) RevokeToken(ctx context.Context, actor Actor, id int64) error {
 	if err != nil {
 		return err
 	}
-	a.recordEvent(ctx, event.TokenRevoked, actor.User, event.Login{
+	a.audit(ctx, event.TokenRevoked, actor.User, event.Login{
 		Token: gone.Name, Scope: gone.Scope, Address: actor.ClientAddress(),
 	})
 	return nil

@@ -43,16 +43,6 @@ func (s *Service) SetLogLevel(ctx context.Context, actor auth.Actor, name string
 	if to < from {
 		log()
 	}
-	s.recordSetting(ctx, "log.level", changed)
+	s.auditSetting(ctx, "log.level", changed)
 	return nil
-}
-
-// recordSetting appends to the log of events how a user changed a setting. What was changed stands even if that fails.
-func (s *Service) recordSetting(ctx context.Context, subject string, changed event.Setting) {
-	e := event.Event{
-		At: s.opt.Now(), Type: event.SettingChanged, Subject: subject, Payload: event.Payload{Setting: &changed},
-	}
-	if err := s.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}}); err != nil {
-		s.log.Error("record that a setting changed", "setting", subject, "error", err)
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -114,7 +113,7 @@ func (s *Service) TrustPlugin(ctx context.Context, actor auth.Actor, name, sha25
 	if err != nil {
 		return Plugin{}, err
 	}
-	s.recordPlugin(ctx, actor, "plugin "+name, "another file", "the file "+sha256)
+	s.auditPlugin(ctx, actor, "plugin "+name, "another file", "the file "+sha256)
 	return s.plugin(b.Status()), nil
 }
 
@@ -142,16 +141,8 @@ func (s *Service) GrantPlugin(
 	if !granted {
 		slices.Reverse(words)
 	}
-	s.recordPlugin(ctx, actor, "plugin "+name+": "+capability, words[0], words[1])
+	s.auditPlugin(ctx, actor, "plugin "+name+": "+capability, words[0], words[1])
 	return s.plugin(b.Status()), nil
-}
-
-// recordPlugin records what a user decided about a plugin.
-func (s *Service) recordPlugin(ctx context.Context, actor auth.Actor, subject, from, to string) {
-	changed := event.Setting{From: from, To: to, User: actor.User, Address: actor.ClientAddress()}
-	s.log.Info("a user decides about a plugin", "subject", subject, "from", from, "to", to, "user", changed.User,
-		"address", changed.Address)
-	s.recordSetting(ctx, subject, changed)
 }
 
 // Types returns the known types of a kind, sorted by name.
