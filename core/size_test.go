@@ -96,3 +96,28 @@ func columns(source string) []int {
 		}
 	}
 }
+
+// maxLines is how many lines of Go are written by hand at most, without tests, generated code and examples.
+const maxLines = 131_400
+
+// TestCodeHasNoMoreLines holds the weight of the program: what is added takes the place of something, or says what it
+// is worth.
+func TestCodeHasNoMoreLines(t *testing.T) {
+	n := 0
+	for _, file := range sources(t, ".go") {
+		source := readSource(t, file)
+		if !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(file, "examples/") &&
+			!strings.HasPrefix(source, "// Code generated") {
+			n += strings.Count(source, "\n")
+		}
+	}
+	switch {
+	case n > maxLines:
+		t.Errorf("%d lines are written by hand, more than %d: take away as many as are added (duplicated code, what "+
+			"nothing calls), or raise maxLines in core/size_test.go and say in the commit what the lines are worth",
+			n, maxLines)
+	case n <= maxLines-200:
+		t.Errorf("%d lines are written by hand, far fewer than %d: lower maxLines in core/size_test.go to %d, so that "+
+			"they stay away", n, maxLines, (n+99)/100*100)
+	}
+}
