@@ -38,7 +38,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
-	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -94,9 +93,9 @@ type App struct {
 	updater    *updater.Runner
 	links      *link.Links // nil when messages have none
 	scheduler  *schedule.Scheduler
-	webhooks   *webhook.Receiver // nil when none is configured
-	scans      *scan.Scans       // nil when there is no scanner
-	streams    *statestream.Hub  // from Run on
+	webhooks   webhooks
+	scans      *scan.Scans      // nil when there is no scanner
+	streams    *statestream.Hub // from Run on
 	reloader   *reload.Reloader
 	restarts   chan *config.Config
 	service    *service.Service
@@ -474,7 +473,7 @@ func (a *App) serviceOptions() service.Options {
 		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store,
 		Policies: policies{a.decisions, a.layers()},
 		Rules:    a.layers().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
-		Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
+		Webhooks: a.webhooks, Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
 			wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}

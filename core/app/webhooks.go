@@ -9,7 +9,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// makeWebhooks makes what receives deliveries; nothing when no webhook is configured.
+// webhooks receives deliveries, and checks what they concern.
+type webhooks interface {
+	service.Webhooks
+	Run(ctx context.Context) error
+}
+
+// makeWebhooks makes what receives deliveries.
 func (a *App) makeWebhooks() {
 	var hooks []webhook.Hook
 	for _, h := range a.opt.Config.Webhooks.Hooks() {
@@ -17,6 +23,7 @@ func (a *App) makeWebhooks() {
 		hooks = append(hooks, webhook.Hook{Name: h.Name, Secret: h.Secret, Host: h.Host, URLToken: h.URLToken})
 	}
 	if len(hooks) == 0 {
+		a.webhooks = webhook.None{}
 		return
 	}
 	a.webhooks = webhook.New(webhook.Options{
@@ -24,18 +31,10 @@ func (a *App) makeWebhooks() {
 	})
 }
 
-// receiver returns what receives deliveries; nil when no webhook is configured.
-func (a *App) receiver() service.Webhooks {
-	if a.webhooks == nil {
-		return nil
-	}
-	return a.webhooks
-}
-
 // receiveWebhooks checks what deliveries concern, until ctx ends.
 func (a *App) receiveWebhooks(ctx context.Context) error {
 	// Without its configured registry an image would be looked up elsewhere.
-	if a.webhooks == nil || a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
+	if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
 		return nil
 	}
 	return a.webhooks.Run(ctx)

@@ -32,6 +32,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -169,7 +170,7 @@ type Options struct {
 	Links Links
 	// Notes is nil where release notes are switched off.
 	Notes Notes
-	// Webhooks is nil where there are none.
+	// Webhooks is webhook.None where there are none, which is the default.
 	Webhooks Webhooks
 	// Scans is nil where there is no scanner.
 	Scans Scans
@@ -197,6 +198,9 @@ type Service struct {
 
 // New returns the application. It starts nothing.
 func New(opt Options) *Service {
+	if opt.Webhooks == nil {
+		opt.Webhooks = webhook.None{}
+	}
 	return &Service{opt: opt, log: opt.Log.Named("app"), started: opt.Now()}
 }
 
