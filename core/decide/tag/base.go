@@ -5,60 +5,6 @@ import (
 	"strings"
 )
 
-// base is the distribution that an image is built on, as its tag names it: alpine3.21,
-// debian-11, ubi8. Its numbers are part of the numbers of the suffix.
-type base struct {
-	text     string // as written; "" when there is none
-	from, to int    // its place among the numbers
-}
-
-// baseAt returns the base whose first number is at s[i], the nth number of the suffix s.
-// With bare, a number of two digits right after the version is one, too.
-func baseAt(s string, i, nth int, bare bool) base {
-	if bare && nth == 0 && i == 1 {
-		if run, end := digits(s, i); len(run) == 2 {
-			return base{text: s[i:end], from: 0, to: 1}
-		}
-	}
-	word := i
-	if word > 0 && (s[word-1] == '-' || s[word-1] == '_') {
-		word--
-	}
-	end := word
-	for word > 0 && isLetter(s[word-1]) {
-		word--
-	}
-	numbers := releaseNumbers(s[word:end])
-	run, last := digits(s, i)
-	if numbers == 0 || len(run) > len("2023") {
-		return base{}
-	}
-	b := base{from: nth, to: nth + 1}
-	if numbers > 1 && last+1 < len(s) && s[last] == '.' && isDigit(s[last+1]) {
-		_, last = digits(s, last+1)
-		b.to++
-	} else if end < i && (numbers > 1 || compareNumber(run, "7") < 0) {
-		return base{} // -alpine-1 and -debian-2 count builds; no distribution in use is that old
-	}
-	b.text = s[word:last]
-	return b
-}
-
-// releaseNumbers returns how many numbers name a release of the distribution that a word
-// stands for, 0 when it stands for none. Those of UBI and Debian have a second one that
-// counts updates of the same release.
-func releaseNumbers(word string) int {
-	switch strings.ToLower(word) {
-	case "alpine", "azl", "azurelinux", "busybox", "leap", "mariner", "opensuse", "photon", "ubuntu":
-		return 2
-	case "al", "alma", "almalinux", "amazonlinux", "amzn", "bci", "centos", "deb", "debian", "el", "fc", "fedora",
-		"freebsd",
-		"ol", "oraclelinux", "rhel", "rocky", "rockylinux", "sle", "sles", "stream", "ubi":
-		return 1
-	}
-	return 0
-}
-
 // lead returns the numbers before the base: the 1 of 7.9.0-1-ubi8.
 func (v *version) lead() []string { return v.numbers[:v.base.from] }
 
@@ -145,46 +91,9 @@ func neighbours(a, b string) bool {
 	return step == 1 || step == -1
 }
 
-// standing is how a tag stands to the current one. Of two tags the one that stands higher
-// is offered, whatever their versions.
-type standing int
-
-const (
-	behind  standing = iota // not newer
-	rebuilt                 // the same version, built later on another base
-	respun                  // the same version, built later on the base of the current tag
-	offBase                 // a newer version on another base
-	ahead                   // a newer version on the base of the current tag
-)
-
-// standing compares v with the running version.
-func (d *decision) standing(v *version) standing {
-	running := &d.running
-	core := compareCore(v, running)
-	switch sameBase := compareLists(v.release(), running.release()) == 0; {
-	case core > 0 && sameBase:
-		return ahead
-	case core > 0:
-		return offBase
-	case core < 0 || !sameFamily(v, running):
-		return behind
-	case sameBase && compareLists(v.numbers, running.numbers) > 0:
-		return respun
-	case !sameBase && compareLists(v.lead(), running.lead()) > 0:
-		return rebuilt
-	}
-	return behind
-}
-
-// nearer compares two releases of a base by how near they are to that of the current tag: the next
-// one before later ones, and these before earlier ones.
-func (d *decision) nearer(a, b *version) int {
-	current := d.running.release()
-	aboveA, aboveB := compareLists(a.release(), current), compareLists(b.release(), current)
-	switch c := compareLists(a.release(), b.release()); {
-	case aboveA >= 0 && aboveB >= 0:
-		return -c
-	default:
-		return c
-	}
+// keep copies what a baseDrop needs of a version.
+func (v *version) keep(from *version) {
+	v.main = append(v.main[:0], from.main...)
+	v.numbers = append(v.numbers[:0], from.numbers...)
+	v.base = from.base
 }

@@ -2,14 +2,14 @@ package tag
 
 import "time"
 
-// matchBudget bounds the time of one decision that has patterns, each of which may be slow
+// matchBudget bounds the time of one selection that has patterns, each of which may be slow
 // on every tag of a big repository. It is the time on the clock, so that it has to allow
 // for a machine that is busy with other things.
 const matchBudget = 5 * time.Second
 
-// spent returns an error when the decision has been cancelled, or has used up its budget
+// spent returns an error when the search has been cancelled, or has used up its budget
 // after n tags. It looks at the clock as often as the patterns may be slow.
-func (d *decision) spent(slowest *filter, n int) error {
+func (d *search) spent(slowest *filter, n int) error {
 	if n%64 == 0 {
 		if err := d.ctx.Err(); err != nil {
 			return err

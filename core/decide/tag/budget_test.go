@@ -42,19 +42,19 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 		"include": {Include: `^(?=1)`}, "exclude": {Exclude: `^(?=x)`, Include: `^(?:1.?.?.?){1,20}`},
 		"transform": {Transform: `^(1.*)$ => $1`, Exclude: `z`},
 	} {
-		d := decision{
+		d := search{
 			Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
 		}
-		err := d.run([]string{"1"}, nil)
+		err := d.judgeAll([]string{"1"}, nil)
 		var bad *RuleError
 		if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || bad.Rule != rule {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	d := decision{
+	d := search{
 		Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
 	}
-	if err := d.run([]string{"1"}, nil); err != nil {
+	if err := d.judgeAll([]string{"1"}, nil); err != nil {
 		t.Errorf("without patterns: %v", err)
 	}
 }
@@ -63,11 +63,11 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 func TestSlowLinearPatternEnds(t *testing.T) {
 	const budget = matchBudget / 10
 	start := time.Now()
-	d := decision{
+	d := search{
 		Selector: mustCompile(t, Rules{Include: `(?:` + strings.Repeat(`.?`, 90) + `){0,10}!`}), ctx: t.Context(),
 		candidate: new(version), deadline: start.Add(budget),
 	}
-	if err := d.run(slices.Repeat([]string{strings.Repeat("a", 127)}, 20_000), nil); !errors.Is(err, ErrTimeout) {
+	if err := d.judgeAll(slices.Repeat([]string{strings.Repeat("a", 127)}, 20_000), nil); !errors.Is(err, ErrTimeout) {
 		t.Error(err)
 	}
 	if took := time.Since(start); took > matchBudget {

@@ -12,7 +12,7 @@ const maxYearGap = 2
 // amongMonths reports whether the 10 of the current 23.10 is a month: because there was a tag
 // such as 22.04 before it, or because all versions of the repository are years and months, and
 // no more years are left out among them than between releases of one calendar.
-func (d *decision) amongMonths(tags []string) bool {
+func (d *search) amongMonths(tags []string) bool {
 	start, end, _ := span(d.current)
 	numbers := d.current[start:end]
 	years, all := []int{yearOf(numbers)}, true
@@ -42,3 +42,12 @@ func (d *decision) amongMonths(tags []string) bool {
 
 // yearOf returns the year of a month: the 23 of 23.10.
 func yearOf(month string) int { return int(month[0]-'0')*10 + int(month[1]-'0') }
+
+// entersCalendar reports whether v counts by the calendar and the current tag does not. Such
+// tags are mostly left over from another scheme.
+func (d *search) entersCalendar(v *version) bool {
+	if d.running.calendar() {
+		return false
+	}
+	return v.calendar() || (v.month == paddedMonth && !d.months)
+}

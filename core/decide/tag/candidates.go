@@ -13,22 +13,8 @@ const (
 	levels
 )
 
-// ranked is a newer tag among others.
-type ranked struct {
-	*version
-	tag    string
-	stands standing
-}
-
-// ranking has the best of the newer tags.
-type ranking struct {
-	best  [levels][]ranked // of each level, the best first
-	extra []ranked         // known ones for which there was no room
-	known []string
-}
-
 // level returns the level of v.
-func (d *decision) level(v *version) int {
+func (d *search) level(v *version) int {
 	switch {
 	case v.part(0) != d.running.part(0):
 		return majorLevel
@@ -40,7 +26,7 @@ func (d *decision) level(v *version) int {
 
 // rank puts the tag just judged in its place. Its version is kept, so that the
 // next tag is read into another one.
-func (d *decision) rank(tag string) {
+func (d *search) rank(tag string) {
 	r := ranked{version: d.candidate, tag: tag, stands: d.stands}
 	list := &d.newer.best[d.level(r.version)]
 	spare := (*version)(nil)
@@ -68,7 +54,7 @@ func (d *decision) rank(tag string) {
 }
 
 // compare orders ranked tags, the best first. No two are equal.
-func (d *decision) compare(a, b ranked) int {
+func (d *search) compare(a, b ranked) int {
 	switch {
 	case a.tag == b.tag:
 		return 0
@@ -83,7 +69,7 @@ func (r *ranking) isKnown(tag string) bool { return slices.Contains(r.known, tag
 // candidates returns the tags that may be offered, the best first, and how that stands
 // to the current tag. Where the current base has newer versions, those on other bases
 // are none. Of several tags of one version the best counts.
-func (d *decision) candidates() (list []ranked, best standing) {
+func (d *search) candidates() (list []ranked, best standing) {
 	all := slices.Concat(d.newer.best[majorLevel], d.newer.best[minorLevel], d.newer.best[patchLevel], d.newer.extra)
 	if len(all) == 0 {
 		return nil, behind
@@ -103,7 +89,7 @@ func (d *decision) candidates() (list []ranked, best standing) {
 }
 
 // stepped returns candidates with their steps from the current tag.
-func (d *decision) stepped(list []ranked) []Candidate {
+func (d *search) stepped(list []ranked) []Candidate {
 	diff := d.differ()
 	candidates := make([]Candidate, len(list))
 	for i, r := range list {
@@ -135,7 +121,7 @@ func (s Selection) Without(current string, dropped map[string]Dropped) Selection
 }
 
 // differ returns Diff from the current tag, for many tags.
-func (d *decision) differ() func(tag string) string {
+func (d *search) differ() func(tag string) string {
 	var from, to version
 	if !d.Selector.read(&from, d.Transform(d.current)) {
 		return func(string) string { return "unknown" }

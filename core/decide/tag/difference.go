@@ -2,13 +2,6 @@ package tag
 
 import "slices"
 
-// component is a run of numbers in a suffix that dots join: mostly the version of what else
-// is in the image, as the 3.4 of 16-3.4 and the 0.3.0 of 14-vectorchord0.3.0.
-type component struct {
-	start, end int // its place in the suffix
-	from, to   int // its place among the numbers
-}
-
 // join adds the last number to the component that ends before it, or begins another.
 // It stands at start in the suffix.
 func (v *version) join(start, end int) {

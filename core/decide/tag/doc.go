@@ -1,6 +1,6 @@
-// Package tag decides which tag of a repository a container should move to.
+// Package tag selects the tag of a repository that a container should move to.
 //
-// It is pure: text in, decision out. Compile turns the rules of a container into a
+// It is pure: text in, selection out. Compile turns the rules of a container into a
 // Selector, Select answers with the best tag, and Explain gives the same answer with
 // the reason for every tag. A Selector never changes and may be used concurrently.
 //

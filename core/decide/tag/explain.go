@@ -8,33 +8,6 @@ import (
 	"strings"
 )
 
-// Reason says what became of a tag. The values are stable.
-type Reason string
-
-// What can become of a tag. The first two are kept, all others are dropped.
-const (
-	ReasonNewest            Reason = "newest"              // the selected tag
-	ReasonNewer             Reason = "newer"               // allowed and newer, but not the newest
-	ReasonCurrent           Reason = "current"             // the current tag itself
-	ReasonArtifact          Reason = "artifact"            // no image: a signature, say, or a Helm chart
-	ReasonSHA               Reason = "sha"                 // begins with sha, and there is no include rule
-	ReasonInclude           Reason = "include"             // does not match the include rule
-	ReasonExclude           Reason = "exclude"             // matches the exclude rule
-	ReasonCurrentNotVersion Reason = "current-not-version" // nothing can be newer than the current tag
-	ReasonPrefix            Reason = "prefix"              // another text before the numbers
-	ReasonNotVersion        Reason = "not-version"         // the (transformed) tag is no version
-	ReasonCount             Reason = "count"               // more or fewer numbers
-	ReasonFamily            Reason = "family"              // another suffix
-	ReasonPrerelease        Reason = "prerelease"          // a prerelease, and the current tag is nearer to a release
-	ReasonDate              Reason = "date"                // a date for a version, or the other way round
-	// begins with a year or a long number, and the current tag does not
-	ReasonCalendar    Reason = "calendar"
-	ReasonBase        Reason = "base"        // newer, but on another base, and the current base has newer tags
-	ReasonNotNewer    Reason = "not-newer"   // older or equal
-	ReasonImplausible Reason = "implausible" // newer by its number, but built long before what runs
-	ReasonStep        Reason = "step"        // newer, but another version must not be left out
-)
-
 // Explanation is a Selection and how it came about.
 type Explanation struct {
 	Selection
@@ -53,11 +26,11 @@ type Verdict struct {
 // maxVerdicts bounds the kept and the dropped tags of an Explanation, each.
 const maxVerdicts = 1000
 
-// Explain makes the decision of Select and says why, tag by tag. Its errors are those of Select.
+// Explain selects as Select does and says why, tag by tag. Its errors are those of Select.
 func (s *Selector) Explain(ctx context.Context, current string, tags []string, known ...string) (Explanation, error) {
 	var e Explanation
 	var kept, dropped int
-	sel, err := s.decide(ctx, current, tags, known, func(d *decision, tag string, r Reason) {
+	sel, err := s.search(ctx, current, tags, known, func(d *search, tag string, r Reason) {
 		n := &dropped
 		if r == ReasonNewer || r == ReasonBase {
 			n = &kept
@@ -138,7 +111,7 @@ func (e *Explanation) crown(tag string) {
 }
 
 // detail says in a sentence why the tag just judged got its reason.
-func (d *decision) detail(r Reason) string {
+func (d *search) detail(r Reason) string {
 	switch r {
 	case ReasonNewer:
 		return detailNewer

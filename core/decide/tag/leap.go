@@ -14,7 +14,7 @@ const (
 
 // leaps returns the candidates whose number is out of all proportion. Only the first number
 // that differs from the current tag's counts.
-func (d *decision) leaps(list []ranked) (tags []string) {
+func (d *search) leaps(list []ranked) (tags []string) {
 	type step struct {
 		at     int // which number differs first; -1 when none does
 		number int64
@@ -48,7 +48,7 @@ func (d *decision) leaps(list []ranked) (tags []string) {
 
 // firstDifference returns the index of the first number that differs from the current tag's; -1
 // when none does.
-func (d *decision) firstDifference(v *version) int {
+func (d *search) firstDifference(v *version) int {
 	for i := range max(len(v.main), len(d.running.main)) {
 		if v.part(i) != d.running.part(i) {
 			return i

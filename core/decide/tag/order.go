@@ -4,7 +4,7 @@ import "bytes"
 
 // related reports whether v may follow the current tag: a version of its family, or one
 // without the revisions of the current tag (10.8.13-1), which not every version has.
-func (d *decision) related(v *version) bool {
+func (d *search) related(v *version) bool {
 	if d.how.bare {
 		return sameFamily(v, &d.running)
 	}
@@ -19,7 +19,7 @@ func (d *decision) related(v *version) bool {
 // better reports whether x is better than y. It is a total
 // order, so that the order of the tags does not matter: what stands higher, then the newer
 // version, then what is most like the current tag, then the shorter and the lower text.
-func (d *decision) better(x, y ranked) bool {
+func (d *search) better(x, y ranked) bool {
 	a, b := x.version, y.version
 	if x.stands != y.stands {
 		return x.stands > y.stands

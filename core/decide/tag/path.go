@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-// Path says which versions must not be left out on the way to a newer one.
-type Path struct {
-	// Line is how many numbers name a release line of which none may be left out; 0 if any may be.
-	Line int
-	// Stops are versions that must not be passed without a stay, in order: "16.3". On the way to one, and once the
-	// last is passed, others may be left out.
-	Stops []string
-	// Source says who says so, for explanations.
-	Source string
-}
-
 // Along returns a Selector that leaves out no version of a path.
 func (s *Selector) Along(p Path) *Selector {
 	along := *s
@@ -23,56 +12,15 @@ func (s *Selector) Along(p Path) *Selector {
 	return &along
 }
 
-// limits are how far a decision may go.
-type limits struct {
-	// isSeeking is true while the next release line is looked for.
-	isSeeking bool
-	// next is the nearest release line above the current one, on its base and on another.
-	next, elsewhere []string
-	// line and stop are the numbers that no candidate may exceed; nil for none.
-	line, stop []string
-
-	beyond version // the newest tag that is left out
-	tag    string
-	count  int
-}
-
-// limit finds out how far a path lets a decision go.
-func (d *decision) limit(tags []string) error {
-	if d.path == nil || !d.isVersion {
-		return nil
-	}
-	for _, stop := range d.path.Stops {
-		numbers := numbersOf(stop)
-		if d.running.compareTo(numbers) < 0 {
-			d.far.stop = numbers
-			break
-		}
-	}
-	if d.path.Line == 0 {
-		return nil
-	}
-	d.far.isSeeking = true
-	if err := d.run(tags, nil); err != nil {
-		return err
-	}
-	d.forget()
-	d.far.isSeeking = false
-	if d.far.line = d.far.next; d.far.line == nil {
-		d.far.line = d.far.elsewhere
-	}
-	return nil
-}
-
 // forget drops what a run has found.
-func (d *decision) forget() {
+func (d *search) forget() {
 	d.kept, d.offBase, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0, 0
 	d.newer, d.drop = ranking{known: d.newer.known}, baseDrop{}
 	d.far.tag, d.far.count = "", 0
 }
 
 // admits reports whether a newer version is within the limits. One that is not is remembered if it is the newest.
-func (d *decision) admits(v *version) bool {
+func (d *search) admits(v *version) bool {
 	if d.far.isSeeking {
 		d.seek(v)
 	}
@@ -80,7 +28,7 @@ func (d *decision) admits(v *version) bool {
 }
 
 // seek remembers the nearest release line.
-func (d *decision) seek(v *version) {
+func (d *search) seek(v *version) {
 	nearest := &d.far.next
 	if d.stands == offBase || d.stands == rebuilt {
 		nearest = &d.far.elsewhere
@@ -95,7 +43,7 @@ func (d *decision) seek(v *version) {
 }
 
 // limitOf returns the limit that a version exceeds; nil for none.
-func (d *decision) limitOf(v *version) []string {
+func (d *search) limitOf(v *version) []string {
 	for _, limit := range [][]string{d.far.stop, d.far.line} {
 		if limit != nil && v.compareTo(limit) > 0 {
 			return limit
@@ -105,7 +53,7 @@ func (d *decision) limitOf(v *version) []string {
 }
 
 // leaveOut counts a tag beyond the limits.
-func (d *decision) leaveOut(tag string, v *version) {
+func (d *search) leaveOut(tag string, v *version) {
 	if d.far.count++; d.far.count == 1 || compareMain(v, &d.far.beyond) > 0 {
 		d.far.beyond.keep(v)
 		d.far.tag = strings.Clone(tag)
@@ -113,7 +61,7 @@ func (d *decision) leaveOut(tag string, v *version) {
 }
 
 // comesFirst says what a tag that is left out has to wait for.
-func (d *decision) comesFirst(v *version) string {
+func (d *search) comesFirst(v *version) string {
 	limit := d.limitOf(v)
 	if limit == nil {
 		return ""

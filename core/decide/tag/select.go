@@ -1,126 +1,148 @@
 package tag
 
-import "context"
-
-// Rules is what a container's policy asks of tag selection. Empty strings mean no rule.
-type Rules struct {
-	Include    string // JavaScript regular expression: only matching tags are candidates
-	Exclude    string // JavaScript regular expression: matching tags are no candidates
-	Transform  string // "regex => replacement with $1": how tags are read as versions
-	Prerelease bool   // offer prereleases to a container that runs a release, too
-}
-
-// Selector applies compiled Rules. It is immutable and safe for concurrent use.
-type Selector struct {
-	include, exclude *filter
-	transform        *transform
-	prerelease       bool
-	path             *Path
-	warnings         []string // about the rules themselves
-}
-
-// Selection is the answer of Select.
-type Selection struct {
-	Tag   string // the best tag, or the current one when none is newer
-	Newer bool   // whether Tag is newer than the current tag
-	Kept  int    // how many tags are newer and allowed
-	// the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
-	LeftBase string
-	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
-
-	// Beyond is the newest tag that is left out since others come first, LeftOut how many are, and First which
-	// comes first, and who says so. See Path.
-	Beyond  string
-	LeftOut int
-	First   string
-
-	// Candidates are the newer tags that may be offered, the best first, which is Tag. There
-	// are at most MaxCandidates of each level, and known ones.
-	Candidates []Candidate
-	// Leaps are those whose number is out of all proportion to the others.
-	Leaps []string
-}
-
-// Candidate is a tag that may be offered.
-type Candidate struct {
-	Tag  string
-	Diff string // the step from the current tag; see Selector.Diff
-}
-
-// Compile prepares rules. The error is a *RuleError. Rules that compile and yet can
-// have no effect become warnings of each Selection.
-func Compile(r Rules) (*Selector, error) {
-	s := &Selector{prerelease: r.Prerelease}
-	var err error
-	if s.include, err = compileFilter("include", r.Include); err != nil {
-		return nil, err
-	}
-	if s.exclude, err = compileFilter("exclude", r.Exclude); err != nil {
-		return nil, err
-	}
-	t, warning, err := compileTransform(r.Transform)
-	if err != nil {
-		return nil, err
-	}
-	s.transform = t
-	for _, w := range []string{s.include.hint(), s.exclude.hint(), warning} {
-		if w != "" {
-			s.warnings = append(s.warnings, w)
-		}
-	}
-	return s, nil
-}
-
-// Transform returns the text that decides what version a tag is: the tag itself when
-// there is no transform, it does not match, or it takes too long.
-func (s *Selector) Transform(tag string) string {
-	text, _, err := s.transform.apply(tag)
-	if err != nil {
-		return tag
-	}
-	return text
-}
-
-// IsVersion reports whether the transformed tag is a version. Only then can Select find
-// a newer tag.
-func (s *Selector) IsVersion(tag string) bool {
-	var v version
-	return s.read(&v, s.Transform(tag))
-}
-
-// Diff classifies the step between two tags: "major", "minor", "patch", "prerelease",
-// or "unknown" when one is no version or the versions are equal. A fourth number that
-// differs is a "patch", and a suffix number (-ls45) is a "prerelease", as WUD says. Where
-// the suffix has versions of what else is in the image (16-3.4, 14-vectorchord0.3.0), the
-// largest step counts.
-func (s *Selector) Diff(current, candidate string) string {
-	var a, b version
-	if !s.read(&a, s.Transform(current)) || !s.read(&b, s.Transform(candidate)) {
-		return "unknown"
-	}
-	return difference(&a, &b)
-}
-
-// Parts returns the numbers of a tag in decimal, for link templates, and the first
-// identifier of its prerelease. All are empty when the tag is no version.
-func (s *Selector) Parts(tag string) (major, minor, patch, prerelease string) {
-	var v version
-	if !s.read(&v, s.Transform(tag)) {
-		return "", "", "", ""
-	}
-	return decimal(v.part(0)), decimal(v.part(1)), decimal(v.part(2)), v.prerelease()
-}
+import (
+	"context"
+	"fmt"
+	"time"
+)
 
 // Select returns the best of the tags for a container that runs current, whatever their
 // order. It never returns a tag that is not strictly newer. The error is that of ctx, or a
 // *RuleError wrapping ErrTimeout; the rules then cannot be applied to this repository.
 // Tags that are known stay candidates while they are newer, however many are better.
 func (s *Selector) Select(ctx context.Context, current string, tags []string, known ...string) (Selection, error) {
-	return s.decide(ctx, current, tags, known, nil)
+	return s.search(ctx, current, tags, known, nil)
 }
 
-// read reads a transformed text. Without an include pattern, the numbers of runtimes
-// and hosts belong to the family.
-func (s *Selector) read(v *version, text string) bool {
-	return v.read(text, reading{pin: s.include == nil, bases: true})
+// search is what is behind Select and Explain. It calls note, if any, with
+// each tag and what became of it.
+func (s *Selector) search(
+	ctx context.Context, current string, tags, known []string, note func(*search, string, Reason),
+) (Selection, error) {
+	d := search{
+		Selector: s, ctx: ctx, current: current, candidate: new(version), raw: layoutOf(current),
+		newer: ranking{known: known},
+	}
+	d.deadline = time.Now().Add(matchBudget)
+	text, matched, err := s.transform.apply(current)
+	if err != nil {
+		return Selection{Tag: current}, err
+	}
+	if err := d.prepare(text, tags); err != nil {
+		return Selection{Tag: current}, err
+	}
+	if err := d.followPath(tags); err != nil {
+		return Selection{Tag: current}, err
+	}
+	if err := d.judgeAll(tags, note); err != nil {
+		return Selection{Tag: current}, err
+	}
+	sel, err := d.selection()
+	if err != nil {
+		return Selection{Tag: current}, err
+	}
+	sel.Warnings = d.warn(matched)
+	sel.Beyond, sel.LeftOut, sel.First = d.far.tag, d.far.count, d.comesFirst(&d.far.beyond)
+	return sel, nil
+}
+
+// prepare reads the current tag and decides how all others are read. Who excludes the
+// current tag by a rule wants to leave its base, and perhaps its family.
+func (d *search) prepare(text string, tags []string) error {
+	d.how = reading{pin: d.include == nil}
+	if d.isVersion = d.read(&d.running, text); !d.isVersion {
+		return nil
+	}
+	d.months = d.running.month == paddedMonth || (d.running.month == likeMonth && d.amongMonths(tags))
+	if excluded, err := d.exclude.match(d.current); excluded || err != nil {
+		return err
+	}
+	if d.include != nil {
+		if admitted, err := d.include.match(d.current); err != nil {
+			return err
+		} else if !admitted {
+			return d.lookElsewhere(tags)
+		}
+	}
+	d.how.bases = true
+	d.how.bare = d.transform == nil && bareBase(d.current, &d.running, tags)
+	d.read(&d.running, text)
+	return nil
+}
+
+// lookElsewhere sets d.elsewhere when the include pattern, which does not admit the current
+// tag, admits no other tag of its family either: then the owner wants to leave the family.
+func (d *search) lookElsewhere(tags []string) error {
+	if err := d.judgeAll(tags, nil); err != nil {
+		return err
+	}
+	d.elsewhere = d.relatives == 0 && d.filtered > 0
+	d.forget()
+	return nil
+}
+
+// selection returns the outcome of a run.
+func (d *search) selection() (Selection, error) {
+	if candidates, stands := d.candidates(); len(candidates) > 0 {
+		sel := Selection{
+			Tag: candidates[0].tag, Newer: true, Kept: d.kept,
+			Candidates: d.stepped(candidates), Leaps: d.leaps(candidates),
+		}
+		if stands == offBase || stands == rebuilt {
+			sel.Kept, sel.LeftBase = d.kept+d.offBase, d.running.base.text
+		}
+		return sel, nil
+	}
+	next, err := d.afterDrop()
+	if err != nil || next == "" {
+		return Selection{Tag: d.current}, err
+	}
+	only := []Candidate{{Tag: next, Diff: d.Diff(d.current, next)}}
+	return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text, Candidates: only}, nil
+}
+
+// warn returns what the owner of the container should know.
+func (d *search) warn(transformed bool) []string {
+	warnings := append([]string(nil), d.warnings...)
+	add := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if !transformed {
+		add("the tag transform does not match the current tag %q, which is read as it is", d.current)
+	}
+	switch {
+	case !d.isVersion:
+	case d.filtered == 0:
+		add("no tag is left after the include and exclude rules")
+	case d.prefixed == 0:
+		add("no tag begins with %q as the current tag does: set an include pattern", d.raw.prefix)
+	case d.elsewhere:
+		add("the include pattern admits neither the current tag %q nor others like it: tags of other families are offered", d.current)
+	}
+	return warnings
+}
+
+// followPath finds out how far a path lets a search go.
+func (d *search) followPath(tags []string) error {
+	if d.path == nil || !d.isVersion {
+		return nil
+	}
+	for _, stop := range d.path.Stops {
+		numbers := numbersOf(stop)
+		if d.running.compareTo(numbers) < 0 {
+			d.far.stop = numbers
+			break
+		}
+	}
+	if d.path.Line == 0 {
+		return nil
+	}
+	d.far.isSeeking = true
+	if err := d.judgeAll(tags, nil); err != nil {
+		return err
+	}
+	d.forget()
+	d.far.isSeeking = false
+	if d.far.line = d.far.next; d.far.line == nil {
+		d.far.line = d.far.elsewhere
+	}
+	return nil
 }

@@ -138,19 +138,6 @@ func (v *version) readCount(s string, i int) int {
 	return end
 }
 
-// lineEnd returns the end of the number that follows the n letters of a line, directly
-// or after a hyphen; n if there is none.
-func lineEnd(s string, n int) int {
-	i := n
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i >= len(s) || !isDigit(s[i]) {
-		return n
-	}
-	return spanEnd(s, i)
-}
-
 // nameBefore returns the length of a word with a glued number at the beginning of s when
 // the version follows, as in pg14-v0.2.0, alpine3.19-1.2.3 and windows1809-amd64-2.19.4;
 // else 0, because php8.2-fpm is version 8.2.
@@ -180,41 +167,60 @@ func nameBefore(s string) int {
 	return 0
 }
 
-// hexDigits returns how many hexadecimal digits s begins with.
-func hexDigits(s string) int {
-	for i := range len(s) {
-		if !isHex(s[i]) {
-			return i
-		}
+// read replaces v by the version in s and reports whether there is one.
+func (v *version) read(s string, how reading) bool {
+	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
+		v.components[:0]
+	v.date, v.stage, v.base = 0, stable, base{}
+	s = strings.TrimSpace(s)
+	start, end, hash := span(s)
+	v.prefix, v.rest = s[:start], s[end:]
+	if start == end || hash || len(s) > maxText {
+		return false
 	}
-	return len(s)
+	first, _ := digits(s, start)
+	v.date = dateDigits(first)
+	for i := start; i < end; i++ { // the separator is one byte
+		var number string
+		number, i = digits(s, i)
+		number = strings.TrimLeft(number, "0")
+		if compareNumber(number, maxNumber) > 0 {
+			return false
+		}
+		v.main = append(v.main, number)
+	}
+	if strings.IndexByte(s[start:end], '-') > 0 {
+		v.date = dashedDate
+	}
+	v.month = monthOf(s[start:end])
+	if len(v.main) == 1 && len(first) > 1 && first[0] == '0' {
+		return false
+	}
+	if namesNoVersion(v.prefix, len(v.main)) {
+		return false
+	}
+	v.readPrefix()
+	v.readSuffix(how)
+	return true
 }
 
-// wordStart reports whether a word of letters and digits may begin at i.
-func wordStart(s string, i int) bool { return i == 0 || !isAlnum(s[i-1]) }
-
-// word returns the letters and digits that s begins with.
-func word(s string) string {
-	for i := range len(s) {
-		if !isAlnum(s[i]) {
-			return s[:i]
+// span finds the numbers of s: s[start:end], equal if there are none. When the first
+// word with a digit is a commit hash, span returns that word and hash is true.
+func span(s string) (start, end int, hash bool) {
+	for i := 0; i < len(s); {
+		if wordStart(s, i) {
+			if n := max(fixedName(s[i:]), nameBefore(s[i:])); n > 0 {
+				i += n
+				continue
+			}
+			if n := hashAt(s, i); n > 0 {
+				return i, i + n, true
+			}
 		}
-	}
-	return s
-}
-
-// letters returns the letters that s begins with.
-func letters(s string) string {
-	for i := range len(s) {
-		if !isLetter(s[i]) {
-			return s[:i]
+		if isDigit(s[i]) {
+			return i, spanEnd(s, i), false
 		}
+		i++
 	}
-	return s
+	return 0, 0, false
 }
-
-func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
-func isHex(c byte) bool       { return isDigit(c) || (c >= 'a' && c <= 'f') }
-func isLetter(c byte) bool    { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func isAlnum(c byte) bool     { return isDigit(c) || isLetter(c) }
-func isSeparator(c byte) bool { return c == '-' || c == '.' || c == '_' || c == '+' }

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-const (
-	maxText   = 256                // longer texts are not versions, as in node-semver
-	maxNumber = "9007199254740991" // 2^53-1: the largest that JavaScript clients can count
-)
-
 // version is a text read as a version. Its strings are pieces of the text, numbers are
 // decimal without leading zeros ("" is zero), and its slices are reused by the next
 // read, so that reading many tags allocates nothing.
@@ -35,164 +30,9 @@ type reading struct {
 	bare  bool // and so does a bare number after the version: the 18 of 3.1.14-18
 }
 
-// dashedDate is the date kind of 2024-01-15.
-const dashedDate = 1
-
-// read replaces v by the version in s and reports whether there is one.
-func (v *version) read(s string, how reading) bool {
-	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
-		v.components[:0]
-	v.date, v.stage, v.base = 0, stable, base{}
-	s = strings.TrimSpace(s)
-	start, end, hash := span(s)
-	v.prefix, v.rest = s[:start], s[end:]
-	if start == end || hash || len(s) > maxText {
-		return false
-	}
-	first, _ := digits(s, start)
-	v.date = dateDigits(first)
-	for i := start; i < end; i++ { // the separator is one byte
-		var number string
-		number, i = digits(s, i)
-		number = strings.TrimLeft(number, "0")
-		if compareNumber(number, maxNumber) > 0 {
-			return false
-		}
-		v.main = append(v.main, number)
-	}
-	if strings.IndexByte(s[start:end], '-') > 0 {
-		v.date = dashedDate
-	}
-	v.month = monthOf(s[start:end])
-	if len(v.main) == 1 && len(first) > 1 && first[0] == '0' {
-		return false
-	}
-	if namesNoVersion(v.prefix, len(v.main)) {
-		return false
-	}
-	v.readPrefix()
-	v.readSuffix(how)
-	return true
-}
-
-// span finds the numbers of s: s[start:end], equal if there are none. When the first
-// word with a digit is a commit hash, span returns that word and hash is true.
-func span(s string) (start, end int, hash bool) {
-	for i := 0; i < len(s); {
-		if wordStart(s, i) {
-			if n := max(fixedName(s[i:]), nameBefore(s[i:])); n > 0 {
-				i += n
-				continue
-			}
-			if n := hashAt(s, i); n > 0 {
-				return i, i + n, true
-			}
-		}
-		if isDigit(s[i]) {
-			return i, spanEnd(s, i), false
-		}
-		i++
-	}
-	return 0, 0, false
-}
-
-// spanEnd returns the end of the numbers that begin at i.
-func spanEnd(s string, i int) int {
-	_, end := digits(s, i)
-	if isDashedDate(s[i:]) {
-		end = i + len("2024-01-15")
-	}
-	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
-		_, end = digits(s, end+1)
-	}
-	return end
-}
-
-// digits returns the run of digits at i and its end.
-func digits(s string, i int) (run string, end int) {
-	for end = i; end < len(s) && isDigit(s[end]); end++ {
-	}
-	return s[i:end], end
-}
-
 // calendar reports whether v begins with a year, or with a number that is too long for
 // anything but a date or a commit hash that happens to have no letters.
 func (v *version) calendar() bool { return isYear(v.main[0]) || len(v.main[0]) >= 6 }
-
-// month says whether numbers begin with a year of two digits and a month.
-type month int
-
-const (
-	noMonth     month = iota
-	likeMonth         // 23.10: perhaps, since plain versions look like it, too
-	paddedMonth       // 22.04, 20.04.1: only months have a leading zero
-)
-
-func monthOf(numbers string) month {
-	const n = len("22.04")
-	switch {
-	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") ||
-		(len(numbers) > n && numbers[n] != '.'):
-		return noMonth
-	case between(numbers[3:n], "01", "09"):
-		return paddedMonth
-	case between(numbers[3:n], "10", "12"):
-		return likeMonth
-	}
-	return noMonth
-}
-
-// isRespin reports whether numbers are a date and the count of what was built again from
-// it: 20240114.1, 2024-01-14.1.
-func isRespin(numbers string) bool {
-	dot := strings.IndexByte(numbers, '.')
-	if dot < 0 || len(numbers)-dot > len(".999") || strings.IndexByte(numbers[dot+1:], '.') >= 0 {
-		return false
-	}
-	return isDashedDate(numbers[:dot]) || dateDigits(numbers[:dot]) > 0
-}
-
-// dateDigits returns the length of a number that begins with a date: 8 for 20240115,
-// 10, 12 or 14 with hours, minutes and seconds; else 0.
-func dateDigits(number string) int {
-	switch n := len(number); n {
-	case 8, 10, 12, 14:
-		if isDate(number) {
-			return n
-		}
-	}
-	return 0
-}
-
-func isDate(s string) bool {
-	return len(s) >= 8 && isYear(s[:4]) && between(s[4:6], "01", "12") && between(s[6:8], "01", "31")
-}
-
-func isDashedDate(s string) bool {
-	const n = len("2024-01-15")
-	return len(s) >= n && isYear(s[:4]) && s[4] == '-' && between(s[5:7], "01", "12") &&
-		s[7] == '-' && between(s[8:n], "01", "31") && (len(s) == n || !isDigit(s[n]))
-}
-
-func isYear(s string) bool { return len(s) == 4 && between(s, "1900", "2199") }
-
-// between reports whether s is a number from low to high, all of the same length.
-func between(s, low, high string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s >= low && s <= high
-}
-
-// compareNumber compares two decimal numbers without leading zeros.
-func compareNumber(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
-}
 
 // compareMain compares the numbers, a missing one being zero.
 func compareMain(a, b *version) int {
@@ -270,10 +110,9 @@ func (v *version) prerelease() string {
 	return id
 }
 
-// decimal writes a number of a version.
-func decimal(number string) string {
-	if number == "" {
-		return "0"
-	}
-	return number
+// component is a run of numbers in a suffix that dots join: mostly the version of what else
+// is in the image, as the 3.4 of 16-3.4 and the 0.3.0 of 14-vectorchord0.3.0.
+type component struct {
+	start, end int // its place in the suffix
+	from, to   int // its place among the numbers
 }

@@ -1,0 +1,169 @@
+package tag
+
+import "strings"
+
+// spanEnd returns the end of the numbers that begin at i.
+func spanEnd(s string, i int) int {
+	_, end := digits(s, i)
+	if isDashedDate(s[i:]) {
+		end = i + len("2024-01-15")
+	}
+	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
+		_, end = digits(s, end+1)
+	}
+	return end
+}
+
+// digits returns the run of digits at i and its end.
+func digits(s string, i int) (run string, end int) {
+	for end = i; end < len(s) && isDigit(s[end]); end++ {
+	}
+	return s[i:end], end
+}
+
+// month says whether numbers begin with a year of two digits and a month.
+type month int
+
+const (
+	noMonth     month = iota
+	likeMonth         // 23.10: perhaps, since plain versions look like it, too
+	paddedMonth       // 22.04, 20.04.1: only months have a leading zero
+)
+
+func monthOf(numbers string) month {
+	const n = len("22.04")
+	switch {
+	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") ||
+		(len(numbers) > n && numbers[n] != '.'):
+		return noMonth
+	case between(numbers[3:n], "01", "09"):
+		return paddedMonth
+	case between(numbers[3:n], "10", "12"):
+		return likeMonth
+	}
+	return noMonth
+}
+
+// isRespin reports whether numbers are a date and the count of what was built again from
+// it: 20240114.1, 2024-01-14.1.
+func isRespin(numbers string) bool {
+	dot := strings.IndexByte(numbers, '.')
+	if dot < 0 || len(numbers)-dot > len(".999") || strings.IndexByte(numbers[dot+1:], '.') >= 0 {
+		return false
+	}
+	return isDashedDate(numbers[:dot]) || dateDigits(numbers[:dot]) > 0
+}
+
+// dateDigits returns the length of a number that begins with a date: 8 for 20240115,
+// 10, 12 or 14 with hours, minutes and seconds; else 0.
+func dateDigits(number string) int {
+	switch n := len(number); n {
+	case 8, 10, 12, 14:
+		if isDate(number) {
+			return n
+		}
+	}
+	return 0
+}
+
+func isDate(s string) bool {
+	return len(s) >= 8 && isYear(s[:4]) && between(s[4:6], "01", "12") && between(s[6:8], "01", "31")
+}
+
+func isDashedDate(s string) bool {
+	const n = len("2024-01-15")
+	return len(s) >= n && isYear(s[:4]) && s[4] == '-' && between(s[5:7], "01", "12") &&
+		s[7] == '-' && between(s[8:n], "01", "31") && (len(s) == n || !isDigit(s[n]))
+}
+
+func isYear(s string) bool { return len(s) == 4 && between(s, "1900", "2199") }
+
+// between reports whether s is a number from low to high, all of the same length.
+func between(s, low, high string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s >= low && s <= high
+}
+
+// compareNumber compares two decimal numbers without leading zeros.
+func compareNumber(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// decimal writes a number of a version.
+func decimal(number string) string {
+	if number == "" {
+		return "0"
+	}
+	return number
+}
+
+// dashedDate is the date kind of 2024-01-15.
+const dashedDate = 1
+
+// hexDigits returns how many hexadecimal digits s begins with.
+func hexDigits(s string) int {
+	for i := range len(s) {
+		if !isHex(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// wordStart reports whether a word of letters and digits may begin at i.
+func wordStart(s string, i int) bool { return i == 0 || !isAlnum(s[i-1]) }
+
+// word returns the letters and digits that s begins with.
+func word(s string) string {
+	for i := range len(s) {
+		if !isAlnum(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// letters returns the letters that s begins with.
+func letters(s string) string {
+	for i := range len(s) {
+		if !isLetter(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || (c >= 'a' && c <= 'f') }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isAlnum(c byte) bool { return isDigit(c) || isLetter(c) }
+
+func isSeparator(c byte) bool { return c == '-' || c == '.' || c == '_' || c == '+' }
+
+// lineEnd returns the end of the number that follows the n letters of a line, directly
+// or after a hyphen; n if there is none.
+func lineEnd(s string, n int) int {
+	i := n
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	if i >= len(s) || !isDigit(s[i]) {
+		return n
+	}
+	return spanEnd(s, i)
+}
+
+const (
+	maxText   = 256                // longer texts are not versions, as in node-semver
+	maxNumber = "9007199254740991" // 2^53-1: the largest that JavaScript clients can count
+)
