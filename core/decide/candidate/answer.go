@@ -72,7 +72,7 @@ type Pin struct {
 func (p Pin) apply(c policy.Candidate) policy.Candidate {
 	c.Pinned = p.Digest
 	if !p.Since.IsZero() {
-		c.FirstSeen, c.Appeared, c.Moved = p.Since, true, p.Moved
+		c.FirstSeen, c.Observed, c.Moved = p.Since, true, p.Moved
 	}
 	return c
 }

@@ -33,12 +33,13 @@ type Search struct {
 // a new digest behind the running tag last. What was known before keeps the dates it has.
 func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now time.Time) policy.Found {
 	minAge, now := s.MinAge, sdk.TimeOf(now).Time
-	found := policy.Found{Tag: img.Tag.Value, Basis: searchID(img, s.TagLabels)}
+	found := policy.Found{Tag: img.Tag.Value, SearchID: searchID(img, s.TagLabels)}
 	if minAge > 0 {
 		found.AgesSince = cmp.Or(before.AgesSince, now)
 	}
 	// An image that has the very labels of the operator, as of an update, looks for nothing else.
-	appeared := before.Basis == found.Basis || before.Basis == searchID(img, slices.Concat(s.TagLabels, s.ImageTagLabels))
+	observed := before.SearchID == found.SearchID ||
+		before.SearchID == searchID(img, slices.Concat(s.TagLabels, s.ImageTagLabels))
 	known := map[string]policy.Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {
@@ -46,19 +47,19 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 		}
 	}
 	var levels [3][]policy.Candidate
-	for _, of := range r.Selection.Candidates {
-		c := policy.Candidate{Tag: of.Tag, Kind: sdk.KindTag, Diff: of.Diff, FirstSeen: now, Appeared: appeared}
-		if k, is := known[c.Tag]; is {
-			c.FirstSeen, c.Created, c.Appeared = k.FirstSeen, k.Created, k.Appeared
+	for _, newer := range r.Selection.Candidates {
+		c := policy.Candidate{Tag: newer.Tag, Kind: sdk.KindTag, Diff: newer.Diff, FirstSeen: now, Observed: observed}
+		if k, isKnown := known[c.Tag]; isKnown {
+			c.FirstSeen, c.Created, c.Observed = k.FirstSeen, k.Created, k.Observed
 			c.Pinned, c.Moved = k.Pinned, k.Moved
 			if before.Tag == img.Tag.Value {
 				c.OfferedAt = k.OfferedAt
 			}
 		}
-		if made := r.Created[c.Tag]; !made.IsZero() {
-			c.Created = made.Time
+		if created := r.Created[c.Tag]; !created.IsZero() {
+			c.Created = created.Time
 		}
-		if p, is := r.Pins[c.Tag]; is {
+		if p, isPinned := r.Pins[c.Tag]; isPinned {
 			c = p.apply(c)
 		}
 		levels[Level(c.Diff)] = append(levels[Level(c.Diff)], c)
@@ -80,7 +81,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 		found.From = cmp.Or(img.Digest.Repo, img.ID)
 		c, earlier := rebuild(img, found.From, d, before, now)
 		if c.FirstSeen.Equal(now) {
-			c.Appeared = appeared
+			c.Observed = observed
 		}
 		found.Candidates = append(found.Candidates, c)
 		if minAge > 0 {
@@ -127,7 +128,7 @@ func rebuild(
 	}
 	if i := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return k.Digest == c.Digest }); i >= 0 {
 		k := earlier[i]
-		c.FirstSeen, c.Appeared, c.OfferedAt = k.FirstSeen, k.Appeared, k.OfferedAt
+		c.FirstSeen, c.Observed, c.OfferedAt = k.FirstSeen, k.Observed, k.OfferedAt
 		c.Created = cmp.Or(k.Created, c.Created)
 		earlier = earlier[i+1:]
 	}

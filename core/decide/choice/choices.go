@@ -114,15 +114,15 @@ func (c *Choices) choose(
 	ctx context.Context, with *Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
 ) error {
 	now := c.opt.Now()
-	whole := key == (update.Key{})
+	ofAll := key == (update.Key{})
 	switch {
 	case kind != policy.Skip && kind != policy.Snooze && kind != policy.Approved:
 		return sdk.Invalid("action", "want skip, snooze or approve, got %.20q", kind)
-	case !whole && key.Subject != subject:
+	case !ofAll && key.Subject != subject:
 		return sdk.Invalid("version", "the update is of %s, not of %s", key.Subject, subject)
-	case whole && kind != policy.Snooze:
+	case ofAll && kind != policy.Snooze:
 		return sdk.Invalid("version", "say which version: only a snooze can be of all")
-	case whole && until.IsZero():
+	case ofAll && until.IsZero():
 		return sdk.Invalid("until", "say until when; without a date, a snooze is of one version")
 	case !until.IsZero() && kind != policy.Snooze:
 		return sdk.Invalid("until", "only a snooze has an end")

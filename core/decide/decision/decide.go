@@ -147,13 +147,16 @@ func newLevels(before, after *sdk.Container) []string {
 	if before.Result != nil && before.Result.Levels != nil {
 		was = *before.Result.Levels
 	}
-	is := after.Result.Levels
+	newest := after.Result.Levels
 	var steps []string
 	for _, l := range []struct {
-		step    string
-		was, is *sdk.Release
-	}{{sdk.DiffMajor, was.Major, is.Major}, {sdk.DiffMinor, was.Minor, is.Minor}, {sdk.DiffPatch, was.Patch, is.Patch}} {
-		if l.is != nil && (l.was == nil || l.was.Tag != l.is.Tag) {
+		step        string
+		was, newest *sdk.Release
+	}{
+		{sdk.DiffMajor, was.Major, newest.Major}, {sdk.DiffMinor, was.Minor, newest.Minor},
+		{sdk.DiffPatch, was.Patch, newest.Patch},
+	} {
+		if l.newest != nil && (l.was == nil || l.was.Tag != l.newest.Tag) {
 			steps = append(steps, l.step)
 		}
 	}

@@ -36,8 +36,8 @@ type Layers struct {
 func LayersOf(cfg *config.Config) *Layers {
 	policyOf := func(watcher string) (name, source string) {
 		for _, section := range cfg.Components {
-			given, is := section.Options["policy"].V.(string)
-			if is && section.Kind == kind.Watcher && section.Name == watcher {
+			given, isText := section.Options["policy"].V.(string)
+			if isText && section.Kind == kind.Watcher && section.Name == watcher {
 				return strings.ToLower(given), section.Key() + ".policy"
 			}
 		}
@@ -80,7 +80,7 @@ func (l *Layers) Rules(c sdk.Container) policy.Rules {
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
 	}
-	if source, text, is := given.Unclear(); is {
+	if source, text, isUnclear := given.Unclear(); isUnclear {
 		rules.Problems = append(slices.Clone(rules.Problems), policy.Problem{Source: source, Text: text})
 	}
 	if len(set.Image) > 0 {
@@ -130,8 +130,8 @@ func labelled(given func(name string) (label.Rule, bool)) policy.Layer {
 
 // manual returns rules by which nothing is automatic, if a label wants that.
 func manual(rules policy.Rules, given label.Reading) policy.Rules {
-	for _, of := range []func(string) (label.Rule, bool){given.Get, given.Tightens} {
-		r, found := of(label.UpdateAuto)
+	for _, get := range []func(string) (label.Rule, bool){given.Get, given.Tightens} {
+		r, found := get(label.UpdateAuto)
 		if !found || !r.IsFalse() || rules.Mode.Value != policy.Auto {
 			continue
 		}
@@ -212,8 +212,8 @@ func (l *Layers) Problems(now time.Time) (problems []config.Problem) {
 		if delay := delayOf(c); delay != "" && c.Kind == kind.Watcher {
 			checkLayer(delayed(delay, c.Key()+"."+delayOption))
 		}
-		name, is := c.Options["policy"].V.(string)
-		if name = strings.ToLower(strings.TrimSpace(name)); !is || name == "" || c.Kind != kind.Watcher {
+		name, isText := c.Options["policy"].V.(string)
+		if name = strings.ToLower(strings.TrimSpace(name)); !isText || name == "" || c.Kind != kind.Watcher {
 			continue
 		}
 		if _, known := l.Config().Policies[name]; !known {

@@ -62,7 +62,7 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 				return reasons
 			}
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
-			if unpinned || c.facts.AgeUnread && !candidate.Appeared && candidate.Created.IsZero() {
+			if unpinned || c.facts.AgeUnread && !candidate.Observed && candidate.Created.IsZero() {
 				did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 			} else if did != firstSeenNow && sentences {
 				did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")

@@ -16,8 +16,8 @@ type Found struct {
 	From string `json:"from,omitempty"`
 	// Tag is the running tag: offered from another one, a version is another update.
 	Tag string `json:"tag,omitempty"`
-	// Basis identifies what was looked for. Candidates that are new with the same one have appeared since.
-	Basis string `json:"basis,omitempty"`
+	// SearchID identifies what was looked for. Candidates that are new with the same one have appeared since.
+	SearchID string `json:"basis,omitempty"`
 	// AgesSince is the time of the first of the checks, up to the last one, in which a rule asked for an age; zero if
 	// none did in the last one.
 	AgesSince  time.Time   `json:"agesSince,omitzero"`

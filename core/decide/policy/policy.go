@@ -110,10 +110,10 @@ type Candidate struct {
 	Created time.Time `json:"created,omitzero"`
 	// FirstSeen is when a check found it first: the tag, and once that was moved what is behind it.
 	FirstSeen time.Time `json:"firstSeen,omitzero"`
-	// Appeared is whether an earlier check had looked for such versions and not found it. Its age counts from
-	// FirstSeen then, as Created is what whoever published it says.
-	Appeared bool `json:"appeared,omitempty"`
-	// Moved is whether Tag led to another image before FirstSeen. It has Appeared then.
+	// Observed is whether its publication was: an earlier check had looked for such versions and not found it. Its age
+	// counts from FirstSeen then, as Created is what whoever published it says.
+	Observed bool `json:"appeared,omitempty"`
+	// Moved is whether Tag led to another image before FirstSeen. That was Observed then.
 	Moved bool `json:"moved,omitempty"`
 	// OfferedAt is when it was offered first; zero if it never was. See Found.Offer.
 	OfferedAt time.Time `json:"offeredAt,omitzero"`
@@ -122,7 +122,7 @@ type Candidate struct {
 // Began returns from when the age of a candidate counts, and whether that is when it was first seen
 // rather than when its image was made; zero when neither is known.
 func (c Candidate) Began() (at time.Time, seen bool) {
-	if c.Appeared || c.Created.IsZero() {
+	if c.Observed || c.Created.IsZero() {
 		return c.FirstSeen, true
 	}
 	return c.Created, false

@@ -109,8 +109,8 @@ type Dropped struct {
 func (s Selection) Without(current string, dropped map[string]Dropped) Selection {
 	before := len(s.Candidates)
 	s.Candidates = slices.DeleteFunc(slices.Clone(s.Candidates), func(c Candidate) bool {
-		_, is := dropped[c.Tag]
-		return is
+		_, isDropped := dropped[c.Tag]
+		return isDropped
 	})
 	if len(s.Candidates) == 0 {
 		return Selection{Tag: current, Warnings: s.Warnings}

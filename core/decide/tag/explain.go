@@ -62,7 +62,7 @@ func (e Explanation) Without(current string, dropped map[string]Dropped) Explana
 	found := map[string]bool{}
 	for i := range e.Verdicts {
 		v := &e.Verdicts[i]
-		if why, is := dropped[v.Tag]; is {
+		if why, isDropped := dropped[v.Tag]; isDropped {
 			if e.Newer && v.Kept && !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Tag == v.Tag }) {
 				e.Kept--
 			}

@@ -64,8 +64,8 @@ func baseDigest(labels map[string]string, base reference.Reference) string {
 	if base.Digest != "" {
 		return base.Digest
 	}
-	said, err := reference.Parse(labels[baseNameLabel])
-	if err != nil || said.Name() != base.Name() || said.Tag != base.Tag ||
+	named, err := reference.Parse(labels[baseNameLabel])
+	if err != nil || named.Name() != base.Name() || named.Tag != base.Tag ||
 		!reference.IsDigest(labels[baseDigestLabel]) {
 		return ""
 	}

@@ -227,8 +227,8 @@ func (p *containerLabels) flag(given label.Reading, name string) *bool {
 		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(name), err))
 		return nil
 	}
-	is := v.(bool)
-	return &is
+	set := v.(bool)
+	return &set
 }
 
 // spacedLabels finds lists of triggers that begin or end with white space,

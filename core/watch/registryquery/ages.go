@@ -23,7 +23,7 @@ func (r *kindReader) dates(ctx context.Context) {
 		if c.Kind != sdk.KindTag || !policy.Passes(r.Rules.Threshold.Value, c.Kind, c.Diff) {
 			continue
 		}
-		if c.Created.IsZero() && !c.Appeared && now.Sub(c.FirstSeen) < minAge {
+		if c.Created.IsZero() && !c.Observed && now.Sub(c.FirstSeen) < minAge {
 			if requests++; requests > maxDatesPerCheck {
 				return
 			}

@@ -97,7 +97,7 @@ func (r *kindReader) mayOffer(c tag.Candidate) bool {
 
 // drop notes that a candidate is not offered.
 func (r *kindReader) drop(name string, why tag.Dropped) {
-	if _, is := r.dropped[name]; !is {
+	if _, found := r.dropped[name]; !found {
 		r.order = append(r.order, name)
 	}
 	r.dropped[name] = why
@@ -143,7 +143,7 @@ func (r *kindReader) keep(name string, result reading, err error) (kind tagKind,
 		Unread: err != nil, At: r.opt.Now(),
 	}
 	kind.Since = sdk.TimeOf(kind.At).Time
-	if earlier, is := r.known[name]; is && earlier.Digest == kind.Digest {
+	if earlier, found := r.known[name]; found && earlier.Digest == kind.Digest {
 		kind.Since = earlier.Since
 	}
 	if !kind.Made.IsZero() {

@@ -100,10 +100,10 @@ func (l *limiter) attempt(ctx context.Context, name string, pull bool, request f
 			return err
 		}
 		began := l.now()
-		counted, made := sdk.CountRequests(ctx)
+		counted, requests := sdk.CountRequests(ctx)
 		err = request(counted)
 		took := l.now().Sub(began)
-		l.count(taken, name, made)
+		l.count(taken, name, requests)
 		l.readReport(ctx, name)
 		// Learnt before the slot is released: the next request must see the pause.
 		repeat := ctx.Err() == nil && l.learn(h, err, took, again)

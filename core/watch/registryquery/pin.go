@@ -23,7 +23,7 @@ func (r *kindReader) pinTargets(ctx context.Context) {
 	}
 	now := sdk.TimeOf(r.opt.Now()).Time
 	for i, c := range r.candidates(now).Candidates {
-		if isNew := c.FirstSeen.Equal(now); c.Kind == sdk.KindTag && c.Appeared && isNew && i < maxPins {
+		if isNew := c.FirstSeen.Equal(now); c.Kind == sdk.KindTag && c.Observed && isNew && i < maxPins {
 			r.pin(ctx, c, now)
 		}
 	}
@@ -37,16 +37,16 @@ func (r *kindReader) pinTargets(ctx context.Context) {
 
 // offers returns the candidate that is offered or waits, if the images behind all of them are those with the age.
 func (r *kindReader) offers(now time.Time) (c policy.Candidate, found bool) {
-	of := r.candidates(now)
-	if len(of.Candidates) == 0 {
+	known := r.candidates(now)
+	if len(known.Candidates) == 0 {
 		return c, false
 	}
-	pinned := of
-	pinned.Candidates = slices.Clone(of.Candidates)
+	pinned := known
+	pinned.Candidates = slices.Clone(known.Candidates)
 	for i := range pinned.Candidates {
 		pinned.Candidates[i].Pinned = "not looked at"
 	}
-	return of.Candidates[r.opt.Decisions.Decide(&r.Container, r.Rules, pinned, now).Target], true
+	return known.Candidates[r.opt.Decisions.Decide(&r.Container, r.Rules, pinned, now).Target], true
 }
 
 // pin looks which image is behind the tag of a candidate. It returns false if that cannot be found out now.
@@ -78,7 +78,7 @@ func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time)
 // lastTrusted returns until when the image behind the tag of a candidate may have come there without its age beginning
 // with that: until the candidate was first seen, and where the date of its image counts, until a rule asked for ages.
 func (r *kindReader) lastTrusted(c policy.Candidate, now time.Time) time.Time {
-	if c.Appeared || c.Created.IsZero() {
+	if c.Observed || c.Created.IsZero() {
 		return c.FirstSeen
 	}
 	if agesSince := cmp.Or(r.Known.AgesSince, now); agesSince.After(c.FirstSeen) {

@@ -41,14 +41,14 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	}
 	latest := tag.Rolling(r.Image().Tag.Value, r.tags)
 	rolling := r.held(ctx, latest, kind.At)
-	at := slices.IndexFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
+	index := slices.IndexFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
 	holds := r.holds(rolling)
 	switch {
-	case holds >= 0 && (holds == at || holds < at && !leaps):
+	case holds >= 0 && (holds == index || holds < index && !leaps):
 		return ""
 	case isOlder:
 		return builtBefore(kind.Made, running) + "what runs"
-	case holds > at && rolling.Made.Sub(kind.Made.Time) >= limit:
+	case holds > index && rolling.Made.Sub(kind.Made.Time) >= limit:
 		return builtBefore(kind.Made, rolling.Made) + "what " + latest + " holds"
 	}
 	return ""
@@ -57,11 +57,11 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 // released returns when what runs was built; when its tag was, if an earlier build of that is known
 // from when it was a candidate: one whose base is rebuilt every night was published long before.
 func (r *kindReader) released() sdk.Time {
-	made := r.Image().Created
-	if first := r.known[r.Image().Tag.Value].Made; !first.IsZero() && first.Before(made.Time) {
+	built := r.Image().Created
+	if first := r.known[r.Image().Tag.Value].Made; !first.IsZero() && first.Before(built.Time) {
 		return first
 	}
-	return made
+	return built
 }
 
 // held returns what a rolling tag held, not before since if that can be found out.
@@ -97,15 +97,15 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 // runs, and -1 when that is not known.
 func (r *kindReader) holds(rolling tagKind) int {
 	current := r.Image().Tag.Value
-	is := func(name, digest string) bool {
+	isHeld := func(name, digest string) bool {
 		return digest != "" && digest == rolling.Digest || rolling.Version != "" && tag.Names(name, rolling.Version)
 	}
 	for i, c := range r.all {
-		if is(c.Tag, r.known[c.Tag].Digest) {
+		if isHeld(c.Tag, r.known[c.Tag].Digest) {
 			return i
 		}
 	}
-	if is(current, "") || slices.Contains(candidate.IDs(*r.Image()), rolling.Digest) {
+	if isHeld(current, "") || slices.Contains(candidate.IDs(*r.Image()), rolling.Digest) {
 		return len(r.all)
 	}
 	return -1
