@@ -12,12 +12,14 @@ import (
 // Backup writes a consistent copy of the store to a new file (mode 0600), whoever writes to the store meanwhile. What
 // has been written of it is removed if that fails.
 func (r *Reader) Backup(ctx context.Context, to string) error {
-	doing := "save a backup as " + to
-	if err := create(to); err != nil { // for its mode; SQLite accepts an empty file
-		return r.store.wrap(doing, err)
+	err := create(to) // for its mode; SQLite accepts an empty file
+	if err == nil {
+		if _, err = r.store.reader.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+			err = errors.Join(err, os.Remove(to))
+		}
 	}
-	if _, err := r.store.reader.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return r.store.wrap(doing, errors.Join(err, os.Remove(to)))
+	if err != nil {
+		return fmt.Errorf("save a copy of the store %s as %s: %w", r.store.path, to, err)
 	}
 	return nil
 }
