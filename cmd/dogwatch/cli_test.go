@@ -109,12 +109,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", binaries+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("BIN", binaries)
+			e.Setenv("CHECKOUT", checkout)
 			e.Setenv("OLDSTORE", oldStore)
 			e.Setenv("DOGWATCH_STORE_PATH", filepath.Join(e.WorkDir, "store"))
 			e.Values["scene"] = &scene{}

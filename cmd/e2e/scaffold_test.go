@@ -189,7 +189,7 @@ func inFolder(t *testing.T, dir, name string, args ...string) string {
 }
 
 // maxPluginSize is the size in bytes that a stripped plugin in Go may have.
-const maxPluginSize = 12 << 20
+const maxPluginSize = 14 << 20
 
 // maxPluginMemory is how much memory in MiB (anonymous) a plugin in Go may have when it is idle.
 const maxPluginMemory = 12

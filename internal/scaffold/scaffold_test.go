@@ -129,6 +129,17 @@ func TestWriteRefusesExistingFolder(t *testing.T) {
 	}
 }
 
+// TestFindSDKWithoutFolder: a program that was built here without -trimpath, as by go run, has its checkout.
+func TestFindSDKWithoutFolder(t *testing.T) {
+	checkout, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sdk, err := scaffold.FindSDK(""); err != nil || sdk.Dir != checkout {
+		t.Errorf("%+v, %v; want %s", sdk, err, checkout)
+	}
+}
+
 func TestFindSDKRefusesOtherFolders(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join("..", "..", "examples", "trigger-file"), "/no/such/folder"} {
 		if _, err := scaffold.FindSDK(dir); err == nil || !strings.Contains(err.Error(), "is no checkout of Dogwatch") {
