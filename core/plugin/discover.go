@@ -8,12 +8,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// rejectedError says why a bundle cannot be used although it may run.
-type rejectedError struct{ reason error }
-
-func (e *rejectedError) Error() string { return e.reason.Error() }
-func (e *rejectedError) Unwrap() error { return e.reason }
-
 // Discover finds the third-party executables and learns what they hold, of those that it
 // does not know by starting them once. It returns when all have settled, or ctx ends: then
 // the others go on. What is wrong with one is its state.

@@ -2,33 +2,9 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
-
-// refuse handles errors that a restart cannot mend; it reports whether err was one.
-func (s *Supervisor) refuse(err error) bool {
-	state, refused := refusal(err)
-	if refused {
-		s.giveUp(state, err)
-	}
-	return refused
-}
-
-// refusal returns the state that an error means for a bundle, and false when it is
-// none that only a user can mend.
-func refusal(err error) (State, bool) {
-	var distrust *untrustedError
-	var useless *rejectedError
-	switch {
-	case errors.As(err, &distrust):
-		return Untrusted, true
-	case errors.As(err, &useless):
-		return Rejected, true
-	}
-	return "", false
-}
 
 // giveUp opens the circuit breaker: the process is not started again until a user restarts it.
 func (s *Supervisor) giveUp(state State, err error) {

@@ -224,39 +224,6 @@ const (
 	Automatic State = "automatic" // the watcher is to carry it out now
 )
 
-// The codes of reasons.
-const (
-	ReasonThreshold   = "threshold"     // larger than the rules allow
-	ReasonMinAge      = "age.min"       // too young; ends by itself
-	ReasonWindow      = "window.closed" // ends by itself
-	ReasonFreeze      = "freeze"        // ends by itself
-	ReasonSkipRule    = "skip.rule"     // its tag or digest matches
-	ReasonSkipped     = "choice.skip"
-	ReasonSnoozed     = "choice.snooze"    // ends by itself if it has a date
-	ReasonApproval    = sdk.ReasonApproval // of an offered update: it waits for a user's approval
-	ReasonApproved    = "choice.approve"
-	ReasonAutomatic   = "auto"
-	ReasonSecurity    = "security"        // it fixes vulnerabilities, and its age does not matter
-	ReasonCameBack    = "rolledback"      // it was tried and did not work
-	ReasonMajor       = "major"           // of an offered update: a major one is not carried out by itself
-	ReasonUndone      = "choice.rollback" // a user rolled it back
-	ReasonStack       = "stack.stopped"   // an update of its stack did not work out
-	ReasonForbidden   = "update.forbidden"
-	ReasonRebuild     = "rebuild" // the base of its image is newer: nobody but who builds it can update it
-	ReasonInvalidRule = "rule.invalid"
-)
-
-// Reason says why a decision is as it is.
-type Reason struct {
-	Code string
-	// Text is a sentence for users, without a full stop.
-	Text string
-	// Source is where the rule comes from, or the choice's actor.
-	Source string
-	// Until is when it ends by itself; zero when it does not.
-	Until time.Time
-}
-
 // Decision is what becomes of an update.
 type Decision struct {
 	State State

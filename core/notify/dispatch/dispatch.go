@@ -7,11 +7,13 @@
 // A delivery goes through these files, in this order:
 //
 //	dispatch.go  runs the stages, and ends them
-//	plan.go      what follows from events: found.go for updates that checks find, outage.go for engines that cannot be
-//	             reached, outdated.go for plugins, end.go for operations, summary.go for triggers in summary mode, and
-//	             backlog.go for what waits when a trigger runs for the first time; each is a planner
+//	plan.go      what follows from events: found.go for updates that checks find, alone or in a batch, engineoutage.go
+//	             for engines that cannot be reached, outdated.go for plugins, end.go for operations, summary.go for
+//	             triggers in summary mode, and firstrun.go for the backlog of a trigger that runs for the first time;
+//	             each is a planner. dedup.go has one update notified of once
 //	filter.go    which triggers an update is for, and whether it still is when it is sent; reminder.go
-//	deliver.go   calls the trigger: send.go makes the request, update.go has containers updated
+//	deliver.go   calls the trigger: send.go makes the request, idempotency.go the key by which receivers dedupe, and
+//	             update.go has containers updated
 //	retry.go     what follows from how the call went, and when it is repeated
 //	record.go    stores that
 //

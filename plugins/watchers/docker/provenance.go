@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// brought are the labels that an image brings into its containers: hashes of their names
+// brought is the provenance of labels: those that an image brings into its containers, as hashes of their names
 // and values, which recognize them whatever their size. It is nil where they are not known.
 type brought struct {
 	seed   maphash.Seed

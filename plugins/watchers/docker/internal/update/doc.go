@@ -21,5 +21,5 @@
 //	recover.go         finds out after a kill how far it came
 //	resume.go          takes the steps that are left
 //	composecommand.go  the same by docker compose up
-//	handover.go        the same of Dogwatch itself, by a helper; helper.go is what that does
+//	selfupdate.go      the same of Dogwatch itself, by a helper; helper.go is what that does
 package update

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// tooYoung returns why a candidate has not the minimum age, if it has not and does not fix what makes that not matter.
+func (c *circumstances) tooYoung(candidate *Candidate, sentences bool) (reason Reason, young bool) {
+	age := c.rules.MinAge
+	if age.Value <= 0 {
+		return reason, false
+	}
+	began, did := c.began(candidate)
+	at := began.Add(age.Value)
+	unpinned := c.facts.Pins && candidate.Kind == sdk.KindTag && candidate.Pinned == "" && !at.After(c.now)
+	if !unpinned && !at.After(c.now) {
+		return reason, false
+	}
+	c.changes(at)
+	if c.isUrgent(candidate) {
+		return reason, false
+	}
+	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
+	if unpinned || c.facts.AgeUnread && !candidate.Observed && candidate.Created.IsZero() {
+		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
+	} else if did != firstSeenNow && sentences {
+		did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
+	}
+	if sentences {
+		reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), did, FormatAge(age.Value))
+	}
+	return reason, true
+}
+
+// isUrgent reports whether a candidate fixes vulnerabilities that make its age not matter.
+func (c *circumstances) isUrgent(candidate *Candidate) bool {
+	from := c.rules.Security.Value
+	if from == vulnerability.Unknown || c.facts.Compared == nil {
+		return false
+	}
+	summary, known := c.facts.Compared(*candidate)
+	return known && summary.Improves(from)
+}
+
+// isEarly reports whether a candidate is offered before it has the minimum age.
+func (c *circumstances) isEarly(candidate *Candidate) bool {
+	began, _ := c.began(candidate)
+	age := c.rules.MinAge.Value
+	return age > 0 && began.Add(age).After(c.now) && c.isUrgent(candidate)
+}
+
+const firstSeenNow = "is first seen now"
+
+// began returns the time from which the age of a candidate counts, and what happened then.
+func (c *circumstances) began(candidate *Candidate) (at time.Time, did string) {
+	at, seen := candidate.Began()
+	switch {
+	case at.IsZero():
+		return c.now, firstSeenNow
+	case candidate.Moved:
+		return at, "was moved to another image"
+	case seen:
+		return at, "was first seen"
+	}
+	return at, "was made"
+}
+
+// FormatAge writes a duration as rules do, in its largest whole unit: "7d", "36h".
+func FormatAge(age time.Duration) string {
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if n := age / unit.length; n > 0 && age%unit.length == 0 && (unit.name != "w" || n > 1) {
+			return strconv.FormatInt(int64(n), 10) + unit.name
+		}
+	}
+	return age.String()
+}
