@@ -19,15 +19,15 @@ func newBackup(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Save what Dogwatch knows to a file",
-		Long: `Saves the database and the plugins to one file, also while Dogwatch is running: what was
-found and decided, the history, tokens and logins, and which plugins are trusted. Whoever
-has the file has those; it is readable by its owner only. The configuration is yours and is
-not part of it. The file must not be there already; - is the standard output.`,
+		Long: `Saves the database and the plugins to one file, also while Dogwatch is running: what
+was found and decided, the history, tokens and logins, and which plugins are trusted.
+Whoever has the file has those; it is readable by its owner only. The configuration is
+yours and is not part of it. The file must not be there already; - is the standard output.`,
 		Example: `  # to a file
   dogwatch backup dogwatch.backup
 
-  # from a container
-  docker exec dogwatch dogwatch backup - > dogwatch.backup`,
+  # to the standard output, as docker exec of a container passes it on
+  dogwatch backup -`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.backup(cmd.Context(), args[0]) },
 	}
@@ -37,14 +37,14 @@ func newRestore(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put back what a backup has saved",
-		Long: `Puts the database and the plugins of a backup in the place of those that are there, which
-are kept beside them. Dogwatch must not be running. A file that is damaged, or was written by
-a newer Dogwatch, changes nothing; - is the standard input.`,
+		Long: `Puts the database and the plugins of a backup in the place of those that are there,
+which are kept beside them. Dogwatch must not be running. A file that is damaged, or was
+written by a newer Dogwatch, changes nothing; - is the standard input.`,
 		Example: `  # from a file
   dogwatch restore dogwatch.backup
 
-  # into the volumes of a container that is stopped
-  docker run --rm -i --volumes-from dogwatch dogwatch restore - < dogwatch.backup`,
+  # from the standard input, as of docker run -i with the volumes of a stopped container
+  dogwatch restore -`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.restore(cmd.Context(), args[0]) },
 	}
