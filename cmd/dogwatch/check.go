@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,7 +19,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // checkFlags are the flags of check.
@@ -324,41 +321,4 @@ func (g *global) print(o outcome, rows []row, sum summary, f checkFlags) error {
 		return writeMarkdown(g.stdout, rows, last)
 	}
 	return styleOf(g.stdout).writeTable(g.stdout, rows, last)
-}
-
-// printJSON writes a value as indented JSON.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// enumerate writes "a, b and c".
-func enumerate(words []string) string {
-	switch len(words) {
-	case 0:
-		return "none"
-	case 1:
-		return words[0]
-	}
-	text := ""
-	for i, w := range words {
-		switch {
-		case i == len(words)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += w
-	}
-	return text
-}
-
-// nearest returns the words behind a wrong name: what was probably meant.
-func nearest(name string, known []string) string {
-	if near := option.Suggest(name, known); near != "" {
-		return fmt.Sprintf(": did you mean %s?", near)
-	}
-	return ""
 }

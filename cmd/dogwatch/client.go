@@ -18,8 +18,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // maxResponse bounds what is read of the body of a response, in bytes.
@@ -193,18 +195,6 @@ func (c *client) refusal(path, status string, body []byte) error {
 	return fmt.Errorf("%s answered %s", c.base+path, status)
 }
 
-// refusedError is the problem document of a response.
-type refusedError struct {
-	Detail string `json:"detail"`
-	// Code says why a container is not changed; Plan has the blocks.
-	Code string    `json:"code"`
-	Plan *api.Plan `json:"plan"`
-	// Paste has the lines that allow what was refused.
-	Paste config.Paste `json:"paste"`
-}
-
-func (e *refusedError) Error() string { return e.Detail }
-
 // rootOf returns the error below those of net/http and net.
 func rootOf(err error) error {
 	var call *os.SyscallError
@@ -220,3 +210,44 @@ func rootOf(err error) error {
 	}
 	return err
 }
+
+// trustedClient returns a client for requests that need a login.
+func (g *global) trustedClient() (*client, error) {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	return newTrustedClient(cfg)
+}
+
+func containerPath(c sdk.Container, action string) string {
+	return "/api/containers/" + url.PathEscape(c.ID) + "/" + action
+}
+
+func cliActor() auth.Actor { return auth.Actor{Identity: auth.Identity{User: commandLine}} }
+
+// temporaryToken makes a token for one command, and returns what revokes it. The
+// user of the command must be able to write the store.
+func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, revoke func() error, err error) {
+	const life = 5 * time.Minute
+	var id int64
+	err = stored.WithAuth(ctx, cfg, func(a *auth.Auth) error {
+		created, token, err := a.CreateToken(ctx, cliActor(), auth.NewToken{
+			Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life),
+		})
+		secret, id = created, token.ID
+		return err
+	})
+	return secret, func() error {
+		return stored.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error {
+			return a.RevokeToken(ctx, cliActor(), id)
+		})
+	}, err
+}
+
+func pluginPath(name, action string) string {
+	return "/api/plugins/" + url.PathEscape(name) + "/" + action
+}
+
+// commandLine is the name of the actor that creates and revokes tokens here.
+const commandLine = "command line"

@@ -252,20 +252,3 @@ func (g *global) show(cfg *config.Config, schema config.SchemaOf, all bool) erro
 	_, err = fmt.Fprint(g.stdout, text)
 	return err
 }
-
-// allTypes returns every built-in type.
-func allTypes() []kind.Type {
-	var all []kind.Type
-	for _, b := range builtins() {
-		all = append(all, b.Types...)
-	}
-	return all
-}
-
-func hostOptions() map[kind.Kind]option.Schema {
-	options := map[kind.Kind]option.Schema{}
-	for _, k := range kind.Kinds() {
-		options[k] = component.HostOptions(k)
-	}
-	return options
-}

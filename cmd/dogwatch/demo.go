@@ -19,12 +19,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-const (
-	// demoStep is how often a new image appears in the simulated homelab.
-	demoStep = 12 * time.Second
-	// defaultPort is where commands look for a Dogwatch that serves.
-	defaultPort = 3000
-)
+// demoStep is how often a new image appears in the simulated homelab.
+const demoStep = 12 * time.Second
 
 func newDemo(g *global) *cobra.Command {
 	var port int

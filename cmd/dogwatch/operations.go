@@ -75,15 +75,6 @@ func (g *global) cancelOperation(ctx context.Context, id string) error {
 	return err
 }
 
-// trustedClient returns a client for requests that need a login.
-func (g *global) trustedClient() (*client, error) {
-	cfg, err := g.load(nil)
-	if err != nil {
-		return nil, err
-	}
-	return newTrustedClient(cfg)
-}
-
 func (g *global) operations(ctx context.Context, asJSON bool, args []string) error {
 	c, err := g.trustedClient()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -284,4 +285,18 @@ func stepProgress(op api.Operation) string {
 		text += fmt.Sprintf(" %d of %d", p.Current, p.Total)
 	}
 	return strings.TrimSpace(text)
+}
+
+// result is what became of one container.
+type result struct {
+	container sdk.Container
+	// to is the reference of the image; "" when nothing could be planned.
+	to string
+	// op is the operation; without an ID, it was never begun.
+	op api.Operation
+	// refusal says why there is none, or why its end is not known.
+	refusal string
+	code    int
+	// left means that --all leaves it out, since its watcher may not update.
+	left bool
 }

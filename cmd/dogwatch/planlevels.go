@@ -7,42 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// levelLines are the versions that an update may lead to, with the flag that chooses each.
-func levelLines(levels []api.PlanLevel) []string {
-	return lines(levels, func(l api.PlanLevel) string {
-		text := l.Version + " (" + l.Kind + ")"
-		if l.SkippedBy != "" {
-			text += ", skipped by " + l.SkippedBy
-		}
-		if l.Chosen {
-			return text + ", chosen"
-		}
-		return text + ": --version " + l.Version
-	})
-}
-
-// releaseLines are what release notes warn of.
-func releaseLines(releases []api.PlanRelease) (texts []string) {
-	if len(releases) == 0 {
-		return nil
-	}
-	renderer := notes.NewRenderer()
-	for _, r := range releases {
-		for _, line := range r.Breaking {
-			texts = append(texts, r.Version+" breaking: "+renderer.Plain(line))
-		}
-		for _, line := range r.Action {
-			texts = append(texts, r.Version+" to do: "+renderer.Plain(line))
-		}
-	}
-	return texts
-}
 
 // confirmMajor asks once more about each major update, unless a flag has answered, and returns what is left. What is
 // not confirmed is not begun; --all leaves it out.
@@ -87,15 +55,4 @@ func smallerLevels(p api.Plan) (flags []string) {
 		}
 	}
 	return flags
-}
-
-// kindNote says how much an update changes; "" where that is not known.
-func kindNote(p api.Plan) string {
-	switch {
-	case p.Major && p.Kind != sdk.DiffMajor: // as its vendor counts
-		return "  (" + p.Kind + ", as a major update)"
-	case p.Kind != "":
-		return "  (" + p.Kind + ")"
-	}
-	return ""
 }

@@ -5,9 +5,53 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
+
+// levelLines are the versions that an update may lead to, with the flag that chooses each.
+func levelLines(levels []api.PlanLevel) []string {
+	return lines(levels, func(l api.PlanLevel) string {
+		text := l.Version + " (" + l.Kind + ")"
+		if l.SkippedBy != "" {
+			text += ", skipped by " + l.SkippedBy
+		}
+		if l.Chosen {
+			return text + ", chosen"
+		}
+		return text + ": --version " + l.Version
+	})
+}
+
+// releaseLines are what release notes warn of.
+func releaseLines(releases []api.PlanRelease) (texts []string) {
+	if len(releases) == 0 {
+		return nil
+	}
+	renderer := notes.NewRenderer()
+	for _, r := range releases {
+		for _, line := range r.Breaking {
+			texts = append(texts, r.Version+" breaking: "+renderer.Plain(line))
+		}
+		for _, line := range r.Action {
+			texts = append(texts, r.Version+" to do: "+renderer.Plain(line))
+		}
+	}
+	return texts
+}
+
+// kindNote says how much an update changes; "" where that is not known.
+func kindNote(p api.Plan) string {
+	switch {
+	case p.Major && p.Kind != sdk.DiffMajor: // as its vendor counts
+		return "  (" + p.Kind + ", as a major update)"
+	case p.Kind != "":
+		return "  (" + p.Kind + ")"
+	}
+	return ""
+}
 
 // planTitle is the line that says which image a container gets.
 func planTitle(s style, name string, p api.Plan) string {
@@ -70,14 +114,6 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	return err
 }
 
-func lines[T any](all []T, text func(T) string) []string {
-	texts := make([]string, len(all))
-	for i, v := range all {
-		texts[i] = text(v)
-	}
-	return texts
-}
-
 func stepLines(steps []api.PlanStep) []string {
 	texts := make([]string, len(steps))
 	for i, s := range steps {
@@ -125,27 +161,6 @@ func spaceText(s api.Space) string {
 		parts = append(parts, bytesText(*s.Writable)+" written into the container")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// bytesText writes a size for a reader: 512 bytes, 1.5 kB, 71.0 MB.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return count(int(n), "byte")
-	}
-	size, unit := float64(n), ""
-	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
-		if size /= 1000; size < 999.95 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 func reasonLines(reasons []api.Reason) []string {

@@ -8,16 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -139,22 +136,6 @@ func writePlugins(w io.Writer, all []plugin.Status) error {
 	return nil
 }
 
-// writeIsolation says what a third-party plugin may not do, and which capabilities it asks for in vain.
-func writeIsolation(w io.Writer, p plugin.Status) {
-	if p.Builtin {
-		return
-	}
-	if p.Isolation != nil {
-		fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Isolation.String()))
-	}
-	for _, capability := range p.Requested {
-		if !slices.Contains(p.Grants, capability) {
-			fmt.Fprintf(w, "\n%s: asks for %s; to grant it, run: dogwatch plugin grants %s --grant %s\n",
-				printable(p.Name), capability, printable(p.Name), capability)
-		}
-	}
-}
-
 func newPluginTrust(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "trust NAME SHA256",
@@ -183,41 +164,6 @@ does. Where people have to log in this is for them, and for who may write the st
 			return nil
 		},
 	}
-}
-
-// trustPlugin has the Dogwatch that is serving trust a plugin, and returns where that
-// is known. It records the trust in the store when none is serving, and where a login is
-// configured: the API then accepts it from users who are logged in, not from tokens.
-func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) (where string, err error) {
-	c, err := newTrustedClient(cfg)
-	if err == nil && !cfg.AuthRequired {
-		err = c.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256}, nil)
-	}
-	switch {
-	case err == nil && !cfg.AuthRequired:
-		return "by the Dogwatch at " + c.base, nil
-	case err != nil && !errors.Is(err, errNotServing):
-		return "", err
-	}
-	serving := err == nil
-	if err := stored.TrustPlugin(ctx, cfg, name, sha256); err != nil {
-		return "", err
-	}
-	where = "in the store " + cfg.StoreFile()
-	if serving {
-		err = c.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil)
-	}
-	switch {
-	case serving && err == nil:
-		return where + ", and by the Dogwatch at " + c.base, nil
-	case errors.Is(err, errNotServing):
-		return where + "; " + err.Error(), nil
-	}
-	return "", fmt.Errorf("%s is trusted, but the Dogwatch at %s does not start it: %w", name, c.base, err)
-}
-
-func pluginPath(name, action string) string {
-	return "/api/plugins/" + url.PathEscape(name) + "/" + action
 }
 
 func newPluginRestart(g *global) *cobra.Command {
@@ -275,13 +221,4 @@ plugins.trust: pinned nothing else runs.`,
 			return err
 		},
 	}
-}
-
-// splitType splits "trigger.smtp" into a kind and a type; the kind may be missing.
-func splitType(text string) (k kind.Kind, typ string) {
-	head, rest, dotted := strings.Cut(text, ".")
-	if dotted && slices.Contains(kind.Kinds(), kind.Kind(head)) {
-		return kind.Kind(head), rest
-	}
-	return "", text
 }

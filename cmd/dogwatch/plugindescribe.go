@@ -20,6 +20,22 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
+// writeIsolation says what a third-party plugin may not do, and which capabilities it asks for in vain.
+func writeIsolation(w io.Writer, p plugin.Status) {
+	if p.Builtin {
+		return
+	}
+	if p.Isolation != nil {
+		fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Isolation.String()))
+	}
+	for _, capability := range p.Requested {
+		if !slices.Contains(p.Grants, capability) {
+			fmt.Fprintf(w, "\n%s: asks for %s; to grant it, run: dogwatch plugin grants %s --grant %s\n",
+				printable(p.Name), capability, printable(p.Name), capability)
+		}
+	}
+}
+
 func newPluginDescribe(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "describe TYPE",

@@ -16,23 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
-	"github.com/dogwatch/dogwatch/sdk/option"
 )
-
-// grantable refuses names that are no capabilities.
-func grantable(flag string, names []string) error {
-	for _, name := range names {
-		if slices.Contains(config.Grantable(), name) {
-			continue
-		}
-		hint := "the capabilities are " + strings.Join(config.Grantable(), ", ")
-		if near := option.Suggest(name, config.Grantable()); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return fmt.Errorf("%s: %q is no capability: %s", flag, name, hint)
-	}
-	return nil
-}
 
 // sensitive returns the capabilities that are only given to plugins that a user grants them to.
 func sensitive(capabilities []string) []string {

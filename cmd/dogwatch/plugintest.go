@@ -85,7 +85,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	defer instance.Close()
 	stop := spinner(g.stderr, func() string { return "Trying " + id })
 	defer stop()
-	if err := load(ctx, instance, kinds, id, image); err != nil {
+	if err := loadComponents(ctx, instance, kinds, id, image); err != nil {
 		return err
 	}
 	c, err := pick(instance, kinds, id)
@@ -106,7 +106,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	}
 	result, err := instance.Test(ctx, c, image)
 	stop()
-	if said := shown(c, result); said != "" {
+	if said := responseText(c, result); said != "" {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
 	}
 	if err := writeListed(g.stdout, redactor, result.Containers); err != nil {
@@ -122,9 +122,9 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	return nil
 }
 
-// load has the component be configured, and what its test needs. Others, of which a
+// loadComponents has the component be configured, and what its test needs. Others, of which a
 // plugin may hang, are waited for only where the test needs them all: to find an image.
-func load(ctx context.Context, instance *oneshot.Instance, kinds []kind.Kind, id, image string) error {
+func loadComponents(ctx context.Context, instance *oneshot.Instance, kinds []kind.Kind, id, image string) error {
 	if image != "" {
 		return instance.Load(ctx)
 	}
@@ -170,8 +170,8 @@ func (g *global) imageOf(ctx context.Context, instance *oneshot.Instance, word s
 	return images[0], nil
 }
 
-// shown is what a test run shows.
-func shown(c *component.Component, r testrun.Result) string {
+// responseText is what a test run shows.
+func responseText(c *component.Component, r testrun.Result) string {
 	if c.Kind != kind.Trigger {
 		return r.Response
 	}

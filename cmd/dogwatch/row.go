@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
-	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -89,7 +87,7 @@ func rowOf(c sdk.Container) row {
 			r.update += printable(fmt.Sprintf(" (%s → %s)", running, offered))
 			break
 		}
-		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
+		r.update += fmt.Sprintf(" %s → %s", digestText(c.UpdateKind.LocalValue), digestText(c.UpdateKind.RemoteValue))
 	case kind != "":
 		r.severity, r.kind = severityOf(kind)
 		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue + tally.Also(&c))
@@ -105,7 +103,7 @@ func rowOf(c sdk.Container) row {
 	if base := tally.Base(&c); base != "" && tally.Kind(&c) != "" && c.Check.State != sdk.CheckFailed {
 		r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, c.Result.Tag))
 		if tally.Rebuilt(&c) {
-			r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, short(c.UpdateKind.RemoteValue)))
+			r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, digestText(c.UpdateKind.RemoteValue)))
 		}
 	}
 	if c.Image.Digest.Pinned {
@@ -145,8 +143,8 @@ func severityOfPart(part tally.Part) (severity, string) {
 	return checkFailed, string(part)
 }
 
-// short returns the part of a digest that a reader compares.
-func short(digest string) string {
+// digestText returns the part of a digest that a reader compares.
+func digestText(digest string) string {
 	_, hex, found := strings.Cut(digest, ":")
 	if !found {
 		return "?"
@@ -154,12 +152,13 @@ func short(digest string) string {
 	return hex[:min(len(hex), shortDigest)]
 }
 
-// printable replaces what could break a line or a terminal: names and errors come from elsewhere.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if visible.Hidden(c) || !unicode.IsPrint(c) && c != ' ' {
-			return '?'
+// outagesOf returns what several rows fail by.
+func outagesOf(rows []row) []tally.Failure[row] {
+	all := tally.Failures(rows, func(r row) (cause, err string) {
+		if r.of.Error == nil {
+			return "", ""
 		}
-		return c
-	}, text)
+		return printable(r.of.Error.Cause), printable(r.of.Error.Message)
+	})
+	return slices.DeleteFunc(all, func(f tally.Failure[row]) bool { return f.Detail == "" })
 }

@@ -25,6 +25,9 @@ import (
 // than the time it costs, see docs/performance.md.
 const gcPercent = 40
 
+// defaultPort is where commands look for a Dogwatch that serves.
+const defaultPort = 3000
+
 func newServe(g *global) *cobra.Command {
 	var strict bool
 	var port int

@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 )
 
 // spinner shows on a terminal that something is going on, until stop is called;
@@ -37,17 +35,4 @@ func spinner(w io.Writer, text func() string) (stop func()) {
 		close(end)
 		wait.Wait()
 	})
-}
-
-// terminal returns the width of the terminal that w is, if it is one.
-func terminal(w io.Writer) (width int, is bool) {
-	f, isFile := w.(*os.File)
-	if !isFile || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
-	}
-	return max(width, 20), true
 }

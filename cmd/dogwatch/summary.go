@@ -51,17 +51,6 @@ func summarise(rows []row, silent int) summary {
 	return s
 }
 
-// outagesOf returns what several rows fail by.
-func outagesOf(rows []row) []tally.Failure[row] {
-	all := tally.Failures(rows, func(r row) (cause, err string) {
-		if r.of.Error == nil {
-			return "", ""
-		}
-		return printable(r.of.Error.Cause), printable(r.of.Error.Message)
-	})
-	return slices.DeleteFunc(all, func(f tally.Failure[row]) bool { return f.Detail == "" })
-}
-
 func (s summary) sentence(took time.Duration) string {
 	text := fmt.Sprintf("Checked %s in %s: %s", count(s.All, "image"), brief(took), count(s.Updates, "update"))
 	if len(s.kinds) > 0 {
@@ -96,17 +85,6 @@ func (s summary) sentence(took time.Duration) string {
 
 // nothingFound says what to do where there is nothing to check.
 const nothingFound = "No containers were found: start one, set watchall to see stopped ones too, or name images, such as dogwatch check nginx:1.25"
-
-// count writes "no updates", "1 update", "2 updates".
-func count(n int, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // brief writes a duration for a reader: 832 ms, 4.1 s, 2m3s.
 func brief(d time.Duration) string {

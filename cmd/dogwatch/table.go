@@ -35,12 +35,6 @@ func (s style) paint(text, sgr string) string {
 // fitting shortens what stands in each column.
 var fitting = [4]func(text string, width int) string{clip, clipImage, clipUpdate, clip}
 
-const (
-	gap         = 2
-	narrowest   = 10 // of a column that is cut
-	shortDigest = 12
-)
-
 // writeTable writes rows in columns and a last line below them.
 func (s style) writeTable(w io.Writer, rows []row, last string) error {
 	columns, fits := s.columns(rows)

@@ -13,15 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/app/stored"
-	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
 )
-
-// commandLine is the name of the actor that creates and revokes tokens here.
-const commandLine = "command line"
-
-func cliActor() auth.Actor { return auth.Actor{Identity: auth.Identity{User: commandLine}} }
 
 func newToken(g *global) *cobra.Command {
 	return newGroup("token", "Look after tokens for the API",
@@ -198,23 +192,4 @@ func parseAge(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("want a time such as 90d or 12h, got %q", text)
 	}
 	return age, nil
-}
-
-// temporaryToken makes a token for one command, and returns what revokes it. The
-// user of the command must be able to write the store.
-func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, revoke func() error, err error) {
-	const life = 5 * time.Minute
-	var id int64
-	err = stored.WithAuth(ctx, cfg, func(a *auth.Auth) error {
-		created, token, err := a.CreateToken(ctx, cliActor(), auth.NewToken{
-			Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life),
-		})
-		secret, id = created, token.ID
-		return err
-	})
-	return secret, func() error {
-		return stored.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error {
-			return a.RevokeToken(ctx, cliActor(), id)
-		})
-	}, err
 }

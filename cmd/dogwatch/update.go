@@ -1,43 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
-)
-
-// updateFlags are the flags of plan, update and rollback.
-type updateFlags struct {
-	kind        operation.Kind
-	plan        bool
-	yes         bool
-	all         bool
-	major       bool
-	retry       bool
-	step        string
-	version     string
-	acknowledge []string
-	compose     string
-	dryRun      bool
-	json        bool
-}
-
-var (
-	updateSteps  = []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, tally.Word(sdk.KindDigest)}
-	composeRules = []string{"edit", "command"}
 )
 
 func newUpdate(g *global) *cobra.Command {
@@ -94,48 +66,6 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 	f.composeFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(updateSteps, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-func (f *updateFlags) versionFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.version, "version", "",
-		"the `version` to update to, one that the plan lists, if not the one that it leads to")
-}
-
-func (f *updateFlags) composeFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.compose, "compose", "",
-		"write the image into the compose file too: edit, or with `how`=command have the compose command recreate the container")
-	cmd.Flags().Lookup("compose").NoOptDefVal = composeRules[0]
-	_ = cmd.RegisterFlagCompletionFunc("compose", cobra.FixedCompletions(composeRules, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// check refuses flags and arguments that do not go together.
-func (f *updateFlags) check(args []string) error {
-	switch {
-	case f.all == (len(args) > 0):
-		return usage(errors.New("name containers, or use --all (see: dogwatch update --help)"))
-	case f.version != "" && len(args) != 1:
-		return usage(errors.New("--version is for one container"))
-	case f.retry && !f.all:
-		return usage(errors.New("--retry is for --all: a container that is named is tried again"))
-	case f.step != "" && !f.all:
-		return usage(errors.New("--kind is for --all"))
-	case f.step != "" && f.step != sdk.KindDigest && !slices.Contains(updateSteps, f.step):
-		return usage(fmt.Errorf("unknown kind %q: use %s", f.step, enumerate(updateSteps)))
-	case f.compose != "" && !slices.Contains(composeRules, f.compose):
-		return usage(fmt.Errorf("unknown way to change compose files %q: use %s", f.compose, enumerate(composeRules)))
-	}
-	return nil
-}
-
-// change is the body of a request that follows from the flags. Without a version, it leads to a smaller one than is
-// offered where that waits for an approval; a flag that asks for what is offered names it.
-func (f *updateFlags) change(c *sdk.Container) change {
-	wish := change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose, Version: f.version}
-	offered := f.major || f.step != "" && isStep(c, f.step)
-	if wish.Version == "" && offered && c.UpdateKind.Kind == sdk.KindTag {
-		wish.Version = c.UpdateKind.RemoteValue
-	}
-	return wish
 }
 
 // update plans, asks and carries out, and chooses the exit code.
@@ -211,45 +141,4 @@ func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) er
 	}
 	return g.agree(ctx, f.yes, fmt.Sprintf("Carry out the %s of %s?", f.kind, what),
 		", or --plan to see what would be done")
-}
-
-// agree asks the user on a terminal, unless yes is set. without is what else there
-// is to do without a terminal.
-func (g *global) agree(ctx context.Context, yes bool, question, without string) error {
-	if yes {
-		return nil
-	}
-	if !interactive() {
-		return usage(errors.New("there is no terminal to ask on: use --yes" + without))
-	}
-	if g.says(ctx, question) {
-		return nil
-	}
-	return errors.New("nothing was changed")
-}
-
-// interactive reports whether there is a terminal to ask on.
-func interactive() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
-
-// says asks a question on the terminal, and reports whether the answer is yes.
-func (g *global) says(ctx context.Context, question string) bool {
-	fmt.Fprintf(g.stderr, "%s [y/N] ", question)
-	response := make(chan string, 1)
-	go func() { // reading cannot be broken off: it ends with the program
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		response <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case said := <-response:
-		return said == "y" || said == "yes"
-	case <-ctx.Done():
-		fmt.Fprintln(g.stderr)
-		return false
-	}
-}
-
-// planned is a container with its plan.
-type planned struct {
-	container sdk.Container
-	plan      api.Plan
 }

@@ -27,10 +27,10 @@ type ordered struct {
 type orderState int
 
 const (
-	waiting orderState = iota
-	begun
-	worked
-	stopped // it did not work out, or was not begun
+	orderWaiting orderState = iota
+	orderStarted
+	orderSucceeded
+	orderStopped // it did not work out, or was not begun
 )
 
 // inOrder returns plans in the order of their dependencies. With needs, each waits for those of its
@@ -77,8 +77,8 @@ func (r *round) carryOut(ctx context.Context, ready []planned) {
 			res.code = exitFailure
 		}
 		i := slices.IndexFunc(all, func(o ordered) bool { return r.resultOf(o.container) == res })
-		if all[i].state = worked; err != nil || res.op.State != operation.Succeeded {
-			all[i].state = stopped
+		if all[i].state = orderSucceeded; err != nil || res.op.State != operation.Succeeded {
+			all[i].state = orderStopped
 		}
 		r.advance(ctx, w, all)
 	}
@@ -90,25 +90,25 @@ func (r *round) advance(ctx context.Context, w *operationWait, all []ordered) {
 		changed = false
 		for i := range all {
 			o := &all[i]
-			if o.state != waiting {
+			if o.state != orderWaiting {
 				continue
 			}
 			open := slices.ContainsFunc(o.after, func(n int) bool {
-				return all[n].state == waiting || all[n].state == begun
+				return all[n].state == orderWaiting || all[n].state == orderStarted
 			})
-			failed := slices.IndexFunc(o.after, func(n int) bool { return all[n].state == stopped })
+			failed := slices.IndexFunc(o.after, func(n int) bool { return all[n].state == orderStopped })
 			res := r.resultOf(o.container)
 			switch {
 			case failed >= 0:
-				o.state = stopped
+				o.state = orderStopped
 				on := all[o.after[failed]].container.Name
 				r.fail(res, fmt.Errorf("not begun: %s, which it depends on, did not work out", on))
 			case open:
 				continue
 			default:
-				o.state = stopped
+				o.state = orderStopped
 				if r.begin(ctx, w, o, res) {
-					o.state = begun
+					o.state = orderStarted
 				}
 			}
 			changed = true
@@ -162,7 +162,7 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 				why[c.ID] = other.Name + ", which it depends on, is left out"
 			}
 		}
-		if said := cause(c); said != "" {
+		if said := decisionReason(c); said != "" {
 			why[c.ID] = c.UpdateKind.RemoteValue + " " + said
 		}
 		if why[c.ID] == "" {
@@ -172,7 +172,7 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 	return kept, why
 }
 
-func cause(c sdk.Container) string {
+func decisionReason(c sdk.Container) string {
 	if c.Decision == nil {
 		return ""
 	}

@@ -23,20 +23,6 @@ type round struct {
 	results []*result
 }
 
-// result is what became of one container.
-type result struct {
-	container sdk.Container
-	// to is the reference of the image; "" when nothing could be planned.
-	to string
-	// op is the operation; without an ID, it was never begun.
-	op api.Operation
-	// refusal says why there is none, or why its end is not known.
-	refusal string
-	code    int
-	// left means that --all leaves it out, since its watcher may not update.
-	left bool
-}
-
 // fail records that something went wrong with a container, and says it.
 func (r *round) fail(res *result, err error) {
 	res.code, res.refusal = exitFailure, err.Error()
