@@ -17,7 +17,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
-	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
@@ -80,7 +79,7 @@ type App struct {
 	plugins    *plugin.Host
 	installer  *installer
 	components *component.Manager
-	choices    *choice.Choices
+	choices    *decision.Choices
 	queries    *registryquery.Client
 	checker    *check.Checker
 	dater      *registryquery.Dater
@@ -192,7 +191,7 @@ func (a *App) makeComponents(context.Context) (err error) {
 func (a *App) makeChecks(ctx context.Context) error {
 	opt, settings := a.opt, a.opt.Config
 	registries := wiring.Registries{Components: a.components}
-	a.choices = choice.New(choice.Options{
+	a.choices = decision.NewChoices(decision.ChoiceOptions{
 		Store:   a.store,
 		Now:     opt.Now,
 		Changed: func(ctx context.Context) { a.decisions.RedecideSoon(ctx) },

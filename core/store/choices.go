@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// ChoicesBySubject implements choice.Store.
+// ChoicesBySubject implements decision.ChoiceStore.
 func (s *Store) ChoicesBySubject() map[string][]policy.Choice { return *s.choices.Load() }
 
 // Choices returns what users decided about updates.
@@ -88,8 +88,8 @@ func (s *Store) changeChoices(ctx context.Context, doing string, fn func(tx) err
 	})
 }
 
-// PutChoice implements choice.Store.
-func (s *Store) PutChoice(ctx context.Context, c policy.Choice, with *choice.Use, ev ...event.Event) error {
+// PutChoice implements decision.ChoiceStore.
+func (s *Store) PutChoice(ctx context.Context, c policy.Choice, with *decision.LinkUse, ev ...event.Event) error {
 	return s.changeChoices(ctx, "store a choice", func(t tx) error {
 		if with != nil {
 			if err := s.useLink(t, *with); err != nil {
@@ -113,7 +113,7 @@ func (t tx) putChoice(c policy.Choice) error {
 	return err
 }
 
-// DeleteChoices implements choice.Store.
+// DeleteChoices implements decision.ChoiceStore.
 func (s *Store) DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error {
 	return s.changeChoices(ctx, "delete choices", func(t tx) error {
 		if _, err := t.exec("DELETE FROM choices WHERE subject = ?", subject); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -154,7 +154,7 @@ const snoozedFor = 7 * 24 * time.Hour
 
 // Decide stores what a user of a subscriber's system decided about the update of a container.
 func Decide(
-	choices *choice.Choices, s Containers, now func() time.Time,
+	choices *decision.Choices, s Containers, now func() time.Time,
 ) func(ctx context.Context, by, containerID, action string) error {
 	return func(ctx context.Context, by, containerID, action string) error {
 		c, known := s.ByID(containerID)

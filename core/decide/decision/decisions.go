@@ -1,7 +1,7 @@
 // Package decision decides what becomes of updates, offered, held or automatic, and stores that. Decisions are the
 // only owner of what checks have found and of the lock under which containers change: Apply decides by the answers of
 // registries, Redecide by what is known already, and Run redecides whenever it is time. Layers resolve the rules of a
-// container; package policy weighs them.
+// container, Choices keep what users chose; package policy weighs them.
 package decision
 
 import (

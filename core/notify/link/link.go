@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -37,7 +37,7 @@ var (
 var ErrChoice = errors.New("this cannot be chosen")
 
 // Use is what became of a link that was used.
-type Use = choice.Use
+type Use = decision.LinkUse
 
 // Store keeps what must outlive the process.
 type Store interface {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -96,7 +96,7 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 		action = shown.Action
 	}
 	if action == policy.Approved {
-		if err := choice.Approvable(&shown.Container); err != nil {
+		if err := decision.Approvable(&shown.Container); err != nil {
 			return shown, sdk.WithKind(ErrChoice, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	choices "github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Choices are what users decided about updates; see choice.Choices.
+// Choices are what users decided about updates; see decision.Choices.
 type Choices interface {
 	Of(subject string) []policy.Choice
 	All() []policy.Choice
@@ -48,7 +48,7 @@ func (s *Service) Choose(ctx context.Context, actor auth.Actor, choice Choice) e
 	case s.opt.Choices == nil:
 		return errNoChoices
 	case choice.Kind == policy.Approved:
-		if err := choices.Approvable(&rec.Container); err != nil {
+		if err := decision.Approvable(&rec.Container); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -76,7 +75,7 @@ func beKilled(dir string, round int) error {
 		return all
 	}
 	var decisions *decision.Decisions
-	choices := choice.New(choice.Options{Store: s, Now: time.Now, Changed: func(ctx context.Context) {
+	choices := decision.NewChoices(decision.ChoiceOptions{Store: s, Now: time.Now, Changed: func(ctx context.Context) {
 		if err := decisions.Redecide(ctx); err != nil {
 			panic(err)
 		}
@@ -139,7 +138,7 @@ func (s byName) ByName(watcher, name string) (sdk.Container, bool) {
 
 // chooseForEver says what a user tries to choose, and whether it was stored.
 func chooseForEver(
-	ctx context.Context, s *store.Store, choices *choice.Choices, random *rand.Rand, say func(...string),
+	ctx context.Context, s *store.Store, choices *decision.Choices, random *rand.Rand, say func(...string),
 ) error {
 	names := []string{"auto1", "auto2", "web", "db"}
 	for {

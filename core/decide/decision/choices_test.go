@@ -1,4 +1,4 @@
-package choice_test
+package decision_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -27,7 +27,7 @@ func key(version string) update.Key {
 
 // bench has choices on a real store.
 type bench struct {
-	*choice.Choices
+	*decision.Choices
 	t       *testing.T
 	store   *store.Store
 	path    string
@@ -49,7 +49,7 @@ func (b *bench) start() {
 	}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Choices = choice.New(choice.Options{
+	b.Choices = decision.NewChoices(decision.ChoiceOptions{
 		Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ },
 	})
 }
@@ -161,7 +161,7 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 		"of a version": func() error { return b.choose("9.0.0", policy.Snooze, until) },
 		"of all":       func() error { return b.choose("", policy.Snooze, until) },
 		"with a link": func() error {
-			return b.ChooseWith(context.Background(), choice.Use{Nonce: []byte("n"), Expires: until},
+			return b.ChooseWith(context.Background(), decision.LinkUse{Nonce: []byte("n"), Expires: until},
 				"link of trigger ntfy.main", "local/web", key("9.0.0"), policy.Snooze, until)
 		},
 	} {
@@ -177,7 +177,7 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 // TestChooseWithStoresTheUseOfTheLink with the choice: both, or neither.
 func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 	b := open(t)
-	use := choice.Use{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
+	use := decision.LinkUse{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
 	with := func(version string) error {
 		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version),
 			policy.Skip, time.Time{})
@@ -197,7 +197,7 @@ func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 // TestChooseConcurrently: memory and store agree on who was last.
 func TestChooseConcurrently(t *testing.T) {
 	b := open(t)
-	b.Choices = choice.New(choice.Options{Store: b.store, Now: func() time.Time { return noon }})
+	b.Choices = decision.NewChoices(decision.ChoiceOptions{Store: b.store, Now: func() time.Time { return noon }})
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {

@@ -1,7 +1,4 @@
-// Package choice keeps what users decided about updates: to skip a version, to snooze, to
-// approve. Choices are stored by the name of a container and the update they are about, so
-// that they survive a container that is recreated, and each is an event with its actor.
-package choice
+package decision
 
 import (
 	"context"
@@ -21,8 +18,8 @@ import (
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
 
-// Use is that of the signed link of a message with which a user decided; see core/notify/link.
-type Use struct {
+// LinkUse is that of the signed link of a message with which a user decided; see core/notify/link.
+type LinkUse struct {
 	Nonce []byte
 	// Trigger is whose message it was in, Action what was decided with it.
 	Trigger, Action string
@@ -31,38 +28,40 @@ type Use struct {
 	Expires time.Time
 }
 
-// Store keeps choices.
-type Store interface {
+// ChoiceStore keeps choices.
+type ChoiceStore interface {
 	// ChoicesBySubject returns all choices as of the last commit. It is cheap, and what it
 	// returns must not be changed.
 	ChoicesBySubject() map[string][]policy.Choice
 	// PutChoice stores a choice in place of that of the same container and version, with
 	// the use of a link, if it was made with one, and events: all of that, or nothing. It fails
 	// when the link was used before.
-	PutChoice(ctx context.Context, c policy.Choice, with *Use, ev ...event.Event) error
+	PutChoice(ctx context.Context, c policy.Choice, with *LinkUse, ev ...event.Event) error
 	// DeleteChoices deletes the choices of a container, with events.
 	DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error
 }
 
-// Options configure Choices.
-type Options struct {
-	Store Store
+// ChoiceOptions configure Choices.
+type ChoiceOptions struct {
+	Store ChoiceStore
 	// Changed, if set, is called after a choice has been stored: it decides again, at once or
 	// as soon as that is possible.
 	Changed func(ctx context.Context)
 	Now     func() time.Time
 }
 
-// Choices are the choices of all containers. Its methods may be called concurrently.
+// Choices are what users decided about the updates of all containers: to skip a version, to snooze, to approve. They
+// are stored by the name of a container and the update they are about, so that they survive a container that is
+// recreated, and each is an event with its actor. The methods may be called concurrently.
 type Choices struct {
-	opt Options
+	opt ChoiceOptions
 	// undoing is held from reading choices until they are deleted, and while one is stored: the
 	// events name all that were deleted.
 	undoing sync.Mutex
 }
 
-// New returns the choices of a store.
-func New(opt Options) *Choices { return &Choices{opt: opt} }
+// NewChoices returns the choices of a store.
+func NewChoices(opt ChoiceOptions) *Choices { return &Choices{opt: opt} }
 
 // Of returns the choices about a container, by its subject. It does not wait for the store.
 func (c *Choices) Of(subject string) []policy.Choice {
@@ -105,13 +104,13 @@ func (c *Choices) Choose(
 
 // ChooseWith is Choose for who has a signed link, whose use is stored with the choice.
 func (c *Choices) ChooseWith(
-	ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, link LinkUse, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
 ) error {
 	return c.choose(ctx, &link, actor, subject, key, kind, until)
 }
 
 func (c *Choices) choose(
-	ctx context.Context, with *Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, with *LinkUse, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
 ) error {
 	now := c.opt.Now()
 	ofAll := key == (update.Key{})
