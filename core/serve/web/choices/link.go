@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/notify/link"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // linkErrors are the statuses and titles of the reasons for which a link is refused.

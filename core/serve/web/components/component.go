@@ -12,7 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/history"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -88,8 +88,7 @@ type componentPage struct {
 	State    words.State
 	Given    []service.Setting
 	Defaults []service.Setting
-	YAML     string
-	Env      string
+	Snippet  service.Snippet
 	Limits   []limitRow
 	Budgets  []budgetRow
 	Last     *lastCheck
@@ -119,7 +118,7 @@ func newComponentPage(c service.Component, now time.Time) componentPage {
 			p.Defaults = append(p.Defaults, s)
 		}
 	}
-	p.YAML, p.Env = words.Paste(c)
+	p.Snippet = c.Snippet()
 	p.Mode = valueOf(c, "mode")
 	switch c.Kind {
 	case kind.Watcher:

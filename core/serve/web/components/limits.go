@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // lastCheck is how the last check of a watcher ended.

@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/operations"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/visible"

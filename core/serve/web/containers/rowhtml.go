@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather

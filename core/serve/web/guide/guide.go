@@ -7,7 +7,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -153,21 +152,19 @@ func emptyGuide() *Guide {
 	}
 }
 
-// firstTrigger is the shortest trigger that works.
-func firstTrigger() words.Snippet {
-	return words.Snippet{
-		YAML: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
-		Env:  "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
-	}
-}
-
+// FirstTrigger shows the shortest trigger that works.
 func FirstTrigger() *Guide {
-	first := firstTrigger()
 	return &Guide{
 		Title: "Nothing tells you yet", Said: "Updates show on these pages only, for no trigger is configured.",
 		Steps: []guideStep{
-			{Text: "The shortest one publishes to ntfy. In the environment of Dogwatch:", Lines: first.Env},
-			{Text: "Or in its configuration file:", Lines: first.YAML},
+			{
+				Text:  "The shortest one publishes to ntfy. In the environment of Dogwatch:",
+				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
+			},
+			{
+				Text:  "Or in its configuration file:",
+				Lines: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
+			},
 			{Text: "After a restart it is listed here, with a button to test it:", Path: "/triggers", Label: "Triggers"},
 		},
 	}

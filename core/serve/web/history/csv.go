@@ -9,7 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // table writes CSV (RFC 4180) whose cells no spreadsheet takes for a formula.

@@ -12,7 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // DeliveryRow is a delivery in words.

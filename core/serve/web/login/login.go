@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 )

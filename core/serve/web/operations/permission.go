@@ -2,7 +2,7 @@ package operations
 
 import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // forbiddenText says why a user cannot update the containers of a watcher, and what

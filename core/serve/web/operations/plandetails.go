@@ -4,7 +4,7 @@ import (
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // selectionView is the page of several updates before they begin.

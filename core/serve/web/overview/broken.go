@@ -12,7 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // unsentOf are sentences about what could not be sent, one for each trigger and reason. Those of

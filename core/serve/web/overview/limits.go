@@ -6,7 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // budgetsOf are sentences about budgets that are too small for the next checks, or used up.

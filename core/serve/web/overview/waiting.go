@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

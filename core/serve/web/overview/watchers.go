@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 

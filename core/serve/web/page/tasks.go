@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // MayChoose reports whether the user of a request can decide about updates.

@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // Ago is how long ago or ahead a time is, as HTML with the exact time on hover.

@@ -10,7 +10,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -26,8 +25,8 @@ type typePage struct {
 	Name, NameProblem string
 	// Groups are the options: its own, and those of every component of the kind.
 	Groups []typeGroup
-	// Paste is what the values lead to; nil before there are any.
-	Paste *words.Snippet
+	// Snippet is what the values lead to; nil before there are any.
+	Snippet *service.Snippet
 	// Wrong is how many values have a problem.
 	Wrong int
 }
@@ -96,9 +95,8 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		}
 	}
 	if given && p.NameProblem == "" {
-		text := words.Snippet{}
-		text.YAML, text.Env = words.Paste(c)
-		p.Paste = &text
+		snippet := c.Snippet()
+		p.Snippet = &snippet
 	}
 	return p
 }

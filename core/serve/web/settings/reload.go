@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/web/words"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // reloadPage shows what a reload of the configuration would change, or has changed.

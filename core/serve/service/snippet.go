@@ -1,19 +1,18 @@
-package words
+package service
 
 import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/serve/service"
 )
 
 // Snippet is a piece of configuration to paste, in both spellings.
 type Snippet struct{ YAML, Env string }
 
-// Paste writes what would make a component, as the content of a configuration
+// Snippet returns what would make a component, as the content of a configuration
 // file and as lines of an env file of Docker Compose. Secrets are no part of it:
 // the lines name files to keep them in.
-func Paste(c service.Component) (yaml, env string) {
+func (c Component) Snippet() Snippet {
 	var settings []config.Setting
 	var lines []string
 	add := func(path, value string) {
@@ -37,7 +36,7 @@ func Paste(c service.Component) (yaml, env string) {
 	if err != nil { // the lines say the same
 		yaml = ""
 	}
-	return yaml, strings.Join(lines, "\n") + "\n"
+	return Snippet{yaml, strings.Join(lines, "\n") + "\n"}
 }
 
 // envValue quotes a value for an env file of Docker Compose, which replaces $

@@ -1,4 +1,4 @@
-package words
+package service
 
 import (
 	"io/fs"
@@ -8,13 +8,23 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
-	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func TestPasteNamesFilesOfSecrets(t *testing.T) {
-	yaml, env := Paste(webtest.SMTP())
+func configured(k kind.Kind, typ, name string, settings ...Setting) Component {
+	return Component{
+		Kind: k, View: component.View{ID: typ + "." + name, Type: typ, Name: name, State: component.Ready},
+		Settings: settings,
+	}
+}
+
+func TestSnippetNamesFilesOfSecrets(t *testing.T) {
+	snippet := configured(kind.Trigger, "smtp", "main",
+		Setting{Name: "host", Value: "mail.example.org", Source: "env X"},
+		Setting{Name: "pass", Value: "s*****", Secret: true, Source: "env Y"},
+		Setting{Name: "proxy", Value: "http://ann:***@proxy:3128", Source: "dogwatch.yaml:3"},
+		Setting{Name: "simpletitle", Value: `${container.name} "is" new`, Source: "dogwatch.yaml:4"},
+		Setting{Name: "mode", Value: "simple", Source: "default"}).Snippet()
 	wantYAML := `trigger:
   smtp:
     main:
@@ -28,18 +38,17 @@ DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
 DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
 DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
 `
-	if yaml != wantYAML {
-		t.Errorf("YAML:\n%s\nwant\n%s", yaml, wantYAML)
+	if snippet.YAML != wantYAML {
+		t.Errorf("YAML:\n%s\nwant\n%s", snippet.YAML, wantYAML)
 	}
-	if env != wantEnv {
-		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
+	if snippet.Env != wantEnv {
+		t.Errorf("environment:\n%s\nwant\n%s", snippet.Env, wantEnv)
 	}
-	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
-	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
-	yaml, env = Paste(local)
-	if yaml != "watcher:\n  docker:\n    local: true\n" &&
-		yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_LOCAL=true\n" {
-		t.Errorf("of nothing: %q and %q", yaml, env)
+	snippet = configured(kind.Watcher, "docker", "local",
+		Setting{Name: "cron", Value: "0 * * * *", Source: "default"}).Snippet()
+	if snippet.YAML != "watcher:\n  docker:\n    local: true\n" &&
+		snippet.YAML != "watcher.docker.local: true\n" || snippet.Env != "DOGWATCH_WATCHER_LOCAL=true\n" {
+		t.Errorf("of nothing: %q and %q", snippet.YAML, snippet.Env)
 	}
 }
 
@@ -63,17 +72,16 @@ func TestEnvValue(t *testing.T) {
 	}
 }
 
-// TestPasteRoundTripsThroughConfig has what a page offers to paste read back as a configuration.
-func TestPasteRoundTripsThroughConfig(t *testing.T) {
+// TestSnippetRoundTripsThroughConfig has what a page offers to paste read back as a configuration.
+func TestSnippetRoundTripsThroughConfig(t *testing.T) {
 	texts := []string{
 		"plain", "yes", "null", "~", "1.0", "0x10", "a: b", "- a", "# no comment", "a #b",
 		"${container.name} \"is\" new", "it's", "two\nlines\n", "{}", "[a", "*x", "&x",
 		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",
 	}
 	for _, text := range texts {
-		c := webtest.Configured(kind.Trigger, "mock", "main", component.Ready)
-		c.Settings = []service.Setting{{Name: "simplebody", Value: text, Source: "env X"}}
-		yaml, _ := Paste(c)
+		yaml := configured(kind.Trigger, "mock", "main",
+			Setting{Name: "simplebody", Value: text, Source: "env X"}).Snippet().YAML
 		file := fstest.MapFS{"dogwatch.yaml": {Data: []byte(yaml)}}
 		open := func(name string) (fs.File, error) { return file.Open(filepath.Base(name)) }
 		read, err := config.Load(config.Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: open})
