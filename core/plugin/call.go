@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -106,26 +107,9 @@ func (h *Host) hint(err error) string {
 	return ""
 }
 
-// redactedError has the text of another error without its secrets, and its kind.
-type redactedError struct {
-	text string
-	err  error
-}
-
-func (e *redactedError) Error() string { return e.text }
-func (e *redactedError) Unwrap() error { return e.err }
-
 // redacted blanks secrets in an error that comes from a plugin: from here on it
 // is stored, shown and sent.
-func (h *Host) redacted(err error) error {
-	if err == nil {
-		return nil
-	}
-	if text := h.opt.Redact(err.Error()); text != err.Error() {
-		return &redactedError{text: text, err: err}
-	}
-	return err
-}
+func (h *Host) redacted(err error) error { return redact.Error(err, h.opt.Redact) }
 
 // attempt makes the call, with the next process too where r and the reason allow it.
 func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *pluginclient.Client) error) error {

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -35,7 +36,7 @@ type Client struct {
 	http    *http.Client
 	agent   string
 	timeout time.Duration
-	hide    redactor
+	hide    redact.Secrets
 }
 
 // New returns a client. secrets are texts that no error may hold, such as a
@@ -61,7 +62,7 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 			secrets = append(secrets, password)
 		}
 	}
-	c := &Client{agent: env.UserAgent, timeout: o.Timeout, hide: newRedactor(secrets...)}
+	c := &Client{agent: env.UserAgent, timeout: o.Timeout, hide: redact.New(secrets...)}
 	if c.timeout <= 0 {
 		c.timeout = defaultTimeout
 	}

@@ -69,15 +69,16 @@ func (c *Client) excerpt(resp *http.Response) string {
 	}
 	hide := c.hide
 	if resp.Request != nil {
-		hide = hide.with(resp.Request)
+		hide = hide.With(credentials(resp.Request)...)
 	}
 	// What cannot be read adds nothing to the status.
 	start, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerptBytes))
+	text := hide.Blank(string(start))
 	if len(start) == maxExcerptBytes {
-		// A secret cut in two by the limit would not be recognised.
-		start = start[:max(0, len(start)-hide.longest())]
+		// A secret cut in two by the limit is not recognised.
+		text = text[:max(0, len(text)-hide.Longest())]
 	}
-	return hide.clean(string(start))
+	return clean(text)
 }
 
 // statusText is the code with its standard name; the reason a server writes is its own text.

@@ -114,14 +114,14 @@ func TestExcerpt(t *testing.T) {
 func TestExcerptCutsNoSecretInTwo(t *testing.T) {
 	secret := strings.Repeat("0123456789", 8)
 	c := newClient(t, Options{}, "short-s3cret", secret)
-	for cut := 1; cut <= len(secret); cut++ {
-		body := strings.Repeat(" ", maxExcerptBytes-cut) + secret + strings.Repeat(" more", 100)
+	for cut := 1; cut <= 4*len(secret); cut++ {
+		body := strings.Repeat(" ", maxExcerptBytes-cut) + secret + strings.Repeat(" ", 400)
 		got := c.excerpt(&http.Response{Body: io.NopCloser(strings.NewReader(body))})
-		if got != "" && got != "***" {
+		if strings.Trim(got, "*") != "" {
 			t.Fatalf("%d bytes of the secret within the limit: %q", cut, got)
 		}
 	}
-	whole := strings.Repeat(" ", maxExcerptBytes-2*len(secret)) + secret + strings.Repeat(" more", 100)
+	whole := strings.Repeat(" ", maxExcerptBytes-4*len(secret)) + secret + strings.Repeat(" ", 400)
 	if got := c.excerpt(&http.Response{Body: io.NopCloser(strings.NewReader(whole))}); got != "***" {
 		t.Errorf("a whole secret: %q", got)
 	}
@@ -246,7 +246,7 @@ func FuzzTruncate(f *testing.F) {
 func FuzzExcerpt(f *testing.F) {
 	f.Add("no bot-s3cret here")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := newRedactor("bot-s3cret").clean(text)
+		got := Clean(text, "bot-s3cret")
 		if utf8.RuneCountInString(got) > maxExcerpt || strings.ContainsAny(got, "\r\n\x1b\x00") {
 			t.Errorf("%q became %q", text, got)
 		}

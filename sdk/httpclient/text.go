@@ -1,15 +1,14 @@
 package httpclient
 
 import (
-	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/internal/redact"
 )
 
 const ellipsis = "…"
@@ -50,17 +49,12 @@ func TruncateBytes(s string, limit int) (string, bool) {
 	return s[:end] + ellipsis, true
 }
 
-const (
-	// maxExcerpt is how many characters of foreign text an error holds.
-	maxExcerpt = 200
-	// minSecret is the length from which a text is worth blanking; blanking
-	// shorter ones would only show where they occur in ordinary words.
-	minSecret = 4
-)
+// maxExcerpt is how many characters of foreign text an error holds.
+const maxExcerpt = 200
 
 // Clean makes foreign text fit for an error or a log line: secrets blanked, one
 // short line, printable characters only.
-func Clean(text string, secrets ...string) string { return newRedactor(secrets...).clean(text) }
+func Clean(text string, secrets ...string) string { return clean(redact.New(secrets...).Blank(text)) }
 
 // SecretParts are the parts of a URL that is itself a secret, such as a web
 // hook: its password, the segments of its path and the values of its query.
@@ -76,24 +70,9 @@ func SecretParts(u *url.URL) []string {
 	return parts
 }
 
-// redactor blanks secrets, longest first so that no part of one survives another.
-type redactor []string
-
-func newRedactor(secrets ...string) redactor {
-	var forms []string
-	for _, secret := range secrets {
-		if len(secret) < minSecret {
-			continue
-		}
-		inJSON, _ := json.Marshal(secret) // a string always has a JSON form
-		forms = append(forms, secret, url.QueryEscape(secret), url.PathEscape(secret), string(inJSON[1:len(inJSON)-1]))
-	}
-	return longestFirst(forms)
-}
-
-// with adds the credentials of one request: the values of headers that are not
-// public, and the user part of its URL.
-func (r redactor) with(req *http.Request) redactor {
+// credentials returns those of one request: the values of headers that are not
+// public, and the password in its URL.
+func credentials(req *http.Request) []string {
 	var secrets []string
 	for name, values := range req.Header {
 		if isPublic(name) {
@@ -101,10 +80,10 @@ func (r redactor) with(req *http.Request) redactor {
 		}
 		for _, value := range values {
 			secrets = append(secrets, value)
-			scheme, credentials, _ := strings.Cut(value, " ")
-			secrets = append(secrets, credentials)
+			scheme, sent, _ := strings.Cut(value, " ")
+			secrets = append(secrets, sent)
 			if strings.EqualFold(scheme, "Basic") {
-				decoded, _ := base64.StdEncoding.DecodeString(credentials)
+				decoded, _ := base64.StdEncoding.DecodeString(sent)
 				_, password, _ := strings.Cut(string(decoded), ":")
 				secrets = append(secrets, password)
 			}
@@ -113,30 +92,12 @@ func (r redactor) with(req *http.Request) redactor {
 	if password, has := req.URL.User.Password(); has {
 		secrets = append(secrets, password)
 	}
-	return longestFirst(append(newRedactor(secrets...), r...))
+	return secrets
 }
 
-func longestFirst(secrets []string) redactor {
-	slices.SortFunc(secrets, func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
-	})
-	return slices.Compact(secrets)
-}
-
-// longest is the length in bytes of the longest secret.
-func (r redactor) longest() int {
-	if len(r) == 0 {
-		return 0
-	}
-	return len(r[0])
-}
-
-// clean makes foreign text fit for an error: secrets blanked, one short line,
-// printable characters only. Blanking comes first: a cut secret is still a secret.
-func (r redactor) clean(text string) string {
-	for _, secret := range r {
-		text = strings.ReplaceAll(text, secret, "***")
-	}
+// clean makes foreign text without secrets fit for an error: one short line, printable characters only. Blanking
+// comes before: a cut secret is still a secret.
+func clean(text string) string {
 	text = strings.Map(func(c rune) rune {
 		switch {
 		case unicode.IsSpace(c):

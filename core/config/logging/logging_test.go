@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/internal/redact"
 )
 
 func TestLevelsByComponent(t *testing.T) {
@@ -138,7 +140,7 @@ func TestJSONIsRedacted(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err, out.String())
 	}
-	if line["@module"] != "check" || line["@message"] != "asked" || line["host"] != Blank+".example.org" {
+	if line["@module"] != "check" || line["@message"] != "asked" || line["host"] != redact.Blank+".example.org" {
 		t.Error(line)
 	}
 }

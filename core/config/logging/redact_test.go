@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/internal/redact"
 )
 
 // secrets of all sorts, none of which may be seen.
@@ -27,7 +29,7 @@ var secrets = []string{
 func TestLogHoldsNoSecret(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		for _, secret := range secrets {
-			if len(secret) < shortest {
+			if len(secret) < redact.Shortest {
 				continue
 			}
 			var out bytes.Buffer
@@ -140,7 +142,7 @@ func FuzzRedactor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
 		// Text that meets a blank may spell a secret by chance.
-		if len(secret) < shortest || strings.Contains(secret, "*") {
+		if len(secret) < redact.Shortest || strings.Contains(secret, "*") {
 			return
 		}
 		r := &Redactor{}
@@ -207,8 +209,8 @@ func TestRedactorDropsWhatCannotBeSeen(t *testing.T) {
 	r.Add("hunter2hunter2", "se\u200bcret\u200b-of-mine")
 	for text, want := range map[string]string{
 		"pull \u202eimage\x1b[2J: denied\r\nline\ttwo": "pull image[2J: denied\nline\ttwo",
-		"hunter2\u200bhunter2":                         Blank,
-		"se\u200bcret\u200b-of-mine":                   Blank,
+		"hunter2\u200bhunter2":                         redact.Blank,
+		"se\u200bcret\u200b-of-mine":                   redact.Blank,
 	} {
 		if got := r.String(text); got != want {
 			t.Errorf("%+q became %+q, want %+q", text, got, want)

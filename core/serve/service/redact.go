@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -56,23 +57,5 @@ func (s *Service) texts(all []string) []string {
 	return redacted
 }
 
-// redactedError has the text of another error without its secrets, and its kind.
-type redactedError struct {
-	text string
-	err  error
-}
-
-func (e *redactedError) Error() string { return e.text }
-func (e *redactedError) Unwrap() error { return e.err }
-
 // safe returns an error whose text has no secrets.
-func (s *Service) safe(err error) error {
-	if err == nil {
-		return nil
-	}
-	text := s.opt.Redact(err.Error())
-	if text == err.Error() {
-		return err
-	}
-	return &redactedError{text: text, err: err}
-}
+func (s *Service) safe(err error) error { return redact.Error(err, s.opt.Redact) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -74,8 +73,7 @@ func (k *kafka) refusal(response *kerr.Error, text string) error {
 
 // clean blanks the password in what a broker says, also as PLAIN sends it.
 func (k *kafka) clean(err error) string {
-	sent := "\x00" + k.user + "\x00" + k.password
-	return httpclient.Clean(err.Error(), k.password, sent, base64.StdEncoding.EncodeToString([]byte(sent)))
+	return httpclient.Clean(err.Error(), k.password, "\x00"+k.user+"\x00"+k.password)
 }
 
 // tlsProblem explains a failed handshake, with what to do about it; nil when err is something else.

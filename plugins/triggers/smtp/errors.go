@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -49,8 +48,7 @@ func (s *smtp) explain(ctx context.Context, doing, option string, err error) err
 
 // clean blanks the password in what a server says, also as PLAIN and LOGIN write it.
 func (s *smtp) clean(text string) string {
-	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-	return httpclient.Clean(text, s.pass, encode(s.pass), encode("\x00"+s.user+"\x00"+s.pass))
+	return httpclient.Clean(text, s.pass, "\x00"+s.user+"\x00"+s.pass)
 }
 
 // tlsProblem explains a failed handshake, with what to do about it; nil when err is something else.

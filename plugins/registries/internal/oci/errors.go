@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -164,7 +163,7 @@ func newStatusError(resp *http.Response, now time.Time) *statusError {
 		e.limit = allowedIn(e.message)
 		e.message = limitReason(e.message, resp.Header)
 	}
-	e.message = clean(e.message, secretsOf(resp.Request))
+	e.message = httpclient.Clean(e.message, secretsOf(resp.Request)...)
 	return e
 }
 
@@ -199,18 +198,15 @@ func messageIn(body []byte) string {
 	return ""
 }
 
-// secretsOf returns the credentials in a request, in the forms in which a response could repeat them.
+// secretsOf returns the credentials in a request.
 func secretsOf(req *http.Request) []string {
 	if form, err := formOf(req); err == nil && form.Has("refresh_token") {
-		return []string{form.Get("refresh_token"), url.QueryEscape(form.Get("refresh_token"))}
+		return []string{form.Get("refresh_token")}
 	}
 	_, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
-	if value == "" {
-		return nil
-	}
 	secrets := []string{value}
 	if c, ok := decodeBasic(value); ok {
-		secrets = append(secrets, c.Password, url.QueryEscape(c.Password))
+		secrets = append(secrets, c.Password)
 	}
 	return secrets
 }
@@ -230,27 +226,6 @@ func formOf(req *http.Request) (url.Values, error) {
 		return nil, err
 	}
 	return url.ParseQuery(string(text))
-}
-
-// maxMessage is how many characters of foreign text an error holds.
-const maxMessage = 200
-
-// clean makes foreign text fit for an error: no secrets, printable, one short line.
-func clean(text string, secrets []string) string {
-	for _, s := range secrets {
-		text = strings.ReplaceAll(text, s, "***")
-	}
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case !unicode.IsPrint(c):
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, ""))
-	text, _ = httpclient.Truncate(strings.Join(strings.Fields(text), " "), maxMessage)
-	return text
 }
 
 // readError explains why a response could not be read to its end. A failure of the

@@ -137,7 +137,7 @@ func limitIn(h http.Header, now time.Time) (registry.Limit, bool) {
 		if !ok || !also || limit == 0 {
 			continue
 		}
-		source, _ := httpclient.Truncate(clean(h.Get("Docker-RateLimit-Source"), nil), maxSource)
+		source, _ := httpclient.Truncate(httpclient.Clean(h.Get("Docker-RateLimit-Source")), maxSource)
 		return registry.Limit{
 			Limit: limit, Remaining: min(remaining, limit), Window: window, Source: source,
 			Pulls: source != "", ResetsAt: resetIn(h.Get(prefix+"Reset"), now),

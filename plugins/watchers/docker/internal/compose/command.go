@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/redact"
 )
 
 // Command is the compose command for one service of a project.
@@ -168,7 +171,8 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = killWait
 	err := runGroup(cmd)
-	text := redact(strings.ToValidUTF8(output.String(), ""), secrets)
+	text := WithoutColors(strings.ToValidUTF8(output.String(), ""))
+	text = strings.TrimSpace(redact.New(secrets...).Blank(text))
 	switch {
 	case ctx.Err() != nil:
 		return text, fmt.Errorf("%s was stopped: %w", strings.Join(c.Tool, " "), context.Cause(ctx))
@@ -197,16 +201,10 @@ func (t *Tail) Write(p []byte) (int, error) {
 
 func (t *Tail) String() string { return string(t.text) }
 
-// redact removes colors, and hides secrets.
-func redact(text string, secrets []string) string {
-	text = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(text, "")
-	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones are words like "on" or numbers
-			text = strings.ReplaceAll(text, s, "***")
-		}
-	}
-	return strings.TrimSpace(text)
-}
+var colors = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// WithoutColors returns text without escape sequences of a terminal (ECMA-48, CSI).
+func WithoutColors(text string) string { return colors().ReplaceAllString(text, "") }
 
 // lastLines is the end of an output on one line.
 func lastLines(text string) string {

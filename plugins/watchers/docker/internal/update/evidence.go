@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -130,26 +130,17 @@ var (
 		`false|yes|ok|set|unset|empty|missing|required|expected|unknown|invalid|incorrect|wrong|malformed|mismatch|` +
 		`expired|rejected|refused|denied|failed|unauthorized|forbidden|[][{}()<>|*…-]+|:.*)[.!]?$`)
 	secretInURL = lazyregexp.New(`(://[^/\s:@]*:)([^/\s@]+)@`)
-	colors      = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
 )
-
-const hidden = "***"
 
 // hiding returns what takes the secrets of a container out of a text: the values of its variables and
 // arguments that are called so, and what looks like one.
 func hiding(c *container.Config) func(string) string {
-	pairs := []string{}
-	for _, secret := range secretsOf(slices.Concat(c.Env, c.Entrypoint, c.Cmd)) {
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
-			pairs = append(pairs, form, hidden)
-		}
-	}
-	known := strings.NewReplacer(pairs...)
+	known := redact.New(secretsOf(slices.Concat(c.Env, c.Entrypoint, c.Cmd))...)
 	return func(text string) string {
-		text = colors().ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
-		text = secretInURL().ReplaceAllString(known.Replace(text), "${1}"+hidden+"@")
+		text = compose.WithoutColors(strings.ToValidUTF8(text, "\uFFFD"))
+		text = secretInURL().ReplaceAllString(known.Blank(text), "${1}"+redact.Blank+"@")
 		text = namedSecret().ReplaceAllStringFunc(text, hideNamed)
-		return likelySecret().ReplaceAllString(text, "${1}"+hidden)
+		return likelySecret().ReplaceAllString(text, "${1}"+redact.Blank)
 	}
 }
 
@@ -160,11 +151,11 @@ func hideNamed(match string) string {
 	if secret == "" || remark().MatchString(secret) {
 		return match
 	}
-	return strings.TrimSuffix(match, secret) + hidden
+	return strings.TrimSuffix(match, secret) + redact.Blank
 }
 
 // secretsOf returns the values of "NAME=value", and those that follow an option, which
-// are secret by their name. The longest is first: one may be part of another.
+// are secret by their name.
 func secretsOf(settings []string) []string {
 	var all []string
 	option := ""
@@ -183,8 +174,5 @@ func secretsOf(settings []string) []string {
 			all = append(all, value)
 		}
 	}
-	// Shorter ones are words: "yes".
-	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 || s == "true" || s == "false" })
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	return slices.Compact(all)
+	return slices.DeleteFunc(all, func(s string) bool { return s == "true" || s == "false" })
 }
