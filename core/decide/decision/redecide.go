@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 // Redecide decides all known updates again, with the candidates of their last check and
@@ -81,10 +82,8 @@ func (d *Decisions) CatchUp(ctx context.Context) error {
 		if ctx.Err() == nil {
 			d.log.Error("decide again what becomes of updates", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(catchUpPause):
+		if err := backoff.Sleep(ctx, catchUpPause); err != nil {
+			return err
 		}
 	}
 }

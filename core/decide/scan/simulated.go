@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
+	"github.com/dogwatch/dogwatch/internal/backoff"
 )
 
 // Simulated is a scanner that makes up findings, where the engine and the registries are
@@ -20,10 +21,8 @@ type Simulated struct {
 
 // Scan returns findings by the digest of an image.
 func (s Simulated) Scan(ctx context.Context, image Image) (vulnerability.Report, error) {
-	select {
-	case <-ctx.Done():
-		return vulnerability.Report{}, ctx.Err()
-	case <-time.After(s.Time):
+	if err := backoff.Sleep(ctx, s.Time); err != nil {
+		return vulnerability.Report{}, err
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(image.Digest)) // never fails

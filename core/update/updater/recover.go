@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -21,7 +22,9 @@ const recoverStep = "find out what the interruption left"
 func (r *Runner) outcome(j *journal, interrupted bool) (watcher.Outcome, bool) {
 	r.set(func() { j.active.steps = len(j.op.Plan.Steps) })
 	out, err := r.attempt(j, interrupted)
-	for pause := time.Second; err != nil; pause = min(2*pause, time.Minute) {
+	pauses := backoff.Pauses{First: time.Second, Longest: time.Minute}
+	for failures := 1; err != nil; failures++ {
+		pause := pauses.After(failures)
 		text := r.opt.Redact(err.Error())
 		if r.isStopping() || r.life.Err() != nil {
 			r.log.Info("an operation is left for the next start", "operation", j.op.ID, "error", text)

@@ -1,6 +1,10 @@
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/backoff"
+)
 
 const (
 	// firstProbe is the wait before an engine that did not respond is probed again,
@@ -11,22 +15,23 @@ const (
 
 // probe is the backoff between probes of an engine that does not respond.
 type probe struct {
-	timer   *time.Timer // nil while the engine responds
-	pause   time.Duration
-	expired bool
+	timer    *time.Timer // nil while the engine responds
+	failures int
+	expired  bool
 }
 
 // set starts the wait for the next probe, unless one is waited for or none is wanted.
 func (p *probe) set(failing bool) {
+	pauses := backoff.Pauses{First: firstProbe, Longest: maxProbe}
 	switch {
 	case !failing:
 		p.stop()
 	case p.timer == nil:
-		p.pause = firstProbe
-		p.timer = time.NewTimer(p.pause)
+		p.failures = 1
+		p.timer = time.NewTimer(pauses.After(p.failures))
 	case p.expired:
-		p.pause = min(2*p.pause, maxProbe)
-		p.timer.Reset(p.pause)
+		p.failures++
+		p.timer.Reset(pauses.After(p.failures))
 		p.expired = false
 	}
 }

@@ -71,7 +71,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		log:       env.Log,
 		engine:    e,
 		inspector: newInspector(e, env.Log),
-		pause:     backoff,
+		pause:     pauseBefore,
 	}
 	d.updater = d.newUpdater(o)
 	return d, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -72,17 +73,11 @@ func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	}
 }
 
-// backoff waits before the next attempt: about 1 s, doubled with every attempt in a
+// pauseBefore waits before the next attempt: about 1 s, doubled with every attempt in a
 // row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
-func backoff(ctx context.Context, attempt int) error {
-	d := min(minBackoff<<min(attempt-1, 10), maxBackoff)
-	d = d/2 + rand.N(d)
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+func pauseBefore(ctx context.Context, attempt int) error {
+	pause := backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(attempt)
+	return backoff.Sleep(ctx, pause/2+rand.N(pause))
 }
 
 // eventReader reads one event stream after the other.

@@ -282,7 +282,7 @@ func TestBackoff(t *testing.T) {
 		} {
 			for range 50 {
 				start := time.Now()
-				check(t, backoff(t.Context(), attempt))
+				check(t, pauseBefore(t.Context(), attempt))
 				if took := time.Since(start); took < want/2 || took >= want*3/2 {
 					t.Errorf("attempt %d paused %s, want about %s", attempt, took, want)
 				}
@@ -290,7 +290,7 @@ func TestBackoff(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := backoff(ctx, 7); !errors.Is(err, context.Canceled) {
+		if err := pauseBefore(ctx, 7); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

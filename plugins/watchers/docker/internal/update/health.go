@@ -59,10 +59,8 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 			return &coded{"unhealthy", fmt.Sprintf("%s was not healthy within %s: %s", name, window, why)}
 		}
 		r.journal.Progress(watcher.StepProgress{Message: why, Current: probes})
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(interval):
+		if err := pause(ctx, interval); err != nil {
+			return err
 		}
 	}
 }

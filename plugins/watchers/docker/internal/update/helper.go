@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -112,22 +113,19 @@ func (j *helperJournal) Progress(p watcher.StepProgress) {
 	_ = j.write(line{Progress: &p}) // which may be lost
 }
 
-const (
-	helperBackoff = time.Second
-	helperMaxWait = 30 * time.Second
-	// helperTries is how often an operation that has changed nothing yet is tried.
-	helperTries = 5
-)
+// helperTries is how often an operation that has changed nothing yet is tried.
+const helperTries = 5
 
 // again repeats what fails, until ctx ends: no other process can go on instead.
 func again(ctx context.Context, work func() error) error {
-	for wait := helperBackoff; ; wait = min(2*wait, helperMaxWait) {
+	pauses := backoff.Pauses{First: time.Second, Longest: 30 * time.Second}
+	for failures := 1; ; failures++ {
 		err := work()
 		if err == nil {
 			return nil
 		}
 		fmt.Fprintln(os.Stderr, err)
-		if stopped := pause(ctx, wait); stopped != nil {
+		if stopped := pause(ctx, pauses.After(failures)); stopped != nil {
 			return errors.Join(err, stopped)
 		}
 	}

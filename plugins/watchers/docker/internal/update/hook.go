@@ -68,10 +68,8 @@ func (r *replacement) execute(ctx context.Context, what, id string, command []st
 			}
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

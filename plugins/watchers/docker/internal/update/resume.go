@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 
@@ -116,10 +115,8 @@ func (r *replacement) keepUp(ctx context.Context, c container.InspectResponse, s
 	if status == replace.Stopped || before != replace.Stopped && (c.State == nil || !c.State.Restarting) {
 		return nil
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(r.Liveness):
+	if err := pause(ctx, r.Liveness); err != nil {
+		return err
 	}
 	c, err := r.engine.Container(ctx, c.ID)
 	if engine.HasStatus(err, http.StatusNotFound) {

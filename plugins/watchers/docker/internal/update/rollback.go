@@ -133,10 +133,8 @@ func (r *replacement) takeNameBack(ctx context.Context, name, id string) error {
 		if !engine.HasStatus(err, http.StatusConflict) || time.Since(began) > creationLimit {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause(ctx, creationPause) != nil {
 			return err
-		case <-time.After(creationPause):
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -270,13 +271,12 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 	}
 }
 
+// pause waits. The error is the cause of the end of ctx, if it ends earlier.
 func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
+	if backoff.Sleep(ctx, d) != nil {
 		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
 	}
+	return nil
 }
 
 // leaving reports whether the helper is about to stop the container that this process runs in.
