@@ -67,20 +67,6 @@ func sorted(choices []Choice) []Choice {
 	})
 }
 
-// byEnd puts what does not end by itself first, and then what ends last.
-func byEnd(a, b Reason) int {
-	switch {
-	case a.Until.IsZero() != b.Until.IsZero():
-		if a.Until.IsZero() {
-			return -1
-		}
-		return 1
-	case !a.Until.Equal(b.Until):
-		return b.Until.Compare(a.Until)
-	}
-	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
-}
-
 // changes notes when time alone may change the decision.
 func (c *circumstances) changes(at time.Time) {
 	if at.After(c.now) && (c.next.IsZero() || at.Before(c.next)) {
@@ -176,30 +162,6 @@ func (c *circumstances) undone(target int) []Reason {
 	}
 	text := "it was rolled back by you, and waits for something newer or for your approval"
 	return []Reason{{Code: ReasonUndone, Text: text, Source: back.By}}
-}
-
-// times returns why nothing may happen now, whatever the update is.
-func (c *circumstances) times() (held []Reason) {
-	if freeze := c.rules.Freeze; freeze.Value != nil {
-		frozen, until := freeze.Value.At(c.now)
-		c.changes(until)
-		if frozen {
-			held = append(held, Reason{
-				Code: ReasonFreeze, Text: "updates are frozen: " + freeze.Value.String(), Source: freeze.Source, Until: until,
-			})
-		}
-	}
-	if window := c.rules.Window; window.Value != nil {
-		open, until := window.Value.At(c.now)
-		c.changes(until)
-		if !open {
-			held = append(held, Reason{
-				Code: ReasonWindow, Text: "it waits for the next window: " + window.Value.String(),
-				Source: window.Source, Until: until,
-			})
-		}
-	}
-	return held
 }
 
 func (c *circumstances) problems() (held []Reason) {
@@ -305,12 +267,4 @@ func (c *circumstances) added(candidate Candidate) vulnerability.Counts {
 		return vulnerability.Counts{}
 	}
 	return summary.Added.From(c.facts.HoldAdded)
-}
-
-// is reports whether a candidate has a tag or, if it is a new image of the same tag, a digest.
-func (c Candidate) is(tag, digest string) bool {
-	if c.Kind == sdk.KindDigest {
-		return c.Digest == digest
-	}
-	return c.Tag == tag
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -97,25 +96,6 @@ func (c *circumstances) isWhole(choice Choice) bool {
 // inForce reports whether a choice has not ended.
 func (c *circumstances) inForce(choice Choice) bool {
 	return choice.Kind != Snooze || choice.Until.IsZero() || choice.Until.After(c.now)
-}
-
-func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence bool) Reason {
-	reason := Reason{Code: code, Source: choice.Actor, Until: choice.Until.Time}
-	if !sentence {
-		return reason
-	}
-	text := "it was " + did
-	if choice.Actor != "" {
-		text += " by " + choice.Actor
-	}
-	switch {
-	case choice.Kind == Snooze && choice.Until.IsZero():
-		text += " until the next version"
-	case choice.Kind == Snooze:
-		text += " until " + choice.Until.In(now.Location()).Format("2006-01-02 15:04")
-	}
-	reason.Text = text
-	return reason
 }
 
 // name is how users know a candidate.

@@ -13,8 +13,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
-	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Mode is what happens to an update that nothing holds.
@@ -94,40 +92,6 @@ type Pattern interface {
 	String() string
 }
 
-// Candidate is a version that is newer than what runs.
-type Candidate struct {
-	// Tag is the tag to run; with Kind sdk.KindDigest it is the running one.
-	Tag    string `json:"tag"`
-	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
-	// Pinned is the digest behind Tag whose age counts, with sdk.KindTag; "" as long as no rule asks for an age.
-	Pinned string `json:"pinned,omitempty"`
-	Kind   string `json:"kind"` // sdk.KindTag or sdk.KindDigest
-	// the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
-	Diff string `json:"diff,omitempty"`
-	// Version is that of the image, with sdk.KindDigest; "" when it is not known.
-	Version string `json:"version,omitempty"`
-	// Created is when the image was made, as its registry says; zero when not known.
-	Created time.Time `json:"created,omitzero"`
-	// FirstSeen is when a check found it first: the tag, and once that was moved what is behind it.
-	FirstSeen time.Time `json:"firstSeen,omitzero"`
-	// Observed is whether its publication was: an earlier check had looked for such versions and not found it. Its age
-	// counts from FirstSeen then, as Created is what whoever published it says.
-	Observed bool `json:"appeared,omitempty"`
-	// Moved is whether Tag led to another image before FirstSeen. That was Observed then.
-	Moved bool `json:"moved,omitempty"`
-	// OfferedAt is when it was offered first; zero if it never was. See Found.Offer.
-	OfferedAt time.Time `json:"offeredAt,omitzero"`
-}
-
-// Began returns from when the age of a candidate counts, and whether that is when it was first seen
-// rather than when its image was made; zero when neither is known.
-func (c Candidate) Began() (at time.Time, seen bool) {
-	if c.Observed || c.Created.IsZero() {
-		return c.FirstSeen, true
-	}
-	return c.Created, false
-}
-
 // Update is what a check found for a container.
 type Update struct {
 	Subject string // "local/nginx"
@@ -185,53 +149,4 @@ func (s Stop) String() string {
 		how = "cancelled"
 	}
 	return fmt.Sprintf("stack stopped by %s (%s %s)", s.Name, how, s.At.Format("15:04"))
-}
-
-// ChoiceKind is what a user decided.
-type ChoiceKind string
-
-// The kinds of choices.
-const (
-	Skip     ChoiceKind = "skip"    // not this version: wait for the next
-	Snooze   ChoiceKind = "snooze"  // not until Until, or until the next version if that is zero
-	Approved ChoiceKind = "approve" // this version, whatever its age and the threshold: in the next window
-)
-
-// Choice is what a user decided about one update of one container. A container has at
-// most one of each version, and one Snooze of all versions.
-type Choice struct {
-	Subject string `json:"subject"`
-	// Update is the update that the user was shown. A Snooze with the zero Key is of all updates.
-	Update update.Key `json:"update"`
-	Kind   ChoiceKind `json:"kind"`
-	Until  sdk.Time   `json:"until,omitzero"`
-	// Actor is who decided, as in the log of operations; for a link in a message, which one.
-	Actor string   `json:"actor"`
-	At    sdk.Time `json:"at"`
-}
-
-// Version returns the tag or the digest that a choice is about; "" for all versions.
-func (c Choice) Version() string { return c.Update.To() }
-
-// State is what became of an update.
-type State string
-
-// The states of a decision.
-const (
-	None      State = ""          // there is no update
-	Offered   State = "offered"   // triggers notify of it, users can carry it out
-	Held      State = "held"      // no trigger runs; Reasons say why
-	Automatic State = "automatic" // the watcher is to carry it out now
-)
-
-// Decision is what becomes of an update.
-type Decision struct {
-	State State
-	// Target is the version that is offered, held or to be carried out: the index of
-	// Update.Candidates; -1 when there is no update.
-	Target int
-	// Reasons are why, the one that ends last first. A held update has at least one.
-	Reasons []Reason
-	// Next is when time alone may change the decision; zero for never.
-	Next time.Time
 }

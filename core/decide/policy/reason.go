@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -37,4 +38,37 @@ type Reason struct {
 	Source string
 	// Until is when it ends by itself; zero when it does not.
 	Until time.Time
+}
+
+func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence bool) Reason {
+	reason := Reason{Code: code, Source: choice.Actor, Until: choice.Until.Time}
+	if !sentence {
+		return reason
+	}
+	text := "it was " + did
+	if choice.Actor != "" {
+		text += " by " + choice.Actor
+	}
+	switch {
+	case choice.Kind == Snooze && choice.Until.IsZero():
+		text += " until the next version"
+	case choice.Kind == Snooze:
+		text += " until " + choice.Until.In(now.Location()).Format("2006-01-02 15:04")
+	}
+	reason.Text = text
+	return reason
+}
+
+// byEnd puts what does not end by itself first, and then what ends last.
+func byEnd(a, b Reason) int {
+	switch {
+	case a.Until.IsZero() != b.Until.IsZero():
+		if a.Until.IsZero() {
+			return -1
+		}
+		return 1
+	case !a.Until.Equal(b.Until):
+		return b.Until.Compare(a.Until)
+	}
+	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
 }

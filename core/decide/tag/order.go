@@ -2,20 +2,6 @@ package tag
 
 import "bytes"
 
-// related reports whether v may follow the current tag: a version of its family, or one
-// without the revisions of the current tag (10.8.13-1), which not every version has.
-func (d *search) related(v *version) bool {
-	if d.how.bare {
-		return sameFamily(v, &d.running)
-	}
-	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
-		if bytes.Equal(family, v.family) {
-			return true
-		}
-	}
-	return false
-}
-
 // better reports whether x is better than y. It is a total
 // order, so that the order of the tags does not matter: what stands higher, then the newer
 // version, then what is most like the current tag, then the shorter and the lower text.

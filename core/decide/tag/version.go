@@ -1,7 +1,6 @@
 package tag
 
 import (
-	"bytes"
 	"strings"
 )
 
@@ -79,19 +78,6 @@ func compareVersions(a, b *version) int {
 		return c
 	}
 	return compareLists(a.numbers, b.numbers)
-}
-
-func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
-
-// withoutRevision returns what a family is without the revision it begins with, the count
-// of how often a version was built or mended: 1.0.0-1, 1.0.0-3_slim, 1.0.0-r2-alpine, 1.0.0c.
-func withoutRevision(family []byte) (rest []byte, ok bool) {
-	for _, revision := range [...]string{"-#", "-r#", "-p#", "?"} {
-		if rest, ok := bytes.CutPrefix(family, []byte(revision)); ok && (len(rest) == 0 || rest[0] == '-' || rest[0] == '_') {
-			return rest, true
-		}
-	}
-	return nil, false
 }
 
 // prerelease returns the first identifier of a prerelease for link templates: "rc" in
