@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,11 +18,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
-
-// gcPercent makes the garbage collector of the host as eager as those of its
-// plugins, unless GOGC says otherwise: the memory that this saves is worth more
-// than the time it costs, see docs/performance.md.
-const gcPercent = 40
 
 // defaultPort is where commands look for a Dogwatch that serves.
 const defaultPort = 3000
@@ -122,9 +116,6 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 	if err := plugin.Harden(); err != nil {
 		log.Warn("harden this process", "error", err)
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	log.Info("dogwatch starts", "version", version, "config", cfg.File, "store", cfg.Store.Path)
 	if opt.Listening == nil {
 		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
@@ -136,6 +127,7 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 		return err
 	}
 	defer host.Close()
+	collectEagerly()
 	err = host.Run(ctx)
 	var invalid *config.InvalidError
 	var again *app.RestartError

@@ -17,7 +17,10 @@ var passedEnv = []string{
 func (h *Host) environment(b bundle, c *confinement) []string {
 	// A soft memory limit far above the live heap, an eager collector and few
 	// threads keep a small process small; see docs/performance.md.
-	env := []string{"GOGC=40", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
+	env := []string{"GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
+	if !b.builtin { // a built-in one asks for the eager collector itself, once its packages are set up
+		env = append(env, "GOGC=40")
+	}
 	for _, names := range [][]string{passedEnv, h.opt.Env, b.env} {
 		for _, name := range names {
 			if v, set := os.LookupEnv(name); set {

@@ -199,18 +199,23 @@ func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 	return o, o.check()
 }
 
-// tagKey finds the keys of a tag, which has the form key:"text" key:"text".
-var tagKey = regexp.MustCompile(`([^\s":]+):"(?:[^"\\]|\\.)*"`)
-
 // knowsKeys refuses keys that would be ignored, such as enum for choices.
 func knowsKeys(tag reflect.StructTag) error {
 	known := []string{"option", "help", "default", "choices", "min", "max", "example", "deprecated"}
-	for _, m := range tagKey.FindAllStringSubmatch(string(tag), -1) {
-		if !slices.Contains(known, m[1]) && !slices.Contains([]string{"json", "yaml"}, m[1]) {
-			return fmt.Errorf("unknown key %q in the tag: want one of %s", m[1], strings.Join(known, ", "))
+	for rest := string(tag); ; {
+		key, value, more := strings.Cut(strings.TrimLeft(rest, " "), ":")
+		if !more {
+			return nil
 		}
+		if !slices.Contains(known, key) && key != "json" && key != "yaml" {
+			return fmt.Errorf("unknown key %q in the tag: want one of %s", key, strings.Join(known, ", "))
+		}
+		quoted, err := strconv.QuotedPrefix(value)
+		if err != nil {
+			return fmt.Errorf("the text of key %q in the tag is not quoted as Go does it", key)
+		}
+		rest = value[len(quoted):]
 	}
-	return nil
 }
 
 func bound(f reflect.StructField, key string) (*float64, error) {
