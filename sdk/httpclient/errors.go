@@ -42,7 +42,8 @@ func (c *Client) explain(req *http.Request, doing string, err error) error {
 	if problem := tlsProblem(req.URL.Hostname(), err); problem != nil {
 		return fmt.Errorf("%s%w", prefix, problem)
 	}
-	unavailable := sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+clean(c.hide.With(credentials(req)...).Blank(withoutQuotes(err.Error())))))
+	text := c.hide.With(credentials(req)...).Blank(withoutQuotes(err.Error()))
+	unavailable := sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+clean(text)))
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
 		return sdk.WithRemedy(unavailable,
 			"The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch.")

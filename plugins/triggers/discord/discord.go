@@ -5,7 +5,6 @@ package discord
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -92,9 +91,6 @@ type field struct {
 
 // New returns a trigger that posts to one web hook.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	if err := chat.CheckURL("avatarurl", o.AvatarURL); err != nil {
 		return nil, err
 	}
@@ -107,7 +103,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case strings.Trim(o.ThreadID, "0123456789") != "":
 		return nil, sdk.Invalid("threadid", "want the number that Discord shows with Copy Thread ID, got %q", o.ThreadID)
 	}
-	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	client, err := chat.Hook(env, o.Options, o.URL, explain)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +136,7 @@ func (d *discord) Run(ctx context.Context, req trigger.Request) error {
 	if len(m.Components) > 0 {
 		address += "&with_components=true" // without it they are ignored; the address has a query
 	}
-	_, err := d.Send(ctx, http.MethodPost, address, nil, m)
-	return err
+	return d.Post(ctx, address, m)
 }
 
 // message makes the message of a delivery: one card. Discord takes no field

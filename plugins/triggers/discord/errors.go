@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func explain(a chat.Response) *chat.Refusal {
 	case unknownChannel, forumNoThread:
 		r.Option = "threadid"
 	}
-	for _, name := range names(response.Errors) {
+	for _, name := range slices.Sorted(maps.Keys(response.Errors)) {
 		r.Text += "; " + name + ": " + strings.Join(messages(response.Errors[name]), ", ")
 		if option := optionOf[name]; option != "" {
 			r.Option = option
@@ -47,15 +48,6 @@ func explain(a chat.Response) *chat.Refusal {
 
 // optionOf are the fields of a message that come from an option.
 var optionOf = map[string]string{"username": "botusername", "avatar_url": "avatarurl", "thread_id": "threadid"}
-
-func names(errors map[string]json.RawMessage) []string {
-	var all []string
-	for name := range errors {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
 
 // messages are the texts in a tree of errors, whose leaves are
 // {"_errors": [{"code": …, "message": …}]}.
@@ -76,7 +68,7 @@ func messages(tree json.RawMessage) []string {
 	if json.Unmarshal(tree, &branches) != nil {
 		return nil
 	}
-	for _, name := range names(branches) {
+	for _, name := range slices.Sorted(maps.Keys(branches)) {
 		all = append(all, messages(branches[name])...)
 	}
 	return all

@@ -5,7 +5,6 @@ package googlechat
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
@@ -61,13 +60,10 @@ type thread struct {
 
 // New returns a trigger that posts to one web hook.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	if chat.Units(o.ThreadKey) > maxThreadKey {
 		return nil, sdk.Invalid("threadkey", "want at most %d characters", maxThreadKey)
 	}
-	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	client, err := chat.Hook(env, o.Options, o.URL, explain)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +80,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 
 // Run posts one message.
 func (g *googlechat) Run(ctx context.Context, req trigger.Request) error {
-	m := message{Text: text(chat.Of(req, g.disableTitle), shared.Lines(req, maxURL, " · ", link)), Thread: g.thread}
-	_, err := g.Send(ctx, http.MethodPost, g.url, nil, m)
-	return err
+	m := message{Text: text(chat.Of(req, g.disableTitle), shared.Lines(req, shared.MaxURL, " · ", link)), Thread: g.thread}
+	return g.Post(ctx, g.url, m)
 }
-
-// maxURL is how long a link is.
-const maxURL = 1000
 
 // link is a link in Chat's markup.
 func link(label, address string) string { return "<" + address + "|" + label + ">" }

@@ -84,7 +84,11 @@ func (g *gotify) body(req trigger.Request) body {
 		}
 	}
 	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
-	links := message.Lines(req, maxClick, "\n", g.link)
+	link := message.Plain
+	if g.markdown {
+		link = message.Markdown
+	}
+	links := message.Lines(req, maxClick, "\n", link)
 	b.Message = chat.FitBytes(message.Body(req), maxMessageBytes-len(links))
 	b.Message += links
 	extras := map[string]any{}
@@ -98,12 +102,4 @@ func (g *gotify) body(req trigger.Request) body {
 		b.Extras = extras
 	}
 	return b
-}
-
-// link writes a link in the text of a message. Apps make links of addresses by themselves.
-func (g *gotify) link(label, address string) string {
-	if g.markdown {
-		return "[" + label + "](" + address + ")"
-	}
-	return label + ": " + address
 }

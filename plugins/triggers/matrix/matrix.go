@@ -25,9 +25,6 @@ import (
 // add to it: https://spec.matrix.org/latest/client-server-api/#size-limits.
 const maxContentBytes = 60_000
 
-// maxURL is how long a link is.
-const maxURL = 1000
-
 // Options configures one matrix trigger.
 type Options struct {
 	URL          *url.URL `option:"url,required" help:"Address of the homeserver, such as https://matrix.org" example:"https://matrix.org"`
@@ -47,7 +44,6 @@ func Type() trigger.Type {
 type matrix struct {
 	*chat.Client
 	url          string
-	header       http.Header
 	room         string
 	msgType      string
 	disableTitle bool
@@ -63,9 +59,6 @@ type content struct {
 
 // New returns a trigger that sends to one room.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	room, token := strings.TrimSpace(o.RoomID), strings.TrimSpace(o.AccessToken)
 	switch {
 	case strings.ContainsAny(token, " \t\r\n"):
@@ -75,14 +68,16 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case !strings.HasPrefix(room, "#") && !strings.HasPrefix(room, "!"):
 		return nil, sdk.Invalid("roomid", "want the id of a room (!…) or an alias (#name:server), got %q", room)
 	}
-	client, err := chat.New(env, o.Options, explain, token)
+	client, err := chat.New(env, o.Options, chat.Service{
+		URL: o.URL, Option: "url", Header: http.Header{"Authorization": {"Bearer " + token}},
+		Explain: explain, Secrets: []string{token},
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &matrix{
 		Client: client, url: strings.TrimSuffix(o.URL.String(), "/") + "/_matrix/client/v3/",
-		header: http.Header{"Authorization": {"Bearer " + token}}, room: room, msgType: o.MsgType,
-		disableTitle: o.DisableTitle,
+		room: room, msgType: o.MsgType, disableTitle: o.DisableTitle,
 	}, nil
 }
 
@@ -97,7 +92,7 @@ func (m *matrix) Run(ctx context.Context, req trigger.Request) error {
 		return err
 	}
 	address := m.url + "rooms/" + url.PathEscape(room) + "/send/m.room.message/" + transaction(req)
-	_, err = m.Send(ctx, http.MethodPut, address, m.header, c)
+	_, err = m.Send(ctx, http.MethodPut, address, c)
 	return err
 }
 
@@ -107,7 +102,7 @@ func (m *matrix) resolve(ctx context.Context) (string, error) {
 	if !strings.HasPrefix(m.room, "#") {
 		return m.room, nil
 	}
-	a, err := m.Send(ctx, http.MethodGet, m.url+"directory/room/"+url.PathEscape(m.room), m.header, nil)
+	a, err := m.Send(ctx, http.MethodGet, m.url+"directory/room/"+url.PathEscape(m.room), nil)
 	if err != nil {
 		return "", err
 	}
@@ -137,19 +132,13 @@ func transaction(req trigger.Request) string {
 
 // content makes the content of a message, with a body as long as fits.
 func (m *matrix) content(text chat.Message, req trigger.Request) (content, error) {
-	plain := message.Lines(req, maxURL, "\n", func(label, address string) string { return label + ": " + address })
-	rich := message.Lines(req, maxURL, "\n", func(label, address string) string {
+	plain := message.Lines(req, message.MaxURL, "\n", message.Plain)
+	rich := message.Lines(req, message.MaxURL, "\n", func(label, address string) string {
 		return `<a href="` + html.EscapeString(address) + `">` + html.EscapeString(label) + "</a>"
 	})
-	var problem error
-	body := chat.Fit(text.Body, func(body string) bool {
-		encoded, err := httpclient.EncodeJSON(m.with(text.Title, body, plain, rich))
-		if err != nil {
-			problem = err
-		}
-		return len(encoded) <= maxContentBytes
+	return chat.FitJSON(text.Body, maxContentBytes, func(body string) content {
+		return m.with(text.Title, body, plain, rich)
 	})
-	return m.with(text.Title, body, plain, rich), problem
 }
 
 // with makes a content of a title, a body, and lines of links in both forms.

@@ -5,7 +5,6 @@ package mattermost
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -63,13 +62,10 @@ type priority struct {
 
 // New returns a trigger that posts to one web hook.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	if err := chat.CheckURL("iconurl", o.IconURL); err != nil {
 		return nil, err
 	}
-	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	client, err := chat.Hook(env, o.Options, o.URL, explain)
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +85,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run posts one message.
 func (m *mattermost) Run(ctx context.Context, req trigger.Request) error {
 	post := m.frame
-	post.Text = text(chat.Of(req, m.disableTitle), shared.Lines(req, maxURL, " · ", link))
-	_, err := m.Send(ctx, http.MethodPost, m.url, nil, post)
-	return err
+	post.Text = text(chat.Of(req, m.disableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown))
+	return m.Post(ctx, m.url, post)
 }
-
-// maxURL is how long a link is.
-const maxURL = 1000
-
-// link is a link as Markdown.
-func link(label, address string) string { return "[" + label + "](" + address + ")" }
 
 // text is a message with its title in bold, and lines of links below.
 func text(m chat.Message, links string) string { return m.Text("**", chat.Plain, links, maxText) }

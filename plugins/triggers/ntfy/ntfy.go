@@ -166,17 +166,8 @@ func (n *ntfy) body(req trigger.Request) (body, error) {
 		}
 	}
 	b.Title, _ = httpclient.Truncate(req.Title, maxTitle)
-	for limit := maxMessageBytes; ; {
-		b.Message = chat.FitBytes(req.Body, limit)
-		payload, err := httpclient.EncodeJSON(b)
-		if err != nil {
-			return b, err
-		}
-		excess := len(payload) - maxPayloadBytes
-		if excess <= 0 || b.Message == "" {
-			return b, nil
-		}
-		// One byte of text takes up to six in JSON, so a step may have to be taken again.
-		limit = len(b.Message) - (excess+5)/6
-	}
+	return chat.FitJSON(chat.FitBytes(req.Body, maxMessageBytes), maxPayloadBytes, func(text string) body {
+		b.Message = text
+		return b
+	})
 }

@@ -59,11 +59,10 @@ func Type() trigger.Type {
 }
 
 type pushover struct {
-	chat.Connection
+	*chat.Client
 	url    string
 	fields url.Values // those of every message
 	html   bool
-	clean  func(string) string
 }
 
 // New returns a trigger that sends messages to one user or group.
@@ -76,13 +75,14 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case o.HTML == 1 && o.Monospace == 1:
 		return nil, sdk.Invalid("monospace", "does not go together with html; set one of them to 0")
 	}
-	client, err := chat.Connect(env, o.Options, o.User, o.Token)
+	client, err := chat.New(env, o.Options, chat.Service{
+		URL: o.URL, Option: "url", Explain: explain, Secrets: []string{o.User, o.Token},
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &pushover{
-		Connection: client, url: o.URL.JoinPath("1/messages.json").String(), fields: o.fields(), html: o.HTML == 1,
-		clean: func(text string) string { return httpclient.Clean(text, o.User, o.Token) },
+		Client: client, url: o.URL.JoinPath("1/messages.json").String(), fields: o.fields(), html: o.HTML == 1,
 	}, nil
 }
 
@@ -114,14 +114,9 @@ func (p *pushover) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Accept", "application/json")
 	httpclient.SetBody(r, "application/x-www-form-urlencoded", []byte(p.form(req).Encode()))
-	resp, err := p.Do(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	return p.explain(resp)
+	_, err = p.Exchange(r)
+	return err
 }
 
 // form makes the message of a delivery, cut to what the service takes.

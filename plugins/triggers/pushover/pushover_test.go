@@ -204,17 +204,19 @@ func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
 		"token": {
 			Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
-			Want: "application token is invalid, not *** (check token)",
+			Want: "application token is invalid, not ***; check token",
 		},
 		"user": {
 			Set: map[string]any{"user": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
-			Want: "user identifier is not a valid user, not *** (check user",
+			Want: "user identifier is not a valid user, not ***; check user and device",
 		},
 		"device": {
 			Set: map[string]any{"device": "fridge"}, Option: "device",
-			Want: "device: Pushover refuses the message: device name is not valid",
+			Want: "device name is not valid for user",
 		},
-		"odd": {Status: 200, Response: `{"status":0,"errors":["not today"]}`, Want: "not today"},
+		"no Pushover": {Status: 200, Response: "<html>", Option: "url", Want: "the answer is not that of Pushover"},
+		"away":        {Status: 500, Response: `{"errors":["later"]}`, Kind: sdk.ErrUnavailable, Want: "later"},
+		"odd":         {Status: 200, Response: `{"status":0,"errors":["not today"]}`, Want: "not today"},
 	})
 }
 

@@ -63,7 +63,6 @@ func Type() trigger.Type {
 type rocketchat struct {
 	*chat.Client
 	url          string
-	header       http.Header
 	frame        message
 	disableTitle bool
 }
@@ -80,21 +79,20 @@ type message struct {
 
 // New returns a trigger that posts to one room.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	if o.Avatar != "" && weblink.Of(o.Avatar) == "" {
 		return nil, sdk.Invalid("avatar", "must start with https:// or http://")
 	}
 	user, token := strings.TrimSpace(o.User.ID), strings.TrimSpace(o.Auth.Token)
-	client, err := chat.New(env, o.Options, explain, user, token)
+	client, err := chat.New(env, o.Options, chat.Service{
+		URL: o.URL, Option: "url", Header: http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
+		Explain: explain, Secrets: []string{user, token},
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &rocketchat{
 		Client: client,
 		url:    o.URL.JoinPath("api/v1/chat.postMessage").String(),
-		header: http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
 		frame: message{
 			Channel: strings.TrimSpace(o.Channel), Alias: o.Alias, Avatar: o.Avatar, Emoji: o.Emoji, ParseURLs: o.Parse.URLs,
 		},
@@ -105,16 +103,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run posts one message.
 func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
 	m := r.frame
-	m.Text = text(chat.Of(req, r.disableTitle), shared.Lines(req, maxURL, " · ", link))
-	_, err := r.Send(ctx, http.MethodPost, r.url, r.header, m)
-	return err
+	m.Text = text(chat.Of(req, r.disableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown))
+	return r.Post(ctx, r.url, m)
 }
-
-// maxURL is how long a link is.
-const maxURL = 1000
-
-// link is a link in Rocket.Chat's markup.
-func link(label, address string) string { return "[" + label + "](" + address + ")" }
 
 // text is a message with lines of links below.
 func text(m chat.Message, links string) string { return m.Text("", chat.Plain, links, maxText) }

@@ -41,7 +41,6 @@ func Type() trigger.Type {
 type slack struct {
 	*chat.Client
 	url          string
-	header       http.Header
 	channel      string
 	disableTitle bool
 }
@@ -76,13 +75,15 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	var err error
 	if o.URL != nil {
 		s.url = o.URL.String()
-		s.Client, err = chat.New(env, o.Options, explainHook, httpclient.SecretParts(o.URL)...)
+		s.Client, err = chat.Hook(env, o.Options, o.URL, explainHook)
 	} else {
 		s.url = o.APIURL.JoinPath("chat.postMessage").String()
 		s.channel = strings.TrimSpace(o.Channel)
 		token := strings.TrimSpace(o.Token)
-		s.header = http.Header{"Authorization": {"Bearer " + token}}
-		s.Client, err = chat.New(env, o.Options, explainAPI, token)
+		s.Client, err = chat.New(env, o.Options, chat.Service{
+			URL: o.APIURL, Option: "apiurl", Header: http.Header{"Authorization": {"Bearer " + token}},
+			Explain: explainAPI, Secrets: []string{token},
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -92,16 +93,13 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 
 // check wants exactly one of the two ways to post.
 func (o Options) check() error {
-	if err := chat.CheckURL("apiurl", o.APIURL); err != nil {
-		return err
-	}
 	switch {
 	case o.URL != nil && o.Token != "":
 		return sdk.Invalid("url", "is for posting without a token; leave out url, or token and channel")
 	case o.URL != nil && o.Channel != "":
 		return sdk.Invalid("channel", "a web hook posts to its own channel; leave out channel, or give token instead of url")
 	case o.URL != nil:
-		return chat.CheckURL("url", o.URL)
+		return nil
 	case o.Token == "":
 		return sdk.Invalid("token", "is required with channel, unless url is given")
 	case o.Channel == "":
@@ -115,8 +113,7 @@ func (o Options) check() error {
 // Run posts one message.
 func (s *slack) Run(ctx context.Context, req trigger.Request) error {
 	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle)), Attachments: attachments(req)}
-	_, err := s.Send(ctx, http.MethodPost, s.url, s.header, m)
-	return err
+	return s.Post(ctx, s.url, m)
 }
 
 const (

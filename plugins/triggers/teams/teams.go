@@ -89,14 +89,11 @@ type width struct {
 
 // New returns a trigger that posts to one workflow.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("url", o.URL); err != nil {
-		return nil, err
-	}
 	if host := o.URL.Hostname(); env.Warn != nil &&
 		(host == "outlook.office.com" || strings.HasSuffix(host, ".webhook.office.com")) {
 		env.Warn("url: is that of an Office 365 connector, which Microsoft has retired; make a workflow and give its address")
 	}
-	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	client, err := chat.Hook(env, o.Options, o.URL, explain)
 	if err != nil {
 		return nil, err
 	}
@@ -109,22 +106,13 @@ func (t *teams) Run(ctx context.Context, req trigger.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Send(ctx, http.MethodPost, t.url, nil, p)
-	return err
+	return t.Post(ctx, t.url, p)
 }
 
 // payload makes the message of a delivery, with a body as long as fits.
 func (t *teams) payload(req trigger.Request) (payload, error) {
 	text := chat.Of(req, false)
-	var problem error
-	body := chat.Fit(text.Body, func(body string) bool {
-		encoded, err := httpclient.EncodeJSON(t.card(text.Title, body, req))
-		if err != nil {
-			problem = err
-		}
-		return len(encoded) <= maxPayloadBytes
-	})
-	return t.card(text.Title, body, req), problem
+	return chat.FitJSON(text.Body, maxPayloadBytes, func(body string) payload { return t.card(text.Title, body, req) })
 }
 
 func (t *teams) card(title, body string, req trigger.Request) payload {

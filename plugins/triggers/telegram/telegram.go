@@ -55,9 +55,6 @@ type payload struct {
 
 // New returns a trigger that sends to one chat.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if err := chat.CheckURL("apiurl", o.APIURL); err != nil {
-		return nil, err
-	}
 	token, chatID := strings.TrimSpace(o.BotToken), strings.TrimSpace(o.ChatID)
 	if !strings.Contains(token, ":") || strings.ContainsAny(token, "/?#% \t\r\n") {
 		return nil, sdk.Invalid("bottoken", "want a token as @BotFather gives it, digits:letters")
@@ -68,7 +65,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		o.Proxy = &proxy
 	}
 	// The token is in the path of the address.
-	client, err := chat.New(env, o.Options, explain, token, chatID)
+	client, err := chat.New(env, o.Options, chat.Service{
+		URL: o.APIURL, Option: "apiurl", Explain: explain, Secrets: []string{token, chatID},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +93,14 @@ func (t *telegram) Run(ctx context.Context, req trigger.Request) error {
 	m := t.frame
 	m.Text = t.markup.text(chat.Of(req, t.disableTitle))
 	m.ReplyMarkup = keyboardOf(req)
-	_, err := t.Send(ctx, http.MethodPost, t.url, nil, m)
+	err := t.Post(ctx, t.url, m)
 	if m.ReplyMarkup != nil && refusesButtons(err) {
 		// Telegram wants a host with a public name, and refuses the message as a whole.
-		links := message.Lines(req, maxURL, "\n", func(label, address string) string { return label + ": " + address })
+		links := message.Lines(req, maxURL, "\n", message.Plain)
 		text := chat.Of(req, t.disableTitle)
 		text.Body += links
 		m.ReplyMarkup, m.Text = nil, t.markup.text(text)
-		_, err = t.Send(ctx, http.MethodPost, t.url, nil, m)
+		err = t.Post(ctx, t.url, m)
 	}
 	return err
 }

@@ -129,17 +129,20 @@ func TestRefusals(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := sink.RespondWith(t, test.status, map[bool]string{true: "page " + secret}[test.status != 204])
-			c, err := New(sdk.Env{}, httpclient.Options{}, func(a Response) *Refusal {
+			explain := func(a Response) *Refusal {
 				if a.Status != test.status || a.OK() != (test.status < 300) {
 					t.Errorf("%+v", a)
 				}
 				return test.refusal
-			}, secret)
+			}
+			c, err := New(sdk.Env{}, httpclient.Options{}, Service{
+				Header: http.Header{"X-Test": {"1"}}, Explain: explain, Secrets: []string{secret},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			_, err = c.Send(t.Context(), http.MethodPost, s.URL, http.Header{"X-Test": {"1"}}, map[string]string{"text": "<&>"})
+			_, err = c.Send(t.Context(), http.MethodPost, s.URL, map[string]string{"text": "<&>"})
 			if call := s.Last(t); string(call.Body) != `{"text":"<&>"}` ||
 				call.Header.Get("Content-Type") != "application/json; charset=utf-8" || call.Header.Get("X-Test") != "1" {
 				t.Errorf("%s %v", call.Body, call.Header)
@@ -174,17 +177,21 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestWrongClient(t *testing.T) {
-	if _, err := New(sdk.Env{}, httpclient.Options{TLS: httpclient.TLS{CAFile: "nosuchfile"}}, nil); err == nil {
+	if _, err := Hook(sdk.Env{}, httpclient.Options{}, &url.URL{Scheme: "ftp", Host: "a"}, nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "url: ") {
+		t.Errorf("an address that is none of the web: %v", err)
+	}
+	if _, err := New(sdk.Env{}, httpclient.Options{TLS: httpclient.TLS{CAFile: "nosuchfile"}}, Service{}); err == nil {
 		t.Error("a file that is not there was accepted")
 	}
-	c, err := New(sdk.Env{}, httpclient.Options{}, nil)
+	c, err := New(sdk.Env{}, httpclient.Options{}, Service{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Send(t.Context(), "GET", "http://\x00", nil, nil); err == nil {
+	if _, err := c.Send(t.Context(), "GET", "http://\x00", nil); err == nil {
 		t.Error("a malformed address was accepted")
 	}
-	if _, err := c.Send(t.Context(), "GET", "http://a", nil, func() {}); err == nil {
+	if _, err := c.Send(t.Context(), "GET", "http://a", func() {}); err == nil {
 		t.Error("what is no JSON was accepted")
 	}
 }

@@ -24,8 +24,20 @@ const maxWait = 24 * time.Hour
 // Client speaks JSON with one chat service. It is safe for concurrent use.
 type Client struct {
 	Connection
-	secrets []string
-	explain func(Response) *Refusal
+	service Service
+}
+
+// Service is what a client speaks with.
+type Service struct {
+	// URL is its address, the value of Option, from which the addresses of requests are made.
+	URL    *url.URL
+	Option string
+	// Header is sent with every request.
+	Header http.Header
+	// Explain returns nil for a response that is no refusal, or of which its status says all there is to say.
+	Explain func(Response) *Refusal
+	// Secrets are texts that no error may hold: also those that are sent in headers.
+	Secrets []string
 }
 
 // Connection is the client of a trigger that makes its own requests. A trigger that embeds it, or a Client, has Close.
@@ -68,27 +80,37 @@ type Refusal struct {
 	Wait time.Duration
 }
 
-// New returns a client. explain returns nil for a response that is no refusal,
-// or of which its status says all there is to say. secrets are texts that no
-// error may hold: also those that are sent in headers.
-func New(env sdk.Env, o httpclient.Options, explain func(Response) *Refusal, secrets ...string) (*Client, error) {
-	client, err := Connect(env, o, secrets...)
+// New returns a client of a service whose URL must be an address on the web.
+func New(env sdk.Env, o httpclient.Options, s Service) (*Client, error) {
+	if err := CheckURL(s.Option, s.URL); err != nil {
+		return nil, err
+	}
+	client, err := Connect(env, o, s.Secrets...)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{Connection: client, secrets: secrets, explain: explain}, nil
+	return &Client{client, s}, nil
 }
 
-// Send makes one request, with in as JSON unless it is nil, and returns the
-// answer of a service that did not refuse. The error is that of package
-// httpclient, or of the refusal: it has its kind, or is an *sdk.InvalidError
-// about its option.
-func (c *Client) Send(ctx context.Context, method, address string, header http.Header, in any) (Response, error) {
+// Hook returns a client of a web hook: its address, the value of the option url, is a secret.
+func Hook(env sdk.Env, o httpclient.Options, address *url.URL, explain func(Response) *Refusal) (*Client, error) {
+	return New(env, o, Service{
+		URL: address, Option: "url", Explain: explain, Secrets: httpclient.SecretParts(address),
+	})
+}
+
+// Post sends in as JSON to an address. The error is that of Send.
+func (c *Client) Post(ctx context.Context, address string, in any) error {
+	_, err := c.Send(ctx, http.MethodPost, address, in)
+	return err
+}
+
+// Send makes one request, with in as JSON unless it is nil. Its results are those of Exchange.
+func (c *Client) Send(ctx context.Context, method, address string, in any) (Response, error) {
 	req, err := httpclient.NewRequest(ctx, method, address)
 	if err != nil {
 		return Response{}, err
 	}
-	req.Header.Set("Accept", "application/json")
 	if in != nil {
 		payload, err := httpclient.EncodeJSON(in)
 		if err != nil {
@@ -96,7 +118,16 @@ func (c *Client) Send(ctx context.Context, method, address string, header http.H
 		}
 		httpclient.SetBody(req, "application/json; charset=utf-8", payload)
 	}
-	maps.Copy(req.Header, header)
+	return c.Exchange(req)
+}
+
+// Exchange sends a request and returns the
+// response of a service that did not refuse. The error is that of package
+// httpclient, or of the refusal: it has its kind, or is an *sdk.InvalidError
+// about its option.
+func (c *Client) Exchange(req *http.Request) (Response, error) {
+	req.Header.Set("Accept", "application/json")
+	maps.Copy(req.Header, c.service.Header)
 	resp, err := c.Do(req)
 	if err != nil {
 		return Response{}, err
@@ -107,7 +138,7 @@ func (c *Client) Send(ctx context.Context, method, address string, header http.H
 	if err != nil && response.OK() {
 		return Response{}, err
 	}
-	refusal := c.explain(response)
+	refusal := c.service.Explain(response)
 	if refusal == nil {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return response, c.CheckStatus(resp)
@@ -121,7 +152,7 @@ func (c *Client) refused(resp *http.Response, r Refusal) error {
 	resp.Header.Set("Content-Type", "text/plain")
 	err := c.CheckStatus(resp)
 	if err == nil {
-		err = sdk.Invalid("", "%s refused the message: %s", resp.Request.URL.Host, httpclient.Clean(r.Text, c.secrets...))
+		err = sdk.Invalid("", "%s refused the message: %s", resp.Request.URL.Host, httpclient.Clean(r.Text, c.service.Secrets...))
 	}
 	var limited *sdk.RateLimitedError
 	if errors.As(err, &limited) && r.Wait == 0 {

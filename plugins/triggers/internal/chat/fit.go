@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
 // Fit returns text if it fits, else as much of its beginning as does; "" when nothing fits.
@@ -33,6 +35,19 @@ func Fit(text string, fits func(string) bool) string {
 // FitBytes is Fit for a limit in bytes of UTF-8.
 func FitBytes(text string, limit int) string {
 	return Fit(strings.ToValidUTF8(text, "\uFFFD"), func(s string) bool { return len(s) <= limit })
+}
+
+// FitJSON returns the message that with makes of as much of text as leaves its JSON a limit in bytes.
+func FitJSON[M any](text string, limit int, with func(text string) M) (M, error) {
+	var problem error
+	text = Fit(text, func(s string) bool {
+		encoded, err := httpclient.EncodeJSON(with(s))
+		if err != nil {
+			problem = err
+		}
+		return len(encoded) <= limit
+	})
+	return with(text), problem
 }
 
 // cut returns the longest beginning of text that fits with "…" and an end behind it.

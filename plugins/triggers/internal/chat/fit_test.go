@@ -94,3 +94,18 @@ func FuzzFit(f *testing.F) {
 		}
 	})
 }
+
+func TestFitJSONCutsTextToTheLimitOfTheMessage(t *testing.T) {
+	type message struct{ Title, Body string }
+	with := func(text string) message { return message{"t", text} }
+	for text, want := range map[string]string{
+		"short": "short", strings.Repeat("a", 100): strings.Repeat("a", 14) + "…", strings.Repeat("\"", 100): strings.Repeat("\"", 7) + "…",
+	} {
+		if m, err := FitJSON(text, 40, with); err != nil || m.Body != want || m.Title != "t" {
+			t.Errorf("%q, %v, want %q", m.Body, err, want)
+		}
+	}
+	if _, err := FitJSON("text", 40, func(string) any { return func() {} }); err == nil {
+		t.Error("what is no JSON was accepted")
+	}
+}

@@ -87,3 +87,12 @@ func Lines(req trigger.Request, maxURL int, between string, write func(label, ad
 	}
 	return "\n\n" + strings.Join(lines, "\n")
 }
+
+// MaxURL is how long an address in Lines is at most, where the service has no limit of its own.
+const MaxURL = 1000
+
+// Markdown is a link as Markdown, for Lines.
+func Markdown(label, address string) string { return "[" + label + "](" + address + ")" }
+
+// Plain is a link for Lines of a service that makes links of addresses by itself.
+func Plain(label, address string) string { return label + ": " + address }
