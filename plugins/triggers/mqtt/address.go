@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
 // connectTimeout bounds the way to a connection: network, TLS and the broker's consent.
@@ -88,38 +88,18 @@ func (o Options) address(warn func(string)) (address, error) {
 	return a, err
 }
 
-// config returns the configuration these options describe.
+// config returns the configuration these options describe, which httpclient.TLS calls by other names.
 func (t TLS) config(host string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, InsecureSkipVerify: !t.RejectUnauthorized}
-	if t.CAChain != "" {
-		pem, err := os.ReadFile(t.CAChain)
-		if err != nil {
-			return nil, sdk.Invalid("tls.cachain", "%v", err)
-		}
-		// A machine without a pool of its own, such as a scratch image, has those of the file only.
-		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
-			config.RootCAs = x509.NewCertPool()
-		}
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, sdk.Invalid("tls.cachain", "%s holds no PEM certificate", t.CAChain)
-		}
+	config, err := httpclient.TLS{
+		CAFile: t.CAChain, CertFile: t.ClientCert, KeyFile: t.ClientKey, Insecure: !t.RejectUnauthorized,
+	}.Config()
+	if invalid := (*sdk.InvalidError)(nil); errors.As(err, &invalid) {
+		names := strings.NewReplacer(
+			"tls.cafile", "tls.cachain", "tls.certfile", "tls.clientcert", "tls.keyfile", "tls.clientkey")
+		f := invalid.Fields[0]
+		return nil, sdk.Invalid(names.Replace(f.Field), "%s", names.Replace(f.Detail))
 	}
-	switch {
-	case t.ClientCert == "" && t.ClientKey == "":
-		return config, nil
-	case t.ClientCert == "":
-		return nil, sdk.Invalid("tls.clientcert", "is required with tls.clientkey")
-	case t.ClientKey == "":
-		return nil, sdk.Invalid("tls.clientkey", "is required with tls.clientcert")
-	}
-	if _, err := os.ReadFile(t.ClientKey); err != nil {
-		return nil, sdk.Invalid("tls.clientkey", "%v", err)
-	}
-	pair, err := tls.LoadX509KeyPair(t.ClientCert, t.ClientKey)
-	if err != nil {
-		return nil, sdk.Invalid("tls.clientcert", "cannot be used with tls.clientkey: %v", err)
-	}
-	config.Certificates = []tls.Certificate{pair}
+	config.ServerName = host
 	return config, nil
 }
 

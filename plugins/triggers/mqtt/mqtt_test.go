@@ -102,7 +102,7 @@ func TestConformance(t *testing.T) {
 			{Field: "tls.cachain", Set: map[string]any{"url": "mqtts://127.0.0.1", "tls.cachain": "nosuchfile"}},
 			{Field: "tls.clientkey", Set: map[string]any{"url": "mqtts://127.0.0.1", "tls.clientcert": "nosuchfile"}},
 			{Field: "tls.clientcert", Set: map[string]any{"url": "mqtts://127.0.0.1", "tls.clientkey": "nosuchfile"}},
-			{Field: "tls.clientkey", Set: map[string]any{"tls.clientcert": "nosuchfile", "tls.clientkey": "nosuchfile"}},
+			{Field: "tls.clientcert", Set: map[string]any{"tls.clientcert": "nosuchfile", "tls.clientkey": "nosuchfile"}},
 		},
 	})
 }
