@@ -85,10 +85,7 @@ func (c Case) responses(t *testing.T, s conform.Subject) {
 func (c Case) described(t *testing.T, s conform.Subject, p *conform.Instance, service Service) {
 	for _, tag := range []string{"", service.Tag} {
 		tags, err := p.Client.Registry(p.ID).DescribeTags(t.Context(), service.Repository, tag, service.platform())
-		if !slices.Contains(s.Type.Capabilities, kind.CapTags) {
-			if !errors.Is(err, sdk.ErrUnsupported) {
-				t.Errorf("a registry without the capability returned %v for a description of tags", err)
-			}
+		if !s.Offers(t, kind.CapTags, "a description of tags", err) {
 			return
 		}
 		for _, described := range tags {
@@ -105,21 +102,14 @@ func (c Case) described(t *testing.T, s conform.Subject, p *conform.Instance, se
 
 func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Instance, repo registry.Repository) {
 	_, err := p.Client.Registry(p.ID).Credentials(t.Context(), repo)
-	if slices.Contains(s.Type.Capabilities, kind.CapCredentials) {
-		if err != nil {
-			t.Errorf("credentials: %v", err)
-		}
-	} else if !errors.Is(err, sdk.ErrUnsupported) {
-		t.Errorf("a registry without the capability returned %v for its credentials", err)
+	if s.Offers(t, kind.CapCredentials, "its credentials", err) && err != nil {
+		t.Errorf("credentials: %v", err)
 	}
 }
 
 func (c Case) config(t *testing.T, s conform.Subject, p *conform.Instance, service Service) {
 	config, err := p.Client.Registry(p.ID).ImageConfig(t.Context(), service.Repository, service.Digest, service.platform())
-	if !slices.Contains(s.Type.Capabilities, kind.CapConfig) {
-		if !errors.Is(err, sdk.ErrUnsupported) {
-			t.Errorf("a registry without the capability returned %v for the configuration of an image", err)
-		}
+	if !s.Offers(t, kind.CapConfig, "the configuration of an image", err) {
 		return
 	}
 	if err != nil {
@@ -135,10 +125,7 @@ func (c Case) config(t *testing.T, s conform.Subject, p *conform.Instance, servi
 
 func (c Case) limits(t *testing.T, s conform.Subject, p *conform.Instance) {
 	limits, err := p.Client.Registry(p.ID).Limits(t.Context())
-	switch offered := slices.Contains(s.Type.Capabilities, kind.CapLimits); {
-	case !offered && !errors.Is(err, sdk.ErrUnsupported):
-		t.Errorf("a registry without the capability returned %v for its limits", err)
-	case offered && err != nil:
+	if s.Offers(t, kind.CapLimits, "its limits", err) && err != nil {
 		t.Errorf("limits: %v", err)
 	}
 	if !slices.IsSortedFunc(limits, func(a, b registry.Limit) int {

@@ -47,8 +47,6 @@ package registrytest
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -57,7 +55,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -141,25 +138,11 @@ func Run(t *testing.T, typ registry.Type, c Case) {
 
 // HTTPFailures are the failures of a registry that uses the HTTP server at a URL.
 func HTTPFailures(service func(url string) Service) []Failure {
-	responding := func(status int, kind error) Failure {
-		return Failure{Name: fmt.Sprint(status), Kind: kind, Service: func(t *testing.T) Service {
-			return service(plugintest.Responding(t, status))
-		}}
+	var all []Failure
+	for _, f := range conform.HTTPFailures() {
+		all = append(all, Failure{f.Name, func(t *testing.T) Service { return service(f.URL(t)) }, f.Kind})
 	}
-	const wait = 7 * time.Second
-	return []Failure{
-		responding(http.StatusUnauthorized, sdk.ErrUnauthorized),
-		responding(http.StatusForbidden, sdk.ErrUnauthorized),
-		responding(http.StatusNotFound, sdk.ErrNotFound),
-		responding(http.StatusInternalServerError, sdk.ErrUnavailable),
-		responding(http.StatusServiceUnavailable, sdk.ErrUnavailable),
-		{Name: "rate limit", Kind: &sdk.RateLimitedError{After: wait}, Service: func(t *testing.T) Service {
-			return service(plugintest.Limiting(t, wait))
-		}},
-		{Name: "unreachable", Kind: sdk.ErrUnavailable, Service: func(t *testing.T) Service {
-			return service(plugintest.Unreachable(t))
-		}},
-	}
+	return all
 }
 
 func (s Service) platform() sdk.Platform {

@@ -39,9 +39,7 @@ func (s *stateStream) Run(context.Context, string, string) error {
 func (c Case) subscribe(t *testing.T, s conform.Subject) {
 	if !slices.Contains(s.Type.Capabilities, kind.CapStateStream) {
 		p := conform.Start(t, s, s.Working(t))
-		if err := p.Client.Trigger(p.ID).Subscribe(t.Context(), &stateStream{}); !errors.Is(err, sdk.ErrUnsupported) {
-			t.Errorf("Subscribe of a trigger that is no subscriber returned %v", err)
-		}
+		s.Offers(t, kind.CapStateStream, "a subscription", p.Client.Trigger(p.ID).Subscribe(t.Context(), &stateStream{}))
 		return
 	}
 	stopped := func(t *testing.T, in conform.Situation, changes []trigger.Change) {

@@ -43,7 +43,6 @@ package triggertest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -53,7 +52,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -146,26 +144,11 @@ func LeaksNothing(t *testing.T, typ trigger.Type, options map[string]any) {
 // HTTPFailures are the failures of a trigger that sends HTTP requests to the
 // server at a URL, classified as package httpclient does.
 func HTTPFailures(options func(url string) map[string]any) []Failure {
-	responding := func(status int, kind error) Failure {
-		return Failure{Name: fmt.Sprint(status), Kind: kind, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Responding(t, status))
-		}}
+	var all []Failure
+	for _, f := range append(conform.HTTPFailures(), conform.Responding(http.StatusBadRequest, &sdk.InvalidError{})) {
+		all = append(all, Failure{f.Name, func(t *testing.T) map[string]any { return options(f.URL(t)) }, f.Kind})
 	}
-	const wait = 7 * time.Second
-	return []Failure{
-		responding(http.StatusBadRequest, &sdk.InvalidError{}),
-		responding(http.StatusUnauthorized, sdk.ErrUnauthorized),
-		responding(http.StatusForbidden, sdk.ErrUnauthorized),
-		responding(http.StatusNotFound, sdk.ErrNotFound),
-		responding(http.StatusInternalServerError, sdk.ErrUnavailable),
-		responding(http.StatusBadGateway, sdk.ErrUnavailable),
-		{Name: "rate limit", Kind: &sdk.RateLimitedError{After: wait}, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Limiting(t, wait))
-		}},
-		{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Unreachable(t))
-		}},
-	}
+	return all
 }
 
 func bundle(typ trigger.Type) plugin.Bundle {

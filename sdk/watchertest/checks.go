@@ -3,14 +3,12 @@ package watchertest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"sync"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -75,12 +73,8 @@ func list(t *testing.T, p *conform.Instance) []watcher.Container {
 
 func (c Case) watch(t *testing.T, s conform.Subject) {
 	if !slices.Contains(s.Type.Capabilities, kind.CapWatch) {
-		engine := c.Working(t)
-		p := conform.Start(t, s, situation(engine.Options))
-		err := p.Client.Watcher(p.ID).Watch(t.Context(), func(watcher.Event) {})
-		if !errors.Is(err, sdk.ErrUnsupported) {
-			t.Errorf("a watcher without events returned %v", err)
-		}
+		p := conform.Start(t, s, s.Working(t))
+		s.Offers(t, kind.CapWatch, "its events", p.Client.Watcher(p.ID).Watch(t.Context(), func(watcher.Event) {}))
 		return
 	}
 	s.Sub(t, "watch", "cancel", func(t *testing.T) {

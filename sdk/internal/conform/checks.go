@@ -167,16 +167,21 @@ func cancel(t *testing.T, s Subject) {
 	if s.Hanging == nil {
 		t.Fatal(`say how to make a call hang in Hanging, or list "cancel" in Skip`)
 	}
+	in, reached := s.hang(t)
+	for _, c := range in.Calls {
+		s.Sub(t, "cancel", c.Name, func(t *testing.T) { cancelOne(t, s, in, c, reached) })
+	}
+}
+
+// hang returns a situation that hangs, and a channel that has a value once a call is stuck in it.
+func (s Subject) hang(t *testing.T) (Situation, <-chan struct{}) {
 	reached := make(chan struct{}, callers)
-	in := s.Hanging(t, func() {
+	return s.Hanging(t, func() {
 		select {
 		case reached <- struct{}{}:
 		default:
 		}
-	})
-	for _, c := range in.Calls {
-		s.Sub(t, "cancel", c.Name, func(t *testing.T) { cancelOne(t, s, in, c, reached) })
-	}
+	}), reached
 }
 
 func cancelOne(t *testing.T, s Subject, in Situation, c Call, reached <-chan struct{}) {

@@ -5,12 +5,14 @@ package conform
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -72,6 +74,19 @@ type Check struct {
 
 // MaxWait is s.Timeout or its default.
 func (s Subject) MaxWait() time.Duration { return cmp.Or(s.Timeout, 15*time.Second) }
+
+// Offers reports whether the type has a capability. Without it, a call of what is offered ends with an
+// sdk.ErrUnsupported; err is how it ended.
+func (s Subject) Offers(t *testing.T, capability, what string, err error) bool {
+	t.Helper()
+	if slices.Contains(s.Type.Capabilities, capability) {
+		return true
+	}
+	if !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("a type without the capability %s returned %v for %s", capability, err, what)
+	}
+	return false
+}
 
 // Run runs every check that is not skipped as a subtest of its name. After
 // each, whatever the instances said is searched for secrets and panics.

@@ -3,7 +3,6 @@ package conform
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -16,10 +15,7 @@ func probe(t *testing.T, s Subject) {
 	in := s.Working(t)
 	p := Start(t, s, in)
 	found, err := p.Probe(t.Context(), in)
-	if !slices.Contains(s.Type.Capabilities, kind.CapProbe) {
-		if !errors.Is(err, sdk.ErrUnsupported) {
-			t.Errorf("a type without the capability returned %v", err)
-		}
+	if !s.Offers(t, kind.CapProbe, "a probe", err) {
 		return
 	}
 	if err != nil || found.Summary == "" {
@@ -50,13 +46,7 @@ func probe(t *testing.T, s Subject) {
 
 // cancelProbe: a probe of a service that hangs comes back when its context ends.
 func cancelProbe(t *testing.T, s Subject) {
-	reached := make(chan struct{}, callers)
-	in := s.Hanging(t, func() {
-		select {
-		case reached <- struct{}{}:
-		default:
-		}
-	})
+	in, reached := s.hang(t)
 	call := Call{Name: "probe", Do: func(ctx context.Context, p *Instance) error {
 		_, err := p.Probe(ctx, in)
 		return err
