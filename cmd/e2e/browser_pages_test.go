@@ -64,7 +64,7 @@ func TestBrowserListAndFilter(t *testing.T) {
 	if all := strings.Fields(first); len(all) != 12 {
 		t.Fatalf("the list has %q", first)
 	}
-	b.says("3 updates · 9 containers up to date")
+	b.says("3 updates · 9 up to date")
 	if got := js[string](b,
 		"[...document.querySelectorAll('.row .kind')].map(e => e.textContent).join(' ')"); got != "major minor patch" {
 		t.Errorf("what needs somebody comes first, worst first: %q", got)

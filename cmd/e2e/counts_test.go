@@ -57,7 +57,7 @@ func TestCountsAgreeEverywhere(t *testing.T) {
 		s.Unchecked != 0 {
 		t.Errorf("summary: %+v", s)
 	}
-	sentence := fmt.Sprintf("%d updates · %d failed · 1 container up to date", updates, failed)
+	sentence := fmt.Sprintf("%d updates · %d failed · 1 up to date", updates, failed)
 	for path, want := range map[string][]string{
 		"/": {sentence},
 		"/containers": {sentence, fmt.Sprintf("failed <b>%d</b>", failed),

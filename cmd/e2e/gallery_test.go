@@ -86,7 +86,7 @@ func (h houses) sights() []sight {
 		{name: "container-diff-same", of: h.twelve, path: container("worker") + "/diff"},
 		{name: "container-scan", of: h.twelve, path: container("sonarr"), set: func(b *tab) {
 			b.click("#scan-images")
-			b.until("/remain/.test(document.querySelector('#scan')?.innerText) && !document.querySelector('#scan .doing')")
+			b.until("/Remaining:/.test(document.querySelector('#scan')?.innerText) && !document.querySelector('#scan .doing')")
 			js[any](b, "document.querySelectorAll('#scan details').forEach(d => { d.open = true })")
 		}},
 		{name: "choose", of: h.twelve, path: "/choose?c=local/jellyfin"},

@@ -22,7 +22,7 @@ func TestContainerPage(t *testing.T) {
 		{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
 	}}
 	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
-	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).",
+	for _, want := range []string{"docker pull web:1.1.0", "Newer: 1.0.0 → 1.1.0 (minor).",
 		"from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>",
 		"So nothing newer is known.", "<!doctype html>"} {
 		if !strings.Contains(page, want) {
@@ -34,7 +34,7 @@ func TestContainerPage(t *testing.T) {
 			t.Errorf("the page has %q:\n%s", unwanted, page)
 		}
 	}
-	if n := strings.Count(page, "It has a newer version"); n != 1 {
+	if n := strings.Count(page, "Newer: "); n != 1 {
 		t.Errorf("%d lines of history, want 1", n)
 	}
 	sheet := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true").Body.String()
@@ -68,7 +68,7 @@ func TestPagesShowBaseImages(t *testing.T) {
 		"/containers": {"base node:", "24-alpine", "rebuild it"},
 		"/containers/local/web": {"base node:22-alpine", "24-alpine",
 			"Its base image node:22-alpine is watched, and a newer one is there: rebuild it."},
-		"/history": {"base image node:22-alpine → 24-alpine; rebuild"},
+		"/history": {"base node:22-alpine → 24-alpine; rebuild"},
 	} {
 		page := request(u, "GET", path, nil).Body.String()
 		for _, text := range want {

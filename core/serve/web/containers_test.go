@@ -23,15 +23,15 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 		{At: webtest.Noon, Type: event.UpdateCleared, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
 	}}
 	for path, want := range map[string][]string{
-		"/containers": {"1 unknown · 1 container up to date", `<span class="kind">unknown</span>`,
+		"/containers": {"1 unknown · 1 up to date", `<span class="kind muted">unknown</span>`,
 			`<span class="reason" title="` + why + `">`, "state=unknown"},
 		"/containers?state=unknown": {`data-key="local/shop"`},
 		"/containers?state=current": {`data-key="local/current"`},
 		"/containers?q=no+digest":   {`data-key="local/shop"`},
-		"/containers/local/shop": {`<span class="kind">unknown</span>`,
+		"/containers/local/shop": {`<span class="kind muted">unknown</span>`,
 			"Nothing could be compared: " + why + ".",
-			"Whether there is anything newer is not known any more.<"},
-		"/":        {"1 unknown · 1 container up to date"},
+			"Not known whether there is anything newer.<"},
+		"/":        {"1 unknown · 1 up to date"},
 		"/history": {"not known whether there is anything newer: " + why},
 	} {
 		body := request(u, "GET", path, nil).Body.String()
@@ -45,7 +45,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 		}
 		other := map[string]string{
 			"/containers?state=unknown": "local/current", "/containers?state=current": "local/shop",
-			"/containers/local/shop": "It is up to date again", "/history": "up to date with",
+			"/containers/local/shop": "Up to date with", "/history": "up to date with",
 		}[path]
 		if other != "" && strings.Contains(body, other) || strings.Contains(body, "check failed") {
 			t.Errorf("%s has %q, or a failed check", path, other)
@@ -63,7 +63,7 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 		webtest.Container("label", webtest.Failed("a label is wrong")), webtest.Container("fine"))
 	for path, want := range map[string][]string{
 		"/": {`<a href="/base/containers?q=Docker&#43;Hub&#43;does&#43;not&#43;answer" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</a>`,
-			"1 update · 3 failed · 1 container up to date; 1 with an update failed as well", ": a label is wrong"},
+			"1 update · 3 failed · 1 up to date; 1 with an update failed as well", ": a label is wrong"},
 		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
 		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,
 			`data-key="local/three"`},
@@ -101,11 +101,11 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 	}
 	pause := "until " + words.Exact(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
-		"/containers": {"1 update · 2 postponed checks · 1 container up to date",
-			`<span class="kind">postponed</span>`, `<span class="reason" title="postponed ` + pause + `">`, "state=postponed"},
+		"/containers": {"1 update · 2 postponed · 1 up to date",
+			`<span class="kind muted">postponed</span>`, `<span class="reason" title="postponed ` + pause + `">`, "state=postponed"},
 		"/containers?state=postponed":   {"current", "fresh"},
 		"/containers?q=limits+requests": {"current", "old", "fresh"},
-		"/containers/local/current": {`<span class="kind">postponed</span>`,
+		"/containers/local/current": {`<span class="kind muted">postponed</span>`,
 			"The last check was postponed " + pause + "."},
 		"/containers/local/old": {"1.1.0", "The last check was postponed " + pause + "."},
 		"/": {"<h2>Postponed</h2>",

@@ -61,7 +61,7 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 		"no trigger": {one, web, checked(""), append(every, "/triggers", "/history"),
 			[]string{"Nothing tells you yet", "Updates show on these pages only, for no trigger is configured."}},
 		"nothing missing": {append(one, webtest.SMTP()), append(web, webtest.Container("db", webtest.Failed("no such image"))), checked(""), every,
-			[]string{"1 failed · 1 container up to date"}},
+			[]string{"1 failed · 1 up to date"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, test.containers...)

@@ -82,7 +82,7 @@ func TestOperationPage(t *testing.T) {
 			[]string{
 				">Updating<", `aria-current="step"`,
 				`<progress value="52428800" max="104857600" aria-label="the step pull">`,
-				"layer 3, 50.0 MB of 100.0 MB", "stop the old web", "Cancel",
+				"layer 3, 52.4 MB of 104.9 MB", "stop the old web", "Cancel",
 				`<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
 				`<noscript><meta http-equiv="refresh" content="3"></noscript>`,
 			},

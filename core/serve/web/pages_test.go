@@ -118,7 +118,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 	for path, want := range map[string]string{
 		"/watchers": "No watcher is configured", "/registries": "No registry is configured",
 		"/triggers": "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates",
-		"/plugins":  "0 plugins", "/history": "Nothing has happened yet", "/deliveries": "No trigger is configured",
+		"/plugins":  "No plugins", "/history": "Nothing has happened yet", "/deliveries": "No trigger is configured",
 		"/settings":   "1.2.3",
 		"/containers": "No watcher is configured", "/": "No watcher is configured",
 		"/policies": "No container has an update", "/settings/api": "/api/containers", "/start": "No watcher is configured",

@@ -46,12 +46,12 @@ func TestPlanPage(t *testing.T) {
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
-		"<code>sha256:0123</code>", "Up to 80.0 MB to download. It has written 5.0 MB into itself.",
+		"<code>sha256:0123</code>", "Up to 83.9 MB to download. It has written 5.2 MB into itself.",
 		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too",
 		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
 		`<span class="gone">-    image: nginx:1.0.0`,
 		"What changes in /srv/compose.yaml", "What stays: 2 settings of yours", "web has no health check", "web-before",
-		"3.0 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
+		"3.1 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
 		`<form method="post" action="/base/containers/local/web/update"`, `id="confirm">Update</button>`)
 	if strings.Contains(body, "+++ b") || strings.Contains(body, "What keeps it from happening") {
 		t.Errorf("the page has too much: %s", body)
@@ -201,7 +201,7 @@ func TestContainerPageOffersChanges(t *testing.T) {
 	webtest.Contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	webtest.Contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(),
-		"web-before", "nginx:0.9", "3.0 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
+		"web-before", "nginx:0.9", "3.1 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
 }
 
 func TestSelectionPage(t *testing.T) {
@@ -226,7 +226,7 @@ func TestSelectionPage(t *testing.T) {
 	body := request(u, "GET", "/update?c=local/one&c=local/two&c=local/gone", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`,
 		`name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`,
-		"With it: torrent, cache.", "web has no health check", "Up to 80.0 MB to download.", `id="confirm">Update</button>`)
+		"With it: torrent, cache.", "web has no health check", "Up to 83.9 MB to download.", `id="confirm">Update</button>`)
 	data, swarm := watcher.Reason{
 		Code: "data.writable-layer", Text: "it has written 2.0 MiB into itself", Acknowledge: true,
 	}, watcher.Reason{Code: "swarm", Text: "use docker service update"}

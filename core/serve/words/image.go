@@ -2,10 +2,26 @@ package words
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
+
+// ImageSize says how large a new image is, and how much of it is there; "" where neither is known.
+func ImageSize(d imagediff.Diff) string {
+	if d.Size == (imagediff.Size{}) {
+		return ""
+	}
+	text := "Compressed it has " + cmp.Or(Bytes(d.Size.After), "a size that is not known")
+	text = Joined(", before ", text, Bytes(d.Size.Before)) + "."
+	if d.Layers != nil {
+		text += fmt.Sprintf(" Layers that are there already: %d of %d", d.Layers.Shared, d.Layers.After)
+		text = Joined("; to download: ", text, Bytes(d.Layers.Download)) + "."
+	}
+	return text
+}
 
 // Versions names two images: by their tags, or by more where those are the same.
 func Versions(from, to watcher.PlannedImage) (string, string) {

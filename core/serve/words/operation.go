@@ -64,7 +64,7 @@ func OperationState(op operation.Operation) State {
 }
 
 // OperationEnd says how an operation ended, or what it waits for, and whether that is bad.
-func OperationEnd(op operation.Operation) (said string, bad bool) {
+func OperationEnd(op operation.Operation) (text string, bad bool) {
 	_, to := Versions(op.Plan.From, watcher.PlannedImage{
 		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 	})
@@ -95,22 +95,42 @@ func OperationEnd(op operation.Operation) (said string, bad bool) {
 	return Sentence(cmp.Or(op.Error, "it failed")), true
 }
 
+// Downtime says how long the container was down; "" where that is not known.
+func Downtime(op operation.Operation) string {
+	if op.Outcome == nil || op.Outcome.Downtime <= 0 {
+		return ""
+	}
+	return "It was down for " + Took(op.Outcome.Downtime) + "."
+}
+
+// Space says what an update downloads, and what the container has written, in bytes; "" where neither is known.
+func Space(s watcher.Space) string {
+	var parts [2]string
+	if size := Bytes(s.Download); size != "" {
+		parts[0] = "Up to " + size + " to download."
+	}
+	if size := Bytes(s.Writable); size != "" {
+		parts[1] = "It has written " + size + " into itself."
+	}
+	return Joined(" ", parts[:]...)
+}
+
 // wasInterrupted reports whether an operation returned to the old container since
 // Dogwatch or the engine ended in the middle of it, not since the new image failed.
 func wasInterrupted(op operation.Operation) bool {
 	return op.Outcome != nil && op.Outcome.Reason.Code == watcher.ReasonInterrupted
 }
 
-// StepProgress say how far a step is: "downloading layer 3, 12.0 MB of 80.5 MB".
+// StepProgress says how far a step is: "downloading layer 3, 12.0 MB of 80.5 MB".
 func StepProgress(p watcher.StepProgress) string {
 	const counted = 1000 // more than probes are ever counted, fewer than the bytes of any layer
-	switch {
-	case p.Total <= 0:
-		return p.Message
-	case p.Total < counted:
+	if max(p.Current, p.Total) >= counted {
+		return Joined(", ", p.Message, Joined(" of ", cmp.Or(Bytes(p.Current), "0 bytes"), Bytes(p.Total)))
+	}
+	if p.Total > 0 {
 		return Joined(", ", p.Message, fmt.Sprintf("%d of %d", p.Current, p.Total))
 	}
-	return Joined(", ", p.Message, cmp.Or(Bytes(p.Current), "0 KB")+" of "+Bytes(p.Total))
+	return p.Message
 }
 
 // StepNow is the step of an operation that is under way, or that was the last; "" before the first.

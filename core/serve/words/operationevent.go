@@ -1,11 +1,13 @@
 package words
 
 import (
+	"cmp"
+
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
 // describeOperation says how far the replacement of a container is, and the class of its colour.
-func describeOperation(t event.Type, o event.Operation) (said, class string) {
+func describeOperation(t event.Type, o event.Operation) (text, class string) {
 	name, done := "update", "updated"
 	if o.Kind == "rollback" {
 		name, done = "rollback", "rolled back"
@@ -13,18 +15,11 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 	if o.DryRun {
 		name, done = "dry run of the update", "image pulled"
 	}
-	by := ""
-	switch {
-	case o.Trigger != "":
-		by = ", by " + o.Trigger
-	case o.Actor != "":
-		by = ", by " + o.Actor
-	}
 	switch t {
 	case event.OperationQueued:
-		return name + " to " + o.To + " is waiting" + by, ""
+		return Joined(", by ", name+" to "+o.To+" is waiting", cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStarted:
-		return name + " to " + o.To + " began" + by, ""
+		return Joined(", by ", name+" to "+o.To+" began", cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStep:
 		switch {
 		case o.Error != "":
@@ -41,17 +36,9 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 	case event.OperationRolledBack:
 		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
 	case event.OperationCancelled:
-		return name + " to " + o.To + " was cancelled" + cancelledBy(o), ""
+		return Joined(", by ", name+" to "+o.To+" was cancelled", o.By), ""
 	case event.OperationCancelling:
-		return name + " to " + o.To + " is to stop" + cancelledBy(o), ""
+		return Joined(", by ", name+" to "+o.To+" is to stop", o.By), ""
 	}
 	return name + " to " + o.To + " failed: " + o.Error, "failed"
-}
-
-// cancelledBy says who cancelled an operation.
-func cancelledBy(o event.Operation) string {
-	if o.By == "" {
-		return ""
-	}
-	return ", by " + o.By
 }

@@ -6,38 +6,24 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
-// CheckProgress is how far the check of a watcher is; its zero value when that is not known yet.
-type CheckProgress struct {
-	Name           string
-	Checked, Total int
-}
-
-// CheckProgressOf finds a watcher among the checks that are under way.
-func CheckProgressOf(watcher string, progress []check.Progress) CheckProgress {
-	for _, p := range progress {
+// ProgressOf returns how far the check of a watcher is, of those that are under way; Total is 0 where that is not known.
+func ProgressOf(watcher string, all []check.Progress) check.Progress {
+	for _, p := range all {
 		if p.Watcher == watcher {
-			return CheckProgress{Name: watcher, Checked: p.Checked, Total: p.Total}
+			return p
 		}
 	}
-	return CheckProgress{Name: watcher}
+	return check.Progress{Watcher: watcher}
 }
 
-// Words are "5 of 6", or "" when it is not known.
-func (g CheckProgress) Words() string {
-	if g.Total == 0 {
+// Progress is how far checks are in all: "5 of 6"; "" where that is not known.
+func Progress(all ...check.Progress) string {
+	checked, total := 0, 0
+	for _, p := range all {
+		checked, total = checked+p.Checked, total+p.Total
+	}
+	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d", g.Checked, g.Total)
-}
-
-// BeingChecked adds to a sentence about all containers that they are being checked.
-func BeingChecked(sentence string, checks []check.Progress) string {
-	sum := CheckProgress{}
-	for _, p := range checks {
-		sum.Checked, sum.Total = sum.Checked+p.Checked, sum.Total+p.Total
-	}
-	if progress := sum.Words(); progress != "" {
-		sentence += " · being checked, " + progress
-	}
-	return sentence
+	return fmt.Sprintf("%d of %d", checked, total)
 }

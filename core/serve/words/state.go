@@ -1,4 +1,29 @@
 package words
 
-// State is a state in a word, and the class of its colour.
+import (
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// State is a state in a word or two, and the class of its colour.
 type State struct{ Word, Class string }
+
+// Standing is how a container stands since its last check: "minor", "check failed", "up to date".
+func Standing(c *sdk.Container) State {
+	switch part := tally.PartOf(c); part {
+	case tally.Update:
+		kind := tally.Kind(c)
+		return State{Word: tally.Word(kind), Class: kind}
+	case tally.Broken:
+		if c.Check.Succeeded() {
+			return State{Word: "wrong label", Class: "failed"}
+		}
+		return State{Word: "check failed", Class: "failed"}
+	case tally.Unchecked:
+		return State{Word: "not checked", Class: "muted"}
+	case tally.Current:
+		return State{Word: "up to date", Class: "ok"}
+	default:
+		return State{Word: string(part), Class: "muted"}
+	}
+}

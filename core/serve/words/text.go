@@ -30,11 +30,11 @@ func Capital(text string) string {
 }
 
 // because is a sentence with its reason, if that is known.
-func because(said, why string) string {
+func because(text, why string) string {
 	if why == "" {
-		return said + "."
+		return text + "."
 	}
-	return said + ". The reason: " + Sentence(why)
+	return text + ". The reason: " + Sentence(why)
 }
 
 // Sentence makes a sentence of an error, whose first word may be a name.

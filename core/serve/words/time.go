@@ -52,10 +52,17 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d years", d/(365*day))
 }
 
-// Took is a duration, of which tenths count while it is short.
+// Took is how long something took: "832 ms", "4.1 s", "2 min 3 s", "1 h 5 min".
 func Took(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.1f s", max(d, 0).Seconds())
+	switch d = max(d, 0); {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return Span(d)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 	}
-	return Span(d)
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }

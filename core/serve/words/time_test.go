@@ -16,3 +16,14 @@ func TestRelative(t *testing.T) {
 		}
 	}
 }
+
+func TestTook(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 ms", 832 * time.Millisecond: "832 ms", 4100 * time.Millisecond: "4.1 s", 20 * time.Second: "20 s",
+		123 * time.Second: "2 min 3 s", 65 * time.Minute: "1 h 5 min",
+	} {
+		if got := Took(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}

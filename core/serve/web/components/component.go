@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -55,8 +56,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		if e, checked := guide.LastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
-		p.Running, p.Going = guide.RunningChecks(checks, h.Started)[c.Name], words.CheckProgressOf(c.Name,
-			h.service.Progress())
+		p.Running = guide.RunningChecks(checks, h.Started)[c.Name]
+		p.Progress = words.ProgressOf(c.Name, h.service.Progress())
 	case kind.Trigger:
 		p.Preview = h.previewOf(r.Context(), c)
 		var recent []delivery.Delivery
@@ -92,9 +93,9 @@ type componentPage struct {
 	Limits   []limitRow
 	Budgets  []budgetRow
 	Last     *lastCheck
-	// Running is true while a watcher is being checked, and Going how far that is.
-	Running bool
-	Going   words.CheckProgress
+	// Running is true while a watcher is being checked, and Progress how far that is.
+	Running  bool
+	Progress check.Progress
 	// Preview is what a trigger would say.
 	Preview    *preview
 	Deliveries []history.DeliveryRow

@@ -70,9 +70,9 @@ type componentRow struct {
 	// Facts are the few settings that tell one from the other.
 	Facts []string
 	Last  *lastCheck
-	// Running is true while a watcher is being checked, and Going how far that is.
-	Running bool
-	Going   words.CheckProgress
+	// Running is true while a watcher is being checked, and Progress how far that is.
+	Running  bool
+	Progress check.Progress
 }
 
 func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
@@ -89,7 +89,7 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Summary = words.Plural(len(all), string(k))
+	p.Summary = words.Capital(words.Plural(len(all), string(k)))
 	if failed > 0 {
 		p.Summary += fmt.Sprintf(", %d failed", failed)
 	}
@@ -110,6 +110,7 @@ func Summary(k kind.Kind, all []service.Component) string { return newKindPage(k
 // checking marks the watchers that are being checked, by name.
 func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {
 	for i := range p.Rows {
-		p.Rows[i].Running, p.Rows[i].Going = running[p.Rows[i].Name], words.CheckProgressOf(p.Rows[i].Name, progress)
+		row := &p.Rows[i]
+		row.Running, row.Progress = running[row.Name], words.ProgressOf(row.Name, progress)
 	}
 }

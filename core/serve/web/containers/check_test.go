@@ -15,12 +15,12 @@ func TestCheckResultSentences(t *testing.T) {
 		redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
 	}
 	for want, names := range map[string][]string{
-		"It is up to date.":                           {"one"},
-		"There is a newer version: 2.0.0 (major).":    {"two"},
-		"The check failed: 503.":                      {"three"},
-		"The engine does not have it any more.":       {"gone"},
-		"Checked: 1 update · 1 container up to date.": {"one", "two"},
-		"Checked: 1 failed · 1 container up to date.": {"one", "three"},
+		"It is up to date.":                        {"one"},
+		"There is a newer version: 2.0.0 (major).": {"two"},
+		"The check failed: 503.":                   {"three"},
+		"The engine does not have it any more.":    {"gone"},
+		"Checked: 1 update · 1 up to date.":        {"one", "two"},
+		"Checked: 1 failed · 1 up to date.":        {"one", "three"},
 	} {
 		var chosen []sdk.Container
 		for _, name := range names {

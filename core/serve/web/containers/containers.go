@@ -18,7 +18,7 @@ func (h *Handler) list(r *http.Request) listView {
 	if v.Empty {
 		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
 	}
-	v.Sentence = words.BeingChecked(v.Sentence, h.service.Progress())
+	v.Sentence = words.Joined(" · being checked, ", v.Sentence, words.Progress(h.service.Progress()...))
 	v.Decide = h.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerChoices(h.service.Components(h.ActorOf(r), kind.Trigger))
 	return v

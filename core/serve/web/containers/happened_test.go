@@ -20,8 +20,8 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c, Aspect: event.Decided}},
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
 	}, c)
-	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann",
-		"It changed; it is running"} {
+	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 is held: it was skipped by ann",
+		"Changed, now running"} {
 		if all[i].Words != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}
@@ -41,9 +41,9 @@ func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
 		{Type: event.UpdateCleared, Payload: event.Payload{Container: before}},
 	}, now)
 	for i, want := range []string{
-		"Whether there is anything newer is not known", "Whether there is anything newer is not known any more",
-		"Whether there is anything newer is not known: its registry gives no digests",
-		"Whether there is anything newer is not known any more: its registry gives no digests",
+		"Not known whether there is anything newer", "Not known whether there is anything newer",
+		"Not known whether there is anything newer: its registry gives no digests",
+		"Not known whether there is anything newer: its registry gives no digests",
 	} {
 		if all[i].Words != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)

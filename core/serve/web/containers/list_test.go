@@ -66,7 +66,7 @@ func TestListFilterGroupSort(t *testing.T) {
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
-		if v.Sentence != "3 updates · 1 failed · 1 container not checked yet · 1 container up to date" {
+		if v.Sentence != "3 updates · 1 failed · 1 not checked yet · 1 up to date" {
 			t.Errorf("%q says %q", query, v.Sentence)
 		}
 		if again := parseListQuery(mustParse(t, strings.TrimPrefix(v.Query.with("", ""), "?"))); again != v.Query {

@@ -43,8 +43,8 @@ type Row struct {
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
 	Cause              string // what others may fail by as well; "" where Failed is its own
-	Mislabelled        bool   // Failed is about a label, and the check went well
 	Part               tally.Part
+	Standing           words.State
 	Unknown            string // why nothing could be compared
 	Base               string // the base image that is watched instead: "node:22-alpine"
 	Postponed          string // until when the check waits for a registry, and why
@@ -81,7 +81,7 @@ func (m rows) Of(rec *store.Record) Row {
 		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
 		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
 		Stack: c.Stack, Status: c.Status,
-		Part: tally.PartOf(c),
+		Part: tally.PartOf(c), Standing: words.Standing(c),
 	}
 	if r.Image == "" {
 		r.Image = "no image name"
@@ -108,14 +108,13 @@ func (m rows) Of(rec *store.Record) Row {
 		r.Unknown = cmp.Or(m.redact(c.Check.Reason), "nothing could be compared")
 	}
 	if tally.Failed(c) {
-		r.Mislabelled = c.Check.Succeeded()
 		r.Failed = "The check failed"
 		if c.Error != nil && c.Error.Message != "" {
 			r.Failed, r.Cause = m.redact(c.Error.Message), c.Error.Cause
 		}
 	}
 	if c.Check.Postponed() {
-		r.Postponed = "postponed until " + words.Exact(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
+		r.Postponed = m.redact(words.Postponed(c))
 	}
 	if op, busy := m.underWay[r.Key]; busy {
 		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)

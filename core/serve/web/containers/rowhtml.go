@@ -30,23 +30,12 @@ func (h *Handler) rowHTML(r *Row) template.HTML {
 		}
 	}
 	b.raw(`</span>`)
-	switch {
-	case r.Part == tally.Update:
-		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(tally.Word(r.Kind)).raw(`</span>`)
-	case r.Mislabelled:
-		b.raw(`<span class="kind failed">wrong label</span>`)
-	case r.Part == tally.Broken:
-		b.raw(`<span class="kind failed">check failed</span>`)
-	case r.Part == tally.Postponed:
-		b.raw(`<span class="kind">postponed</span>`)
-	case r.Part == tally.Unchecked:
-		b.raw(`<span class="kind">not checked</span>`)
-	case r.Unknown != "":
-		b.raw(`<span class="kind">unknown</span>`)
-	default:
-		b.raw(`<span class="fine">up to date</span>`)
+	if r.Part == tally.Current {
+		b.raw(`<span class="fine">`)
+	} else {
+		b.raw(`<span class="kind `).text(r.Standing.Class).raw(`">`)
 	}
-	b.raw(`<span class="age">`)
+	b.text(r.Standing.Word).raw(`</span><span class="age">`)
 	switch {
 	case r.Doing != "":
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)

@@ -15,9 +15,7 @@ type imageDiffView struct {
 	From, To   string // versions
 	Image      string
 	Diff       updater.ImageDiff
-	Before     string // sizes
-	After      string
-	Download   string
+	Size       string // in a sentence
 	// Defaults are what changes but labels, which few containers read.
 	Defaults, Labels []imagediff.Change
 }
@@ -40,12 +38,9 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request) {
 	}
 	v := imageDiffView{
 		Name: words.Name(c), Href: page.PathOf(c), Image: words.Repository(d.From.Reference), Diff: d,
-		Before: words.Bytes(d.Size.Before), After: words.Bytes(d.Size.After),
+		Size: words.ImageSize(d.Diff),
 	}
 	v.From, v.To = words.Versions(d.From, d.To)
-	if d.Layers != nil {
-		v.Download = words.Bytes(d.Layers.Download)
-	}
 	for _, change := range d.Changes {
 		if change.Kind == imagediff.Label {
 			v.Labels = append(v.Labels, change)

@@ -21,7 +21,7 @@ type operationView struct {
 	Name, Href  string
 	From, To    string
 	State       words.State
-	Said        string
+	Sentence    string
 	Bad, Ended  bool
 	Steps       []stepView
 	By          string
@@ -53,7 +53,8 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 	})
 	v.State = words.OperationState(op)
-	v.Said, v.Bad = words.OperationEnd(op)
+	v.Sentence, v.Bad = words.OperationEnd(op)
+	v.Downtime = words.Downtime(op)
 	if v.Ended && !op.Began.IsZero() {
 		v.Took = words.Took(op.Ended.Sub(op.Began))
 	}
@@ -61,9 +62,6 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
 		if left := v.Evidence; left != nil {
 			v.Left = operation.LeftText(left.Status, left.ExitCode)
-		}
-		if op.Outcome.Downtime > 0 {
-			v.Downtime = words.Took(op.Outcome.Downtime)
 		}
 	}
 	return v

@@ -33,8 +33,8 @@ type planView struct {
 	Warnings []warningLine
 	Files    []fileLines
 	Backups  []backupLine
-	// Writable and Download are sizes in words; "" where they are not known or nothing.
-	Writable, Download string
+	// Space says what it downloads, and what the container has written; "" where neither is known.
+	Space string
 	// Notice says why the page is shown again.
 	Notice string
 	// Confirm is whether there is a button, Acknowledge whether boxes have to be checked before.
@@ -99,8 +99,7 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Path: page.ChangePath(kind, c), Plan: p,
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Warnings: warningsOf(p.Warnings),
-		Writable: words.Bytes(p.Space.Writable), Download: words.Bytes(p.Space.Download),
-		Paste: updater.Paste(p.Blocks),
+		Space:    words.Space(p.Space), Paste: updater.Paste(p.Blocks),
 	}
 	v.From, v.To = words.Versions(p.From, p.To)
 	v.Confirm = true

@@ -13,7 +13,7 @@ type watcherLine struct {
 	Name       string
 	Last, Next time.Time
 	Running    bool
-	Going      words.CheckProgress
+	Progress   check.Progress
 	Words      string
 	Bad        bool
 }
@@ -25,7 +25,7 @@ func watchersOf(
 ) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
-		l := watcherLine{Name: name, Next: next(name), Going: words.CheckProgressOf(name, progress), Words: "not checked yet"}
+		l := watcherLine{Name: name, Next: next(name), Progress: words.ProgressOf(name, progress), Words: "not checked yet"}
 		for _, e := range events {
 			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
 				continue

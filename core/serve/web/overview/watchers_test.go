@@ -7,7 +7,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
@@ -25,10 +24,10 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
-		{Name: "busy", Running: true, Going: words.CheckProgress{Name: "busy", Checked: 2, Total: 3}, Last: at(6),
+		{Name: "busy", Running: true, Progress: check.Progress{Watcher: "busy", Checked: 2, Total: 3}, Last: at(6),
 			Words: "no socket", Bad: true, Next: at(20)},
-		{Name: "idle", Going: words.CheckProgress{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
-		{Name: "killed", Going: words.CheckProgress{Name: "killed"}, Words: "not checked yet", Next: at(20)},
+		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: "not checked yet", Next: at(20)},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -84,6 +84,7 @@ func (s *Site) functions() template.FuncMap {
 		"kindWord": tally.Word,
 		"link":     weblink.Of,
 		"plural":   words.Plural,
+		"progress": words.Progress,
 		"join":     strings.Join,
 		"list":     func(items ...any) []any { return items },
 	}

@@ -34,7 +34,7 @@ func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage 
 			bad++
 		}
 	}
-	p.Summary = fmt.Sprintf("%s, %d running", words.Plural(len(all), "plugin"), running)
+	p.Summary = fmt.Sprintf("%s, %d running", words.Capital(words.Plural(len(all), "plugin")), running)
 	if bad > 0 {
 		p.Summary += fmt.Sprintf(", %d that need you", bad)
 	}
