@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // ErrNotServing means that no Dogwatch serves with this configuration.
@@ -37,7 +38,7 @@ func (e *examination) configuration() []Finding {
 	if e.Config.File != "" {
 		where = e.Config.File + " and the environment"
 	}
-	return one(subject, OK, fmt.Sprintf("%s in %s", count(len(e.Config.Components), "component"), where), "")
+	return one(subject, OK, fmt.Sprintf("%s in %s", words.Plural(len(e.Config.Components), "component"), where), "")
 }
 
 // login tells who may use the server.
@@ -104,7 +105,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 				builtin++
 				continue
 			}
-			detail := fmt.Sprintf("may run, and holds %s", count(len(p.Types), "type"))
+			detail := fmt.Sprintf("may run, and holds %s", words.Plural(len(p.Types), "type"))
 			if p.Note != "" {
 				detail += "; " + p.Note
 			}
@@ -201,15 +202,4 @@ func (c Component) findings() []Finding {
 		found = append(found, Finding{Subject: c.ID, Level: Warn, Detail: strings.TrimPrefix(w, c.ID+".")})
 	}
 	return found
-}
-
-// count writes "no containers", "1 container", "2 containers".
-func count(n int, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

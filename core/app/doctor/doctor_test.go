@@ -28,7 +28,7 @@ func TestExamineHealthyInstallation(t *testing.T) {
 	want := `ok configuration: 2 components in the environment
 ok login: asked for: basic.ana
 ok server: not serving now
-ok store: DIR can be written, no database yet, 3.22 GB free
+ok store: DIR can be written, no database yet, 3.2 GB free
 ok plugins: 1 built in, 0 in DIR/plugins
 ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51
 ok labels: understood those of 2 containers
@@ -276,10 +276,10 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		}, []string{"ok server: not serving now"}, "login"},
 		"full disk": {func(_ *fake, o *Options) {
 			o.Free = func(string) (uint64, error) { return 3 << 20, nil }
-		}, []string{"fail store: DIR has only 3.15 MB left > free space"}, ""},
+		}, []string{"fail store: DIR has only 3.1 MB left > free space"}, ""},
 		"little room": {func(_ *fake, o *Options) {
 			o.Free = func(string) (uint64, error) { return 100 << 20, nil }
-		}, []string{"warn store: DIR has only 105 MB left > free space"}, ""},
+		}, []string{"warn store: DIR has only 104.9 MB left > free space"}, ""},
 		"store to come": {func(_ *fake, o *Options) { o.Config.Store.Path = filepath.Join(o.Config.Store.Path, "a", "b") },
 			[]string{"ok store: DIR will be made at the first start"}, ""},
 		"store is a file": {func(_ *fake, o *Options) {
@@ -345,7 +345,7 @@ func TestStoreOfSomethingElse(t *testing.T) {
 	_, opt := healthy(t)
 	file := filepath.Join(opt.Config.Store.Path, opt.Config.Store.File)
 	for content, want := range map[string]string{
-		"": "ok store: DIR can be written, database of 0 bytes, 3.22 GB free",
+		"": "ok store: DIR can be written, database of 0 bytes, 3.2 GB free",
 		strings.Repeat("{}\n",
 			500): "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
 		"SQLite format 3\x00 and no more": "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
@@ -369,16 +369,6 @@ func TestStoreRemedy(t *testing.T) {
 		if got := storeRemedy(&os.PathError{Op: "write", Path: "/store/x", Err: cause},
 			"/store"); !strings.Contains(got, want) {
 			t.Errorf("%v: %q, want %q", cause, got, want)
-		}
-	}
-}
-
-func TestBytesOf(t *testing.T) {
-	for n, want := range map[uint64]string{
-		0: "0 bytes", 999: "999 bytes", 4096: "4.1 kB", 3 << 20: "3.15 MB", 12e9: "12 GB", 5e15: "5000 TB",
-	} {
-		if got := bytesOf(n); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -174,7 +175,7 @@ func clock(ahead []time.Duration) []Finding {
 		direction = "ahead of"
 	}
 	by := off.Abs().Round(time.Second)
-	detail := fmt.Sprintf("%s %s that of %s", by, direction, count(len(ahead), "registry host"))
+	detail := fmt.Sprintf("%s %s that of %s", by, direction, words.Plural(len(ahead), "registry host"))
 	const remedy = "set the clock of the machine by the network: timedatectl set-ntp true"
 	switch {
 	case by >= wrongClock:
@@ -182,7 +183,7 @@ func clock(ahead []time.Duration) []Finding {
 	case by >= oddClock:
 		return one(subject, Warn, detail, remedy)
 	}
-	return one(subject, OK, "agrees with "+count(len(ahead), "registry host"), "")
+	return one(subject, OK, "agrees with "+words.Plural(len(ahead), "registry host"), "")
 }
 
 // limitsLeft says what is left of the limits of a registry, and whether that is little.

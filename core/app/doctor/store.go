@@ -1,15 +1,18 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
@@ -47,18 +50,19 @@ func (e *examination) store(ctx context.Context) []Finding {
 		if err := recognise(ctx, file); err != nil {
 			return one(subject, Fail, strings.TrimPrefix(err.Error(), subject+" "), "")
 		}
-		size = "database of " + bytesOf(uint64(info.Size()))
+		size = "database of " + sizeOf(info.Size())
 	}
-	left, err := e.Free(folder)
+	free, err := e.Free(folder)
+	left := sizeOf(int64(min(free, math.MaxInt64)))
 	switch {
 	case err != nil: // unknown, which is no harm
 		return one(subject, OK, fmt.Sprintf("%s can be written, %s", folder, size), "")
-	case left < tooLittle:
-		return one(subject, Fail, fmt.Sprintf("%s has only %s left", folder, bytesOf(left)), "free space on its disk")
-	case left < littleSpace:
-		return one(subject, Warn, fmt.Sprintf("%s has only %s left", folder, bytesOf(left)), "free space on its disk")
+	case free < tooLittle:
+		return one(subject, Fail, fmt.Sprintf("%s has only %s left", folder, left), "free space on its disk")
+	case free < littleSpace:
+		return one(subject, Warn, fmt.Sprintf("%s has only %s left", folder, left), "free space on its disk")
 	}
-	return one(subject, OK, fmt.Sprintf("%s can be written, %s, %s free", folder, size, bytesOf(left)), "")
+	return one(subject, OK, fmt.Sprintf("%s can be written, %s, %s free", folder, size, left), "")
 }
 
 // recognise returns why a database cannot be used.
@@ -120,20 +124,4 @@ func innermost(err error) error {
 	return err
 }
 
-// bytesOf writes a size for readers.
-func bytesOf(n uint64) string {
-	value, unit := float64(n), ""
-	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1000, next
-	}
-	if unit == "" {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	if value >= 100 {
-		return fmt.Sprintf("%.0f %s", value, unit)
-	}
-	return fmt.Sprintf("%.3g %s", value, unit)
-}
+func sizeOf(bytes int64) string { return cmp.Or(words.Bytes(bytes), "0 bytes") }
