@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/app/backup"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func newBackup(g *global) *cobra.Command {
@@ -82,7 +84,7 @@ func (g *global) backup(ctx context.Context, name string) error {
 	if err != nil {
 		return errors.Join(nothingToBackUp(i, err), os.Remove(partial))
 	}
-	fmt.Fprintf(g.stdout, "saved the database and %s to %s\n", count(len(contents.Plugins), "plugin"), name)
+	fmt.Fprintf(g.stdout, "saved the database and %s to %s\n", words.Plural(len(contents.Plugins), "plugin"), name)
 	return nil
 }
 
@@ -112,7 +114,7 @@ func (g *global) restore(ctx context.Context, name string) error {
 		return fmt.Errorf("restore %s: nothing was changed: %w", name, err)
 	}
 	fmt.Fprintf(g.stdout, "restored the database and %s, saved %s by dogwatch %s\n",
-		count(len(done.Plugins), "plugin"), done.At.Local().Format("2006-01-02 15:04"), done.Version)
+		words.Plural(len(done.Plugins), "plugin"), preview.Moment(done.At), done.Version)
 	for _, kept := range []string{done.KeptStore, done.KeptPlugins} {
 		if kept != "" {
 			fmt.Fprintf(g.stdout, "what was there before is kept as %s\n", kept)

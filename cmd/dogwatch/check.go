@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
-	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -218,26 +217,14 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 func progressText(instance *oneshot.Instance) func() string {
 	began := time.Now()
 	return func() string {
-		if words := progressOf(instance.Progress()); words != "" {
-			return fmt.Sprintf("Checking: %s in %s", words, brief(time.Since(began)))
+		if progress := words.Progress(instance.Progress()...); progress != "" {
+			return fmt.Sprintf("Checking: %s in %s", progress, words.Took(time.Since(began)))
 		}
 		if n := instance.Calls(); n > 0 {
-			return fmt.Sprintf("Checking: %s in %s", count(n, "answer"), brief(time.Since(began)))
+			return fmt.Sprintf("Checking: %s in %s", words.Plural(n, "answer"), words.Took(time.Since(began)))
 		}
 		return "Checking: waiting for the first answer"
 	}
-}
-
-// progressOf writes "5 of 6 containers", of all watchers; "" while none is known to have any.
-func progressOf(all []check.Progress) string {
-	checked, total := 0, 0
-	for _, p := range all {
-		checked, total = checked+p.Checked, total+p.Total
-	}
-	if total == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %s", checked, count(total, "container"))
 }
 
 // checkAndTrigger has the Dogwatch that is serving check and deliver, if there is one,
@@ -271,7 +258,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	}
 	defer host.Close()
 	stop := spinner(g.stderr, func() string {
-		return strings.TrimSuffix("Checking and delivering: "+progressOf(host.Progress()), ": ")
+		return words.Joined(": ", "Checking and delivering", words.Progress(host.Progress()...))
 	})
 	done, err := host.CheckAndDeliver(ctx, names)
 	stop()
@@ -308,7 +295,7 @@ func (g *global) print(o outcome, rows []row, sum summary, f checkFlags) error {
 		return printJSON(g.stdout, append([]sdk.Container{}, o.found...))
 	}
 	if f.quiet {
-		rows = slices.DeleteFunc(rows, func(r row) bool { return r.severity == upToDate && r.note == "" })
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.standing.Class == "ok" && r.note == "" })
 		if len(rows) == 0 {
 			return nil
 		}

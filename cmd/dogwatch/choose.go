@@ -12,7 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -157,22 +157,7 @@ func (g *global) choose(ctx context.Context, c choice, names []string) (err erro
 			refused = append(refused, fmt.Errorf("%s: %w", lookup.Qualified(of), err))
 			continue
 		}
-		fmt.Fprintln(g.stdout, printable(lookup.Qualified(after)+": "+decisionText(after)))
+		fmt.Fprintln(g.stdout, printable(lookup.Qualified(after)+": "+words.Decision(&after)))
 	}
 	return errors.Join(refused...)
-}
-
-// decisionText says what became of the update of a container, and why.
-func decisionText(c sdk.Container) string {
-	if c.Decision == nil {
-		return "no update"
-	}
-	text := c.Decision.State
-	if c.UpdateKind.Kind == sdk.KindTag {
-		text = c.UpdateKind.RemoteValue + " is " + text
-	}
-	for i, r := range c.Decision.Reasons {
-		text += map[bool]string{true: ": ", false: "; "}[i == 0] + preview.Sentence(r)
-	}
-	return text
 }

@@ -382,7 +382,7 @@ var variable = []struct {
 }{
 	{regexp.MustCompile(`localhost:\d+`), "localhost:PORT"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`\d+ ms\b|\d+\.\d s\b`), "TIME"},
+	{regexp.MustCompile(`\d+ ms\b|\d+(\.\d)? s\b`), "TIME"},
 	{regexp.MustCompile(`[\d.]+ [kMGT]B free`), "SPACE free"},
 	{regexp.MustCompile(`go\d+\.\d+\S* \S+/\S+`), "GO OS/ARCH"},
 	{regexp.MustCompile(`(?m)^commit .*\n`), ""},

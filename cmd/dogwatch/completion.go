@@ -68,7 +68,7 @@ func (g *global) operationIDs(open bool) func(context.Context) []cobra.Completio
 		for _, op := range all {
 			if !open || !op.State.Ended() {
 				ids = append(ids,
-					cobra.CompletionWithDesc(op.ID, printable(fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State))))
+					cobra.CompletionWithDesc(op.ID, printable(fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, stateOf(op)))))
 			}
 		}
 		return ids

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 )
 
@@ -63,40 +64,24 @@ func (g *global) diff(ctx context.Context, name string, asJSON bool) (err error)
 // writeDiff writes the comparison of two images as text.
 func writeDiff(w io.Writer, s style, name string, d api.ImageDiff) error {
 	var b strings.Builder
-	b.WriteString(s.paint(printable(name), "1") + "  " + printable(d.From.Reference+arrow+d.To.Reference) + "\n")
-	section := func(title string, lines []string) {
-		if len(lines) == 0 {
-			return
-		}
-		b.WriteString(s.paint(title, "1") + "\n")
-		for _, text := range lines {
-			b.WriteString("  " + printable(text) + "\n")
-		}
+	b.WriteString(planTitle(s, name, api.Plan{From: d.From, To: d.To}))
+	section := sectionOf(&b, s)
+	if size := words.ImageSize(d.Diff); size != "" {
+		section("Size", []string{size})
 	}
-	section("Size", sizeLines(d.Diff))
-	section("Changes", lines(d.Changes, func(c imagediff.Change) string {
+	changes := lines(d.Changes, func(c imagediff.Change) string {
 		return fmt.Sprintf("%s: %s → %s", c.Title(), orNone(c.Before), orNone(c.After))
-	}))
+	})
 	if d.Omitted > 0 {
-		section("", []string{"and " + count(d.Omitted, "further change")})
+		changes = append(changes, "and "+words.Plural(d.Omitted, "further change"))
 	}
+	section("Changes", changes)
 	section("Warnings", lines(d.Warnings, func(r imagediff.Warning) string {
 		return fmt.Sprintf("the new image %s (%s)", r.Text, r.Code)
 	}))
-	if len(d.Changes) == 0 {
+	if len(changes) == 0 {
 		section("Changes", []string{"none"})
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func sizeLines(d imagediff.Diff) (texts []string) {
-	if d.Size.Before > 0 && d.Size.After > 0 {
-		texts = append(texts, bytesText(d.Size.Before)+" → "+bytesText(d.Size.After)+", compressed")
-	}
-	if l := d.Layers; l != nil {
-		texts = append(texts,
-			fmt.Sprintf("%d of %s there already, %s to download", l.Shared, count(l.After, "layer"), bytesText(l.Download)))
-	}
-	return texts
 }

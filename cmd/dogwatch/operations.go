@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 )
 
@@ -67,11 +69,7 @@ func (g *global) cancelOperation(ctx context.Context, id string) error {
 	if err := c.post(ctx, "/api/operations/"+url.PathEscape(id)+"/cancel", struct{}{}, &op); err != nil {
 		return err
 	}
-	text := sentenceOf(op)
-	if !op.State.Ended() {
-		text += "; it stops before its next step"
-	}
-	_, err = fmt.Fprintln(g.stdout, printable(text))
+	_, err = fmt.Fprintln(g.stdout, printable(sentenceOf(op)))
 	return err
 }
 
@@ -114,12 +112,8 @@ func writeOperations(w io.Writer, all []api.Operation) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tKIND\tCONTAINER\tTO\tSTATE\tBY\tQUEUED")
 	for _, op := range all {
-		by := op.Actor
-		if by == "" {
-			by = op.Trigger
-		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", op.ID, op.Kind, printable(op.Watcher+"/"+op.Name),
-			printable(op.Plan.To.Reference), op.State, printable(by), op.QueuedAt.Local().Format("2006-01-02 15:04"))
+			printable(op.Plan.To.Reference), stateOf(op), printable(cmp.Or(op.Actor, op.Trigger)), preview.Moment(op.QueuedAt))
 	}
 	return t.Flush()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -197,7 +199,7 @@ func (p *stepPrinter) print(op api.Operation) {
 		if s.Error != "" {
 			mark = "failed: " + s.Error
 		}
-		fmt.Fprintf(p.out, "    %s%s (%s)\n", p.prefix, printable(mark), brief(s.EndedAt.Sub(s.BeganAt)))
+		fmt.Fprintf(p.out, "    %s%s (%s)\n", p.prefix, printable(mark), words.Took(s.EndedAt.Sub(s.BeganAt)))
 	}
 }
 
@@ -241,50 +243,47 @@ func (p *stepPrinter) evidence(e *api.Evidence) {
 	}
 }
 
-// sentenceOf says how far an operation is, or how it ended.
-func sentenceOf(op api.Operation) string {
-	text := fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State)
-	note := noteOf(op)
-	switch {
-	case note == "":
-		return text
-	case op.Error != "":
-		return text + ": " + note
+// operationOf returns of an operation what sentences are about.
+func operationOf(op api.Operation) operation.Operation {
+	to := op.Plan.To
+	o := operation.Operation{
+		Kind: op.Kind, State: op.State, Name: op.Name, Error: op.Error,
+		Image: watcher.TargetImage{Reference: to.Reference, Digest: to.Digest, ID: to.ID},
+		Plan:  watcher.Plan{From: watcher.PlannedImage(op.Plan.From)},
 	}
-	return text + ", " + note
+	o.Rules.DryRun = op.DryRun
+	if op.CancelledBy != "" {
+		o.Cancel = &operation.Cancel{By: op.CancelledBy}
+	}
+	if op.Outcome != nil {
+		o.Outcome = &watcher.Outcome{
+			State: op.Outcome.State, Downtime: time.Duration(op.Outcome.Downtime * float64(time.Second)),
+		}
+		if op.Outcome.Reason != nil {
+			o.Outcome.Reason = watcher.Reason(*op.Outcome.Reason)
+		}
+	}
+	return o
 }
 
-// noteOf is what there is to say of an operation beside its state.
-func noteOf(op api.Operation) string {
-	var parts []string
-	if op.State == operation.Succeeded && op.DryRun {
-		parts = append(parts, "dry run: only the image was pulled")
-	}
-	if op.Outcome != nil && op.Outcome.Downtime > 0 {
-		parts = append(parts, "down for "+brief(time.Duration(op.Outcome.Downtime*float64(time.Second))))
-	}
-	if op.Error != "" {
-		parts = append([]string{op.Error}, parts...)
-	}
-	return strings.Join(parts, ", ")
+// stateOf is the state of an operation in a word or two.
+func stateOf(op api.Operation) string {
+	return strings.ToLower(words.OperationState(operationOf(op)).Word)
+}
+
+// sentenceOf says how far an operation is, or how it ended.
+func sentenceOf(op api.Operation) string {
+	o := operationOf(op)
+	end, _ := words.OperationEnd(o)
+	return op.Watcher + "/" + op.Name + ": " + words.Joined(" ", cmp.Or(end, stateOf(op)), words.Downtime(o))
 }
 
 // stepProgress says how far the step under way is; "" when that is not known.
 func stepProgress(op api.Operation) string {
-	p := op.Progress
-	if p == nil || len(op.Steps) == 0 || op.Steps[len(op.Steps)-1].Ended {
+	if op.Progress == nil || len(op.Steps) == 0 || op.Steps[len(op.Steps)-1].Ended {
 		return ""
 	}
-	text := p.Message
-	switch pulls := op.Steps[len(op.Steps)-1].Code == watcher.StepPull; {
-	case pulls && p.Total > 0:
-		text += fmt.Sprintf(" %s of %s", bytesText(p.Current), bytesText(p.Total))
-	case pulls && p.Current > 0:
-		text += " " + bytesText(p.Current)
-	case p.Total > 0:
-		text += fmt.Sprintf(" %d of %d", p.Current, p.Total)
-	}
-	return strings.TrimSpace(text)
+	return words.StepProgress(watcher.StepProgress(*op.Progress))
 }
 
 // result is what became of one container.

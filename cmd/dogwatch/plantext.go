@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -92,7 +94,8 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	if p.To.Digest != "" {
 		line("to   " + p.To.Digest)
 	}
-	if text := spaceText(p.Space); text != "" {
+	space := watcher.Space{Download: orZero(p.Space.Download), Writable: orZero(p.Space.Writable)}
+	if text := words.Space(space); text != "" {
 		line(text)
 	}
 	section("Steps", stepLines(p.Steps))
@@ -142,25 +145,18 @@ func dependentText(d api.Dependent) string {
 }
 
 func backupText(k api.Backup) string {
-	text := k.Name + "  " + k.Image
+	created := ""
 	if !k.Created.IsZero() {
-		text += "  created " + k.Created.Local().Format("2006-01-02 15:04")
+		created = "created " + preview.Moment(k.Created.Time)
 	}
-	if k.Size != nil {
-		text += "  " + bytesText(*k.Size)
-	}
-	return text
+	return words.Joined("  ", k.Name, k.Image, created, words.Bytes(orZero(k.Size)))
 }
 
-func spaceText(s api.Space) string {
-	var parts []string
-	if s.Download != nil {
-		parts = append(parts, "download of up to "+bytesText(*s.Download))
+func orZero(bytes *int64) int64 {
+	if bytes == nil {
+		return 0
 	}
-	if s.Writable != nil && *s.Writable > 0 {
-		parts = append(parts, bytesText(*s.Writable)+" written into the container")
-	}
-	return strings.Join(parts, ", ")
+	return *bytes
 }
 
 func reasonLines(reasons []api.Reason) []string {

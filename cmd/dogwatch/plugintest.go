@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -118,7 +119,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if err != nil {
 		return fmt.Errorf("it does not work: %s", redactor.String(testrun.ErrorText(err)))
 	}
-	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), brief(time.Since(began)))
+	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), words.Took(time.Since(began)))
 	return nil
 }
 

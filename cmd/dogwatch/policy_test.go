@@ -82,8 +82,8 @@ func TestPolicyPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"local/young  1.0 -> 1.1  offered\n", "local/shut  1.0 -> 1.1  held\n", "(label dogwatch.update.window), until ",
-		"windows of local/shut\n", "local/skipped  1.0 -> 1.1  held\n    it was skipped by ana\n",
+		"local/young  1.0 → 1.1  offered\n", "local/shut  1.0 → 1.1  held\n", "(label dogwatch.update.window), until ",
+		"windows of local/shut\n", "local/skipped  1.0 → 1.1  held\n    it was skipped by ana\n",
 		"2 offered, 2 held, 1 without an update\n",
 	} {
 		if !strings.Contains(out, want) {
@@ -98,7 +98,7 @@ func TestPolicyPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"local/young  1.0 -> 1.1  held, now offered\n", "local/old  1.0 -> 1.1  offered\n",
+	for _, want := range []string{"local/young  1.0 → 1.1  held, now offered\n", "local/old  1.0 → 1.1  offered\n",
 		"now: 2 offered, 2 held", "with this rule: 1 offered, 3 held"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a rule: got %s\nwant %q", out, want)
@@ -148,8 +148,8 @@ func TestPolicyPreviewOfStoppedStack(t *testing.T) {
 	}
 	out, err := runRoot(t, "policy", "preview")
 	for _, want := range []string{
-		"local/web  1.0 -> 1.1  held\n    stack stopped by auth (failed " + failed.Format("15:04") + ")\n",
-		"local/other  1.0 -> 1.1  automatic\n", "local/auth  1.0 -> 1.1  offered\n", "1 offered, 1 held, 1 automatic\n",
+		"local/web  1.0 → 1.1  held\n    stack stopped by auth (failed " + failed.Format("15:04") + ")\n",
+		"local/other  1.0 → 1.1  automatic\n", "local/auth  1.0 → 1.1  offered\n", "1 offered, 1 held, 1 automatic\n",
 	} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("got %s, %v\nwant %q", out, err, want)

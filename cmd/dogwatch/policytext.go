@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -16,7 +17,7 @@ func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview)
 	states := map[string]string{}
 	if was != nil {
 		for _, c := range was.Containers {
-			states[c.Name] = stateOf(c)
+			states[c.Name] = cmp.Or(c.State, "no update")
 		}
 	}
 	var b strings.Builder
@@ -26,9 +27,9 @@ func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview)
 		}
 		b.WriteString(s.paint(printable(c.Name), "1"))
 		if c.Target != "" {
-			b.WriteString("  " + printable(c.Running+" -> "+c.Target))
+			b.WriteString("  " + printable(c.Running+arrow+c.Target))
 		}
-		state := stateOf(c)
+		state := cmp.Or(c.State, "no update")
 		b.WriteString("  " + state)
 		if before := states[c.Name]; was != nil && before != state {
 			b.WriteString(", now " + before)
@@ -51,13 +52,6 @@ func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func stateOf(c preview.Container) string {
-	if c.State == "" {
-		return "no update"
-	}
-	return c.State
 }
 
 // windowLines lists the next windows, each once with the containers it is for.

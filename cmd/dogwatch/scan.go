@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func newScan(g *global) *cobra.Command {
@@ -91,7 +93,7 @@ func (g *global) awaitScan(ctx context.Context, c *client, path string) (result 
 		if step == "" {
 			step = "waiting for another scan"
 		}
-		return fmt.Sprintf("%s, %s", printable(step), brief(time.Since(began)))
+		return fmt.Sprintf("%s, %s", printable(step), words.Took(time.Since(began)))
 	})
 	defer stop()
 	for {
@@ -118,9 +120,9 @@ func (g *global) awaitScan(ctx context.Context, c *client, path string) (result 
 func writeScan(w io.Writer, s style, name string, result api.Scan) error {
 	var b strings.Builder
 	c := result.Comparison
-	fmt.Fprintf(&b, "%s  the new image %s; %s\n", s.paint(printable(name), "1"), printable(result.Summary),
-		remaining(c.Remaining.Total()))
-	fmt.Fprintf(&b, "scanned %s with %s\n", c.At.Local().Format("2006-01-02 15:04"), printable(c.Scanner))
+	fmt.Fprintf(&b, "%s  the new image %s\nremaining: %s\n", s.paint(printable(name), "1"), printable(result.Summary),
+		c.Remaining.Vulnerabilities())
+	fmt.Fprintf(&b, "scanned %s with %s\n", preview.Moment(c.At.Time), printable(c.Scanner))
 	for _, group := range []struct {
 		title string
 		n     int
@@ -144,14 +146,4 @@ func writeScan(w io.Writer, s style, name string, result api.Scan) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func remaining(n int) string {
-	switch n {
-	case 0:
-		return "none remains"
-	case 1:
-		return "1 remains"
-	}
-	return fmt.Sprintf("%d remain", n)
 }

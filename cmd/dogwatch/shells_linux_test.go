@@ -51,8 +51,8 @@ func atHome(t *testing.T) (dir string, environ []string) {
 	}
 }
 
-// words are what a person types, up to the Tab key, and what stands there after it.
-var words = map[string]string{
+// typedWords are what a person types, up to the Tab key, and what stands there after it.
+var typedWords = map[string]string{
 	"dogwatch expl":                            "dogwatch explain ",
 	"dogwatch explain pro":                     "dogwatch explain proxy ",
 	"dogwatch check --form":                    "dogwatch check --format ",
@@ -97,7 +97,7 @@ func TestCompletionInBashAndZsh(t *testing.T) {
 			p.await("ready> ")
 			p.write(shell.setUp + "; echo set''up\r")
 			p.await("setup")
-			for typed, want := range words {
+			for typed, want := range typedWords {
 				p.await("ready> ")
 				// The line as it stands after Tab is not run but printed: from its start, quoted, to its end.
 				p.write(typed + "\t\x05>'\x01echo '<\r")
@@ -168,7 +168,7 @@ func TestCompletionInFish(t *testing.T) {
 		plugintest.Skip(t, "fish", err)
 	}
 	dir, environ := atHome(t)
-	for typed, want := range words {
+	for typed, want := range typedWords {
 		cmd := exec.CommandContext(t.Context(), "fish", "--no-config", "-c",
 			"dogwatch completion fish | source; complete -C "+fmt.Sprintf("%q", typed))
 		cmd.Dir, cmd.Env = dir, environ

@@ -5,6 +5,9 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // style is how a table is written.
@@ -19,10 +22,10 @@ func styleOf(w io.Writer) style {
 	return style{width: width, colour: is && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// colours are the SGR parameters (ECMA-48, section 8.3.117) of severities.
-var colours = map[severity]string{
-	majorUpdate: "31", minorUpdate: "33", patchUpdate: "34", otherUpdate: "34", digestUpdate: "34", upToDate: "32",
-	notCompared: "35", checkFailed: "35",
+// colours are the SGR parameters (ECMA-48, section 8.3.117) of the classes of standings.
+var colours = map[string]string{
+	sdk.DiffMajor: "31", sdk.DiffMinor: "33", sdk.DiffPatch: "34", sdk.DiffPrerelease: "34", tally.Other: "34",
+	sdk.KindDigest: "34", "ok": "32", "muted": "35", "failed": "35",
 }
 
 func (s style) paint(text, sgr string) string {
@@ -60,7 +63,7 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 		line([4]string{"NAME", "IMAGE", "UPDATE", "KIND"}, "1")
 	}
 	for _, r := range rows {
-		line([4]string{r.name, r.image, r.update, r.kind}, colours[r.severity])
+		line([4]string{r.name, r.image, r.update, r.standing.Word}, colours[r.standing.Class])
 		for _, part := range wrap(r.note, s.width-2*gap) {
 			b.WriteString(strings.Repeat(" ", 2*gap) + part + "\n")
 		}
@@ -84,8 +87,8 @@ func (s style) writeStack(w io.Writer, rows []row, last string) error {
 		if title == "" {
 			title, rest = r.image, rest[1:]
 		}
-		b.WriteString(s.paint(clip(title, s.width-len(r.kind)-gap)+strings.Repeat(" ", gap)+r.kind,
-			colours[r.severity]) + "\n")
+		b.WriteString(s.paint(clip(title, s.width-len(r.standing.Word)-gap)+strings.Repeat(" ", gap)+r.standing.Word,
+			colours[r.standing.Class]) + "\n")
 		for i, text := range append(rest, wrap(r.note, s.width-2*gap)...) {
 			if i < len(rest) {
 				text = clipUpdate(text, s.width-2*gap)
@@ -135,7 +138,7 @@ func widthsOf(rows []row, shown func(update string) string) [4]int {
 	named := false
 	for _, r := range rows {
 		named = named || r.name != ""
-		for i, cell := range []string{r.name, r.image, shown(r.update), r.kind} {
+		for i, cell := range []string{r.name, r.image, shown(r.update), r.standing.Word} {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
@@ -170,7 +173,7 @@ func writeMarkdown(w io.Writer, rows []row, last string) error {
 		b.WriteString("|---|---|---|---|\n")
 	}
 	for _, r := range rows {
-		text := r.kind
+		text := r.standing.Word
 		if r.note != "" {
 			text += ": " + r.note
 		}

@@ -196,7 +196,7 @@ func TestTerminalConfirmsAnUpdate(t *testing.T) {
 			if got != code || asked != 1 {
 				t.Errorf("exit code %d, want %d:\n%q", got, code, read)
 			}
-			const progress = "\r\x1b[K    Downloading 1.2 MB of 12.3 MB\r\x1b[K"
+			const progress = "\r\x1b[K    Downloading, 1.2 MB of 12.3 MB\r\x1b[K"
 			if shown := strings.Contains(read, progress); shown != (code == 0) {
 				t.Errorf("progress was shown: %t\n%q", shown, read)
 			}

@@ -11,17 +11,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// count writes "no updates", "1 update", "2 updates".
-func count(n int, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // printJSON writes a value as indented JSON.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
@@ -67,20 +56,6 @@ func lines[T any](all []T, text func(T) string) []string {
 	return texts
 }
 
-// bytesText writes a size for a reader: 512 bytes, 1.5 kB, 71.0 MB.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return count(int(n), "byte")
-	}
-	size, unit := float64(n), ""
-	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
-		if size /= 1000; size < 999.95 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
-}
-
 func orNone(text string) string {
 	if text == "" {
 		return "none"
@@ -99,7 +74,6 @@ func printable(text string) string {
 }
 
 const (
-	gap         = 2
-	narrowest   = 10 // of a column that is cut
-	shortDigest = 12
+	gap       = 2
+	narrowest = 10 // of a column that is cut
 )

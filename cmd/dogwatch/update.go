@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -125,9 +126,9 @@ func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container
 		out = g.stderr
 	}
 	for _, c := range selected {
-		if said := why[c.ID]; said != "" {
+		if reason := why[c.ID]; reason != "" {
 			fmt.Fprintln(out, printable(fmt.Sprintf("%s/%s is left out: %s; --retry tries it again", c.Watcher,
-				c.Name, said)))
+				c.Name, reason)))
 		}
 	}
 	return kept
@@ -135,7 +136,7 @@ func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container
 
 // confirm asks the user on a terminal, unless that is not wanted.
 func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) error {
-	what := count(len(ready), "container")
+	what := words.Plural(len(ready), "container")
 	if len(ready) == 1 {
 		what = printable(ready[0].container.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -146,11 +147,8 @@ func (r *round) begin(ctx context.Context, w *operationWait, o *ordered, res *re
 	return true
 }
 
-// failedBefore are the reasons of updates that --all leaves out without --retry, with what they say.
-var failedBefore = map[string]string{
-	policy.ReasonCameBack: "did not work before",
-	policy.ReasonUndone:   "was rolled back by you",
-}
+// failedBefore are the reasons of updates that --all leaves out without --retry.
+var failedBefore = []string{policy.ReasonCameBack, policy.ReasonUndone}
 
 // leaveOut returns what is updated of what --all selects, and by the ids of the others why they are
 // not: what did not work before, and what depends on that. All are in the order of their dependencies.
@@ -162,8 +160,8 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 				why[c.ID] = other.Name + ", which it depends on, is left out"
 			}
 		}
-		if said := decisionReason(c); said != "" {
-			why[c.ID] = c.UpdateKind.RemoteValue + " " + said
+		if reason := failedReason(c); reason != "" {
+			why[c.ID] = reason
 		}
 		if why[c.ID] == "" {
 			kept = append(kept, c)
@@ -172,13 +170,14 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 	return kept, why
 }
 
-func decisionReason(c sdk.Container) string {
+// failedReason says why an update is left out: "did not work (2.0)"; "" where it is not.
+func failedReason(c sdk.Container) string {
 	if c.Decision == nil {
 		return ""
 	}
 	for _, reason := range c.Decision.Reasons {
-		if said := failedBefore[reason.Code]; said != "" {
-			return said
+		if slices.Contains(failedBefore, reason.Code) {
+			return fmt.Sprintf("%s (%s)", words.Reason(reason.Code), c.UpdateKind.RemoteValue)
 		}
 	}
 	return ""

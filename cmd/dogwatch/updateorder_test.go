@@ -49,9 +49,9 @@ func TestUpdateAllGoesByDependencies(t *testing.T) {
 	}{
 		"fails": {nil, nil, "base cache", exitFailure, stopped},
 		"failed": {failed, nil, "base", exitOK,
-			[]string{"local/cache is left out: 2.0 did not work before; --retry",
+			[]string{"local/cache is left out: did not work (2.0); --retry",
 				"local/edge is left out: app, which it depends on, is left out"}},
-		"rolled back": {undone, nil, "base", exitOK, []string{"local/cache is left out: 2.0 was rolled back by you"}},
+		"rolled back": {undone, nil, "base", exitOK, []string{"local/cache is left out: rolled back by you (2.0)"}},
 		"retry":       {failed, []string{"--retry"}, "base cache", exitFailure, stopped},
 		"json":        {failed, []string{"--json"}, "base", exitOK, []string{"local/cache is left out"}},
 		"plan":        {failed, []string{"--plan"}, "", exitOK, []string{"local/cache is left out"}},

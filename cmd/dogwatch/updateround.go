@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -169,7 +171,7 @@ func (r *round) writeResults(w io.Writer) error {
 		case res.op.ID != "" && res.refusal != "":
 			state = "unknown"
 		case res.op.ID != "":
-			state, note = string(res.op.State), noteOf(res.op)
+			state, note = stateOf(res.op), cmp.Or(res.op.Error, words.Downtime(operationOf(res.op)))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(res.container.Watcher+"/"+res.container.Name), printable(res.to),
 			state, printable(note))
