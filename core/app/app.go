@@ -18,11 +18,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
-	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/notify/statestream"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -83,17 +82,17 @@ type App struct {
 	queries    *registryquery.Client
 	checker    *check.Checker
 	dater      *registryquery.Dater
-	notes      service.Notes // nil when they are switched off
+	notes      service.Notes
 	presets    preset.Presets
 	decisions  *decision.Decisions
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
 	updater    *updater.Runner
-	links      *link.Links // nil when messages have none
+	links      links
 	scheduler  *schedule.Scheduler
 	webhooks   webhooks
-	scans      *scan.Scans      // nil when there is no scanner
+	scans      scans
 	streams    *statestream.Hub // from Run on
 	reloader   *reload.Reloader
 	restarts   chan *config.Config
@@ -266,7 +265,7 @@ func (a *App) makeUpdates(ctx context.Context) error {
 
 func (a *App) makeNotifications(context.Context) error {
 	stored := wiring.Containers{Store: a.store}
-	a.notes = a.releaseNotes()
+	a.notes = a.makeNotes()
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers:       wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config)},
 		Containers:     stored,
@@ -276,8 +275,8 @@ func (a *App) makeNotifications(context.Context) error {
 		Bus:            &a.bus,
 		Updates:        wiring.Operations{Runner: a.updater, Store: a.store},
 		Grants:         wiring.Grants{Components: a.components},
-		Links:          a.messageLinks(),
-		Notes:          a.noteExcerpts(),
+		Links:          a.links,
+		Notes:          notes.Excerpts(a.notes.Of),
 		NotStarted:     plugin.NotStarted,
 		Exited:         plugin.Exited,
 		Progressed:     a.deliveryProgressed,
@@ -471,9 +470,9 @@ func (a *App) serviceOptions() service.Options {
 		Plugins: a.plugins, Installs: a.installer,
 		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store,
 		Policies: policies{a.decisions, a.layers()},
-		Rules:    a.layers().Rules, Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes,
-		Webhooks: a.webhooks, Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components,
-			wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Rules:    a.layers().Rules, Choices: a.choices, Links: a.links, Notes: a.notes,
+		Webhooks: a.webhooks, Scans: a.scans, TestRuns: wiring.TestRunner(a.components,
+			wiring.Containers{Store: a.store}.Uses, a.links, a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
@@ -488,7 +487,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 func (a *App) webOptions() web.Options {
 	return web.Options{
 		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version,
-		Service: a.service, Logins: a.auth, Links: a.pageLinks(), PageViewed: a.pageViewed,
+		Service: a.service, Logins: a.auth, Links: a.links, PageViewed: a.pageViewed,
 		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, WantVersions: a.dater.WantVersions,
 		Log: a.opt.Log, Now: a.opt.Now,
 	}

@@ -22,7 +22,8 @@ func (a *App) updateAutomatically(ctx context.Context) error {
 	}
 	return automatic.New(automatic.Options{
 		Containers: wiring.Containers{Store: a.store}.Shared, Choices: a.choices.Of, Operations: a.store,
-		Updater: a.updater, Scanned: a.scanned(), Decide: a.decisions.RedecideSoon, Bus: &a.bus,
+		Updater: a.updater, Scanned: func(c *sdk.Container) automatic.Verdict { return automatic.Verdict(a.scans.Verdict(c)) },
+		Decide: a.decisions.RedecideSoon, Bus: &a.bus,
 		Preload: a.opt.Config.Updates.Preload, Follows: a.follows,
 		AtOnce: a.opt.Config.Updates.AtOnce, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}).Run(ctx)

@@ -27,12 +27,15 @@ type policies struct {
 
 // facts returns where the facts about updates come from.
 func (a *App) facts(c sdk.Container) policy.Facts {
-	f := decision.Facts{MayUpdate: a.mayUpdate, Tried: a.tried, Stopped: a.stopped}
-	if a.scans != nil {
-		f.Compared, f.HoldSource = a.scans.Compared, "scan.hold"
-		f.HoldAdded, _ = vulnerability.ParseSeverity(a.opt.Config.Scan.Hold)
-	}
-	return f.Of(c)
+	hold, _ := vulnerability.ParseSeverity(a.opt.Config.Scan.Hold)
+	return decision.Facts{
+		Compared:   a.scans.Compared,
+		HoldAdded:  hold,
+		HoldSource: "scan.hold",
+		MayUpdate:  a.mayUpdate,
+		Tried:      a.tried,
+		Stopped:    a.stopped,
+	}.Of(c)
 }
 
 func (a *App) mayUpdate(watcher string) (may bool, remedy string) {

@@ -10,41 +10,29 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 )
 
+// links are the signed links of messages.
+type links interface {
+	dispatch.Links
+	service.Links
+	choices.Links
+}
+
 // makeLinks makes the signed links of messages: there are none until users can reach
 // the server under an address that is known.
 func (a *App) makeLinks(ctx context.Context) (err error) {
 	settings := a.opt.Config
 	if !settings.Links.Enabled || settings.PublicURL == nil || !settings.Server.Enabled {
+		a.links = link.None{}
 		return nil
 	}
 	a.links, err = link.New(ctx, link.Options{
-		URL: settings.PublicURL, Expiry: settings.Links.Expiry, Store: a.store, Containers: wiring.Containers{Store: a.store},
+		URL:        settings.PublicURL,
+		Expiry:     settings.Links.Expiry,
+		Store:      a.store,
+		Containers: wiring.Containers{Store: a.store},
 		Choices:    a.choices,
-		MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
+		MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }),
+		Now:        a.opt.Now,
 	})
 	return err
-}
-
-// messageLinks returns the links for messages; nil when there are none.
-func (a *App) messageLinks() dispatch.Links {
-	if a.links == nil {
-		return nil
-	}
-	return a.links
-}
-
-// pageLinks returns the links for pages; nil when there are none.
-func (a *App) pageLinks() choices.Links {
-	if a.links == nil {
-		return nil
-	}
-	return a.links
-}
-
-// revocableLinks returns the links for the application; nil when there are none.
-func (a *App) revocableLinks() service.Links {
-	if a.links == nil {
-		return nil
-	}
-	return a.links
 }

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"strings"
-	"sync"
 
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
@@ -11,12 +9,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// releaseNotes returns the reader of release notes, simulated in the demo; nil when they are switched off.
-func (a *App) releaseNotes() service.Notes {
+// makeNotes returns the reader of release notes, simulated in the demo.
+func (a *App) makeNotes() service.Notes {
 	settings := a.opt.Config.Notes
 	switch {
 	case !settings.Enabled:
-		return nil
+		return notes.None{}
 	case a.opt.Demo:
 		return notes.Simulated{}
 	}
@@ -34,8 +32,13 @@ func (a *App) releaseNotes() service.Notes {
 		a.opt.Redactor.Add(token)
 	}
 	return notes.New(notes.Options{
-		Allowed: allowed, Forges: forges, Tokens: tokens, Known: a.knownNotes,
-		Cache: wiring.Cache{Store: a.store, Log: a.log}, Log: a.opt.Log.Named("notes"), Now: a.opt.Now,
+		Allowed: allowed,
+		Forges:  forges,
+		Tokens:  tokens,
+		Known:   a.knownNotes,
+		Cache:   wiring.Cache{Store: a.store, Log: a.log},
+		Log:     a.opt.Log.Named("notes"),
+		Now:     a.opt.Now,
 	})
 }
 
@@ -45,16 +48,4 @@ func (a *App) knownNotes(c *sdk.Container) string {
 		return known.Notes
 	}
 	return ""
-}
-
-// noteExcerpts returns what makes excerpts of release notes for messages; nil when they are
-// switched off. What it needs is made when the first message wants them.
-func (a *App) noteExcerpts() func(ctx context.Context, c *sdk.Container) string {
-	if a.notes == nil {
-		return nil
-	}
-	renderer := sync.OnceValue(notes.NewRenderer)
-	return func(ctx context.Context, c *sdk.Container) string {
-		return renderer().Excerpt(a.notes.Of(ctx, c))
-	}
 }

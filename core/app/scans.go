@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/app/wiring"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/update/automatic"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -19,10 +19,19 @@ import (
 // demoScanTime is how long the simulated scan of an image takes.
 const demoScanTime = 2 * time.Second
 
-// makeScans makes what has images scanned; nothing when there is no scanner.
+// scans have images scanned for vulnerabilities.
+type scans interface {
+	service.Scans
+	Compared(c *sdk.Container, to policy.Candidate) (vulnerability.Summary, bool)
+	Summary(c *sdk.Container, digest string) (vulnerability.Summary, bool)
+	Verdict(c *sdk.Container) scan.Verdict
+}
+
+// makeScans makes what has images scanned.
 func (a *App) makeScans(ctx context.Context, images wiring.Updates) error {
 	settings := a.opt.Config.Scan
 	if !settings.Enabled() {
+		a.scans = scan.None{}
 		return nil
 	}
 	var scanner scan.Scanner = scan.NewCommand(settings)
@@ -30,7 +39,7 @@ func (a *App) makeScans(ctx context.Context, images wiring.Updates) error {
 		scanner = scan.Simulated{Time: demoScanTime}
 	}
 	hold, _ := vulnerability.ParseSeverity(settings.Hold)
-	a.scans = scan.New(scan.Options{
+	made := scan.New(scan.Options{
 		Scanner: scanner, Store: a.store, MaxAge: settings.MaxAge, Automatic: settings.Automatic, Hold: hold,
 		Images: func(ctx context.Context, c sdk.Container) (running, offered scan.Image, err error) {
 			from, to, err := a.updater.Images(ctx, c)
@@ -53,7 +62,8 @@ func (a *App) makeScans(ctx context.Context, images wiring.Updates) error {
 		Redact: a.opt.Redactor.String,
 		Log:    a.opt.Log, Now: a.opt.Now,
 	})
-	return a.scans.Load(ctx)
+	a.scans = made
+	return made.Load(ctx)
 }
 
 // scanCredentials returns those of the registry of a container's image, if the scanner may have them.
@@ -64,28 +74,8 @@ func (a *App) scanCredentials(ctx context.Context, images wiring.Updates, c sdk.
 	return images.CredentialsOf(ctx, c)
 }
 
-// scanService returns what has images scanned; nil when there is no scanner.
-func (a *App) scanService() service.Scans {
-	if a.scans == nil {
-		return nil
-	}
-	return a.scans
-}
-
-// scanned returns whether an automatic update may begin as far as vulnerabilities are
-// concerned; nil when there is no scanner.
-func (a *App) scanned() func(c *sdk.Container) automatic.Verdict {
-	if a.scans == nil {
-		return nil
-	}
-	return func(c *sdk.Container) automatic.Verdict { return automatic.Verdict(a.scans.Verdict(c)) }
-}
-
 // vulnerabilities says how the image of an update compares with the one that runs, for its plan.
 func (a *App) vulnerabilities(c sdk.Container, digest string) (text string, known bool) {
-	if a.scans == nil {
-		return "", false
-	}
 	summary, known := a.scans.Summary(&c, digest)
 	return fmt.Sprintf("of the vulnerabilities that were found, the new image %s", summary), known
 }
@@ -94,7 +84,8 @@ func (a *App) vulnerabilities(c sdk.Container, digest string) (text string, know
 // until ctx ends.
 func (a *App) scanImages(ctx context.Context) error {
 	// Without its configured registry an image would be looked up elsewhere.
-	if a.scans == nil || a.components.Await(ctx, kind.Registry) != nil {
+	made, enabled := a.scans.(*scan.Scans)
+	if !enabled || a.components.Await(ctx, kind.Registry) != nil {
 		return nil
 	}
 	early := make(chan struct{})
@@ -103,11 +94,11 @@ func (a *App) scanImages(ctx context.Context) error {
 		sub := a.bus.Subscribe()
 		defer sub.Close()
 		for ctx.Err() == nil {
-			a.scans.Early(wiring.Containers{Store: a.store}.Shared(), a.layers().Rules)
+			made.Early(wiring.Containers{Store: a.store}.Shared(), a.layers().Rules)
 			_ = sub.Wait(ctx) // either way it is time to look again
 		}
 	}()
-	err := a.scans.Run(ctx)
+	err := made.Run(ctx)
 	<-early
 	return err
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -224,7 +225,7 @@ func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) 
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	return wiring.TestRunner(i.components, nil, nil, i.opt.Log).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
+	return wiring.TestRunner(i.components, nil, link.None{}, i.opt.Log).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.

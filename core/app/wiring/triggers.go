@@ -97,7 +97,7 @@ func CheckedAtStart(components *component.Manager) []string {
 }
 
 // TestRunner returns what runs tests of components; used reports whether a known
-// container has its image from a host. Sample messages have links if there are any.
+// container has its image from a host. links are those of sample messages.
 func TestRunner(
 	components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger,
 ) *testrun.Runner {

@@ -1,13 +1,16 @@
 package notes
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
 	"github.com/dogwatch/dogwatch/internal/visible"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 const (
@@ -17,6 +20,15 @@ const (
 	// excerptNotes is how many releases have their text in an excerpt.
 	excerptNotes = 3
 )
+
+// Excerpts returns what makes an excerpt of the notes of a container, as of returns them, for a message. What it needs
+// is made when the first message wants one.
+func Excerpts(
+	of func(ctx context.Context, c *sdk.Container) Notes,
+) func(ctx context.Context, c *sdk.Container) string {
+	renderer := sync.OnceValue(NewRenderer)
+	return func(ctx context.Context, c *sdk.Container) string { return renderer().Excerpt(of(ctx, c)) }
+}
 
 // Excerpt returns notes as plain text for a message, "" when there are none: what they warn of, of
 // all releases, and then the text of the newest. It is cut to 2000 characters.

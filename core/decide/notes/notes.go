@@ -116,6 +116,9 @@ func New(opt Options) *Reader {
 	}
 }
 
+// Enabled returns true.
+func (r *Reader) Enabled() bool { return true }
+
 // Of returns the notes of what a container is offered. Repositories are asked where the
 // cache is too old; what cannot be read is said in Reason.
 func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {

@@ -10,6 +10,9 @@ import (
 // Simulated makes up notes, where the engine and the registries are simulated.
 type Simulated struct{}
 
+// Enabled returns true.
+func (Simulated) Enabled() bool { return true }
+
 // Of returns the notes of what a container is offered, without a request.
 func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 	n := Notes{Notes: []Note{}, Reason: "there is no update"}

@@ -94,11 +94,11 @@ type State string
 
 // The states of a scan.
 const (
-	None    State = "none"    // nothing is known, and no scan was asked for
-	Waiting State = "waiting" // for another scan
-	Running State = "running"
-	Done    State = "done"
-	Failed  State = "failed" // the last one; what was known before stays
+	Unscanned State = "none"    // nothing is known, and no scan was asked for
+	Waiting   State = "waiting" // for another scan
+	Running   State = "running"
+	Done      State = "done"
+	Failed    State = "failed" // the last one; what was known before stays
 )
 
 // Status is what is known of a container's update.
@@ -150,6 +150,9 @@ type Scans struct {
 func New(opt Options) *Scans {
 	return &Scans{opt: opt, log: opt.Log.Named("scan"), wake: make(chan struct{}, 1), known: map[string]compared{}}
 }
+
+// Enabled returns true.
+func (s *Scans) Enabled() bool { return true }
 
 // Load reads how images compare.
 func (s *Scans) Load(ctx context.Context) error {
@@ -215,7 +218,7 @@ func (s *Scans) Summary(c *sdk.Container, digest string) (vulnerability.Summary,
 // Status returns what is known of a container's update.
 func (s *Scans) Status(ctx context.Context, c *sdk.Container) (Status, error) {
 	key := currentKey(c)
-	st := Status{State: None}
+	st := Status{State: Unscanned}
 	s.mu.Lock()
 	known := s.known[key]
 	for i, j := range s.jobs {
@@ -237,7 +240,7 @@ func (s *Scans) Status(ctx context.Context, c *sdk.Container) (Status, error) {
 			st.Comparison = &comparison
 		}
 	}
-	if st.State != None {
+	if st.State != Unscanned {
 		return st, nil
 	}
 	switch {

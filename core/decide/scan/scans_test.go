@@ -151,7 +151,7 @@ func TestScanComparesAndRemembers(t *testing.T) {
 	b := newBench(t, nil)
 	b.reports["sha256:old"], b.reports["sha256:new"] = findings("C1 critical", "C2 critical", "H1 high"),
 		findings("H1 high")
-	if st := b.wait(t, web("web")); st.State != None {
+	if st := b.wait(t, web("web")); st.State != Unscanned {
 		t.Fatalf("before: %+v", st)
 	}
 	if err := b.Request(web("web"), "ana"); err != nil {

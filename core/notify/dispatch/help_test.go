@@ -16,6 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -75,10 +76,10 @@ type bench struct {
 	// stored are the containers of summaries, which list changes.
 	storedMu sync.Mutex
 	stored   []*sdk.Container
-	// links are those of messages, redact blanks secrets; nil for none.
+	// links are those of messages, link.None by default; redact blanks secrets, nil for none.
 	links  Links
 	redact func(string) string
-	// notes are what messages have of release notes; nil for none.
+	// notes are what messages have of release notes; none by default.
 	notes func(ctx context.Context, c *sdk.Container) string
 
 	mu       sync.Mutex
@@ -120,6 +121,12 @@ func (b *bench) start(view func(Store) Store) {
 	var seen Store = opened
 	if view != nil {
 		seen = view(opened)
+	}
+	if b.links == nil {
+		b.links = link.None{}
+	}
+	if b.notes == nil {
+		b.notes = func(context.Context, *sdk.Container) string { return "" }
 	}
 	b.Dispatcher = New(Options{
 		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates,

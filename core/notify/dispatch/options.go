@@ -125,10 +125,9 @@ type Options struct {
 	Grants Grants
 	// Updates may be nil: no trigger has containers updated then.
 	Updates Updates
-	// Links may be nil: no message has any then.
+	// Links are link.None where messages have none.
 	Links Links
-	// Notes returns an excerpt of the release notes of what a container is offered, "" for none;
-	// nil when they are switched off.
+	// Notes returns an excerpt of the release notes of what a container is offered, "" for none.
 	Notes func(ctx context.Context, c *sdk.Container) string
 	// NotStarted reports that an error means the call was never made.
 	NotStarted func(error) bool

@@ -12,7 +12,7 @@ import (
 )
 
 // Send renders the messages of a trigger and runs it for containers, marked as a
-// test: without grants, and without a record. Links may be nil.
+// test: without grants, and without a record.
 func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
 	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
 	attachLinks(t.ID, &req, links)
@@ -55,9 +55,6 @@ func (s *sender) run(ctx context.Context, t Trigger, run *run, req trigger.Reque
 // attachLinks completes a request with what its readers can decide. Links are made for
 // each attempt anew, since they are stored nowhere.
 func attachLinks(id string, req *trigger.Request, links Links) {
-	if links == nil {
-		return
-	}
 	for i := range req.Containers {
 		if req.Test {
 			req.Actions = append(req.Actions, links.Sample(&req.Containers[i])...)
@@ -81,7 +78,7 @@ func send(ctx context.Context, t Trigger, req trigger.Request, log hclog.Logger)
 // notes returns excerpts of release notes for a message, by container, if its templates read
 // them. What does not come in time is left out: a message does not depend on it.
 func (s *sender) notes(ctx context.Context, m Messages, containers []sdk.Container) map[string]string {
-	if s.opt.Notes == nil || !m.wantNotes() {
+	if !m.wantNotes() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, notesTimeout)

@@ -110,6 +110,9 @@ func New(ctx context.Context, opt Options) (*Links, error) {
 	return &Links{opt: opt, key: key, generations: generations}, nil
 }
 
+// Enabled returns true.
+func (l *Links) Enabled() bool { return true }
+
 // Path is where the page of a link is, below the address of the server; the token follows.
 const Path = "/decide/"
 

@@ -41,7 +41,7 @@ type Options struct {
 	Updaters func() []Updater
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
-	// Links are those of sample messages; nil for none.
+	// Links are those of sample messages.
 	Links dispatch.Links
 	Log   hclog.Logger
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -43,7 +44,7 @@ func newRunner(t *testing.T, batch bool, runner trigger.Trigger, title string) *
 		Trigger: func(c *component.Trigger) dispatch.Trigger {
 			return dispatch.Trigger{ID: c.ID(), Batch: batch, Messages: messages, Runner: runner}
 		},
-		Log: hclog.NewNullLogger(),
+		Links: link.None{}, Log: hclog.NewNullLogger(),
 	})
 }
 

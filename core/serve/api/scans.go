@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/scan"
-	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -53,7 +52,7 @@ func (h *handler) startScan(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		h.respondScan(w, r, http.StatusAccepted, rec.Container)
 		return
-	case errors.Is(err, service.ErrNoScanner):
+	case errors.Is(err, scan.ErrNoScanner):
 		p.Code = "no-scanner"
 	case errors.Is(err, scan.ErrNoUpdate), errors.Is(err, updater.ErrNoUpdate):
 		p.Code = "no-update"
@@ -73,7 +72,7 @@ func (h *handler) startScan(w http.ResponseWriter, r *http.Request) {
 func (h *handler) respondScan(w http.ResponseWriter, r *http.Request, status int, c sdk.Container) {
 	st, err := h.Service.ScanStatus(r.Context(), c)
 	switch {
-	case errors.Is(err, service.ErrNoScanner):
+	case errors.Is(err, scan.ErrNoScanner):
 		h.respondStatus(w, r, status, Scan{State: scanOff, Error: err.Error()})
 	case err != nil:
 		h.failWith(w, r, err)

@@ -30,6 +30,8 @@ func (f *fakeScans) Status(context.Context, *sdk.Container) (scan.Status, error)
 	return f.status, nil
 }
 
+func (f *fakeScans) Enabled() bool { return true }
+
 func (f *fakeScans) Counts() scan.Counts { return scan.Counts{} }
 
 // TestScanResponses: each way in which a scan is refused has its status and code.

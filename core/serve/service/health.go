@@ -96,7 +96,7 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		}
 	}
 	state.Budgets = s.opt.Checks.Budgets()
-	if s.opt.Scans != nil {
+	if s.opt.Scans.Enabled() {
 		n := s.opt.Scans.Counts()
 		state.Scans = map[string]int{"done": n.Done, "failed": n.Failed, "reused": n.Reused}
 	}

@@ -2,25 +2,23 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Links are the signed links of messages; see link.Links.
 type Links interface {
+	// Enabled reports whether messages have links.
+	Enabled() bool
 	Revoke(ctx context.Context, triggerID string, ev ...event.Event) error
 }
 
-// errNoLinks: messages have no links.
-var errNoLinks = sdk.WithKind(sdk.ErrUnsupported,
-	errors.New("messages have no links: set public.url, and leave links.enabled as it is"))
-
 // HasLinks reports whether messages have links.
-func (s *Service) HasLinks() bool { return s.opt.Links != nil }
+func (s *Service) HasLinks() bool { return s.opt.Links.Enabled() }
 
 // RevokeLinks makes useless all links that were sent so far in messages of a trigger, such
 // as "ntfy.main", or in all messages if triggerID is "". A trigger that is not configured
@@ -31,8 +29,8 @@ func (s *Service) RevokeLinks(ctx context.Context, actor auth.Actor, triggerID s
 		return err
 	}
 	switch {
-	case s.opt.Links == nil:
-		return errNoLinks
+	case !s.opt.Links.Enabled():
+		return link.ErrNone
 	case len(triggerID) > maxTriggerID:
 		return sdk.Invalid("trigger", "want the id of a trigger, such as ntfy.main")
 	case triggerID != "":

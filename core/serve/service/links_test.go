@@ -22,6 +22,8 @@ type fakeLinks struct {
 	events  []event.Event
 }
 
+func (f *fakeLinks) Enabled() bool { return true }
+
 func (f *fakeLinks) Revoke(_ context.Context, triggerID string, ev ...event.Event) error {
 	f.revoked, f.events = append(f.revoked, triggerID), append(f.events, ev...)
 	return nil

@@ -36,6 +36,8 @@ func (skippedBy) Undo(context.Context, string, string) (int, error) { return 0, 
 // notesOf are the notes of the versions that a container is offered.
 type notesOf struct{ asked *[]string }
 
+func (notesOf) Enabled() bool { return true }
+
 func (n notesOf) Of(ctx context.Context, c *sdk.Container) notes.Notes {
 	if _, bounded := ctx.Deadline(); bounded {
 		*n.asked = append(*n.asked, c.Result.Tag)

@@ -2,18 +2,16 @@ package service
 
 import (
 	"context"
-	"errors"
 
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// ErrNoScanner: no program is configured that scans images.
-var ErrNoScanner = errors.New("no scanner is configured: set scan.command, for example to trivy")
-
 // Scans has images scanned for vulnerabilities; see scan.Scans.
 type Scans interface {
+	// Enabled reports whether there is a scanner.
+	Enabled() bool
 	Request(c sdk.Container, actor string) error
 	Status(ctx context.Context, c *sdk.Container) (scan.Status, error)
 	Counts() scan.Counts
@@ -21,17 +19,15 @@ type Scans interface {
 
 // CanScan reports whether there is a scanner, and whether an actor may have it run.
 func (s *Service) CanScan(actor auth.Actor) (has, may bool) {
-	return s.opt.Scans != nil, s.opt.Scans != nil && allow(actor, auth.Write, "scan images") == nil
+	has = s.opt.Scans.Enabled()
+	return has, has && allow(actor, auth.Write, "scan images") == nil
 }
 
 // Scan has the images of a container's update scanned, and returns at once; see
-// ScanStatus. The error is an ErrNoScanner, an ErrForbidden, or one of scan.Scans.Request.
+// ScanStatus. The error is a scan.ErrNoScanner, an ErrForbidden, or one of scan.Scans.Request.
 func (s *Service) Scan(actor auth.Actor, c sdk.Container) error {
 	if err := allow(actor, auth.Write, "scan images"); err != nil {
 		return err
-	}
-	if s.opt.Scans == nil {
-		return ErrNoScanner
 	}
 	if err := s.opt.Scans.Request(c, actor.User); err != nil {
 		return s.safe(err)
@@ -41,10 +37,7 @@ func (s *Service) Scan(actor auth.Actor, c sdk.Container) error {
 }
 
 // ScanStatus returns what is known of the vulnerabilities of a container's update. The error
-// is an ErrNoScanner, or that of the store.
+// is a scan.ErrNoScanner, or that of the store.
 func (s *Service) ScanStatus(ctx context.Context, c sdk.Container) (scan.Status, error) {
-	if s.opt.Scans == nil {
-		return scan.Status{}, ErrNoScanner
-	}
 	return s.opt.Scans.Status(ctx, &c)
 }

@@ -17,12 +17,15 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -166,14 +169,11 @@ type Options struct {
 	Auth     *auth.Auth
 	// Reloader is nil where the configuration is not read anew.
 	Reloader Reloader
-	// Links is nil where messages have none.
-	Links Links
-	// Notes is nil where release notes are switched off.
-	Notes Notes
-	// Webhooks is webhook.None where there are none, which is the default.
+	// Links, Notes, Webhooks and Scans are the None of their packages where they are switched off, which is the default.
+	Links    Links
+	Notes    Notes
 	Webhooks Webhooks
-	// Scans is nil where there is no scanner.
-	Scans Scans
+	Scans    Scans
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.
@@ -198,8 +198,17 @@ type Service struct {
 
 // New returns the application. It starts nothing.
 func New(opt Options) *Service {
+	if opt.Links == nil {
+		opt.Links = link.None{}
+	}
+	if opt.Notes == nil {
+		opt.Notes = notes.None{}
+	}
 	if opt.Webhooks == nil {
 		opt.Webhooks = webhook.None{}
+	}
+	if opt.Scans == nil {
+		opt.Scans = scan.None{}
 	}
 	return &Service{opt: opt, log: opt.Log.Named("app"), started: opt.Now()}
 }

@@ -28,6 +28,8 @@ type fakeLinks struct {
 	redeemed []time.Time
 }
 
+func (f *fakeLinks) Enabled() bool { return true }
+
 func (f *fakeLinks) Show(_ context.Context, token string) (link.Shown, error) {
 	if token != "good" {
 		return link.Shown{}, link.ErrInvalid

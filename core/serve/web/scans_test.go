@@ -47,7 +47,7 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 	if strings.Contains(page("db"), "Vulnerabilities") {
 		t.Error("there is a section, and no update")
 	}
-	f.status.State = scan.None
+	f.status.State = scan.Unscanned
 	if body := page("web"); strings.Contains(body, "Scan both images") ||
 		!strings.Contains(body, "were not compared yet") {
 		t.Error("who may not scan:", body)

@@ -34,8 +34,7 @@ type Handler struct {
 	*page.Site
 	service Service
 	find    *find.Finder
-	// links is nil where messages have none.
-	links Links
+	links   Links
 }
 
 // New returns a handler.

@@ -18,6 +18,8 @@ import (
 
 // Links redeem the signed links of messages; see link.Links.
 type Links interface {
+	// Enabled reports whether messages have links.
+	Enabled() bool
 	Show(ctx context.Context, token string) (link.Shown, error)
 	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
 }
@@ -83,7 +85,7 @@ func (h *Handler) showLink(w http.ResponseWriter, r *http.Request) {
 			Done:  "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision",
 		})
 		return
-	case h.links == nil:
+	case !h.links.Enabled():
 		h.renderLink(w, r, http.StatusNotFound, linksOff)
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // redeem does what a link stands for.
 func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
-	if h.links == nil {
+	if !h.links.Enabled() {
 		h.renderLink(w, r, http.StatusNotFound, linksOff)
 		return
 	}
