@@ -135,7 +135,7 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 		return err
 	}
 	if errors.As(err, &invalid) {
-		return fmt.Errorf("the configuration is wrong and --strict is set:\n%w", err)
+		return fmt.Errorf("the configuration is wrong and --strict is set:\n%w", invalid)
 	}
 	log.Info("dogwatch stopped")
 	return err

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
@@ -75,12 +73,7 @@ func (a *App) deliver(ctx context.Context) error {
 	}
 	working, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() {
-		var both errgroup.Group
-		both.Go(func() error { return a.updater.Run(working) })
-		both.Go(func() error { return a.dispatcher.Run(working) })
-		ended <- both.Wait()
-	}()
+	go func() { ended <- a.parts.Run(working, "updates", "notifications") }()
 	ticker := time.NewTicker(deliveryPoll)
 	defer ticker.Stop()
 	for err == nil && ctx.Err() == nil {

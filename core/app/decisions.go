@@ -70,12 +70,3 @@ func (a *App) stopped(c *sdk.Container) policy.Stop {
 	}
 	return stop
 }
-
-// decide has updates decided again whenever it is time, until ctx ends.
-func (a *App) decide(ctx context.Context) error {
-	// The rules of a container depend on its watcher.
-	if a.components.Await(ctx, kind.Watcher) != nil {
-		return nil
-	}
-	return a.decisions.Run(ctx)
-}

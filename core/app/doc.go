@@ -1,5 +1,5 @@
 // Package app is the running Dogwatch: the list of its parts, what each of them is handed, and the order in which they
-// start and stop. wiring has the adapters between parts. oneshot runs without a server, doctor examines an
+// start and stop. parts has the list, wiring the adapters between parts. oneshot runs without a server, doctor examines an
 // installation, stored changes its store from a command, backup saves and restores it, lookup finds the
 // container that a command names, and migrate takes over from other tools.
 //
@@ -9,5 +9,5 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	app doctor oneshot > backup lookup migrate stored wiring > migrate/wudstore
+//	app doctor oneshot > parts > backup lookup migrate stored wiring > migrate/wudstore
 package app

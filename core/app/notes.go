@@ -3,7 +3,6 @@ package app
 import (
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -36,7 +35,7 @@ func (a *App) makeNotes() service.Notes {
 		Forges:  forges,
 		Tokens:  tokens,
 		Known:   a.knownNotes,
-		Cache:   wiring.Cache{Store: a.store, Log: a.log},
+		Cache:   a.cache(),
 		Log:     a.opt.Log.Named("notes"),
 		Now:     a.opt.Now,
 	})

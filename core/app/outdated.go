@@ -32,12 +32,14 @@ type outdated struct {
 
 // lookForPlugins looks once a day for newer versions of what is installed.
 func (a *App) lookForPlugins(ctx context.Context) error {
-	if a.installer.logins == nil || a.components.Await(ctx) != nil { // after what plugins.install names was installed
-		return nil
-	}
 	o := outdated{
-		dir: a.opt.Config.Plugins.Dir, logins: a.installer.logins, record: a.store.Commit, may: a.mayHold(ctx),
-		log: a.log, now: a.opt.Now, tried: map[string]time.Time{},
+		dir:    a.opt.Config.Plugins.Dir,
+		logins: a.installer.logins,
+		record: a.store.Commit,
+		may:    a.mayHold(ctx),
+		log:    a.log,
+		now:    a.opt.Now,
+		tried:  map[string]time.Time{},
 	}
 	ticker := time.NewTicker(lookPause)
 	defer ticker.Stop()

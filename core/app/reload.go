@@ -21,7 +21,10 @@ func (*RestartError) Error() string { return "restarting with another configurat
 
 func (a *App) reloadOptions() reload.Options {
 	return reload.Options{
-		Read: a.opt.Reload, Strict: a.opt.Strict, Components: a.components, Schema: wiring.Schema(a.plugins),
+		Read:       a.opt.Reload,
+		Strict:     a.opt.Strict,
+		Components: a.components,
+		Schema:     wiring.Schema(a.plugins),
 		Check: func(c *config.Config) []config.Problem {
 			logins := auth.New(auth.Options{Config: c, Log: hclog.NewNullLogger(), Now: a.opt.Now})
 			return append(logins.Problems(), decision.LayersOf(c).Problems(a.opt.Now())...)
@@ -38,7 +41,9 @@ func (a *App) reloadOptions() reload.Options {
 				a.log.Error("record that the configuration was reloaded", "error", err)
 			}
 		},
-		Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		Redact: a.opt.Redactor.String,
+		Log:    a.opt.Log,
+		Now:    a.opt.Now,
 	}
 }
 

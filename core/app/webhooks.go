@@ -3,20 +3,14 @@ package app
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// webhooks receives deliveries, and checks what they concern.
-type webhooks interface {
-	service.Webhooks
-	Run(ctx context.Context) error
-}
-
-// makeWebhooks makes what receives deliveries.
-func (a *App) makeWebhooks() {
+// makeWebhooks makes what receives deliveries, and checks what they concern.
+func (a *App) makeWebhooks(context.Context) error {
 	var hooks []webhook.Hook
 	for _, h := range a.opt.Config.Webhooks.Hooks() {
 		a.opt.Redactor.Add(h.Secret)
@@ -24,20 +18,20 @@ func (a *App) makeWebhooks() {
 	}
 	if len(hooks) == 0 {
 		a.webhooks = webhook.None{}
-		return
-	}
-	a.webhooks = webhook.New(webhook.Options{
-		Hooks: hooks, Containers: a.containers, Store: a.store, Check: a.scheduler.WatchSome, Log: a.opt.Log, Now: a.opt.Now,
-	})
-}
-
-// receiveWebhooks checks what deliveries concern, until ctx ends.
-func (a *App) receiveWebhooks(ctx context.Context) error {
-	// Without its configured registry an image would be looked up elsewhere.
-	if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
 		return nil
 	}
-	return a.webhooks.Run(ctx)
+	receiver := webhook.New(webhook.Options{
+		Hooks:      hooks,
+		Containers: a.containers,
+		Store:      a.store,
+		Check:      a.scheduler.WatchSome,
+		Log:        a.opt.Log,
+		Now:        a.opt.Now,
+	})
+	a.webhooks = receiver
+	// Without its configured registry an image would be looked up elsewhere.
+	a.parts.Add(parts.Part{Name: "webhooks", Needs: a.configured(kind.Watcher, kind.Registry), Run: receiver.Run})
+	return nil
 }
 
 // containers returns the stored containers.

@@ -47,3 +47,9 @@ func (a *App) comesFromWUD(ctx context.Context) (bool, error) {
 	}
 	return dispatch.Older(ctx, a.store)
 }
+
+// importWUD takes over, once, what What's Up Docker left in the store folder.
+func (a *App) importWUD(ctx context.Context) error {
+	wudstore.Import(ctx, a.store, filepath.Join(a.opt.Config.Store.Path, a.opt.Config.WUDFile), a.watcherNames, a.log)
+	return nil
+}

@@ -23,6 +23,3 @@ func (None) Hooks() []Status { return []Status{} }
 
 // Counts returns nothing.
 func (None) Counts() map[Count]int { return nil }
-
-// Run returns at once.
-func (None) Run(context.Context) error { return nil }

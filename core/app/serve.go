@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/dogwatch/dogwatch/core/app/parts"
+	"github.com/dogwatch/dogwatch/core/app/wiring"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/api"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web"
+)
+
+// makeService makes the application behind the HTTP interface and the pages.
+func (a *App) makeService(context.Context) error {
+	a.service = service.New(service.Options{
+		Config:     a.reloader.Current,
+		Version:    a.opt.Version,
+		Store:      a.store,
+		Components: a.components,
+		Installs:   a.installer,
+		Plugins:    a.plugins,
+		Checks:     a.scheduler,
+		Triggers:   a.dispatcher,
+		TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.links,
+			a.opt.Log),
+		Updater:    a.updater,
+		Operations: a.store,
+		Policies:   policies{a.decisions, a.layers()},
+		Rules:      a.layers().Rules,
+		Auth:       a.auth,
+		Reloader:   a.reloader,
+		Links:      a.links,
+		Notes:      a.notes,
+		Webhooks:   a.webhooks,
+		Scans:      a.scans,
+		Choices:    a.choices,
+		Redact:     a.opt.Redactor.String,
+		Demo:       a.opt.Demo,
+		Log:        a.opt.Log,
+		Now:        a.opt.Now,
+	})
+	a.parts.Add(parts.Part{Name: "memory", Run: a.releaseMemory})
+	return nil
+}
+
+// makeServer makes the pages and the server, which listens from then on.
+func (a *App) makeServer(context.Context) error {
+	pages := web.New(web.Options{
+		BasePath:       a.opt.Config.Server.BasePath,
+		Version:        a.opt.Version,
+		Service:        a.service,
+		Logins:         a.auth,
+		Links:          a.links,
+		FrameAncestors: a.opt.Config.Server.Frames,
+		PageViewed:     a.pageViewed,
+		TaskChanged:    func() { a.bus.Touch(event.WorkChanged) },
+		Want:           a.dater.Want,
+		WantVersions:   a.dater.WantVersions,
+		Log:            a.opt.Log,
+		Now:            a.opt.Now,
+	})
+	a.parts.Add(parts.Part{Name: "pages", Close: pages.Close})
+	server, err := api.Listen(api.Options{
+		Config:  a.opt.Config,
+		Version: a.opt.Version,
+		Service: a.service,
+		Auth:    a.auth,
+		Events:  a.store,
+		Bus:     &a.bus,
+		Metrics: a.metrics,
+		Pages:   pages,
+		Redact:  a.opt.Redactor.String,
+		Log:     a.opt.Log,
+		Now:     a.opt.Now,
+	})
+	if err != nil || server == nil {
+		return err
+	}
+	a.parts.Add(parts.Part{Name: "server", Run: server.Serve})
+	if a.opt.Listening != nil {
+		a.opt.Listening(server.Addr())
+	}
+	return nil
+}
+
+// pageViewed notes a page view.
+func (a *App) pageViewed() {
+	select {
+	case a.pageViews <- struct{}{}:
+	default: // already noted
+	}
+}
+
+func (a *App) releaseMemory(ctx context.Context) error {
+	checking := func() bool { return len(a.checker.Progress()) > 0 }
+	return releaseWhenIdle(ctx, &a.bus, a.pageViews, checking, debug.FreeOSMemory)
+}
