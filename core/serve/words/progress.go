@@ -6,7 +6,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
-// ProgressOf returns how far the check of a watcher is, of those that are under way; Total is 0 where that is not known.
+// ProgressOf returns how far the check of a watcher is, of those under way; Total is 0 where that is not known.
 func ProgressOf(watcher string, all []check.Progress) check.Progress {
 	for _, p := range all {
 		if p.Watcher == watcher {
