@@ -67,7 +67,7 @@ func build(dir string) error {
 		return err
 	}
 	for _, example := range []string{"trigger-file", "watcher-list"} {
-		if err := buildtest.Plugin(filepath.Join("../../examples", example), filepath.Join(dir, example)); err != nil {
+		if err := buildtest.Program(filepath.Join("../../examples", example), filepath.Join(dir, example)); err != nil {
 			return err
 		}
 	}
@@ -126,6 +126,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DOGWATCH_SERVER_PORT", "1") // where nothing listens, unless the script says otherwise
 			// Where the tests run as root, plugins run as users of their own.
 			return errors.Join(os.Chmod(filepath.Dir(e.WorkDir), 0o711), os.Chmod(e.WorkDir, 0o777))
+		},
+		// [shipped] stands before what only the program as it is shipped does.
+		Condition: func(condition string) (bool, error) {
+			if condition != "shipped" {
+				return false, fmt.Errorf("there is no condition %q", condition)
+			}
+			return buildtest.Shipped(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"containerid": containerID,

@@ -45,7 +45,7 @@ func build(dir, name string, flags ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, buildtest.Plugin(dir, path, flags...)
+	return path, buildtest.Program(dir, path, flags...)
 }
 
 // buildPath returns where a program is to be built, which another user may run.

@@ -1,5 +1,5 @@
 // Package buildtest builds programs for tests, all with the same flags, so that one run of all tests
-// compiles each package once for all of them.
+// compiles each package once for all of them: CGO_ENABLED=0 go test ./... for the test binaries, too.
 package buildtest
 
 import (
@@ -14,23 +14,39 @@ import (
 // program is the variable of the environment that names the program as it is shipped, if it was built before.
 const program = "DOGWATCH_TEST_PROGRAM"
 
-// Dogwatch puts the program as it is shipped at path, by cmd/dogwatch/build.sh. Flags are further ones of go build.
-// Without flags it is a copy of what DOGWATCH_TEST_PROGRAM names, if that is set.
+// Shipped reports whether programs are built as they are shipped, which compiles all that they consist of once more:
+// where DOGWATCH_TEST_PROGRAM is set.
+func Shipped() bool { return os.Getenv(program) != "" }
+
+// Dogwatch puts the program at path. Flags are further ones of go build. As it is shipped, it is a copy of what
+// DOGWATCH_TEST_PROGRAM names, or with flags what cmd/dogwatch/build.sh builds.
 func Dogwatch(path string, flags ...string) error {
-	if built := os.Getenv(program); built != "" && len(flags) == 0 {
-		return copyProgram(built, path)
-	}
 	script, err := find(filepath.Join("cmd", "dogwatch", "build.sh"))
 	if err != nil {
 		return err
 	}
-	return run(exec.Command("sh", append([]string{script, path}, flags...)...), path)
+	switch {
+	case !Shipped():
+		return plain(filepath.Dir(script), path, flags)
+	case len(flags) == 0:
+		return copyProgram(os.Getenv(program), path)
+	default:
+		return run(exec.Command("sh", append([]string{script, path}, flags...)...), path)
+	}
 }
 
-// Plugin puts the program in the folder dir at path, which must be absolute.
-func Plugin(dir, path string, flags ...string) error {
-	args := []string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path}
-	cmd := exec.Command("go", append(append(args, flags...), ".")...)
+// Program puts the program in the folder dir at path, which must be absolute. Flags are further ones of go build.
+func Program(dir, path string, flags ...string) error {
+	if Shipped() {
+		flags = append([]string{"-trimpath", "-tags", "grpcnotrace"}, flags...)
+	}
+	return plain(dir, path, flags)
+}
+
+// plain builds the program in the folder dir. It is static, for containers that have nothing else. Without further
+// flags go build links the packages that go test has compiled, where that does without cgo, too.
+func plain(dir, path string, flags []string) error {
+	cmd := exec.Command("go", append(append([]string{"build", "-ldflags", "-s -w", "-o", path}, flags...), ".")...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	return run(cmd, path)
 }

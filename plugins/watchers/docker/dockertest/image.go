@@ -5,11 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +17,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
+
+	"github.com/dogwatch/dogwatch/internal/buildtest"
 )
 
 // source is what the containers run. Without arguments it waits to be stopped; as a
@@ -111,15 +111,14 @@ var program = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	code, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "main")
-	if err := os.WriteFile(code, []byte(source), 0o600); err != nil {
-		return nil, err
+	for name, text := range map[string]string{"main.go": source, "go.mod": "module main\n\ngo 1.26\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, code)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	build.Dir = dir
-	if output, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the program of the test images: %w: %s", err, output)
+	binary := filepath.Join(dir, "main")
+	if err := buildtest.Program(dir, binary); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(binary)
 })
