@@ -26,6 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/buildtest"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -37,7 +38,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 var binaries string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
+	dockertest.Parallel()
 	os.Exit(testMain(m))
 }
 

@@ -52,7 +52,7 @@ func TestTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.close()
+	t.Cleanup(func() { _ = lab.close() })
 	for name, c := range map[string]struct {
 		columns uint16
 		env     string
@@ -65,6 +65,7 @@ func TestTerminal(t *testing.T) {
 		"not a screen": {0, "TERM=xterm", true}, // a terminal that does not know its size has 80 columns
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ours, theirs := pseudoTerminal(t, c.columns)
 			cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "check")
 			cmd.Dir = t.TempDir()
@@ -104,6 +105,7 @@ func TestTerminal(t *testing.T) {
 
 // TestTerminalShowsProgress: while a registry hangs, the terminal shows how many containers are checked.
 func TestTerminalShowsProgress(t *testing.T) {
+	t.Parallel()
 	lab, err := openHomelab(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +192,7 @@ func converse(t *testing.T, s *updatesServer, args, questions, answers []string)
 func TestTerminalConfirmsAnUpdate(t *testing.T) {
 	for input, code := range map[string]int{"y": 0, "n": 1, "": 1} {
 		t.Run("input "+input, func(t *testing.T) {
+			t.Parallel()
 			s := &updatesServer{}
 			questions := []string{"Carry out the update of web?"}
 			read, got, asked := converse(t, s, []string{"update", "web"}, questions, []string{input})
@@ -223,6 +226,7 @@ func TestTerminalAsksOnceMoreAboutAMajorUpdate(t *testing.T) {
 		"only the download": {[]string{"update", "pg", "--dry-run"}, []string{"y"}, 0},
 	} {
 		t.Run(about, func(t *testing.T) {
+			t.Parallel()
 			s := &updatesServer{}
 			read, code, asked := converse(t, s, c.args, questions, c.answers)
 			if code != c.code || asked != len(c.answers) || strings.Count(read, "[y/N]") != len(c.answers) {
