@@ -134,7 +134,7 @@ func TestPolicyPreviewOfStoppedStack(t *testing.T) {
 	op := operation.Operation{
 		ID: "00001", Kind: operation.Update, Watcher: "local", Name: "auth", Project: "shop", Queued: failed,
 		State: operation.Queued, Actor: "rule policy.update",
-		Delivery: "automatic " + updatekey.KeyOf(&auth).String() + " 0",
+		IdempotencyKey: "automatic " + updatekey.KeyOf(&auth).String() + " 0",
 	}
 	if err := s.AddOperation(t.Context(), op); err != nil {
 		t.Fatal(err)

@@ -11,18 +11,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	goplugin "github.com/hashicorp/go-plugin"
 )
-
-// bundle is one executable and how to start it.
-type bundle struct {
-	name     string
-	builtin  bool
-	path     string
-	args     []string
-	env      []string // names of variables that it sees besides those all see
-	checksum []byte   // third parties: of the file that was verified last
-	copyOf   string   // third parties: the file whose name it has, with an extension
-}
 
 // untrustedError says why an executable may not run.
 type untrustedError struct{ reason string }
@@ -180,6 +170,26 @@ func checkMode(info os.FileInfo) error {
 	}
 	if !ownedByUs(info) {
 		return untrusted("%s belongs to another user: it must belong to root or to the user of dogwatch", info.Name())
+	}
+	return nil
+}
+
+// checkSum makes sure that the program that is going to be started, the file of the bundle or a copy that was made of
+// it since, is the one that was found to be trusted.
+func (h *Host) checkSum(b bundle, program string) error {
+	if b.builtin {
+		return nil
+	}
+	now, settled := look(b.path)
+	sum := h.checksums.known(b.path, now)
+	if !settled || sum == nil {
+		var err error
+		if sum, err = Checksum(program); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(sum, b.checksum) {
+		return goplugin.ErrChecksumsDoNotMatch
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 	op.State = operation.Queued
 	return s.write(ctx, "add operation "+op.ID, func(t tx) error {
 		var other string
-		err := t.row("SELECT id FROM operations WHERE watcher = ?1 AND name = ?2 AND (state IN ('queued', 'running') OR delivery = ?3 AND ?3 <> '')", op.Watcher, op.Name, op.Delivery).Scan(&other)
+		err := t.row("SELECT id FROM operations WHERE watcher = ?1 AND name = ?2 AND (state IN ('queued', 'running') OR delivery = ?3 AND ?3 <> '')", op.Watcher, op.Name, op.IdempotencyKey).Scan(&other)
 		if err == nil {
 			return fmt.Errorf("%s/%s has operation %s, which has not ended or is of the same delivery: %w", op.Watcher,
 				op.Name, other, ErrConflict)
@@ -34,7 +34,7 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 			return err
 		}
 		if _, err := t.exec("INSERT INTO operations (id, kind, watcher, name, offer, delivery, state, updated_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, op.Delivery, string(op.State), millis(s.now()),
+			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, op.IdempotencyKey, string(op.State), millis(s.now()),
 			doc); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 		WHERE (?1 = '' OR id < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
 			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) AND (?5 = '' OR delivery = ?5)
 			AND (?7 = '' OR doc ->> '$.containerId' = ?7) ORDER BY id DESC LIMIT ?6`,
-		[]any{f.Before, string(states), f.Watcher, f.Name, f.Delivery, orDefault(f.Limit), f.ContainerID}, scanOperation)
+		[]any{f.Before, string(states), f.Watcher, f.Name, f.IdempotencyKey, orDefault(f.Limit), f.ContainerID}, scanOperation)
 }
 
 // Operation returns one operation with its steps, or ErrNotFound.

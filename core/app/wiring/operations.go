@@ -27,7 +27,7 @@ type Operations struct {
 func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Operation, error) {
 	op, err := o.Runner.Start(ctx, updater.Request{
 		Container: u.Container, Kind: operation.Update, Rules: u.Rules, Configured: component.Updating(u.Trigger),
-		Actor: u.Actor, Trigger: u.Trigger, Delivery: u.Delivery,
+		Actor: u.Actor, Trigger: u.Trigger, IdempotencyKey: u.Delivery,
 	})
 	return op, beginError(u.Container, err)
 }
@@ -62,7 +62,7 @@ func leftToUsers(err error) bool {
 func (o Operations) Begun(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error) {
 	all, err := o.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name})
 	return slices.DeleteFunc(all, func(op operation.Operation) bool {
-		return op.Delivery != key && !strings.HasPrefix(op.Delivery, key+".")
+		return op.IdempotencyKey != key && !strings.HasPrefix(op.IdempotencyKey, key+".")
 	}), err
 }
 

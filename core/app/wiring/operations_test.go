@@ -105,9 +105,9 @@ func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error
 func TestBegunAreThoseOfTheDelivery(t *testing.T) {
 	o := Operations{
 		Store: stored{
-			all: []operation.Operation{{ID: "5", Delivery: "d1.2"}, {ID: "4", Delivery: "d12"}, {ID: "3", Delivery: "d1"}, {
+			all: []operation.Operation{{ID: "5", IdempotencyKey: "d1.2"}, {ID: "4", IdempotencyKey: "d12"}, {ID: "3", IdempotencyKey: "d1"}, {
 				ID: "2",
-			}, {ID: "1", Delivery: "d2.1"}},
+			}, {ID: "1", IdempotencyKey: "d2.1"}},
 		},
 	}
 	all, err := o.Begun(t.Context(), web(), "d1")

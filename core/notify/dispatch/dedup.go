@@ -3,10 +3,8 @@ package dispatch
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -22,19 +20,6 @@ func fingerprint(c sdk.Container) string {
 		k.ToTag, k.ToDigest = "", "" // where versions before the key had no value either
 	}
 	return hash(k.Kind, from, to, k.ToTag, k.ToDigest)
-}
-
-// batchFingerprint is the fingerprint of a batch. Without "once" each check has its own.
-func batchFingerprint(t Trigger, e event.Event, batch []sdk.Container) string {
-	var parts []string
-	for _, c := range batch {
-		parts = append(parts, event.Subject(c)+" "+fingerprint(c))
-	}
-	slices.Sort(parts)
-	if !t.Once {
-		parts = append(parts, e.Run)
-	}
-	return hash(parts...)
 }
 
 func hash(parts ...string) string {

@@ -7,9 +7,10 @@
 // A delivery goes through these files, in this order:
 //
 //	dispatch.go  runs the stages, and ends them
-//	plan.go      what follows from events: found.go for updates that checks find, alone or in a batch, engineoutage.go
-//	             for engines that cannot be reached, outdated.go for plugins, end.go for operations, summary.go for
-//	             triggers in summary mode, and firstrun.go for the backlog of a trigger that runs for the first time;
+//	plan.go      what follows from events: updatesfound.go for what checks find, alone or in a batch (batch.go),
+//	             engineoutage.go for engines that cannot be reached, outdated.go for plugins, end.go for operations,
+//	             summary.go for triggers in summary mode, and firstrun.go for the backlog of a trigger that runs for the
+//	             first time;
 //	             each is a planner. dedup.go has one update notified of once
 //	filter.go    which triggers an update is for, and whether it still is when it is sent; reminder.go
 //	deliver.go   calls the trigger: send.go makes the request, idempotency.go the key by which receivers dedupe, and

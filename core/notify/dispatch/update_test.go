@@ -41,7 +41,7 @@ func (h *hands) Begin(_ context.Context, u Update) (operation.Operation, error) 
 	}
 	op := operation.Operation{
 		ID: fmt.Sprint("op", len(h.ops)), Watcher: u.Container.Watcher, Name: u.Container.Name,
-		State: operation.Running, Delivery: u.Delivery,
+		State: operation.Running, IdempotencyKey: u.Delivery,
 	}
 	h.ops, h.at = append(h.ops, op), append(h.at, time.Now())
 	return op, nil
@@ -51,7 +51,7 @@ func (h *hands) Begun(_ context.Context, c sdk.Container, key string) (all []ope
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, op := range slices.Backward(h.ops) {
-		if op.Name == c.Name && strings.HasPrefix(op.Delivery, key) {
+		if op.Name == c.Name && strings.HasPrefix(op.IdempotencyKey, key) {
 			all = append(all, h.now(op))
 		}
 	}

@@ -289,7 +289,7 @@ func (r *Runner) begin(
 	ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time,
 ) (begun bool, refused refusal) {
 	op, err := r.opt.Updater.Start(ctx, updater.Request{
-		Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String(), Digest: digest, Resolved: true,
+		Container: *c, Kind: operation.Update, Actor: p.actor, IdempotencyKey: p.String(), Digest: digest, Resolved: true,
 	})
 	if err == nil {
 		delete(r.refused, p.String())
@@ -342,7 +342,7 @@ func mayRetry(latest operation.Operation, all []operation.Operation) bool {
 	}
 	same := 0
 	for _, op := range all {
-		if sameButAttempt(op.Delivery, latest.Delivery) {
+		if sameButAttempt(op.IdempotencyKey, latest.IdempotencyKey) {
 			same++
 		}
 	}

@@ -76,7 +76,7 @@ func (f *fixture) Start(ctx context.Context, req updater.Request) (operation.Ope
 	op := operation.Operation{
 		ID: fmt.Sprintf("%05d", f.ids), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name,
 		Update: update.KeyOf(&c).String(), Project: c.Stack, Rules: req.Rules,
-		Actor: req.Actor, Delivery: req.Delivery, State: operation.Queued, Queued: f.now,
+		Actor: req.Actor, IdempotencyKey: req.IdempotencyKey, State: operation.Queued, Queued: f.now,
 	}
 	if err := f.store.AddOperation(context.WithoutCancel(ctx), op); err != nil || f.killed == nil {
 		return op, err

@@ -59,10 +59,10 @@ func TestKillBeginsNoOperationTwice(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, op := range all {
-		if seen[op.Delivery] {
-			t.Errorf("two operations for %s", op.Delivery)
+		if seen[op.IdempotencyKey] {
+			t.Errorf("two operations for %s", op.IdempotencyKey)
 		}
-		seen[op.Delivery] = true
+		seen[op.IdempotencyKey] = true
 	}
 	if len(all) < 30 {
 		t.Errorf("only %d operations began (seed %d)", len(all), seed)

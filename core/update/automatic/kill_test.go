@@ -294,10 +294,10 @@ func (k *killing) verify(last []string) {
 	k.operations = len(all)
 	begun, updates, attempts := map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, op := range all {
-		if begun[op.Delivery] || !isAutomatic(op) {
-			k.t.Errorf("operation %s of %s is a second one for %q", op.ID, op.Name, op.Delivery)
+		if begun[op.IdempotencyKey] || !isAutomatic(op) {
+			k.t.Errorf("operation %s of %s is a second one for %q", op.ID, op.Name, op.IdempotencyKey)
 		}
-		begun[op.Delivery] = true
+		begun[op.IdempotencyKey] = true
 		key, err := update.Parse(op.Update)
 		if err != nil || strings.Contains(op.Name, "-dogwatch-") {
 			k.t.Errorf("operation %s is of %s, %v", op.ID, op.Name, err)
@@ -305,7 +305,7 @@ func (k *killing) verify(last []string) {
 		if !op.MayRetry() { // which it may when it was interrupted
 			updates[key.Subject+" "+key.ToTag]++
 		}
-		purpose := strings.Join(strings.Fields(op.Delivery)[:3], " ")
+		purpose := strings.Join(strings.Fields(op.IdempotencyKey)[:3], " ")
 		if attempts[purpose]++; attempts[purpose] > operation.MaxAttempts {
 			k.t.Errorf("operation %s of %s is attempt %d", op.ID, op.Name, attempts[purpose])
 		}

@@ -86,7 +86,7 @@ func (r *Runner) roomToPull(ctx context.Context) (int, error) {
 	}
 	room := r.opt.AtOnce
 	for _, op := range open {
-		if strings.HasPrefix(op.Delivery, preloads) {
+		if strings.HasPrefix(op.IdempotencyKey, preloads) {
 			room--
 		}
 	}
@@ -112,7 +112,7 @@ func (r *Runner) pull(
 		switch {
 		case !op.State.Ended():
 			return false, again, nil // its end wakes
-		case op.Delivery != delivery && !strings.HasPrefix(op.Delivery, delivery+" "):
+		case op.IdempotencyKey != delivery && !strings.HasPrefix(op.IdempotencyKey, delivery+" "):
 			continue
 		case !op.MayRetry():
 			return false, again, nil // done, or in vain
@@ -135,7 +135,7 @@ func (r *Runner) pull(
 	}
 	op, err := r.opt.Updater.Start(ctx, updater.Request{
 		Container: *c, Kind: operation.Update, Rules: watcher.UpdateRules{DryRun: true}, Actor: "rule updates.preload",
-		Delivery: delivery,
+		IdempotencyKey: delivery,
 	})
 	version := c.UpdateKind.RemoteValue
 	switch {

@@ -68,7 +68,9 @@ func (r *Runner) purpose(c *sdk.Container) purpose {
 }
 
 // isAutomatic reports whether an operation was begun here.
-func isAutomatic(op operation.Operation) bool { return strings.HasPrefix(op.Delivery, prefix+" ") }
+func isAutomatic(op operation.Operation) bool {
+	return strings.HasPrefix(op.IdempotencyKey, prefix+" ")
+}
 
 // sameButAttempt reports whether two deliveries are attempts of the same.
 func sameButAttempt(a, b string) bool {
@@ -80,7 +82,7 @@ func sameButAttempt(a, b string) bool {
 func begunFor(all []operation.Operation, p purpose) []operation.Operation {
 	var begun []operation.Operation
 	for _, op := range all {
-		if sameButAttempt(op.Delivery, p.String()) {
+		if sameButAttempt(op.IdempotencyKey, p.String()) {
 			begun = append(begun, op)
 		}
 	}

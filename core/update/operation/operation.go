@@ -57,8 +57,8 @@ type Operation struct {
 	// Actor is the user or token that began it; Trigger the id of the trigger that did.
 	Actor   string `json:"actor,omitempty"`
 	Trigger string `json:"trigger,omitempty"`
-	// Delivery is the id of the delivery of the Trigger, which finds its operation by that.
-	Delivery string `json:"delivery,omitempty"`
+	// IdempotencyKey is the id of the delivery of the Trigger, which finds its operation by that.
+	IdempotencyKey string `json:"delivery,omitempty"`
 
 	// Cancel is the wish of a user that it stops; nil when there is none.
 	Cancel *Cancel `json:"cancel,omitempty"`
@@ -134,8 +134,8 @@ type Filter struct {
 	Watcher, Name string
 	// ContainerID selects those of the container that has, or had, this id.
 	ContainerID string
-	// Delivery selects those that this delivery asked for.
-	Delivery string
+	// IdempotencyKey selects those that this delivery asked for.
+	IdempotencyKey string
 	// Before is the id below which to start, for the page after this one.
 	Before string
 	// Limit is at most how many; below 1 means 100.

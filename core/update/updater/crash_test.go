@@ -122,7 +122,7 @@ func killedAt(t *testing.T, at int, after bool) (survived bool) {
 	f := fresh(t)
 	w := &machine{applied: map[string]int{}}
 	f.engine.apply, f.engine.recover = w.apply, w.recover
-	request := Request{Container: f.containers["web"], Kind: operation.Update, Trigger: "docker.local", Delivery: "7"}
+	request := Request{Container: f.containers["web"], Kind: operation.Update, Trigger: "docker.local", IdempotencyKey: "7"}
 
 	dying := &mortal{Store: f.store, at: at, after: after, killed: make(chan struct{})}
 	first := f.parts.runner(f.store, f.Runner.opt.Bus)

@@ -13,7 +13,7 @@ import (
 
 func TestDeliveryHasOneOperationPerContainer(t *testing.T) {
 	f := fresh(t)
-	request := Request{Container: f.containers["web"], Kind: operation.Update, Trigger: "docker.local", Delivery: "7"}
+	request := Request{Container: f.containers["web"], Kind: operation.Update, Trigger: "docker.local", IdempotencyKey: "7"}
 	ids := make(chan string, 8)
 	var all sync.WaitGroup
 	for range cap(ids) {
@@ -42,7 +42,7 @@ func TestDeliveryHasOneOperationPerContainer(t *testing.T) {
 	if op, err := f.Start(t.Context(), other); err != nil || op.ID == first {
 		t.Errorf("for another container: %v, %s", err, op.ID)
 	}
-	request.Delivery = "8"
+	request.IdempotencyKey = "8"
 	if op, err := f.Start(t.Context(), request); err != nil || op.ID == first {
 		t.Errorf("of another delivery: %v, %s", err, op.ID)
 	}

@@ -116,7 +116,7 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 		var later Postponed
 		image.Digest, err = owner.Resolve(ctx, repo, tag)
 		switch {
-		case req.Delivery == "" && errors.As(err, &later): // a delivery is tried again
+		case req.IdempotencyKey == "" && errors.As(err, &later): // a delivery is tried again
 			return image, []watcher.Reason{postponed(image.Reference, later)}, nil
 		case err != nil:
 			return image, nil, fmt.Errorf("resolve %s: %w", image.Reference, err)

@@ -76,7 +76,7 @@ func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 		t.Errorf("an update by a user: %v", err)
 	}
 	delivered := req
-	delivered.Delivery = "docker.main:1"
+	delivered.IdempotencyKey = "docker.main:1"
 	if _, err := f.Start(t.Context(), delivered); errors.Is(err, ErrBlocked) || !errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("an update by a trigger: %v", err)
 	}

@@ -26,7 +26,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	}
 	if err := r.conflict(ctx, c.Watcher, c.Name); err != nil { // before anything is asked
 		var conflict *ConflictError
-		if req.Delivery != "" && errors.As(err, &conflict) && conflict.Operation.Delivery == req.Delivery {
+		if req.IdempotencyKey != "" && errors.As(err, &conflict) && conflict.Operation.IdempotencyKey == req.IdempotencyKey {
 			return conflict.Operation, nil // which has come in between
 		}
 		return operation.Operation{}, err
@@ -43,7 +43,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	op := operation.Operation{
 		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID,
 		Project: label.StackOf(c).Name,
-		Actor:   req.Actor, Trigger: req.Trigger, Delivery: req.Delivery, State: operation.Queued,
+		Actor:   req.Actor, Trigger: req.Trigger, IdempotencyKey: req.IdempotencyKey, State: operation.Queued,
 		Image: p.request.Image, Rules: p.request.Rules, Plan: p.plan, Queued: r.opt.Now(),
 	}
 	if req.Kind == operation.Update {
@@ -65,11 +65,11 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 
 // begun returns the operation that the delivery of a request has begun already.
 func (r *Runner) begun(ctx context.Context, req Request) (op operation.Operation, found bool, err error) {
-	if req.Delivery == "" {
+	if req.IdempotencyKey == "" {
 		return op, false, nil
 	}
 	same, err := r.opt.Store.Operations(ctx, operation.Filter{
-		Watcher: req.Container.Watcher, Name: req.Container.Name, Delivery: req.Delivery, Limit: 1,
+		Watcher: req.Container.Watcher, Name: req.Container.Name, IdempotencyKey: req.IdempotencyKey, Limit: 1,
 	})
 	if err != nil || len(same) == 0 {
 		return op, false, err

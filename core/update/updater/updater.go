@@ -106,9 +106,9 @@ type Request struct {
 	Configured bool
 	// Actor is the user or token that asks, Trigger the id of the trigger that does.
 	Actor, Trigger string
-	// Delivery is the id of the delivery of the Trigger; "" for none. A container has one
+	// IdempotencyKey is the id of the delivery of the Trigger; "" for none. A container has one
 	// operation at most for each: Start returns that instead of a second one.
-	Delivery string
+	IdempotencyKey string
 	// Digest and State are Plan.To.Digest and Plan.State of the plan that a user has
 	// confirmed. With a Digest, that image is used, whatever the tag is by now: it is one of
 	// a plan that was shown, or what the tag is, or else an ErrUnplanned. With a

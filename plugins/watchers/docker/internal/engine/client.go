@@ -64,12 +64,12 @@ func (e *Engine) IsPodman() bool { return e.transport.podman.Load() }
 // Close drops the connections that are not in use.
 func (e *Engine) Close() { e.transport.next.CloseIdleConnections() }
 
-// operation is what a request is for: the words for errors, and the setting of a socket proxy that allows it.
-type operation struct{ what, allow string }
+// endpointCall is what a request is for: the words for errors, and the setting of a socket proxy that allows it.
+type endpointCall struct{ what, allow string }
 
 var (
-	connecting = operation{"connect", "PING"}
-	readEvents = operation{"follow events", "EVENTS"}
+	connecting = endpointCall{"connect", "PING"}
+	readEvents = endpointCall{"follow events", "EVENTS"}
 )
 
 func (e *Engine) url(version, path string) string {
@@ -85,7 +85,7 @@ func (e *Engine) url(version, path string) string {
 
 // request makes one request within the engine's timeout; errors are explained.
 func request[T any](
-	ctx context.Context, e *Engine, op operation, send func(context.Context, *client.Client) (T, error),
+	ctx context.Context, e *Engine, op endpointCall, send func(context.Context, *client.Client) (T, error),
 ) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()

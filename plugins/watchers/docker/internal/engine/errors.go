@@ -35,7 +35,7 @@ func (f *failure) Error() string { return "no answer" }
 type explained struct {
 	text string
 	failure
-	op    operation
+	op    endpointCall
 	cause error
 }
 
@@ -44,7 +44,7 @@ func (e *explained) Unwrap() error        { return e.cause }
 func (e *explained) Is(target error) bool { return target == e.kind }
 
 // explain makes the error that leaves this package: who, doing what, why, and what to do about it.
-func (e *Engine) explain(op operation, err error) error {
+func (e *Engine) explain(op endpointCall, err error) error {
 	var already *explained
 	if errors.As(err, &already) {
 		return sdk.WithRemedy(already, already.remedy)
@@ -58,7 +58,7 @@ func (e *Engine) explain(op operation, err error) error {
 	}, f.remedy)
 }
 
-func (e *Engine) understand(op operation, err error) failure {
+func (e *Engine) understand(op endpointCall, err error) failure {
 	var (
 		f       *failure
 		syntax  *json.SyntaxError
@@ -83,7 +83,7 @@ func tooLate(limit time.Duration) *failure {
 }
 
 // advised adds what to do to a refusal.
-func (f failure) advised(op operation) failure {
+func (f failure) advised(op endpointCall) failure {
 	switch f.status {
 	case http.StatusForbidden:
 		f.kind = sdk.ErrUnauthorized

@@ -20,7 +20,7 @@ import (
 
 // ChangedFiles lists what differs between a container's own layer and its image, in no order.
 func (e *Engine) ChangedFiles(ctx context.Context, id string) (differ []container.FilesystemChange, err error) {
-	err = e.do(ctx, operation{"list the files that " + Short(id) + " has written", "CONTAINERS"}, call{
+	err = e.do(ctx, endpointCall{"list the files that " + Short(id) + " has written", "CONTAINERS"}, call{
 		method: http.MethodGet, path: "/containers/" + id + "/changes", out: &differ, limit: changeLimit,
 	})
 	return differ, err
@@ -33,7 +33,7 @@ const statHeader = "X-Docker-Container-Path-Stat"
 func (e *Engine) StatFile(ctx context.Context, id, path string) (stat container.PathStat, err error) {
 	limited, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
-	op := operation{"look at " + path + " in " + Short(id), "CONTAINERS"}
+	op := endpointCall{"look at " + path + " in " + Short(id), "CONTAINERS"}
 	response, err := attempt(limited, e, func(api *client.Client) (*http.Response, error) {
 		return e.send(limited, api, call{method: http.MethodHead, path: archivePath(id), query: Query("path", path)})
 	})
@@ -61,7 +61,7 @@ func archivePath(id string) string { return "/containers/" + id + "/archive" }
 
 // PutFiles unpacks a tar archive at the root of a container.
 func (e *Engine) PutFiles(ctx context.Context, what, id string, archive []byte) error {
-	return e.do(ctx, operation{what, "POST"}, call{
+	return e.do(ctx, endpointCall{what, "POST"}, call{
 		method: http.MethodPut, path: archivePath(id), query: Query("path", "/"), content: archive, limit: changeLimit,
 	})
 }
@@ -69,7 +69,7 @@ func (e *Engine) PutFiles(ctx context.Context, what, id string, archive []byte) 
 // CopyFile reads a file of a container and adds it to an archive, with its owner and
 // mode. Its time is now, as compose has it, so that it is found again by the next update.
 func (e *Engine) CopyFile(ctx context.Context, id, path string, to *tar.Writer) error {
-	op := operation{"read " + path + " of " + Short(id), "CONTAINERS"}
+	op := endpointCall{"read " + path + " of " + Short(id), "CONTAINERS"}
 	var archive bytes.Buffer
 	if err := e.do(ctx, op, call{
 		method: http.MethodGet, path: archivePath(id), query: Query("path", path), out: &archive, limit: changeLimit,

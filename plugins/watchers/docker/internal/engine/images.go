@@ -30,7 +30,7 @@ type imageOrigin struct {
 // pushed it.
 func (e *Engine) ImageBuilt(ctx context.Context, id string) (got image.InspectResponse, built bool, err error) {
 	var document bytes.Buffer
-	op := operation{"inspect image " + Short(id), "IMAGES"}
+	op := endpointCall{"inspect image " + Short(id), "IMAGES"}
 	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
 		e.mu.Lock()
 		if e.identity != nil {
@@ -51,14 +51,14 @@ func (e *Engine) ImageBuilt(ctx context.Context, id string) (got image.InspectRe
 }
 
 func (e *Engine) Images(ctx context.Context) ([]image.Summary, error) {
-	return request(ctx, e, operation{"list images", "IMAGES"},
+	return request(ctx, e, endpointCall{"list images", "IMAGES"},
 		func(ctx context.Context, api *client.Client) ([]image.Summary, error) {
 			return api.ImageList(ctx, image.ListOptions{})
 		})
 }
 
 func (e *Engine) Image(ctx context.Context, id string) (image.InspectResponse, error) {
-	return request(ctx, e, operation{"inspect image " + Short(id), "IMAGES"},
+	return request(ctx, e, endpointCall{"inspect image " + Short(id), "IMAGES"},
 		func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
 			return api.ImageInspect(ctx, id)
 		})
@@ -73,7 +73,7 @@ func (e *Engine) ImageFor(
 	if err != nil || versions.LessThan(api.ClientVersion(), "1.49") {
 		return got, false, err
 	}
-	op := operation{"inspect image " + Short(id) + " for " + p.OS + "/" + p.Architecture, "IMAGES"}
+	op := endpointCall{"inspect image " + Short(id) + " for " + p.OS + "/" + p.Architecture, "IMAGES"}
 	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
 		wanted := ocispec.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant}
 		return api.ImageInspect(ctx, id, client.ImageInspectWithPlatform(&wanted))
@@ -85,7 +85,7 @@ func (e *Engine) ImageFor(
 }
 
 func (e *Engine) RemoveImage(ctx context.Context, id string) error {
-	return e.do(ctx, operation{"remove image " + Short(id), "DELETE"}, call{
+	return e.do(ctx, endpointCall{"remove image " + Short(id), "DELETE"}, call{
 		method: http.MethodDelete, path: "/images/" + id, limit: changeLimit,
 	})
 }

@@ -16,7 +16,7 @@ import (
 // LastLines writes the end of what a container wrote, the standard error too, to a writer. With tty its streams
 // are one.
 func (e *Engine) LastLines(ctx context.Context, id string, lines int, tty bool, to io.Writer) error {
-	op := operation{"read the log of " + Short(id), "CONTAINERS"}
+	op := endpointCall{"read the log of " + Short(id), "CONTAINERS"}
 	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
 		response, err := e.send(ctx, api, call{
 			method: http.MethodGet, path: "/containers/" + id + "/logs",
@@ -42,7 +42,7 @@ func (e *Engine) LastLines(ctx context.Context, id string, lines int, tty bool, 
 // Logs returns what a container wrote to its standard output.
 func (e *Engine) Logs(ctx context.Context, name string) ([]byte, error) {
 	const most = 8 << 20
-	return request(ctx, e, operation{"read the log of " + name, "CONTAINERS"},
+	return request(ctx, e, endpointCall{"read the log of " + name, "CONTAINERS"},
 		func(ctx context.Context, api *client.Client) ([]byte, error) {
 			response, err := e.send(ctx, api, call{
 				method: http.MethodGet, path: "/containers/" + url.PathEscape(name) + "/logs", query: Query("stdout", "1"),

@@ -29,7 +29,7 @@ const (
 func (e *Engine) Pull(
 	ctx context.Context, repository, digest string, credentials sdk.Credentials, progress func(watcher.StepProgress),
 ) error {
-	op := operation{"pull " + repository + "@" + digest, "IMAGES and POST"}
+	op := endpointCall{"pull " + repository + "@" + digest, "IMAGES and POST"}
 	header := http.Header{}
 	if credentials != (sdk.Credentials{}) {
 		text, err := json.Marshal(map[string]string{"username": credentials.Username, "password": credentials.Password})

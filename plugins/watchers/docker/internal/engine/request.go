@@ -27,7 +27,7 @@ type call struct {
 
 // do sends a request. That something is so already (304) is no error. The client
 // library is not used: it would change what is sent, such as the names of capabilities.
-func (e *Engine) do(ctx context.Context, op operation, c call) error {
+func (e *Engine) do(ctx context.Context, op endpointCall, c call) error {
 	if c.limit == 0 {
 		c.limit = e.Timeout
 	}
@@ -98,14 +98,14 @@ const changeLimit = 2 * time.Minute
 
 // Post changes a container.
 func (e *Engine) Post(ctx context.Context, what, path string, values url.Values, in, out any) error {
-	return e.do(ctx, operation{what, "POST"}, call{
+	return e.do(ctx, endpointCall{what, "POST"}, call{
 		method: http.MethodPost, path: path, query: values, in: in, out: out, limit: changeLimit,
 	})
 }
 
 // StartMissing requests to start a container that does not exist: what refuses the request takes no changes.
 func (e *Engine) StartMissing(ctx context.Context) error {
-	return e.do(ctx, operation{"check for permission", "POST"}, call{
+	return e.do(ctx, endpointCall{"check for permission", "POST"}, call{
 		method: http.MethodPost, path: "/containers/dogwatch-permission-check/start",
 	})
 }

@@ -23,7 +23,7 @@ func TestChangesNameTheTimeThatTheyWaited(t *testing.T) {
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
 	list := call{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond}
 	began := time.Now()
-	err = api.do(t.Context(), operation{what: "list containers", allow: "CONTAINERS"}, list)
+	err = api.do(t.Context(), endpointCall{what: "list containers", allow: "CONTAINERS"}, list)
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "no answer within 40ms") {
 		t.Error(err)
 	}

@@ -25,9 +25,7 @@ func (p updatesFound) plan(t Trigger, e event.Event) (pending []delivery.Deliver
 	case e.Container != nil && t.Once && !t.Batch && (e.Type == event.UpdateFound || e.Type == event.ContainerChanged):
 		pending = append(pending, planChange(e, t, *e.Container)...)
 	case e.Type == event.CheckFinished && e.Check != nil && t.Batch && !e.Check.Single:
-		if batch := known.accepted(t, e, known.offered(t, e)); len(batch) > 0 {
-			pending = append(pending, newDelivery(t, e, "batch/"+e.Check.Watcher, batchFingerprint(t, e, batch), batch...))
-		}
+		pending = append(pending, p.planBatch(t, e)...)
 	case e.Type == event.CheckFinished && e.Check != nil && !t.Batch && !t.Once:
 		for _, c := range known.accepted(t, e, e.Check.Updates) {
 			pending = append(pending, newDelivery(t, e, event.Subject(c), fingerprint(c)+" "+e.Run, c))
@@ -76,21 +74,6 @@ func (f findings) note(e event.Event) {
 	if len(e.Levels) > 0 {
 		f.levels[key] = e.Levels
 	}
-}
-
-// offered returns the ids of the containers with an update of which a check notifies a
-// trigger in batch mode.
-func (f findings) offered(t Trigger, e event.Event) []string {
-	if !t.Once {
-		return e.Check.Updates
-	}
-	ids := slices.Clone(e.Check.Found)
-	for _, id := range e.Check.Updates {
-		if len(f.levels[e.Run+" "+id]) > 0 && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // accepted returns those of the containers with an update that a trigger accepts. With

@@ -13,27 +13,27 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// brought is the provenance of labels: those that an image brings into its containers, as hashes of their names
+// imageLabels is the provenance of labels: those that an image brings into its containers, as hashes of their names
 // and values, which recognize them whatever their size. It is nil where they are not known.
-type brought struct {
+type imageLabels struct {
 	seed   maphash.Seed
 	hashes map[uint64]struct{}
 }
 
-func newBrought(labels map[string]string) *brought {
-	b := &brought{maphash.MakeSeed(), make(map[uint64]struct{}, len(labels))}
+func newImageLabels(labels map[string]string) *imageLabels {
+	b := &imageLabels{maphash.MakeSeed(), make(map[uint64]struct{}, len(labels))}
 	for name, value := range labels {
 		b.hashes[b.hash(name, value)] = struct{}{}
 	}
 	return b
 }
 
-func (b *brought) hash(name, value string) uint64 {
+func (b *imageLabels) hash(name, value string) uint64 {
 	return maphash.Comparable(b.seed, [2]string{name, value})
 }
 
 // has reports whether a label of a container may be that of its image.
-func (b *brought) has(name, value string) bool {
+func (b *imageLabels) has(name, value string) bool {
 	if b == nil {
 		return true
 	}
@@ -42,7 +42,7 @@ func (b *brought) has(name, value string) bool {
 }
 
 // names returns those of a container's labels that its image brings, sorted.
-func (b *brought) names(labels map[string]string) (names []string) {
+func (b *imageLabels) names(labels map[string]string) (names []string) {
 	for name, value := range labels {
 		if b.has(name, value) {
 			names = append(names, name)
@@ -66,14 +66,14 @@ func (i *inspector) Counting(
 		}
 		f = about.facts
 	}
-	image, err := i.brought(ctx, imageID, f, own)
+	image, err := i.imageLabels(ctx, imageID, f, own)
 	return replace.Counting(labels, image.has), err
 }
 
-// brought returns the labels that a container has from its image. The facts are those of
+// imageLabels returns the labels that a container has from its image. The facts are those of
 // the image as the engine describes it unasked; where the container runs that of another
 // platform, own says which, and the engine is asked about that.
-func (i *inspector) brought(ctx context.Context, imageID string, f facts, own *ocispec.Descriptor) (*brought, error) {
+func (i *inspector) imageLabels(ctx context.Context, imageID string, f facts, own *ocispec.Descriptor) (*imageLabels, error) {
 	other, differs := engine.OtherPlatform(f.platform, own)
 	if f.labels == nil || !differs {
 		return f.labels, nil
@@ -89,7 +89,7 @@ func (i *inspector) brought(ctx context.Context, imageID string, f facts, own *o
 	if err != nil || !found {
 		return nil, err
 	}
-	labels = newBrought(labelsOf(got))
+	labels = newImageLabels(labelsOf(got))
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.others[key] = labels

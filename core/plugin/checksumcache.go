@@ -1,15 +1,12 @@
 package plugin
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"sync"
 	"time"
-
-	goplugin "github.com/hashicorp/go-plugin"
 )
 
 // Checksum returns the SHA-256 of a file.
@@ -93,24 +90,4 @@ func (c *checksums) forget(path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.read, path)
-}
-
-// checkSum makes sure that the program that is going to be started, the file of the bundle or a copy that was made of
-// it since, is the one that was found to be trusted.
-func (h *Host) checkSum(b bundle, program string) error {
-	if b.builtin {
-		return nil
-	}
-	now, settled := look(b.path)
-	sum := h.checksums.known(b.path, now)
-	if !settled || sum == nil {
-		var err error
-		if sum, err = Checksum(program); err != nil {
-			return err
-		}
-	}
-	if !bytes.Equal(sum, b.checksum) {
-		return goplugin.ErrChecksumsDoNotMatch
-	}
-	return nil
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// decision is a button with which a user decides about the update of a container.
-type decision struct {
+// choice is a button with which a user decides about the update of a container.
+type choice struct {
 	// action is the payload that it publishes.
 	action, label, icon string
 }
 
-var decisions = []decision{
+var choices = []choice{
 	{trigger.ActionApprove, "approve the update", "mdi:check"},
 	{trigger.ActionSkip, "skip this version", "mdi:skip-next"},
 	{trigger.ActionSnooze, "snooze for a week", "mdi:sleep"},
 }
 
-// decisionTopic is the topic on which what is decided about a container is requested.
-func decisionTopic(topic string) string { return topic + "/decide" }
+// choiceTopic is the topic on which what is decided about a container is requested.
+func choiceTopic(topic string) string { return topic + "/decide" }
 
 // buttonTopic is what the entity of a button is called after.
-func (d decision) buttonTopic(topic string) string { return topic + "/" + d.action }
+func (d choice) buttonTopic(topic string) string { return topic + "/" + d.action }
 
 // buttons announces the buttons of a container; none while it has no update.
 func (h *hass) buttons(c sdk.Container, topic string) []message {
@@ -36,9 +36,9 @@ func (h *hass) buttons(c sdk.Container, topic string) []message {
 		name = c.Name
 	}
 	var all []message
-	for _, d := range decisions {
+	for _, d := range choices {
 		all = append(all, h.announce(button, d.buttonTopic(topic), discovery{
-			Name: name + ": " + d.label, Icon: d.icon, CommandTopic: decisionTopic(topic), PayloadPress: d.action,
+			Name: name + ": " + d.label, Icon: d.icon, CommandTopic: choiceTopic(topic), PayloadPress: d.action,
 		}))
 	}
 	return all
@@ -50,7 +50,7 @@ func (h *hass) buttonAnnouncements(topic string) []string {
 		return nil
 	}
 	var all []string
-	for _, d := range decisions {
+	for _, d := range choices {
 		all = append(all, h.announcement(button, d.buttonTopic(topic)))
 	}
 	return all
@@ -61,13 +61,13 @@ type press struct{ topic, action string }
 
 // listenDecisions subscribes to what users decide.
 func (sub *subscription) listenDecisions(ctx context.Context, s *session) error {
-	return s.subscribe(ctx, decisionTopic(sub.names.root+"/+/+"), func(topic string, payload []byte) {
-		for _, d := range decisions {
+	return s.subscribe(ctx, choiceTopic(sub.names.root+"/+/+"), func(topic string, payload []byte) {
+		for _, d := range choices {
 			if string(payload) != d.action {
 				continue
 			}
 			select {
-			case sub.presses <- press{strings.TrimSuffix(topic, decisionTopic("")), d.action}:
+			case sub.presses <- press{strings.TrimSuffix(topic, choiceTopic("")), d.action}:
 			default:
 				sub.log.Warn("too much is decided at a time; one decision is ignored", "topic", topic)
 			}
