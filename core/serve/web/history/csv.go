@@ -1,8 +1,6 @@
 package history
 
 import (
-	"encoding/csv"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -11,28 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
-
-// table writes CSV (RFC 4180) whose cells no spreadsheet takes for a formula.
-type table struct{ w *csv.Writer }
-
-func newTable(w io.Writer, head ...string) table {
-	t := table{csv.NewWriter(w)}
-	t.w.UseCRLF = true
-	t.row(head...)
-	return t
-}
-
-func (t table) row(cells ...string) {
-	for i, c := range cells {
-		cells[i] = inert(c)
-	}
-	_ = t.w.Write(cells) // the writer keeps its error for end
-}
-
-func (t table) end() error {
-	t.w.Flush()
-	return t.w.Error()
-}
 
 // inert puts an apostrophe before what spreadsheets would calculate: OWASP, "CSV Injection".
 func inert(cell string) string {
@@ -49,24 +25,27 @@ func exact(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func eventTable(w io.Writer) table {
-	return newTable(w, "id", "time", "type", "subject", "what", "run")
+var (
+	eventColumns    = []string{"id", "time", "type", "subject", "what", "run"}
+	deliveryColumns = []string{
+		"id", "trigger", "subject", "state", "attempts", "created", "updated", "next", "error",
+	}
+)
+
+// eventCells returns the row of an event, and its id.
+func eventCells(e event.Event) ([]string, int64) {
+	what, _ := words.Event(e)
+	return []string{strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, what, e.Run}, e.ID
 }
 
-func (t table) event(e event.Event) {
-	said, _ := words.Event(e)
-	t.row(strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, said, e.Run)
-}
-
-func deliveryTable(w io.Writer) table {
-	return newTable(w, "id", "trigger", "subject", "state", "attempts", "created", "updated", "next", "error")
-}
-
-func (t table) delivery(d delivery.Delivery) {
+// deliveryCells returns the row of a delivery, and its id.
+func deliveryCells(d delivery.Delivery) ([]string, int64) {
 	next := ""
 	if d.State == delivery.Pending {
 		next = exact(d.NextAt)
 	}
-	t.row(strconv.FormatInt(d.ID, 10), d.Trigger, d.Subject, d.State, strconv.Itoa(d.Attempts), exact(d.CreatedAt),
-		exact(d.UpdatedAt), next, d.Error)
+	return []string{
+		strconv.FormatInt(d.ID, 10), d.Trigger, d.Subject, d.State, strconv.Itoa(d.Attempts), exact(d.CreatedAt),
+		exact(d.UpdatedAt), next, d.Error,
+	}, d.ID
 }

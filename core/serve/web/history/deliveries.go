@@ -21,24 +21,17 @@ var deliveryStates = []string{delivery.Failed, delivery.Pending, delivery.Sendin
 
 // deliveriesPage is a page of what is pending for triggers, was sent and was given up.
 type deliveriesPage struct {
+	page.List
 	State, Trigger string
 	States         []string
 	Triggers       []string
-	Wrong          []string
 	Rows           []DeliveryRow
-	Older          string
-	Newest         string
-	CSV            string
-	Filtered       bool
 	Empty          *guide.Empty
 	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
 }
 
-type deliveryQuery struct {
-	State, Trigger string
-	before         int64
-}
+type deliveryQuery struct{ State, Trigger, before string }
 
 func parseDeliveries(values url.Values) (q deliveryQuery, wrong []string) {
 	q = deliveryQuery{State: values.Get("state"), Trigger: strings.TrimSpace(values.Get("trigger"))}
@@ -50,37 +43,22 @@ func parseDeliveries(values url.Values) (q deliveryQuery, wrong []string) {
 	return q, wrong
 }
 
-func (q deliveryQuery) values(before int64) string {
-	v := url.Values{}
-	if q.State != "" {
-		v.Set("state", q.State)
-	}
-	if q.Trigger != "" {
-		v.Set("trigger", q.Trigger)
-	}
-	if before > 0 {
-		v.Set("before", strconv.FormatInt(before, 10))
-	}
-	if len(v) == 0 {
-		return ""
-	}
-	return "?" + v.Encode()
+func (q deliveryQuery) values(before string) string {
+	return page.Query(map[string]string{"state": q.State, "trigger": q.Trigger, "before": before})
+}
+
+// filter selects the deliveries of a query from the id before on.
+func (q deliveryQuery) filter(before int64, limit int) store.DeliveryFilter {
+	return store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: before, Limit: limit}
 }
 
 func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Delivery, triggers []string) deliveriesPage {
 	p := deliveriesPage{
 		State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger),
-		Wrong: wrong, CSV: q.values(0),
 	}
-	if len(found) > page.Size {
-		found = found[:page.Size]
-		p.Older = q.values(found[page.Size-1].ID)
-	}
-	if q.before > 0 {
-		p.Newest = "/deliveries" + q.values(0)
-	}
-	p.Filtered = q.values(0) != ""
-	p.Rows = DeliveryRows(found)
+	found, p.List = page.ListOf("/deliveries", found, q.before,
+		func(d delivery.Delivery) string { return strconv.FormatInt(d.ID, 10) }, q.values)
+	p.Wrong, p.Rows = wrong, DeliveryRows(found)
 	return p
 }
 
@@ -99,9 +77,8 @@ func AddSteps(rows []DeliveryRow, steps []dispatch.Progress) {
 
 func (h *Handler) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	q, wrong := parseDeliveries(r.URL.Query())
-	found, err := h.service.Deliveries(r.Context(), store.DeliveryFilter{
-		State: q.State, Trigger: q.Trigger, Before: q.before, Limit: page.Size + 1,
-	})
+	_, before := beforeOf(r.URL.Query())
+	found, err := h.service.Deliveries(r.Context(), q.filter(before, page.Size+1))
 	if err != nil {
 		h.InternalError(w, r, "read the deliveries", err)
 		return

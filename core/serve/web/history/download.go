@@ -1,88 +1,71 @@
 package history
 
 import (
-	"context"
+	"encoding/csv"
 	"net/http"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 )
 
-// csvRows is how many rows a download has at most.
-const csvRows = 10000
+const (
+	// csvRows is how many rows a download has at most.
+	csvRows = 10000
+	// csvPage is how many of them are in memory at a time.
+	csvPage = 200
+)
 
 // historyCSV responds with what the filters of the page select, up to csvRows rows.
 func (h *Handler) historyCSV(w http.ResponseWriter, r *http.Request) {
 	_, filter, _ := parseHistory(r.URL.Query(), time.Local)
 	actor := h.ActorOf(r)
-	filter.Before = 0
-	var t *table
-	h.download(w, r, "history", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
-		filter.Before, filter.Limit = before, limit
-		found, err := h.service.History(ctx, actor, filter)
-		if err != nil {
-			return 0, 0, err
-		}
-		if t == nil {
-			begun := eventTable(w)
-			t = &begun
-		}
-		for _, e := range found {
-			t.event(e)
-			last = e.ID
-		}
-		return last, len(found), t.end()
+	download(h, w, r, "history", eventColumns, eventCells, func(before int64) ([]event.Event, error) {
+		filter.Before, filter.Limit = before, csvPage
+		return h.service.History(r.Context(), actor, filter)
 	})
 }
 
 func (h *Handler) deliveriesCSV(w http.ResponseWriter, r *http.Request) {
 	q, _ := parseDeliveries(r.URL.Query())
-	var t *table
-	h.download(w, r, "deliveries", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
-		found, err := h.service.Deliveries(ctx, store.DeliveryFilter{
-			State: q.State, Trigger: q.Trigger, Before: before, Limit: limit,
-		})
-		if err != nil {
-			return 0, 0, err
-		}
-		if t == nil {
-			begun := deliveryTable(w)
-			t = &begun
-		}
-		for _, d := range found {
-			t.delivery(d)
-			last = d.ID
-		}
-		return last, len(found), t.end()
+	download(h, w, r, "deliveries", deliveryColumns, deliveryCells, func(before int64) ([]delivery.Delivery, error) {
+		return h.service.Deliveries(r.Context(), q.filter(before, csvPage))
 	})
 }
 
-// csvPage is how many rows of a download are in memory at a time.
-const csvPage = 200
-
-// download responds with a CSV file, page by page. An error of the first page
-// is a page that says so; a later one can only cut the connection.
-func (h *Handler) download(
-	w http.ResponseWriter, r *http.Request, name string,
-	next func(ctx context.Context, before int64, limit int) (last int64, n int, err error),
+// download responds with a CSV file (RFC 4180) whose cells no spreadsheet takes for a formula, page by page; find
+// returns up to csvPage rows from an id on, and cells what is written of one, and its id. An error of the first page is
+// a page that says so; a later one can only cut the connection.
+func download[T any](
+	h *Handler, w http.ResponseWriter, r *http.Request, name string, columns []string, cells func(T) ([]string, int64),
+	find func(before int64) ([]T, error),
 ) {
-	header := w.Header()
+	header, file := w.Header(), csv.NewWriter(w)
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="dogwatch-`+name+`-`+h.Now().UTC().Format(time.DateOnly)+`.csv"`)
+	file.UseCRLF = true
+	_ = file.Write(columns) // it keeps its error
 	var before int64
-	for rows := 0; rows < csvRows; {
-		last, n, err := next(r.Context(), before, csvPage)
+	for rows := 0; rows < csvRows; rows += csvPage {
+		found, err := find(before)
 		if err != nil && before == 0 && r.Context().Err() == nil {
 			header.Del("Content-Disposition")
 			h.InternalError(w, r, "read the "+name, err)
 			return
 		}
-		if err != nil {
+		for _, one := range found {
+			row, id := cells(one)
+			for i := range row {
+				row[i] = inert(row[i])
+			}
+			_, before = file.Write(row), id
+		}
+		file.Flush()
+		if err != nil || file.Error() != nil {
 			panic(http.ErrAbortHandler) // the client must not take what it got for the whole
 		}
-		if n < csvPage {
+		if len(found) < csvPage {
 			return
 		}
-		before, rows = last, rows+n
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -17,17 +18,13 @@ import (
 
 // historyPage is a page of the event log.
 type historyPage struct {
+	page.List
 	Query    historyQuery
 	Topics   []topic
 	Watchers []string
 	Triggers []string
-	Wrong    []string
 	Rows     []eventRow
-	// Older and Newest are queries of other pages; Older is "" on the last one.
-	Older, Newest string
-	CSV           string
-	Filtered      bool
-	Empty         *guide.Empty
+	Empty    *guide.Empty
 }
 
 // newHistoryPage makes a page of what was found; deliveries are those that events are about, by id.
@@ -37,16 +34,10 @@ func newHistoryPage(
 ) historyPage {
 	p := historyPage{
 		Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger),
-		Wrong: wrong, CSV: q.values(0),
 	}
-	if len(found) > page.Size {
-		found = found[:page.Size]
-		p.Older = q.values(found[page.Size-1].ID)
-	}
-	if q.before > 0 {
-		p.Newest = "/history" + q.values(0)
-	}
-	p.Filtered = q.values(0) != ""
+	found, p.List = page.ListOf("/history", found, q.before,
+		func(e event.Event) string { return strconv.FormatInt(e.ID, 10) }, q.values)
+	p.Wrong = wrong
 	for _, e := range found {
 		p.Rows = append(p.Rows, newEventRow(e, deliveries))
 	}

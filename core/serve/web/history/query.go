@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // topic is a group of event types that users look for in one place.
@@ -45,8 +46,7 @@ var topics = []topic{
 
 // historyQuery is what the URL selects of the history; every field is as it was written there.
 type historyQuery struct {
-	Topic, Watcher, Trigger, Text, Since, Until string
-	before                                      int64
+	Topic, Watcher, Trigger, Text, Since, Until, before string
 }
 
 // dayForm is how a date field of a form writes a day.
@@ -103,12 +103,13 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 }
 
 // beforeOf reads where a page starts; nonsense is the first page.
-func beforeOf(values url.Values) (int64, int64) {
-	n, err := strconv.ParseInt(values.Get("before"), 10, 64)
+func beforeOf(values url.Values) (string, int64) {
+	text := values.Get("before")
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return 0, 0
+		return "", 0
 	}
-	return n, n
+	return text, n
 }
 
 // within returns those of types that are in allowed, all of allowed when there
@@ -125,20 +126,9 @@ func within(types []event.Type, allowed ...event.Type) []event.Type {
 }
 
 // values writes a query as it stands in a URL, from before on.
-func (q historyQuery) values(before int64) string {
-	v := url.Values{}
-	for key, text := range map[string]string{
+func (q historyQuery) values(before string) string {
+	return page.Query(map[string]string{
 		"topic": q.Topic, "watcher": q.Watcher, "trigger": q.Trigger, "q": q.Text, "since": q.Since, "until": q.Until,
-	} {
-		if text != "" {
-			v.Set(key, text)
-		}
-	}
-	if before > 0 {
-		v.Set("before", strconv.FormatInt(before, 10))
-	}
-	if len(v) == 0 {
-		return ""
-	}
-	return "?" + v.Encode()
+		"before": before,
+	})
 }

@@ -65,12 +65,12 @@ func TestHistoryQueryRoundTrip(t *testing.T) {
 	q := historyQuery{
 		Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03",
 	}
-	values, err := url.ParseQuery(strings.TrimPrefix(q.values(5), "?"))
+	values, err := url.ParseQuery(strings.TrimPrefix(q.values("5"), "?"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	back, _, _ := parseHistory(values, time.UTC)
-	if q.before = 5; back != q {
+	if q.before = "5"; back != q {
 		t.Errorf("got %+v, want %+v", back, q)
 	}
 }

@@ -15,12 +15,10 @@ import (
 
 // operationsPage is a page of updates and rollbacks, newest first.
 type operationsPage struct {
+	page.List
 	State, Container string
 	States           []operationChoice
-	Wrong            []string
 	Rows             []operationRow
-	Older, Newest    string
-	Filtered         bool
 	Empty            *guide.Empty
 }
 
@@ -34,17 +32,9 @@ type operationRow struct {
 }
 
 func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
-	p := operationsPage{
-		State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != "",
-	}
-	if len(found) > page.Size {
-		found = found[:page.Size]
-		p.Older = q.values(found[page.Size-1].ID)
-	}
-	if q.before != "" {
-		p.Newest = "/operations" + q.values("")
-	}
-	p.Rows = operationRows(found)
+	p := operationsPage{State: q.State, Container: q.Container, States: operationChoices}
+	found, p.List = page.ListOf("/operations", found, q.before, func(op operation.Operation) string { return op.ID }, q.values)
+	p.Wrong, p.Rows = wrong, operationRows(found)
 	return p
 }
 

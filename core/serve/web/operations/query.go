@@ -47,14 +47,5 @@ func parseOperations(values url.Values) (q operationQuery, f operation.Filter, w
 }
 
 func (q operationQuery) values(before string) string {
-	v := url.Values{}
-	for name, value := range map[string]string{"state": q.State, "container": q.Container, "before": before} {
-		if value != "" {
-			v.Set(name, value)
-		}
-	}
-	if len(v) == 0 {
-		return ""
-	}
-	return "?" + v.Encode()
+	return page.Query(map[string]string{"state": q.State, "container": q.Container, "before": before})
 }

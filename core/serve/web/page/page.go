@@ -6,8 +6,5 @@ type SelectOption struct {
 	Chosen      bool
 }
 
-// Size is how many rows a page of a list has.
-const Size = 50
-
 // Link is a link to a page of ours.
 type Link struct{ Text, To string }
