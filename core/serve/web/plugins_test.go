@@ -113,7 +113,7 @@ func TestGrantPlugin(t *testing.T) {
 	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{
 		"capability": {"x"},
-	}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "it does not ask for that") {
+	}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "It does not ask for that.") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
 }
@@ -158,7 +158,7 @@ func TestRestartAndTrustPlugin(t *testing.T) {
 	if r.StatusCode != http.StatusConflict || strings.Contains(body, "s3cret") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
-	webtest.Contains(t, body, "its checksum is pinned by the configuration")
+	webtest.Contains(t, body, "Its checksum is pinned by the configuration")
 }
 
 // TestTrustPluginForbidsTokens: only a logged-in user says which files run.

@@ -45,9 +45,6 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 
 // choose does what a user decided about the updates of containers.
 func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	chosen := h.find.Chosen(r.PostForm["c"])
 	if h.find.RefuseSelection(w, r, len(chosen)) {
 		return

@@ -45,7 +45,7 @@ func New(site *page.Site, service Service, find *find.Finder, links Links) *Hand
 // Routes adds its pages.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /choose", h.showChooser)
-	mux.HandleFunc("POST /choose", h.choose)
+	mux.HandleFunc("POST /choose", h.Posted(h.choose))
 	mux.HandleFunc("GET /decide/{token}", h.showLink)
-	mux.HandleFunc("POST /decide/{token}", h.redeem)
+	mux.HandleFunc("POST /decide/{token}", h.Posted(h.redeem))
 }

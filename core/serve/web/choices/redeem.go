@@ -18,9 +18,6 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 		h.renderLink(w, r, http.StatusNotFound, linksOff)
 		return
 	}
-	if !h.Form(w, r) {
-		return
-	}
 	token := r.PathValue("token")
 	until, ok := h.snoozeEnd(r.PostForm)
 	if !ok {

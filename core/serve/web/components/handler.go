@@ -61,7 +61,7 @@ func (h *Handler) kindRoutes(mux *http.ServeMux, k kind.Kind) {
 	mux.HandleFunc("GET "+page.KindPath(k)+"/{type}/{name}", func(w http.ResponseWriter, r *http.Request) {
 		h.show(w, r, k)
 	})
-	mux.HandleFunc("POST "+page.KindPath(k)+"/{type}/{name}/test", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+page.KindPath(k)+"/{type}/{name}/test", h.Posted(func(w http.ResponseWriter, r *http.Request) {
 		h.test(w, r, k)
-	})
+	}))
 }

@@ -22,9 +22,6 @@ const (
 // test runs a test of a component and renders the result, or redirects to
 // the page that shows it.
 func (h *Handler) test(w http.ResponseWriter, r *http.Request, k kind.Kind) {
-	if !h.Form(w, r) {
-		return
-	}
 	c, known := h.component(w, r, k)
 	if !known {
 		return

@@ -13,9 +13,6 @@ import (
 
 // act does with containers what a form says.
 func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	chosen := h.find.Chosen(r.PostForm["c"])
 	actor := h.ActorOf(r)
 	var started bool

@@ -108,11 +108,7 @@ func pullOf(c *sdk.Container) string {
 	return "docker pull " + name + ":" + tag
 }
 
-func (h *Handler) showContainer(w http.ResponseWriter, r *http.Request) {
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) showContainer(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	v, err := h.containerView(r, rec)
 	if err != nil {
 		h.InternalError(w, r, "read the history of the container", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -49,11 +50,7 @@ func (h *Handler) notes(ctx context.Context, c sdk.Container) *notesView {
 }
 
 // showNotes renders the release notes, for which their host may be needed.
-func (h *Handler) showNotes(w http.ResponseWriter, r *http.Request) {
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) showNotes(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if !page.Partial(r) {
 		http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)+"?notes=1"), http.StatusFound)
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -98,14 +99,7 @@ func advisory(id string) string {
 }
 
 // startScan has the update of a container scanned.
-func (h *Handler) startScan(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) startScan(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if err := h.service.Scan(h.ActorOf(r), rec.Container); err != nil {
 		h.operations.RenderRejection(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
 			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))

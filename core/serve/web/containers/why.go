@@ -8,6 +8,7 @@ import (
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -71,11 +72,7 @@ func whyOf(e check.Explanation) *whyView {
 }
 
 // showWhy renders the explanation, for which a registry may be needed.
-func (h *Handler) showWhy(w http.ResponseWriter, r *http.Request) {
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) showWhy(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if !page.Partial(r) {
 		http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)+"?why=1"), http.StatusFound)
 		return

@@ -15,8 +15,17 @@ import (
 // recentRenames is how many renames are looked through for an old name.
 const recentRenames = 200
 
-// Container finds the container of a path. When there is none, it responds and returns nil.
-func (f *Finder) Container(w http.ResponseWriter, r *http.Request) *store.Record {
+// Named returns a handler of the container that a path names: next gets it.
+func (f *Finder) Named(next func(w http.ResponseWriter, r *http.Request, rec *store.Record)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if rec := f.container(w, r); rec != nil {
+			next(w, r, rec)
+		}
+	}
+}
+
+// container finds the container of a path. When there is none, it responds and returns nil.
+func (f *Finder) container(w http.ResponseWriter, r *http.Request) *store.Record {
 	watcher, name := r.PathValue("watcher"), r.PathValue("name")
 	rec, known := f.service.Containers().Named(watcher, name)
 	if !known {

@@ -25,6 +25,6 @@ func New(site *page.Site, logins Logins) *Handler { return &Handler{site, logins
 // Routes adds its pages.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /login", h.show)
-	mux.HandleFunc("POST /login", h.login)
+	mux.HandleFunc("POST /login", h.Posted(h.login))
 	mux.HandleFunc("POST /logout", h.logout)
 }

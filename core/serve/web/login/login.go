@@ -12,9 +12,6 @@ import (
 )
 
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	user, next := r.PostFormValue("user"), auth.LocalPath(r.PostFormValue("next"))
 	p := newLoginPage(h.logins.Strategies(), next)
 	p.Keep = r.PostFormValue("keep") != ""

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -30,11 +31,7 @@ func backupsOf(all []watcher.Backup) []backupLine {
 }
 
 // showBackups renders the stopped predecessors of a container, which only its engine knows.
-func (h *Handler) showBackups(w http.ResponseWriter, r *http.Request) {
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) showBackups(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if !page.Partial(r) {
 		http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)), http.StatusFound)
 		return

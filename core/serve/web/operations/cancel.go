@@ -16,9 +16,6 @@ const cancelAgain = 30 * time.Second
 
 // cancel has an operation stop, whose page then says so.
 func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	id := strings.ToLower(r.PathValue("id"))
 	err := h.service.CancelOperation(r.Context(), h.ActorOf(r), id)
 	switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 )
@@ -22,11 +23,7 @@ type imageDiffView struct {
 
 // showImageDiff renders what the update of a container changes in its image. The
 // registry is asked only when a user opens the page: reading a manifest may count as a pull.
-func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request) {
-	rec := h.find.Container(w, r)
-	if rec == nil {
-		return
-	}
+func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	c := &rec.Container
 	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {

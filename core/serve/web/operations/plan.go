@@ -134,11 +134,7 @@ func diffLines(diff string) []diffLine {
 
 // showPlan renders the plan of a change, which is made anew with each page view.
 func (h *Handler) showPlan(kind operation.Kind) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		rec := h.find.Container(w, r)
-		if rec == nil {
-			return
-		}
+	return h.find.Named(func(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 		if op, busy := h.UnderWay(r.Context())[rec.Container.Watcher+"/"+rec.Container.Name]; busy {
 			http.Redirect(w, r, h.Path(page.OperationPath(op.ID)+"?did=already"), http.StatusFound)
 			return
@@ -146,7 +142,7 @@ func (h *Handler) showPlan(kind operation.Kind) http.HandlerFunc {
 		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
 			"version": r.URL.Query()["version"]})
 		h.renderPlan(w, r, http.StatusOK, rec, change, "")
-	}
+	})
 }
 
 func (h *Handler) renderPlan(

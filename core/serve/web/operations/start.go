@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -34,14 +35,7 @@ const (
 
 // start begins the change that the user has confirmed.
 func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !h.Form(w, r) {
-			return
-		}
-		rec := h.find.Container(w, r)
-		if rec == nil {
-			return
-		}
+	return h.find.Named(func(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 		change := changeOf(kind, &rec.Container, r.PostForm)
 		op, err := h.service.StartOperation(r.Context(), h.ActorOf(r), change)
 		var conflict *updater.ConflictError
@@ -58,5 +52,5 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 			h.RenderRejection(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
 				page.PathOf(&rec.Container))
 		}
-	}
+	})
 }

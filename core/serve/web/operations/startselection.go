@@ -21,9 +21,6 @@ type startedView struct {
 
 // startSelection begins the updates that the user has confirmed.
 func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	chosen := h.find.Chosen(r.PostForm["c"])
 	if len(chosen) == 0 || len(chosen) > find.MaxSelected {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{

@@ -7,8 +7,17 @@ import (
 	"strings"
 )
 
-// Form reads the form of a request. When that cannot be done, it renders an error and returns false.
-func (s *Site) Form(w http.ResponseWriter, r *http.Request) bool {
+// Posted returns a handler of forms, which next finds in the request.
+func (s *Site) Posted(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.parseForm(w, r) {
+			next(w, r)
+		}
+	}
+}
+
+// parseForm reads the form of a request. When that cannot be done, it renders an error and returns false.
+func (s *Site) parseForm(w http.ResponseWriter, r *http.Request) bool {
 	err := r.ParseForm()
 	var large *http.MaxBytesError
 	switch {

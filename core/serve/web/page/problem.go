@@ -1,10 +1,13 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // Problem is an error page: it says what went wrong and what to do.
@@ -31,6 +34,41 @@ func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p
 		return
 	}
 	s.Show(w, r, status, "problem", Page{Title: p.Title, Content: p})
+}
+
+// Failure is the Problem of an error; nil is every other one. Without a Detail, the error is that.
+type Failure struct {
+	Err error
+	Problem
+}
+
+// Finish responds to a form that was acted upon: it leads to another page, or says what failed. An error that is none of
+// failures is one inside Dogwatch.
+func (s *Site) Finish(w http.ResponseWriter, r *http.Request, err error, doing, to string, failures ...Failure) {
+	if err == nil {
+		http.Redirect(w, r, s.Path(to), http.StatusSeeOther)
+		return
+	}
+	for _, f := range failures {
+		if f.Err == nil || errors.Is(err, f.Err) {
+			if f.Detail == "" {
+				f.Detail = words.Sentence(words.Capital(err.Error()))
+			}
+			s.RenderError(w, r, statusOf(err), f.Problem)
+			return
+		}
+	}
+	s.InternalError(w, r, doing, err)
+}
+
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, service.ErrForbidden):
+		return http.StatusForbidden
+	case errors.Is(err, service.ErrNotFound):
+		return http.StatusNotFound
+	}
+	return http.StatusConflict
 }
 
 // notFound responds to an address that no page has.

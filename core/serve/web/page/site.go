@@ -90,8 +90,8 @@ func (s *Site) Close() { s.Tasks.close() }
 // Routes adds the files of pages, the tasks and the theme, and responds to every other address.
 func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /work", s.showTasks)
-	mux.HandleFunc("POST /work/{id}/dismiss", s.dismissTask)
-	mux.HandleFunc("POST /theme", s.chooseTheme)
+	mux.HandleFunc("POST /work/{id}/dismiss", s.Posted(s.dismissTask))
+	mux.HandleFunc("POST /theme", s.Posted(s.chooseTheme))
 	mux.HandleFunc("GET /static/{file}", s.serveFile)
 	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
 	mux.HandleFunc("/", s.notFound)

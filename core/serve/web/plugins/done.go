@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 
@@ -17,19 +16,15 @@ var notices = map[string]string{
 	"revoked":   "%s has it no more, and is being started again.",
 }
 
-// fail renders the error of what a user wanted done with a plugin.
-func (h *Handler) fail(w http.ResponseWriter, r *http.Request, doing string, err error) {
-	if !errors.Is(err, service.ErrNotFound) {
-		h.InternalError(w, r, doing, err)
-		return
-	}
-	h.RenderError(w, r, http.StatusNotFound, page.Problem{
+// done leads back to the page, which says what was done with a plugin, or renders the error.
+func (h *Handler) done(w http.ResponseWriter, r *http.Request, did string, err error, failures ...page.Failure) {
+	name := r.PathValue("name")
+	failures = append([]page.Failure{{Err: service.ErrNotFound, Problem: page.Problem{
 		Title:  "There is no such plugin",
-		Detail: "No plugin is called " + r.PathValue("name") + ". Its file may be gone since this page was made.",
-		Back:   "To the plugins", BackTo: "/plugins",
-	})
-}
-
-func (h *Handler) done(w http.ResponseWriter, r *http.Request, did, name string) {
-	http.Redirect(w, r, h.Path("/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode()), http.StatusSeeOther)
+		Detail: "No plugin is called " + name + ". Its file may be gone since this page was made.",
+	}}}, failures...)
+	for i := range failures {
+		failures[i].Back, failures[i].BackTo = "To the plugins", "/plugins"
+	}
+	h.Finish(w, r, err, "change the plugin "+name, "/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode(), failures...)
 }

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 
@@ -34,27 +33,14 @@ func grantsOf(b service.Plugin) []grant {
 }
 
 func (h *Handler) grant(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	granted, did := r.PostFormValue("granted") == "true", "revoked"
 	if granted {
 		did = "granted"
 	}
-	b, err := h.service.GrantPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
-	switch {
-	case err == nil:
-		h.done(w, r, did, b.Name)
-	case errors.Is(err, service.ErrForbidden):
-		h.RenderError(w, r, http.StatusForbidden, page.Problem{
+	_, err := h.service.GrantPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
+	h.done(w, r, did, err,
+		page.Failure{Err: service.ErrForbidden, Problem: page.Problem{
 			Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.",
-			Back: "To the plugins", BackTo: "/plugins",
-		})
-	case errors.Is(err, service.ErrNotFound):
-		h.fail(w, r, "change what the plugin is granted", err)
-	default:
-		h.RenderError(w, r, http.StatusConflict, page.Problem{
-			Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
-		})
-	}
+		}},
+		page.Failure{Problem: page.Problem{Title: "What the plugin is granted was not changed"}})
 }

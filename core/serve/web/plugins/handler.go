@@ -43,7 +43,7 @@ func New(site *page.Site, service Service, guide *guide.Handler) *Handler {
 func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /plugins", h.show)
 	mux.HandleFunc("GET /plugins/types/{kind}/{type}", h.showType)
-	mux.HandleFunc("POST /plugins/{name}/restart", h.restart)
-	mux.HandleFunc("POST /plugins/{name}/trust", h.trust)
-	mux.HandleFunc("POST /plugins/{name}/grant", h.grant)
+	mux.HandleFunc("POST /plugins/{name}/restart", h.Posted(h.restart))
+	mux.HandleFunc("POST /plugins/{name}/trust", h.Posted(h.trust))
+	mux.HandleFunc("POST /plugins/{name}/grant", h.Posted(h.grant))
 }

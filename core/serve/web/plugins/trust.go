@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -9,23 +8,10 @@ import (
 )
 
 func (h *Handler) trust(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
-	b, err := h.service.TrustPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("sha256"))
-	switch {
-	case err == nil:
-		h.done(w, r, "trusted", b.Name)
-	case errors.Is(err, service.ErrForbidden):
-		h.RenderError(w, r, http.StatusForbidden, page.Problem{
+	_, err := h.service.TrustPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("sha256"))
+	h.done(w, r, "trusted", err,
+		page.Failure{Err: service.ErrForbidden, Problem: page.Problem{
 			Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.",
-			Back: "To the plugins", BackTo: "/plugins",
-		})
-	case errors.Is(err, service.ErrNotFound):
-		h.fail(w, r, "trust the plugin", err)
-	default:
-		h.RenderError(w, r, http.StatusConflict, page.Problem{
-			Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins",
-		})
-	}
+		}},
+		page.Failure{Problem: page.Problem{Title: "The plugin cannot be trusted"}})
 }

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -178,7 +176,10 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 	types := h.service.Types(k)
 	i := slices.IndexFunc(types, func(t kind.Type) bool { return t.Name == name })
 	if i < 0 {
-		h.fail(w, r, "describe the type", errors.Join(service.ErrNotFound, sdk.Invalid("type", "%s", name)))
+		h.RenderError(w, r, http.StatusNotFound, page.Problem{
+			Title: "There is no such type", Detail: "No " + string(k) + " " + name + " is known. Its plugin may be gone.",
+			Back: "To the plugins", BackTo: "/plugins",
+		})
 		return
 	}
 	if clean, had := withoutSecrets(types[i], r.URL.Query()); had {

@@ -53,17 +53,27 @@ func New(site *page.Site, service Service) *Handler {
 	return &Handler{site, service}
 }
 
+// problem is what a page says of an error.
+func problem(err error, title, detail string) page.Failure {
+	return page.Failure{Err: err, Problem: page.Problem{
+		Title: title, Detail: detail, Back: "To the settings", BackTo: "/settings",
+	}}
+}
+
+// forbidden is for an actor that may not do it; the error says who may.
+var forbidden = problem(service.ErrForbidden, "This is not allowed", "")
+
 // Routes adds its pages.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /settings", h.show)
 	mux.HandleFunc("GET /settings/api", h.showAPI)
 	mux.HandleFunc("GET /settings/reload", h.showReload)
-	mux.HandleFunc("POST /settings/reload", h.reload)
+	mux.HandleFunc("POST /settings/reload", h.Posted(h.reload))
 	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
-	mux.HandleFunc("POST /settings/log", h.setLogLevel)
-	mux.HandleFunc("POST /settings/tokens", h.createToken)
-	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.revokeToken)
-	mux.HandleFunc("POST /settings/sessions/{id}/end", h.endSession)
-	mux.HandleFunc("POST /settings/sessions/end-others", h.endOtherSessions)
-	mux.HandleFunc("POST /settings/links/revoke", h.revokeLinks)
+	mux.HandleFunc("POST /settings/log", h.Posted(h.setLogLevel))
+	mux.HandleFunc("POST /settings/tokens", h.Posted(h.createToken))
+	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.Posted(h.revokeToken))
+	mux.HandleFunc("POST /settings/sessions/{id}/end", h.Posted(h.endSession))
+	mux.HandleFunc("POST /settings/sessions/end-others", h.Posted(h.endOtherSessions))
+	mux.HandleFunc("POST /settings/links/revoke", h.Posted(h.revokeLinks))
 }

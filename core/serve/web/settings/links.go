@@ -1,12 +1,9 @@
 package settings
 
 import (
-	"errors"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -30,22 +27,14 @@ func (h *Handler) linksFor(r *http.Request) *linksView {
 
 // revokeLinks makes the links useless that were sent so far.
 func (h *Handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
+	err := h.service.RevokeLinks(r.Context(), h.ActorOf(r), r.PostFormValue("trigger"))
+	if err != nil {
+		h.Finish(w, r, err, "revoke the links", "", forbidden)
 		return
 	}
-	err := h.service.RevokeLinks(r.Context(), h.ActorOf(r), r.PostFormValue("trigger"))
-	switch {
-	case errors.Is(err, service.ErrForbidden):
-		h.RenderError(w, r, http.StatusForbidden, page.Problem{
-			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
-		})
-	case err != nil:
-		h.InternalError(w, r, "revoke the links", err)
-	default:
-		h.RenderError(w, r, http.StatusOK, page.Problem{
-			Title:  "The links are revoked",
-			Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
-			Back:   "To the settings", BackTo: "/settings",
-		})
-	}
+	h.RenderError(w, r, http.StatusOK, page.Problem{
+		Title:  "The links are revoked",
+		Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
+		Back:   "To the settings", BackTo: "/settings",
+	})
 }

@@ -52,20 +52,14 @@ func logOf(now string, settings []service.Setting) logView {
 
 // setLogLevel changes the level of the log.
 func (h *Handler) setLogLevel(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	err := h.service.SetLogLevel(r.Context(), h.ActorOf(r), r.PostFormValue("level"))
 	var invalid *sdk.InvalidError
-	switch {
-	case errors.As(err, &invalid):
+	if errors.As(err, &invalid) {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.",
 			Back: "To the settings", BackTo: "/settings#log",
 		})
-	case err != nil:
-		h.InternalError(w, r, "change the level of the log", err)
-	default:
-		http.Redirect(w, r, h.Path("/settings#log"), http.StatusSeeOther)
+		return
 	}
+	h.Finish(w, r, err, "change the level of the log", "/settings#log")
 }

@@ -1,13 +1,10 @@
 package settings
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
-	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // reloadPage shows what a reload of the configuration would change, or has changed.
@@ -27,27 +24,14 @@ func (h *Handler) showReload(w http.ResponseWriter, r *http.Request) {
 
 // reload reloads the configuration.
 func (h *Handler) reload(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	result, err := h.service.ReloadConfiguration(r.Context(), h.ActorOf(r))
 	h.reloaded(w, r, result, err)
 }
 
 func (h *Handler) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
-	switch {
-	case errors.Is(err, reload.ErrUnsupported):
-		h.RenderError(w, r, http.StatusConflict, page.Problem{
-			Title: "There is nothing to reload", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
-		})
-		return
-	case errors.Is(err, service.ErrForbidden):
-		h.RenderError(w, r, http.StatusForbidden, page.Problem{
-			Title: "This is not allowed", Detail: words.Capital(err.Error()), Back: "To the settings", BackTo: "/settings",
-		})
-		return
-	case err != nil:
-		h.InternalError(w, r, "reload the configuration", err)
+	if err != nil {
+		h.Finish(w, r, err, "reload the configuration", "", forbidden,
+			problem(reload.ErrUnsupported, "There is nothing to reload", ""))
 		return
 	}
 	status := http.StatusOK

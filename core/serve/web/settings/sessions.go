@@ -7,7 +7,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // sessionsView is the part of the settings page about sessions.
@@ -38,35 +37,17 @@ func (h *Handler) sessionsFor(ctx context.Context, actor auth.Actor) (*sessionsV
 }
 
 func (h *Handler) endSession(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	h.sessionsEnded(w, r, h.service.EndSession(r.Context(), h.ActorOf(r), r.PathValue("id")))
 }
 
 func (h *Handler) endOtherSessions(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	h.sessionsEnded(w, r, h.service.EndOtherSessions(r.Context(), h.ActorOf(r)))
 }
 
 // sessionsEnded leads back to the settings, or renders the error.
 func (h *Handler) sessionsEnded(w http.ResponseWriter, r *http.Request, err error) {
-	switch {
-	case errors.Is(err, service.ErrForbidden):
-		h.RenderError(w, r, http.StatusForbidden, page.Problem{
-			Title: "Sessions are for people who are logged in", Detail: "A token cannot see or end them. Log in first.",
-			Back: "To the settings", BackTo: "/settings",
-		})
-	case errors.Is(err, service.ErrNotFound):
-		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "There is no such session", Detail: "It may have ended already.", Back: "To the settings",
-			BackTo: "/settings",
-		})
-	case err != nil:
-		h.InternalError(w, r, "end a session", err)
-	default:
-		http.Redirect(w, r, h.Path("/settings#sessions"), http.StatusSeeOther)
-	}
+	h.Finish(w, r, err, "end a session", "/settings#sessions",
+		problem(service.ErrForbidden, "Sessions are for people who are logged in",
+			"A token cannot see or end them. Log in first."),
+		problem(service.ErrNotFound, "There is no such session", "It may have ended already."))
 }

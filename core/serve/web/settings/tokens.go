@@ -9,7 +9,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -67,20 +66,12 @@ func (h *Handler) tokensFor(ctx context.Context, actor auth.Actor) (*tokensView,
 	return &v, err
 }
 
-// tokensForbidden renders the error for an actor that may not change tokens.
-func (h *Handler) tokensForbidden(w http.ResponseWriter, r *http.Request) {
-	h.RenderError(w, r, http.StatusForbidden, page.Problem{
-		Title:  "Tokens are for people who are logged in",
-		Detail: "Configure a login (auth.basic or auth.oidc), or run: dogwatch token create",
-		Back:   "To the settings", BackTo: "/settings",
-	})
-}
+// tokensForbidden is for an actor that may not change tokens.
+var tokensForbidden = problem(service.ErrForbidden, "Tokens are for people who are logged in",
+	"Configure a login (auth.basic or auth.oidc), or run: dogwatch token create")
 
 // createToken makes a token and shows its secret, in this response and in no other.
 func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	name, scope := r.PostFormValue("name"), r.PostFormValue("scope")
 	var expires time.Time
 	if days := daysOf(r.PostFormValue("days")); days > 0 {
@@ -89,37 +80,21 @@ func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
 	secret, _, err := h.service.CreateToken(r.Context(), h.ActorOf(r), name, scope, expires)
 	var invalid *sdk.InvalidError
 	switch {
-	case errors.Is(err, service.ErrForbidden):
-		h.tokensForbidden(w, r)
 	case errors.As(err, &invalid):
 		h.render(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = err.Error(), name, scope })
 	case err != nil:
-		h.InternalError(w, r, "make a token", err)
+		h.Finish(w, r, err, "make a token", "", tokensForbidden)
 	default:
 		h.render(w, r, http.StatusOK, func(v *tokensView) { v.Made, v.Secret = name, secret })
 	}
 }
 
 func (h *Handler) revokeToken(w http.ResponseWriter, r *http.Request) {
-	if !h.Form(w, r) {
-		return
-	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
 		id = 0 // which no token has
 	}
 	err = h.service.RevokeToken(r.Context(), h.ActorOf(r), id)
-	switch {
-	case errors.Is(err, service.ErrForbidden):
-		h.tokensForbidden(w, r)
-	case errors.Is(err, service.ErrNotFound):
-		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings",
-			BackTo: "/settings",
-		})
-	case err != nil:
-		h.InternalError(w, r, "revoke a token", err)
-	default:
-		http.Redirect(w, r, h.Path("/settings#tokens"), http.StatusSeeOther)
-	}
+	h.Finish(w, r, err, "revoke a token", "/settings#tokens", tokensForbidden,
+		problem(service.ErrNotFound, "There is no such token", "Somebody may have revoked it already."))
 }
