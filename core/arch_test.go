@@ -38,7 +38,7 @@ var owners = map[string][]string{
 	"github.com/yuin/goldmark":               {"core/decide/notes"},
 	"github.com/microcosm-cc/bluemonday":     {},
 	"aead.dev/minisign":                      {"core/plugin/artifact"},
-	"github.com/google/go-containerregistry": {},
+	"github.com/google/go-containerregistry": {"packaging/image"},
 	"github.com/getkin/kin-openapi":          {},
 }
 

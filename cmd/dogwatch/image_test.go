@@ -60,7 +60,7 @@ func TestContainerImage(t *testing.T) {
 		t.Errorf("on a volume of root's it says %s (%v)", out, err)
 	}
 
-	must("run", "--detach", "--name", "dog", "--read-only", "--tmpfs", "/tmp:mode=1777",
+	must("run", "--detach", "--name", "dog", "--read-only", "--tmpfs", "/tmp:mode=1777", "--network", "none",
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--volume", "dogstore:/store",
 		"--health-interval", "1s", "--health-start-period", "0s", "dogwatch:test", "demo")
 	deadline := time.Now().Add(time.Minute)
