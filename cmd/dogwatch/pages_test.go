@@ -161,19 +161,26 @@ func TestTypesAndOptionsOfWUDExist(t *testing.T) {
 	}
 }
 
-// TestReadmeListsTypes: the page of every type is linked from the README.
-func TestReadmeListsTypes(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// TestReadmeLeadsToTypes: the README links to the list of all types, which links to the page of each.
+func TestReadmeLeadsToTypes(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	list, err := os.ReadFile(filepath.Join(providers, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "(docs/providers/README.md)") {
+		t.Error("README.md does not link to docs/providers/README.md")
 	}
 	pages, err := config.Pages(allTypes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range pages {
-		if !strings.Contains(string(text), "(docs/providers/"+p.Name+")") {
-			t.Errorf("README.md does not link to docs/providers/%s", p.Name)
+		if p.Name != "README.md" && !strings.Contains(string(list), "("+p.Name+")") {
+			t.Errorf("docs/providers/README.md does not link to %s", p.Name)
 		}
 	}
 }
