@@ -250,9 +250,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	if err != nil {
 		return o, err
 	}
-	host, err := app.New(ctx, app.Options{
-		Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor,
-	})
+	host, err := app.New(ctx, app.Options{Options: madeOf(cfg, log, redactor)})
 	if err != nil {
 		return o, err
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"io"
 	"os"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -74,10 +76,20 @@ func (g *global) newOneShotWith(cfg *config.Config, kinds ...kind.Kind) (*onesho
 	if err := plugin.Harden(); err != nil {
 		log.Warn("harden this process", "error", err)
 	}
-	o, err := oneshot.New(oneshot.Options{
-		Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor,
-	}, kinds...)
+	o, err := oneshot.New(madeOf(cfg, log, redactor), kinds...)
 	return o, redactor, err
+}
+
+// madeOf returns what every Dogwatch of this program is made of.
+func madeOf(cfg *config.Config, log hclog.Logger, redactor *logging.Redactor) parts.Options {
+	return parts.Options{
+		Config:   cfg,
+		Builtins: builtins(),
+		Version:  version,
+		Log:      log,
+		Redactor: redactor,
+		Now:      time.Now,
+	}
 }
 
 // printErrors writes the problems that switch something off to stderr.

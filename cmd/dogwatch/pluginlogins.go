@@ -52,9 +52,7 @@ func (l *registryLogins) load(ctx context.Context) (*oneshot.Instance, error) {
 	}
 	settings := *l.cfg
 	settings.Plugins.Dir = "" // a third-party registry cannot help to fetch plugins
-	instance, err := oneshot.New(oneshot.Options{
-		Config: &settings, Builtins: builtins(), Log: l.log, Redactor: l.redactor,
-	}, kind.Registry)
+	instance, err := oneshot.New(madeOf(&settings, l.log, l.redactor), kind.Registry)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 	if opt.Listening == nil {
 		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
 	}
-	opt.Config, opt.Builtins, opt.Version, opt.Log, opt.Redactor = cfg, builtins(), version, log, redactor
+	opt.Options = madeOf(cfg, log, redactor)
 	opt.Logins = func() app.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
 	host, err := app.New(ctx, opt)
 	if err != nil {

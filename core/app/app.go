@@ -5,13 +5,11 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -33,11 +31,7 @@ import (
 
 // Options configure an App.
 type Options struct {
-	Config   *config.Config
-	Builtins []plugin.Builtin
-	Version  string
-	Log      hclog.Logger
-	Redactor *logging.Redactor
+	parts.Options
 	// Strict makes a misconfigured component an error of Run.
 	Strict bool
 	// Demo is true when the engine and the registries are simulated.
@@ -52,7 +46,6 @@ type Options struct {
 	Started func()
 	// Logins, if set, finds the logins with which plugins are fetched.
 	Logins func() RegistryLogins
-	Now    func() time.Time
 }
 
 // App is the running Dogwatch: it makes every part, hands each what it needs, has all
@@ -93,9 +86,6 @@ type App struct {
 
 // New opens the store and makes every part. Nothing runs yet, but Close must be called.
 func New(ctx context.Context, opt Options) (*App, error) {
-	if opt.Now == nil {
-		opt.Now = time.Now
-	}
 	a := &App{
 		opt:       opt,
 		log:       opt.Log.Named("app"),

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
@@ -27,9 +29,12 @@ func newApp(t *testing.T, environ ...string) (*App, *bytes.Buffer) {
 	}
 	var errs bytes.Buffer
 	a, err := New(t.Context(), Options{
-		Config:   c,
-		Log:      hclog.New(&hclog.LoggerOptions{Output: &errs, Level: hclog.Error}),
-		Redactor: new(logging.Redactor),
+		Options: parts.Options{
+			Config:   c,
+			Log:      hclog.New(&hclog.LoggerOptions{Output: &errs, Level: hclog.Error}),
+			Redactor: new(logging.Redactor),
+			Now:      time.Now,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +105,7 @@ func TestImportWUDReadsTheConfiguredFile(t *testing.T) {
 		WUDFile: "my.json", Components: []config.Component{{Kind: kind.Watcher, Type: "docker", Name: "nas"}},
 	}
 	conf.Store.Path = folder
-	a := &App{opt: Options{Config: conf}, store: s, log: hclog.NewNullLogger()}
+	a := &App{opt: Options{Options: parts.Options{Config: conf}}, store: s, log: hclog.NewNullLogger()}
 	if err := a.importWUD(t.Context()); err != nil {
 		t.Fatal(err)
 	}

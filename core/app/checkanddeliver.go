@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
-	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -44,10 +44,7 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 	}
 	done.Problems = a.components.Problems()
 	watchers := a.components.WatchersNamed(names)
-	done.Failures = component.EachWatcher(watchers, func(w *component.Watcher) error {
-		_, err := a.checker.Run(ctx, schedule.CheckWatcher(w))
-		return err
-	})
+	done.Failures = parts.CheckWatchers(ctx, a.checker, watchers)
 	if err := a.deliver(ctx); err != nil {
 		return done, err
 	}

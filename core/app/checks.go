@@ -10,56 +10,35 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // makeChecks makes what finds newer versions, and decides what becomes of them.
 func (a *App) makeChecks(ctx context.Context) error {
-	opt, settings := a.opt, a.opt.Config
-	registries := wiring.Registries{Components: a.components}
+	opt := a.opt
 	a.choices = decision.NewChoices(decision.ChoiceOptions{
 		Store:   a.store,
 		Now:     opt.Now,
 		Changed: func(ctx context.Context) { a.decisions.RedecideSoon(ctx) },
 	})
-	a.decisions = decision.New(decision.Options{
+	a.decisions, a.queries, a.checker = parts.NewChecks(opt.Options, a.components, decision.Options{
 		Store:           a.store,
 		Candidates:      a.store.Candidates,
 		AlreadyNotified: a.store.AlreadyNotified,
 		Rules:           a.layers().Rules,
 		Facts:           a.facts,
 		Choices:         a.choices.Of,
-		Link:            func(c *sdk.Container) error { return a.checker.Link(c) },
 		Next:            wiring.Containers{Store: a.store}.NextDecision,
 		Bus:             &a.bus,
-		Log:             opt.Log,
-		Now:             opt.Now,
-	})
-	a.queries = registryquery.New(registryquery.Options{
-		Registries:     registries,
-		Cache:          a.cache(),
-		Limits:         registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-		Budget:         wiring.Budget(ctx, settings, a.store, a.log, opt.Now),
-		Reports:        registries.Limits,
-		Spare:          registries.Limits,
-		ReadCandidates: true,
-		Decisions:      a.decisions,
-		Now:            opt.Now,
-	})
-	a.checker = check.New(check.Options{
-		Queries:       a.queries,
-		Decisions:     a.decisions,
-		Events:        a.store,
-		SaveRequests:  a.store.SaveRequests,
-		Labels:        wiring.Labels(settings),
-		Triggers:      a.components.TriggerIDs,
-		WatchFloating: settings.Check.Floating,
-		Order:         a.components.WatcherNames,
-		Reached:       a.reached,
-		Progressed:    func() { a.bus.Touch(event.CheckProgressed) },
-		Log:           opt.Log,
-		Now:           opt.Now,
+	}, registryquery.Options{
+		Cache:  a.cache(),
+		Budget: wiring.Budget(ctx, opt.Config, a.store, a.log, opt.Now),
+	}, check.Options{
+		Events:       a.store,
+		SaveRequests: a.store.SaveRequests,
+		Triggers:     a.components.TriggerIDs,
+		Reached:      a.reached,
+		Progressed:   func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.parts.Add(parts.Part{

@@ -13,7 +13,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
-	"github.com/dogwatch/dogwatch/internal/contained"
 )
 
 // makePlugins makes what holds the plugins, and the components that are configured of them.
@@ -32,20 +31,21 @@ func (a *App) makePlugins(context.Context) (err error) {
 		WUD:     settings.Prometheus.WUD,
 	})
 	a.parts.Add(parts.Part{Name: "event counts", Run: a.count})
-	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
+	a.plugins, a.components, err = parts.NewPlugins(opt.Options, plugin.Options{
+		Vars:    wiring.PluginVars(settings, a.wudNames),
+		Trust:   a.store,
+		Records: a.store,
+		Changed: a.pluginChanged,
+		Observe: a.metrics.Call,
+	}, component.Options{
+		MaskAll: settings.Server.MaskAll,
+		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
+	})
+	if err != nil {
 		return err
 	}
 	a.parts.Add(parts.Part{Name: "plugins", Run: a.followPlugins, Close: a.plugins.Close})
 	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins}
-	a.components = component.New(component.Options{
-		Plugins:         a.plugins,
-		Log:             opt.Log,
-		Secrets:         opt.Redactor.Add,
-		ValidateWatcher: wiring.ValidateWatcher,
-		ValidateTrigger: wiring.ValidateTrigger,
-		MaskAll:         settings.Server.MaskAll,
-		Changed:         func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
-	})
 	if opt.Logins != nil { // after what plugins.install names was installed
 		a.parts.Add(parts.Part{Name: "newer plugins", Needs: a.configured(), Run: a.lookForPlugins})
 	}
@@ -53,33 +53,6 @@ func (a *App) makePlugins(context.Context) (err error) {
 	a.parts.Add(parts.Part{Name: "reload", Run: a.reloadOnRequest})
 	a.report(a.layers().Problems(opt.Now()))
 	return nil
-}
-
-func (a *App) pluginOptions() plugin.Options {
-	settings := a.opt.Config
-	return plugin.Options{
-		Builtins:        a.opt.Builtins,
-		Command:         settings.Command(),
-		Dir:             settings.Plugins.Dir,
-		Pinned:          settings.Plugins.Trust == "pinned",
-		Checksums:       settings.Plugins.Checksums(),
-		Grants:          wiring.PluginGrants(settings, a.log),
-		Env:             settings.Plugins.Env,
-		Vars:            wiring.PluginVars(settings, a.wudNames),
-		Isolation:       wiring.Isolation(settings),
-		RunDirs:         plugin.RunDirs(settings.Store.Path),
-		Contained:       contained.Here(),
-		RegistryTimeout: settings.Check.Timeout,
-		Trust:           a.store,
-		Records:         a.store,
-		Installed:       wiring.InstalledPlugins(settings, a.log),
-		Version:         a.opt.Version,
-		Log:             a.opt.Log,
-		Now:             a.opt.Now,
-		Redact:          a.opt.Redactor.String,
-		Changed:         a.pluginChanged,
-		Observe:         a.metrics.Call,
-	}
 }
 
 // followPlugins finds the plugins, and has what they hold reloaded when their folder changes, until ctx ends.

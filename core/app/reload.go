@@ -26,7 +26,11 @@ func (a *App) reloadOptions() reload.Options {
 		Components: a.components,
 		Schema:     wiring.Schema(a.plugins),
 		Check: func(c *config.Config) []config.Problem {
-			logins := auth.New(auth.Options{Config: c, Log: hclog.NewNullLogger(), Now: a.opt.Now})
+			logins := auth.New(auth.Options{
+				Config: c,
+				Log:    hclog.NewNullLogger(),
+				Now:    a.opt.Now,
+			})
 			return append(logins.Problems(), decision.LayersOf(c).Problems(a.opt.Now())...)
 		},
 		Applied: a.applied,

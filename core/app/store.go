@@ -17,7 +17,11 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.parts.Add(parts.Part{Name: "lock of the store", Close: lock.Release})
-	a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: a.opt.Now, Log: a.opt.Log})
+	a.store, err = store.Open(ctx, path, store.Options{
+		Bus: &a.bus,
+		Now: a.opt.Now,
+		Log: a.opt.Log,
+	})
 	if err != nil {
 		return err
 	}

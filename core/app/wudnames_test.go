@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
@@ -23,7 +24,7 @@ type wudScene struct {
 }
 
 func (s *wudScene) app() *App {
-	return &App{opt: Options{Config: s.conf}, store: s.store, log: hclog.NewNullLogger()}
+	return &App{opt: Options{Options: parts.Options{Config: s.conf}}, store: s.store, log: hclog.NewNullLogger()}
 }
 
 // start reports whether it publishes under the names of What's Up Docker.

@@ -14,13 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/dogwatch/dogwatch/core/app/lookup"
+	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/notify/link"
@@ -29,28 +27,15 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
-	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/internal/budget"
-	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// Options configure an Instance.
-type Options struct {
-	Config   *config.Config
-	Builtins []plugin.Builtin
-	Version  string
-	Log      hclog.Logger
-	Redactor *logging.Redactor
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
-}
-
 // Instance is a Dogwatch whose memory ends with it. The database of an
 // installation is read, to know which executables are trusted, and never written.
 type Instance struct {
-	opt        Options
+	opt        parts.Options
 	kinds      []kind.Kind
 	plugins    *plugin.Host
 	components *component.Manager
@@ -61,53 +46,33 @@ type Instance struct {
 
 // New builds what a command needs that only uses components of some kinds;
 // the bundles of the others are not started. Nothing runs yet, but Close must be called.
-func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
-	if opt.Now == nil {
-		opt.Now = time.Now
-	}
-	settings := opt.Config
+func New(opt parts.Options, kinds ...kind.Kind) (*Instance, error) {
 	i := &Instance{opt: opt, kinds: kinds, memory: newMemory()}
+	settings, policies := opt.Config, decision.LayersOf(opt.Config)
+	opt.Builtins = slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool {
+		return !slices.ContainsFunc(b.Types, i.concerns)
+	})
 	var err error
-	i.plugins, err = plugin.New(plugin.Options{
-		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool {
-			return !slices.ContainsFunc(b.Types, i.concerns)
-		}),
-		Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
-		Checksums: settings.Plugins.Checksums(),
-		Grants:    wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env,
-		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path),
-		Trust: stored.TrustStore(settings.StoreFile()), Records: stored.Records(settings.StoreFile()),
-		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
-		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
-		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings, false),
+	i.plugins, i.components, err = parts.NewPlugins(opt, plugin.Options{
+		Vars:    wiring.PluginVars(settings, false),
+		Trust:   stored.TrustStore(settings.StoreFile()),
+		Records: stored.Records(settings.StoreFile()),
 		Observe: func(string, string, time.Duration, error) { i.calls.Add(1) },
+	}, component.Options{
+		MaskAll: true,
+		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	i.components = component.New(component.Options{
-		Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, MaskAll: true,
-		ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger,
-		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
-	})
-	policies, registries := decision.LayersOf(settings), wiring.Registries{Components: i.components}
-	decisions := decision.New(decision.Options{
-		Store: i.memory, Link: func(c *sdk.Container) error { return i.checker.Link(c) }, Log: opt.Log, Now: opt.Now,
+	_, _, i.checker = parts.NewChecks(opt, i.components, decision.Options{
+		Store: i.memory,
 		// Nothing is decided here, but what is known of an image limits what is newer.
 		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
-	})
-	i.checker = check.New(check.Options{
-		Queries: registryquery.New(registryquery.Options{
-			Registries: registries, Cache: i.memory,
-			Limits:  registryquery.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-			Budget:  budget.NewBook(settings.Check.Allowances(), opt.Now),
-			Reports: registries.Limits, Spare: registries.Limits, ReadCandidates: true,
-			Decisions: decisions, Now: opt.Now,
-		}),
-		Decisions: decisions, Events: i.memory,
-		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
-		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
-	})
+	}, registryquery.Options{
+		Cache:  i.memory,
+		Budget: budget.NewBook(settings.Check.Allowances(), opt.Now),
+	}, check.Options{Events: i.memory})
 	return i, nil
 }
 
@@ -225,7 +190,8 @@ func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) 
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	return wiring.TestRunner(i.components, nil, link.None{}, i.opt.Log).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
+	tests := wiring.TestRunner(i.components, nil, link.None{}, i.opt.Log)
+	return tests.Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.
@@ -237,10 +203,7 @@ func (i *Instance) Progress() []check.Progress { return i.checker.Progress() }
 // Check checks the containers of the named watchers, of all when none is named.
 // The errors of watchers that cannot be checked are the failures.
 func (i *Instance) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {
-	failures = component.EachWatcher(i.components.WatchersNamed(names), func(w *component.Watcher) error {
-		_, err := i.checker.Run(ctx, schedule.CheckWatcher(w))
-		return err
-	})
+	failures = parts.CheckWatchers(ctx, i.checker, i.components.WatchersNamed(names))
 	found, _ = i.memory.Containers(ctx)
 	return found, failures
 }

@@ -29,7 +29,11 @@ func WithAuth(ctx context.Context, settings *config.Config, use func(*auth.Auth)
 	if err != nil {
 		return err
 	}
-	a := auth.New(auth.Options{Config: settings, Store: s, Log: hclog.NewNullLogger()})
+	a := auth.New(auth.Options{
+		Config: settings,
+		Store:  s,
+		Log:    hclog.NewNullLogger(),
+	})
 	return errors.Join(use(a), s.Close())
 }
 

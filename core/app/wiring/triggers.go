@@ -102,8 +102,14 @@ func TestRunner(
 	components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger,
 ) *testrun.Runner {
 	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}) }
-	return testrun.New(testrun.Options{Components: components, Trigger: fit, Updaters: updaters(components), Used: used,
-		Links: links, Log: log})
+	return testrun.New(testrun.Options{
+		Components: components,
+		Trigger:    fit,
+		Updaters:   updaters(components),
+		Used:       used,
+		Links:      links,
+		Log:        log,
+	})
 }
 
 // updaters returns the watchers that can replace containers.
