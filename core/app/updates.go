@@ -56,7 +56,7 @@ func (a *App) updateAutomatically(ctx context.Context) error {
 		Choices:    a.choices.Of,
 		Operations: a.store,
 		Updater:    a.updater,
-		Scanned:    func(c *sdk.Container) automatic.Verdict { return automatic.Verdict(a.scans.Verdict(c)) },
+		Scanned:    a.scans.Verdict,
 		Decide:     a.decisions.RedecideSoon,
 		Bus:        &a.bus,
 		Preload:    a.opt.Config.Updates.Preload,

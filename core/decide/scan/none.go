@@ -13,29 +13,17 @@ import (
 var ErrNoScanner = errors.New("no scanner is configured: set scan.command, for example to trivy")
 
 // None are the Scans of a Dogwatch without a scanner: nothing is known of any image, and no update waits for that.
+// Request and Status return ErrNoScanner.
 type None struct{}
 
-// Enabled returns false.
-func (None) Enabled() bool { return false }
-
-// Request returns ErrNoScanner.
-func (None) Request(sdk.Container, string) error { return ErrNoScanner }
-
-// Status returns ErrNoScanner.
+func (None) Enabled() bool                                          { return false }
+func (None) Request(sdk.Container, string) error                    { return ErrNoScanner }
 func (None) Status(context.Context, *sdk.Container) (Status, error) { return Status{}, ErrNoScanner }
-
-// Counts returns none.
-func (None) Counts() Counts { return Counts{} }
-
-// Compared returns false.
+func (None) Counts() Counts                                         { return Counts{} }
 func (None) Compared(*sdk.Container, policy.Candidate) (vulnerability.Summary, bool) {
 	return vulnerability.Summary{}, false
 }
-
-// Summary returns false.
 func (None) Summary(*sdk.Container, string) (vulnerability.Summary, bool) {
 	return vulnerability.Summary{}, false
 }
-
-// Verdict returns that an update may begin.
 func (None) Verdict(*sdk.Container) Verdict { return Verdict{Ready: true} }

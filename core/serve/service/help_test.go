@@ -9,8 +9,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
 // secret is what must not be seen.
@@ -36,7 +40,7 @@ func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
 		Config: func() *config.Config { return &config.Config{} }, Store: s,
 		Auth:   auth.New(auth.Options{Config: &config.Config{}, Store: s, Log: hclog.NewNullLogger()}),
 		Redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, Log: hclog.NewNullLogger(),
-		Now: time.Now,
+		Now: time.Now, Links: link.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{},
 	}
 	if change != nil {
 		change(&opt)

@@ -17,15 +17,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -35,7 +32,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
-	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -169,7 +165,7 @@ type Options struct {
 	Auth     *auth.Auth
 	// Reloader is nil where the configuration is not read anew.
 	Reloader Reloader
-	// Links, Notes, Webhooks and Scans are the None of their packages where they are switched off, which is the default.
+	// Links, Notes, Webhooks and Scans are the None of their packages where they are switched off.
 	Links    Links
 	Notes    Notes
 	Webhooks Webhooks
@@ -198,18 +194,6 @@ type Service struct {
 
 // New returns the application. It starts nothing.
 func New(opt Options) *Service {
-	if opt.Links == nil {
-		opt.Links = link.None{}
-	}
-	if opt.Notes == nil {
-		opt.Notes = notes.None{}
-	}
-	if opt.Webhooks == nil {
-		opt.Webhooks = webhook.None{}
-	}
-	if opt.Scans == nil {
-		opt.Scans = scan.None{}
-	}
 	return &Service{opt: opt, log: opt.Log.Named("app"), started: opt.Now()}
 }
 

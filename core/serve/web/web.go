@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
@@ -36,7 +35,7 @@ type Options struct {
 	Service  *service.Service
 	// Logins lets users in and out, and knows the actor of a request.
 	Logins login.Logins
-	// Links redeem the links of messages; link.None, where none are sent, is the default.
+	// Links redeem the links of messages; link.None where none are sent.
 	Links choices.Links
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
@@ -85,9 +84,6 @@ func New(opt Options) *UI { return build(opt, opt.Service) }
 
 func build(opt Options, service application) *UI {
 	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
-	if opt.Links == nil {
-		opt.Links = link.None{}
-	}
 	if opt.PageViewed == nil {
 		opt.PageViewed = func() {}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -56,8 +57,8 @@ type Options struct {
 	Operations Operations
 	Updater    Updater
 	// Scanned returns whether an update that a rule wants may begin as far as the
-	// vulnerabilities of its image are concerned. Nil does not look at them.
-	Scanned func(c *sdk.Container) Verdict
+	// vulnerabilities of its image are concerned.
+	Scanned func(c *sdk.Container) scan.Verdict
 	Bus     *event.Bus
 	// Decide has it decided again what becomes of updates; see StoppedBy. It may be nil.
 	Decide func(ctx context.Context)
@@ -71,15 +72,6 @@ type Options struct {
 	Redact func(string) string
 	Log    hclog.Logger
 	Now    func() time.Time
-}
-
-// Verdict is whether an update may begin.
-type Verdict struct {
-	Ready bool
-	// Digest is that of the new image that was looked at; "" for whichever its tag leads to.
-	Digest string
-	// Again is when to ask again; zero when an event says when.
-	Again time.Time
 }
 
 // Runner begins operations. Its Run is to be called once.
@@ -259,9 +251,9 @@ func (r *Runner) advance(
 
 // verdict returns whether an update may begin as far as the vulnerabilities of its image are concerned. A user who
 // approves has looked.
-func (r *Runner) verdict(c *sdk.Container, p purpose) Verdict {
-	if r.opt.Scanned == nil || !p.approved.IsZero() {
-		return Verdict{Ready: true}
+func (r *Runner) verdict(c *sdk.Container, p purpose) scan.Verdict {
+	if !p.approved.IsZero() {
+		return scan.Verdict{Ready: true}
 	}
 	return r.opt.Scanned(c)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -59,7 +60,7 @@ func (f *fixture) restart() {
 	f.Runner = New(Options{
 		Containers: func() []*sdk.Container { return f.containers },
 		Choices:    func(string) []policy.Choice { return f.choices },
-		Operations: f.store, Updater: f, Bus: &f.bus, Decide: func(context.Context) { f.decided++ },
+		Operations: f.store, Updater: f, Bus: &f.bus, Scanned: scan.None{}.Verdict, Decide: func(context.Context) { f.decided++ },
 		Redact: func(text string) string { return text }, Log: hclog.New(&hclog.LoggerOptions{Output: &f.log}),
 		Now: func() time.Time { return f.now },
 	})

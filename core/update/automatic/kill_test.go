@@ -21,6 +21,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -106,7 +107,7 @@ func beKilled(dir string, round int) error {
 		Listed: func(ctx context.Context, _, id string) error { return checker.One(ctx, local, id) },
 	})
 	begins := New(Options{
-		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, AtOnce: 3,
+		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, Scanned: scan.None{}.Verdict, AtOnce: 3,
 		Redact: func(text string) string { return text }, Log: log, Now: time.Now,
 	})
 	if err := decisions.Redecide(ctx); err != nil {

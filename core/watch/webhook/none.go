@@ -5,21 +5,14 @@ import (
 	"net/http"
 )
 
-// None is the receiver of a Dogwatch without webhooks: it knows no secret.
+// None is the receiver of a Dogwatch without webhooks. It knows no secret: whatever it receives is an ErrSecret.
 type None struct{}
 
-// Receive returns ErrSecret.
 func (None) Receive(string, http.Header, string, []byte) (Receipt, error) {
 	return Receipt{}, ErrSecret
 }
-
-// CheckNow returns ErrSecret.
 func (None) CheckNow(context.Context, string, http.Header, string, []byte) ([]Result, error) {
 	return nil, ErrSecret
 }
-
-// Hooks returns none.
-func (None) Hooks() []Status { return []Status{} }
-
-// Counts returns nothing.
+func (None) Hooks() []Status       { return []Status{} }
 func (None) Counts() map[Count]int { return nil }
