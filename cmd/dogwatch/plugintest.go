@@ -139,7 +139,7 @@ func loadComponents(ctx context.Context, instance *oneshot.Instance, kinds []kin
 		case err != nil || pending(c):
 			return false
 		case c.Can(kind.CapOperate): // it has watchers update
-			return !slices.ContainsFunc(instance.Components(kind.Watcher), pending)
+			return !slices.ContainsFunc(instance.All(kind.Watcher), pending)
 		}
 		return true
 	})
@@ -221,7 +221,7 @@ func pick(instance *oneshot.Instance, kinds []kind.Kind, id string) (*component.
 	var found []*component.Component
 	var known, ids []string
 	for _, k := range kinds {
-		for _, c := range instance.Components(k) {
+		for _, c := range instance.All(k) {
 			known, ids = append(known, c.FullID()), append(ids, c.ID())
 			if strings.EqualFold(id, c.FullID()) || strings.EqualFold(id, c.ID()) {
 				found = append(found, c)

@@ -127,9 +127,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.opt.Started != nil {
 		a.opt.Started()
 	}
-	if err := a.forgetWatchers(ctx); err != nil {
-		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
-	}
+	a.forgetWatchers(ctx)
 	a.load(ctx)
 	return a.parts.Run(ctx)
 }

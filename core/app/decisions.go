@@ -39,13 +39,12 @@ func (a *App) facts(c sdk.Container) policy.Facts {
 }
 
 func (a *App) mayUpdate(watcher string) (may bool, remedy string) {
-	for _, w := range a.components.Watchers() {
-		if w.Name == watcher {
-			may, _ = w.Updates()
-			return may && w.Can(kind.CapUpdate), w.UpdateRemedy()
-		}
+	w, known := a.components.WatcherNamed(watcher)
+	if !known {
+		return false, ""
 	}
-	return false, ""
+	may, _ = w.Updates()
+	return may && w.Can(kind.CapUpdate), w.UpdateRemedy()
 }
 
 func (a *App) tried(c *sdk.Container, key update.Key) (undone *policy.Rollback, tried bool) {

@@ -30,10 +30,7 @@ type RegistryLogins interface {
 // installer installs what plugins.install names. Problems may be called concurrently.
 type installer struct {
 	config *config.Config
-	trust  interface {
-		Checksum(ctx context.Context, name string) ([]byte, bool, error)
-		Trust(ctx context.Context, name string, sha256 []byte) error
-	}
+	trust  plugin.TrustStore
 	logins func() RegistryLogins
 
 	mu       sync.Mutex

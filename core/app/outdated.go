@@ -41,16 +41,7 @@ func (a *App) lookForPlugins(ctx context.Context) error {
 		now:    a.opt.Now,
 		tried:  map[string]time.Time{},
 	}
-	ticker := time.NewTicker(lookPause)
-	defer ticker.Stop()
-	for {
-		o.look(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
+	return every(ctx, lookPause, func() { o.look(ctx) })
 }
 
 // look notes what is newer than it was known to be: as an event, once for each version,

@@ -55,9 +55,7 @@ func (a *App) reloadOptions() reload.Options {
 func (a *App) applied(ctx context.Context, _ *config.Config, changes component.Changes) {
 	a.streams.Renew()
 	a.scheduler.Renew(ctx)
-	if err := a.forgetWatchers(ctx); err != nil {
-		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
-	}
+	a.forgetWatchers(ctx)
 	a.decisions.RedecideSoon(ctx)
 	a.dispatcher.Wake()
 	if changes.Any() {

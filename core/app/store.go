@@ -39,12 +39,19 @@ const retention = 90 * 24 * time.Hour
 
 // housekeep prunes the store once a day.
 func (a *App) housekeep(ctx context.Context) error {
-	ticker := time.NewTicker(24 * time.Hour)
-	defer ticker.Stop()
-	for {
+	return every(ctx, 24*time.Hour, func() {
 		if err := a.store.Prune(ctx, a.opt.Now().Add(-retention)); err != nil && ctx.Err() == nil {
 			a.log.Error("prune the store", "error", err)
 		}
+	})
+}
+
+// every calls do at once, and then after each pause, until ctx ends. It returns nil.
+func every(ctx context.Context, pause time.Duration, do func()) error {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		do()
 		select {
 		case <-ctx.Done():
 			return nil

@@ -2,22 +2,21 @@ package app
 
 import (
 	"context"
-	"slices"
 
-	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // forgetWatchers removes the containers of watchers that are not configured any more.
-func (a *App) forgetWatchers(ctx context.Context) error {
+func (a *App) forgetWatchers(ctx context.Context) {
 	known := map[string]bool{}
-	configured := a.reloader.Current().Components
-	for _, c := range configured {
-		known[c.Name] = known[c.Name] || c.Kind == "watcher"
+	for _, c := range a.reloader.Current().Components {
+		if c.Kind == kind.Watcher {
+			known[c.Name] = true
+		}
 	}
-	if !slices.ContainsFunc(configured, func(c config.Component) bool { return c.Kind == "watcher" }) {
-		return nil // the default watcher keeps whatever an earlier configuration left
+	if len(known) == 0 {
+		return // the default watcher keeps whatever an earlier configuration left
 	}
 	var change event.Change
 	for _, r := range a.store.Snapshot().All() {
@@ -29,9 +28,11 @@ func (a *App) forgetWatchers(ctx context.Context) error {
 		}
 	}
 	if len(change.Remove) == 0 {
-		return nil
+		return
 	}
-	return a.store.Commit(ctx, change)
+	if err := a.store.Commit(ctx, change); err != nil {
+		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
+	}
 }
 
 // watcherNames returns the names of the watchers there will be.

@@ -35,13 +35,13 @@ import (
 // Instance is a Dogwatch whose memory ends with it. The database of an
 // installation is read, to know which executables are trusted, and never written.
 type Instance struct {
-	opt        parts.Options
-	kinds      []kind.Kind
-	plugins    *plugin.Host
-	components *component.Manager
-	checker    *check.Checker
-	memory     *memory
-	calls      atomic.Int64
+	*component.Manager // of the chosen kinds
+	*check.Checker
+	opt     parts.Options
+	kinds   []kind.Kind
+	plugins *plugin.Host
+	memory  *memory
+	calls   atomic.Int64
 }
 
 // New builds what a command needs that only uses components of some kinds;
@@ -53,7 +53,7 @@ func New(opt parts.Options, kinds ...kind.Kind) (*Instance, error) {
 		return !slices.ContainsFunc(b.Types, i.concerns)
 	})
 	var err error
-	i.plugins, i.components, err = parts.NewPlugins(opt, plugin.Options{
+	i.plugins, i.Manager, err = parts.NewPlugins(opt, plugin.Options{
 		Vars:    wiring.PluginVars(settings, false),
 		Trust:   stored.TrustStore(settings.StoreFile()),
 		Records: stored.Records(settings.StoreFile()),
@@ -65,7 +65,7 @@ func New(opt parts.Options, kinds ...kind.Kind) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, _, i.checker = parts.NewChecks(opt, i.components, decision.Options{
+	_, _, i.Checker = parts.NewChecks(opt, i.Manager, decision.Options{
 		Store: i.memory,
 		// Nothing is decided here, but what is known of an image limits what is newer.
 		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
@@ -103,22 +103,22 @@ func (i *Instance) LoadUntil(ctx context.Context, enough func() bool) error {
 		foreign = foreign || !known
 		sections = append(sections, section)
 	}
-	i.components.Load(sections)
+	i.Manager.Load(sections)
 	needed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	discovered := make(chan error, 1)
 	go func() {
 		var err error
 		if foreign {
-			err = i.DiscoverUntil(needed, func() bool { return i.components.Continue() == 0 })
+			err = i.DiscoverUntil(needed, func() bool { return i.Manager.Continue() == 0 })
 		}
 		if needed.Err() != nil && ctx.Err() == nil {
 			err = nil // there is enough already
 		}
-		i.components.Finish()
+		i.Manager.Finish()
 		discovered <- err
 	}()
-	err := i.components.AwaitUntil(ctx, enough)
+	err := i.Manager.AwaitUntil(ctx, enough)
 	cancel()
 	return errors.Join(<-discovered, err)
 }
@@ -158,73 +158,39 @@ func (i *Instance) Holder(k kind.Kind, typ string) (plugin.Status, bool) {
 // PluginNote returns the name of the plugin that holds a type, and what a user should
 // know of it although it works; "" for nothing.
 func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
-	if s, _, known := i.plugins.Find(k, typ); known {
-		status := s.Status()
-		return status.Name, status.Note
-	}
-	return "", ""
-}
-
-// Waiting returns the components whose plugin has not answered yet; see component.Manager.
-func (i *Instance) Waiting() []string { return i.components.Waiting() }
-
-// Problems returns what is wrong with the components.
-func (i *Instance) Problems() []config.Problem { return i.components.Problems() }
-
-// Components returns the components of a kind, by type and name.
-func (i *Instance) Components(k kind.Kind) []*component.Component { return i.components.All(k) }
-
-// Watchers returns every watcher, by type and name.
-func (i *Instance) Watchers() []*component.Watcher { return i.components.Watchers() }
-
-// Registries returns every registry, by type and name.
-func (i *Instance) Registries() []*component.Registry { return i.components.Registries() }
-
-// Triggers returns every trigger, by type and name.
-func (i *Instance) Triggers() []*component.Trigger { return i.components.Triggers() }
-
-// RegistryFor returns the registry that serves a host, and the base URL of the host's API.
-func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) {
-	return i.components.RegistryFor(host)
+	holder, _ := i.Holder(k, typ)
+	return holder.Name, holder.Note
 }
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	tests := wiring.TestRunner(i.components, nil, link.None{}, i.opt.Log)
+	tests := wiring.TestRunner(i.Manager, nil, link.None{}, i.opt.Log)
 	return tests.Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.
 func (i *Instance) Calls() int { return int(i.calls.Load()) }
 
-// Progress returns how far the checks are that are under way.
-func (i *Instance) Progress() []check.Progress { return i.checker.Progress() }
-
 // Check checks the containers of the named watchers, of all when none is named.
 // The errors of watchers that cannot be checked are the failures.
 func (i *Instance) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {
-	failures = parts.CheckWatchers(ctx, i.checker, i.components.WatchersNamed(names))
+	failures = parts.CheckWatchers(ctx, i.Checker, i.Manager.WatchersNamed(names))
 	found, _ = i.memory.Containers(ctx)
 	return found, failures
-}
-
-// Images checks images that no engine runs; see check.Checker.
-func (i *Instance) Images(ctx context.Context, references []string) []sdk.Container {
-	return i.checker.Images(ctx, references)
 }
 
 // Containers lists the containers of all watchers, described by their labels,
 // and the errors of the watchers that could not list theirs.
 func (i *Instance) Containers(ctx context.Context) (all []sdk.Container, failures []error) {
 	var mu sync.Mutex
-	failures = component.EachWatcher(i.components.Watchers(), func(w *component.Watcher) error {
+	failures = component.EachWatcher(i.Manager.Watchers(), func(w *component.Watcher) error {
 		listed, err := w.List(ctx)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, c := range listed {
 			c.Watcher = w.Name
 			wrong := c.Error // which describing a container takes away
-			c = i.checker.Describe(c)
+			c = i.Checker.Describe(c)
 			c.Error = wrong
 			all = append(all, c)
 		}
@@ -241,9 +207,9 @@ func (i *Instance) CheckThese(ctx context.Context, these []sdk.Container) (found
 	for _, c := range these {
 		watchers = append(watchers, c.Watcher)
 	}
-	failures = component.EachWatcher(i.components.WatchersNamed(watchers), func(w *component.Watcher) error {
+	failures = component.EachWatcher(i.Manager.WatchersNamed(watchers), func(w *component.Watcher) error {
 		mine := listed(slices.DeleteFunc(slices.Clone(these), func(c sdk.Container) bool { return c.Watcher != w.Name }))
-		_, err := i.checker.Run(ctx, check.Watcher{Name: w.Name, WatchByDefault: true, Lister: mine})
+		_, err := i.Checker.Run(ctx, check.Watcher{Name: w.Name, WatchByDefault: true, Lister: mine})
 		return err
 	})
 	found, _ = i.memory.Containers(ctx)
@@ -260,16 +226,6 @@ type listed []sdk.Container
 
 // List implements check.Lister.
 func (l listed) List(context.Context) ([]sdk.Container, error) { return l, nil }
-
-// Explain says why a container has the result it has.
-func (i *Instance) Explain(ctx context.Context, c sdk.Container) check.Explanation {
-	return i.checker.Explain(ctx, c)
-}
-
-// ExplainImage does the same for an image that no engine runs.
-func (i *Instance) ExplainImage(ctx context.Context, reference string) check.Explanation {
-	return i.checker.ExplainImage(ctx, reference)
-}
 
 // UnusablePlugins says why executables in plugins.dir cannot be used; see plugin.Host.Unusable.
 func (i *Instance) UnusablePlugins() string { return i.plugins.Unusable() }

@@ -44,12 +44,11 @@ const wudNames = "DOGWATCH_MQTT_NAMES=wud"
 // PolicyOf returns the policy that the option of a watcher names.
 func PolicyOf(components *component.Manager) func(watcher string) (name, source string) {
 	return func(watcher string) (string, string) {
-		for _, w := range components.Watchers() {
-			if w.Name == watcher && w.Settings.Policy != "" {
-				return strings.ToLower(w.Settings.Policy), w.FullID() + ".policy"
-			}
+		w, known := components.WatcherNamed(watcher)
+		if !known || w.Settings.Policy == "" {
+			return "", ""
 		}
-		return "", ""
+		return strings.ToLower(w.Settings.Policy), w.FullID() + ".policy"
 	}
 }
 
