@@ -90,10 +90,3 @@ func neighbours(a, b string) bool {
 	step := distance(a, b)
 	return step == 1 || step == -1
 }
-
-// keep copies what a baseDrop needs of a version.
-func (v *version) keep(from *version) {
-	v.main = append(v.main[:0], from.main...)
-	v.numbers = append(v.numbers[:0], from.numbers...)
-	v.base = from.base
-}

@@ -72,7 +72,7 @@ func (r *ranking) isKnown(tag string) bool { return slices.Contains(r.known, tag
 func (d *search) candidates() (list []ranked, best standing) {
 	all := slices.Concat(d.newer.best[majorLevel], d.newer.best[minorLevel], d.newer.best[patchLevel], d.newer.extra)
 	if len(all) == 0 {
-		return nil, behind
+		return nil, notNewer
 	}
 	slices.SortFunc(all, d.compare)
 	best = all[0].stands

@@ -62,7 +62,7 @@ func (d *search) judge(tag string) (Reason, error) {
 	switch {
 	case raw.count != d.raw.count:
 		if d.running.base.text != "" {
-			d.drop.addPrecise(v, &d.running)
+			d.dropped.addPrecise(v, &d.running)
 		}
 		return ReasonCount, nil
 	case !d.elsewhere && !d.related(v):
@@ -78,9 +78,9 @@ func (d *search) judge(tag string) (Reason, error) {
 		return ReasonCalendar, nil
 	}
 	switch d.stands = d.standing(v); d.stands {
-	case behind:
+	case notNewer:
 		if d.running.base.text != "" {
-			d.drop.addEqual(tag, v, &d.running)
+			d.dropped.addEqual(tag, v, &d.running)
 		}
 		return ReasonNotNewer, nil
 	case offBase, rebuilt:

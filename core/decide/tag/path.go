@@ -15,7 +15,7 @@ func (s *Selector) Along(p Path) *Selector {
 // forget drops what a run has found.
 func (d *search) forget() {
 	d.kept, d.offBase, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0, 0
-	d.newer, d.drop = ranking{known: d.newer.known}, baseDrop{}
+	d.newer, d.dropped = ranking{known: d.newer.known}, droppedBase{}
 	d.far.tag, d.far.count = "", 0
 }
 

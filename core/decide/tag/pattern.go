@@ -112,15 +112,15 @@ func (p *pattern) groups(s string) (func(int) string, error) {
 		return nil, nil
 	}
 	if p.linear != nil {
-		at := p.linear.FindStringSubmatchIndex(s)
-		if at == nil {
+		indexes := p.linear.FindStringSubmatchIndex(s)
+		if indexes == nil {
 			return nil, nil
 		}
 		return func(n int) string {
-			if 2*n >= len(at) || at[2*n] < 0 {
+			if 2*n >= len(indexes) || indexes[2*n] < 0 {
 				return ""
 			}
-			return s[at[2*n]:at[2*n+1]]
+			return s[indexes[2*n]:indexes[2*n+1]]
 		}, nil
 	}
 	m, err := p.backtracking.FindStringMatch(s)
@@ -144,9 +144,9 @@ func (p *pattern) groups(s string) (func(int) string, error) {
 // explainSyntax turns the error of the JavaScript compiler into one for users who
 // write labels.
 func explainSyntax(expression string, err error) error {
-	if at := unbalanced(expression); at >= 0 {
-		c := expression[at]
-		return fmt.Errorf("%q at character %d has no partner: balance it, or write \\%c for the character itself", c, at+1, c)
+	if index := unbalanced(expression); index >= 0 {
+		c := expression[index]
+		return fmt.Errorf("%q at character %d has no partner: balance it, or write \\%c for the character itself", c, index+1, c)
 	}
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {

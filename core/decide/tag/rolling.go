@@ -37,11 +37,11 @@ func Rolling(current string, tags []string) string {
 	return ""
 }
 
-// Names reports whether a tag names a version, such as 1.3.2 or what stands for it: 1.3, v1.3.2,
+// Names reports whether a tag names the version of a text, such as 1.3.2 or what stands for it: 1.3, v1.3.2,
 // 1.3.2-alpine.
-func Names(tag, of string) bool {
+func Names(tag, text string) bool {
 	var t, v version
-	if !t.read(tag, reading{}) || !v.read(of, reading{}) || t.date != v.date {
+	if !t.read(tag, reading{}) || !v.read(text, reading{}) || t.date != v.date {
 		return false
 	}
 	for i, number := range t.main {

@@ -22,7 +22,7 @@ type search struct {
 	newer     ranking
 	kept      int // tags that are newer on the current base
 	offBase   int // and on another one
-	drop      baseDrop
+	dropped   droppedBase
 	far       limits
 	filtered  int // tags that passed the filters
 	prefixed  int // of these, tags with the current prefix
@@ -56,21 +56,12 @@ func layoutOf(tag string) layout {
 type standing int
 
 const (
-	behind  standing = iota // not newer
-	rebuilt                 // the same version, built later on another base
-	respun                  // the same version, built later on the base of the current tag
-	offBase                 // a newer version on another base
-	ahead                   // a newer version on the base of the current tag
+	notNewer standing = iota
+	rebuilt           // the same version, built later on another base
+	respun            // the same version, built later on the base of the current tag
+	offBase           // a newer version on another base
+	ahead             // a newer version on the base of the current tag
 )
-
-// baseDrop finds out whether the base of a floating tag has been dropped. A tag such as
-// 16-alpine3.19 never gets a newer version, and yet moves no more once its base is dropped.
-// The more precise tags tell: when 16.6 exists on alpine3.21 but not on alpine3.19, then
-// 16-alpine3.21 is the one that goes on.
-type baseDrop struct {
-	equals      []string // the tags of the current version on later bases
-	here, later version  // the newest of the more precise tags on the current base, and on later ones
-}
 
 // ranked is a newer tag among others.
 type ranked struct {
@@ -98,29 +89,4 @@ type limits struct {
 	beyond version // the newest tag that is left out
 	tag    string
 	count  int
-}
-
-// addEqual remembers a tag that is not newer, if only its base is.
-func (b *baseDrop) addEqual(tag string, v, running *version) {
-	if compareCore(v, running) == 0 && sameFamily(v, running) && compareLists(v.lead(), running.lead()) == 0 &&
-		compareLists(v.release(), running.release()) > 0 {
-		b.equals = append(b.equals, tag)
-	}
-}
-
-// addPrecise looks at a tag with more numbers than the running one.
-func (b *baseDrop) addPrecise(v, running *version) {
-	n := len(running.main)
-	if len(v.main) <= n || compareLists(v.main[:n], running.main) != 0 || v.stage != running.stage ||
-		!sameFamily(v, running) {
-		return
-	}
-	switch on := compareLists(v.release(), running.release()); {
-	case on == 0 && compareMain(v, &b.here) > 0:
-		b.here.keep(v)
-	case on > 0:
-		if c := compareMain(v, &b.later); c > 0 || (c == 0 && compareLists(v.release(), b.later.release()) < 0) {
-			b.later.keep(v)
-		}
-	}
 }

@@ -93,7 +93,7 @@ func (d *search) selection() (Selection, error) {
 		}
 		return sel, nil
 	}
-	next, err := d.afterDrop()
+	next, err := d.afterDroppedBase()
 	if err != nil || next == "" {
 		return Selection{Tag: d.current}, err
 	}

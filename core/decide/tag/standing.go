@@ -10,13 +10,13 @@ func (d *search) standing(v *version) standing {
 	case core > 0:
 		return offBase
 	case core < 0 || !sameFamily(v, running):
-		return behind
+		return notNewer
 	case sameBase && compareLists(v.numbers, running.numbers) > 0:
 		return respun
 	case !sameBase && compareLists(v.lead(), running.lead()) > 0:
 		return rebuilt
 	}
-	return behind
+	return notNewer
 }
 
 // nearer compares two releases of a base by how near they are to that of the current tag: the next

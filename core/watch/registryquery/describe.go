@@ -54,7 +54,7 @@ func (cl *Client) describedVersion(ctx context.Context, at repository, name, dig
 			names = append(names, t.Name)
 		}
 	}
-	for _, version := range tag.Behind(name, names) {
+	for _, version := range tag.SpecificTags(name, names) {
 		return version
 	}
 	return ""

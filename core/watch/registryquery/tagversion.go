@@ -106,7 +106,7 @@ func (cl *Client) keepVersions(ctx context.Context, at repository, q *Question, 
 				names = append(names, t.Name)
 			}
 		}
-		for _, name := range tag.Behind(img.Tag.Value, names) {
+		for _, name := range tag.SpecificTags(img.Tag.Value, names) {
 			if known.Versions[d] == "" && candidate.Version(name) != "" {
 				known.Versions[d], changed = name, true
 			}
@@ -149,7 +149,7 @@ func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version
 		return "", retry, err
 	}
 	resolved := 0
-	for _, name := range tag.Behind(r.Tag, tags) {
+	for _, name := range tag.SpecificTags(r.Tag, tags) {
 		if now.Sub(known.Resolved[name]) < tagFresh || candidate.Version(name) == "" {
 			continue
 		}

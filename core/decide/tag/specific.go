@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxBehind is how many tags Behind returns.
-const maxBehind = 200
+// maxSpecific is how many tags SpecificTags returns.
+const maxSpecific = 200
 
-// Behind returns the tags of a repository that may name the version of the image behind
+// SpecificTags returns the tags of a repository that may name the version of the image behind
 // current, the most probable first: for 16-alpine, which stands for more specific versions,
 // those; for a tag without a version, such as latest or lts-alpine, all versions with its
 // suffix. Releases come before prereleases and dates, and of one version the most precise tag.
-func Behind(current string, tags []string) []string {
+func SpecificTags(current string, tags []string) []string {
 	type named struct {
 		tag string
 		version
@@ -44,7 +44,7 @@ func Behind(current string, tags []string) []string {
 			-compareVersions(&a.version, &b.version), len(b.main)-len(a.main), len(a.family)-len(b.family),
 			strings.Compare(a.tag, b.tag))
 	})
-	found = found[:min(len(found), maxBehind)]
+	found = found[:min(len(found), maxSpecific)]
 	names := make([]string, len(found))
 	for i, n := range found {
 		names[i] = n.tag

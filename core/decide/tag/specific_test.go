@@ -21,7 +21,7 @@ func TestBehind(t *testing.T) {
 		{"latest", "", ""},
 		{"", "1.0", ""},
 	} {
-		if got := strings.Join(Behind(test.current, strings.Fields(test.tags)), " "); got != test.want {
+		if got := strings.Join(SpecificTags(test.current, strings.Fields(test.tags)), " "); got != test.want {
 			t.Errorf("%s of %q: %q, want %q", test.current, test.tags, got, test.want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestBehind(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, fmt.Sprintf("1.%d.0", i))
 	}
-	if got := Behind("latest", many); len(got) != maxBehind || got[0] != "1.999.0" {
+	if got := SpecificTags("latest", many); len(got) != maxSpecific || got[0] != "1.999.0" {
 		t.Errorf("%d tags, the first %q", len(got), got[0])
 	}
 }
