@@ -29,8 +29,8 @@ type handler struct {
 	rendering  semaphore
 	// misdirectedLog limits the log of requests for foreign host names.
 	misdirectedLog logSampler
-	// guesses limits wrong secrets of webhooks.
-	guesses webhook.Guesses
+	// wrongSecrets limits how often networks may try secrets of webhooks.
+	wrongSecrets webhook.RateLimit
 }
 
 // newHandler returns the router behind its middleware.

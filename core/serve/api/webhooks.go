@@ -45,7 +45,7 @@ func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
 
 // readWebhook returns the body of a request that may try a secret. Otherwise it responds and returns false.
 func (h *handler) readWebhook(w http.ResponseWriter, r *http.Request) (body []byte, allowed bool) {
-	if wait := h.guesses.Wait(h.actor(r).Address, h.Now()); wait > 0 {
+	if wait := h.wrongSecrets.Wait(h.actor(r).Address, h.Now()); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
 		h.fail(w, r, http.StatusTooManyRequests,
 			"too many wrong secrets came from this network; wait, and correct the secret of the sender")
@@ -66,7 +66,7 @@ func (h *handler) listWebhooks(w http.ResponseWriter, r *http.Request) {
 func (h *handler) failWebhook(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, webhook.ErrSecret):
-		h.guesses.Wrong(h.actor(r).Address, h.Now())
+		h.wrongSecrets.Wrong(h.actor(r).Address, h.Now())
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		h.fail(w, r, http.StatusUnauthorized, err.Error())
 	case errors.Is(err, webhook.ErrMalformed):

@@ -46,7 +46,7 @@ func object(body []byte, target any) (bool, error) {
 
 // readGitHub reads the events "package" and "registry_package"
 // (https://docs.github.com/en/webhooks/webhook-events-and-payloads#package).
-func readGitHub(h http.Header, body []byte) (d Delivery, is bool, err error) {
+func readGitHub(h http.Header, body []byte) (d Delivery, matches bool, err error) {
 	kind := h.Get("X-GitHub-Event")
 	if kind == "" || h.Get("X-Gitea-Event") != "" || h.Get("X-Forgejo-Event") != "" { // which send GitHub's header, too
 		return d, false, nil
@@ -91,7 +91,7 @@ func readGitHub(h http.Header, body []byte) (d Delivery, is bool, err error) {
 
 // readGitea reads the package event of Gitea and Forgejo
 // (https://docs.gitea.com/usage/webhooks, https://forgejo.org/docs/latest/user/webhooks/).
-func readGitea(h http.Header, body []byte) (d Delivery, is bool, err error) {
+func readGitea(h http.Header, body []byte) (d Delivery, matches bool, err error) {
 	kind := h.Get("X-Gitea-Event")
 	if kind == "" {
 		kind = h.Get("X-Forgejo-Event")
@@ -134,7 +134,7 @@ func readGitea(h http.Header, body []byte) (d Delivery, is bool, err error) {
 // readGitLab reads pipeline events: GitLab has none of its registry, whose images are
 // pushed by pipelines (https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events).
 // The registry of GitLab's own installations sends what a distribution registry does.
-func readGitLab(h http.Header, body []byte) (d Delivery, is bool, err error) {
+func readGitLab(h http.Header, body []byte) (d Delivery, matches bool, err error) {
 	kind := h.Get("X-Gitlab-Event")
 	if kind == "" {
 		return d, false, nil
@@ -195,11 +195,11 @@ func (e registryEvent) image() (Image, bool) {
 	return Image{Host: e.Request.Host, Name: e.Target.Repository}, true
 }
 
-func readDistribution(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readDistribution(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	var e struct {
 		Events []registryEvent `json:"events"`
 	}
-	if is, err := object(body, &e); !is || err != nil || e.Events == nil {
+	if matches, err := object(body, &e); !matches || err != nil || e.Events == nil {
 		return d, false, nil
 	}
 	var ids []string
@@ -215,9 +215,9 @@ func readDistribution(_ http.Header, body []byte) (d Delivery, is bool, err erro
 	return d, true, nil
 }
 
-func readACR(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readACR(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	var e registryEvent
-	if is, err := object(body, &e); !is || err != nil || e.Action == "" || e.Target == nil && e.Action != "ping" {
+	if matches, err := object(body, &e); !matches || err != nil || e.Action == "" || e.Target == nil && e.Action != "ping" {
 		return d, false, nil
 	}
 	d.ID = e.ID
@@ -232,7 +232,7 @@ func readACR(_ http.Header, body []byte) (d Delivery, is bool, err error) {
 // readEventGrid reads events in the schema of Event Grid and in that of CloudEvents
 // (https://learn.microsoft.com/azure/event-grid/event-schema-container-registry,
 // https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema).
-func readEventGrid(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readEventGrid(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	type event struct {
 		ID        string          `json:"id"`
 		EventType string          `json:"eventType"`
@@ -246,7 +246,7 @@ func readEventGrid(_ http.Header, body []byte) (d Delivery, is bool, err error) 
 		}
 	} else {
 		var one event
-		if is, err := object(body, &one); !is || err != nil {
+		if matches, err := object(body, &one); !matches || err != nil {
 			return d, false, nil
 		}
 		events = []event{one}
@@ -264,7 +264,7 @@ func readEventGrid(_ http.Header, body []byte) (d Delivery, is bool, err error) 
 			}
 			return Delivery{Validation: data.Code, Ignored: "a validation of the address"}, true, nil
 		case strings.HasPrefix(name, registry):
-			is = true
+			matches = true
 			var data registryEvent
 			if err := json.Unmarshal(e.Data, &data); err != nil {
 				return d, true, err
@@ -277,12 +277,12 @@ func readEventGrid(_ http.Header, body []byte) (d Delivery, is bool, err error) 
 	if d.ID = strings.Join(ids, ","); len(d.Images) == 0 {
 		d.Ignored = "events that are no push of an image"
 	}
-	return d, is, nil
+	return d, matches, nil
 }
 
 // readHarbor reads both formats of Harbor's payloads
 // (https://goharbor.io/docs/main/working-with-projects/project-configuration/configure-webhooks/).
-func readHarbor(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readHarbor(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	type data struct {
 		Resources []struct {
 			URL string `json:"resource_url"`
@@ -294,7 +294,7 @@ func readHarbor(_ http.Header, body []byte) (d Delivery, is bool, err error) {
 		ID    string `json:"id"` // of CloudEvents
 		Cloud *data  `json:"data"`
 	}
-	if is, err := object(body, &e); !is || err != nil {
+	if matches, err := object(body, &e); !matches || err != nil {
 		return d, false, nil
 	}
 	pushed := e.Event
@@ -320,14 +320,14 @@ func readHarbor(_ http.Header, body []byte) (d Delivery, is bool, err error) {
 }
 
 // readDockerHub reads https://docs.docker.com/docker-hub/repos/manage/webhooks/.
-func readDockerHub(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readDockerHub(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	var e struct {
 		Pushed     *struct{} `json:"push_data"`
 		Repository struct {
 			Name string `json:"repo_name"`
 		} `json:"repository"`
 	}
-	if is, err := object(body, &e); !is || err != nil || e.Pushed == nil {
+	if matches, err := object(body, &e); !matches || err != nil || e.Pushed == nil {
 		return d, false, nil
 	}
 	image, err := named(e.Repository.Name)
@@ -336,12 +336,12 @@ func readDockerHub(_ http.Header, body []byte) (d Delivery, is bool, err error) 
 }
 
 // readQuay reads https://docs.quay.io/guides/notifications.html, "Repository Push".
-func readQuay(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readQuay(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	var e struct {
 		URL  string          `json:"docker_url"`
 		Tags json.RawMessage `json:"updated_tags"`
 	}
-	if is, err := object(body, &e); !is || err != nil || e.URL == "" {
+	if matches, err := object(body, &e); !matches || err != nil || e.URL == "" {
 		return d, false, nil
 	}
 	if e.Tags == nil {
@@ -354,12 +354,12 @@ func readQuay(_ http.Header, body []byte) (d Delivery, is bool, err error) {
 }
 
 // readPlain reads {"image": "…"} and {"images": ["…"]}, for scripts and other senders.
-func readPlain(_ http.Header, body []byte) (d Delivery, is bool, err error) {
+func readPlain(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 	var e struct {
 		Image  string   `json:"image"`
 		Images []string `json:"images"`
 	}
-	if is, err := object(body, &e); !is || err != nil {
+	if matches, err := object(body, &e); !matches || err != nil {
 		return d, false, nil
 	}
 	if e.Image != "" {

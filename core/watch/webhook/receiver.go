@@ -356,9 +356,9 @@ func (r *Receiver) check(ctx context.Context, containers []sdk.Container) error 
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var failed []error
-	for watcher, of := range ids {
+	for watcher, some := range ids {
 		wait.Go(func() {
-			if err := r.opt.Check(ctx, watcher, of); err != nil {
+			if err := r.opt.Check(ctx, watcher, some); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failed = append(failed, err)

@@ -17,32 +17,32 @@ import (
 // that know their own images only refuse others. The secret of those that can do nothing
 // but call an address is returned as a header, too.
 func Sample(format, image, secret string) (http.Header, []byte, error) {
-	of, err := named(image)
+	target, err := named(image)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%q is no image, such as ghcr.io/owner/name", image)
 	}
 	id := rand.Text()
-	owner, name, _ := strings.Cut(of.Name, "/")
+	owner, name, _ := strings.Cut(target.Name, "/")
 	type object = map[string]any
 	event := object{
 		"id": id, "action": "push",
 		"target": object{
-			"mediaType": "application/vnd.oci.image.index.v1+json", "repository": of.Name, "tag": "latest",
-		}, "request": object{"host": of.Host},
+			"mediaType": "application/vnd.oci.image.index.v1+json", "repository": target.Name, "tag": "latest",
+		}, "request": object{"host": target.Host},
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + secret}}
 	var body any
 	switch format {
 	case "plain":
-		body = object{"image": of.String(), "id": id}
+		body = object{"image": target.String(), "id": id}
 	case "dockerhub":
-		body = object{"push_data": object{"tag": "latest", "pusher": id}, "repository": object{"repo_name": of.Name}}
+		body = object{"push_data": object{"tag": "latest", "pusher": id}, "repository": object{"repo_name": target.Name}}
 	case "quay":
-		body = object{"docker_url": of.String(), "updated_tags": []string{"latest"}, "name": id}
+		body = object{"docker_url": target.String(), "updated_tags": []string{"latest"}, "name": id}
 	case "harbor":
 		body = object{
 			"type": "PUSH_ARTIFACT", "operator": id,
-			"event_data": object{"resources": []object{{"tag": "latest", "resource_url": of.String() + ":latest"}}},
+			"event_data": object{"resources": []object{{"tag": "latest", "resource_url": target.String() + ":latest"}}},
 		}
 	case "acr":
 		body = event
@@ -56,7 +56,7 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 		header.Del("Authorization")
 		body = object{
 			"object_kind": "pipeline", "object_attributes": object{"status": "success", "id": id},
-			"project": object{"path_with_namespace": of.Name, "web_url": "https://gitlab.com/" + of.Name},
+			"project": object{"path_with_namespace": target.Name, "web_url": "https://gitlab.com/" + target.Name},
 		}
 	case "ghcr":
 		header.Set("X-GitHub-Event", "package")
@@ -70,7 +70,7 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 		body = object{
 			"action": "created", "id": id,
 			"package": object{
-				"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + of.Host + "/" + owner,
+				"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + target.Host + "/" + owner,
 			},
 		}
 	default:
@@ -79,8 +79,8 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 	wants := map[string]string{
 		"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com",
 	}
-	if host, only := wants[format]; only && host != of.Host {
-		return nil, nil, fmt.Errorf("a delivery of %s is about images of %s, not of %s", format, host, of.Host)
+	if host, only := wants[format]; only && host != target.Host {
+		return nil, nil, fmt.Errorf("a delivery of %s is about images of %s, not of %s", format, host, target.Host)
 	}
 	text, err := json.Marshal(body)
 	if slices.Contains([]string{"ghcr", "gitea"}, format) {

@@ -72,11 +72,11 @@ func Parse(header http.Header, body []byte) (Delivery, error) {
 		return d, errors.New("the body is not JSON")
 	}
 	for _, f := range formats {
-		found, is, err := f.read(header, body)
+		found, matches, err := f.read(header, body)
 		if err != nil {
 			return d, fmt.Errorf("the body looks like one of %s and cannot be read: %w", f.title, err)
 		}
-		if is {
+		if matches {
 			d = found
 			d.Format = f.name
 			break
