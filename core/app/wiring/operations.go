@@ -58,8 +58,8 @@ func leftToUsers(err error) bool {
 	})
 }
 
-// Begun implements dispatch.Updates.
-func (o Operations) Begun(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error) {
+// Started implements dispatch.Updates.
+func (o Operations) Started(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error) {
 	all, err := o.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name})
 	return slices.DeleteFunc(all, func(op operation.Operation) bool {
 		return op.IdempotencyKey != key && !strings.HasPrefix(op.IdempotencyKey, key+".")

@@ -101,8 +101,8 @@ func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error
 	return s.tried, nil
 }
 
-// TestBegunAreThoseOfTheDelivery: a delivery with several requests numbers them.
-func TestBegunAreThoseOfTheDelivery(t *testing.T) {
+// TestStartedAreThoseOfTheDelivery: a delivery with several requests numbers them.
+func TestStartedAreThoseOfTheDelivery(t *testing.T) {
 	o := Operations{
 		Store: stored{
 			all: []operation.Operation{{ID: "5", IdempotencyKey: "d1.2"}, {ID: "4", IdempotencyKey: "d12"}, {ID: "3", IdempotencyKey: "d1"}, {
@@ -110,7 +110,7 @@ func TestBegunAreThoseOfTheDelivery(t *testing.T) {
 			}, {ID: "1", IdempotencyKey: "d2.1"}},
 		},
 	}
-	all, err := o.Begun(t.Context(), web(), "d1")
+	all, err := o.Started(t.Context(), web(), "d1")
 	var ids []string
 	for _, op := range all {
 		ids = append(ids, op.ID)

@@ -172,9 +172,9 @@ type Updates interface {
 	// Begin stores the operation of an update, which is carried out from then on. An
 	// error for which sdk.Retryable holds may be gone later; an ErrByHand is for users.
 	Begin(ctx context.Context, u Update) (operation.Operation, error)
-	// Begun returns the operations of a container that were begun for an Update whose
+	// Started returns the operations of a container that were begun for an Update whose
 	// Delivery is key, or key, a dot and more; the newest first.
-	Begun(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error)
+	Started(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error)
 	// Wait returns an operation once it has ended.
 	Wait(ctx context.Context, id string) (operation.Operation, error)
 	// Tried says when the update of a container did not work out, so that it is not to be

@@ -73,7 +73,7 @@ func (u *updater) resume(
 	ctx context.Context, due delivery.Delivery, planned []sdk.Container, found *updates,
 ) (rest []sdk.Container, err error) {
 	for _, c := range planned {
-		started, err := u.opt.Updates.Begun(ctx, c, idempotencyKey(due))
+		started, err := u.opt.Updates.Started(ctx, c, idempotencyKey(due))
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (u *updater) begin(
 		}
 	}
 	request.Delivery = idempotencyKey(due)
-	started, err := u.opt.Updates.Begun(ctx, request.Container, request.Delivery)
+	started, err := u.opt.Updates.Started(ctx, request.Container, request.Delivery)
 	if err != nil {
 		return operation.Operation{}, sdk.WithKind(sdk.ErrUnavailable, err)
 	}

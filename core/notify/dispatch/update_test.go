@@ -47,7 +47,7 @@ func (h *hands) Begin(_ context.Context, u Update) (operation.Operation, error) 
 	return op, nil
 }
 
-func (h *hands) Begun(_ context.Context, c sdk.Container, key string) (all []operation.Operation, _ error) {
+func (h *hands) Started(_ context.Context, c sdk.Container, key string) (all []operation.Operation, _ error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, op := range slices.Backward(h.ops) {

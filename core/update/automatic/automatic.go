@@ -79,15 +79,15 @@ type Runner struct {
 	opt Options
 	log hclog.Logger
 	// refused are the updates that could not be begun, by what they are begun for.
-	refused map[string]refusal
+	refused map[string]failedStart
 	// unpulled are the images that could not be pulled, by delivery, until when they are not tried again.
 	unpulled map[string]time.Time
 	// stale is whether a decision does not say by now that its stack is stopped, or says so still.
 	stale bool
 }
 
-// refusal is when and how often an update could not be begun.
-type refusal struct {
+// failedStart is when and how often an update could not be begun.
+type failedStart struct {
 	until time.Time
 	count int
 	// alone is true if the rest of the stack need not wait for it: nothing that passes by
@@ -101,7 +101,7 @@ func New(opt Options) *Runner {
 		opt.AtOnce = defaultAtOnce
 	}
 	return &Runner{
-		opt: opt, log: opt.Log.Named("automatic"), refused: map[string]refusal{}, unpulled: map[string]time.Time{},
+		opt: opt, log: opt.Log.Named("automatic"), refused: map[string]failedStart{}, unpulled: map[string]time.Time{},
 	}
 }
 
@@ -161,11 +161,11 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 		if room <= 0 || ctx.Err() != nil {
 			break // the end of an operation wakes
 		}
-		begun, again, err := r.advance(ctx, stack, now)
+		started, again, err := r.advance(ctx, stack, now)
 		if err != nil {
 			return next, err
 		}
-		if begun {
+		if started {
 			room--
 		}
 		if !again.IsZero() && (next.IsZero() || again.Before(next)) {
@@ -179,7 +179,7 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 // to try again what could not be begun.
 func (r *Runner) advance(
 	ctx context.Context, stack []*sdk.Container, now time.Time,
-) (begun bool, again time.Time, err error) {
+) (started bool, again time.Time, err error) {
 	members, err := membersOf(ctx, r.opt.Operations, stack)
 	if err != nil {
 		return false, again, err
@@ -200,7 +200,7 @@ func (r *Runner) advance(
 			continue
 		}
 		begin := r.purpose(c)
-		tried := begunFor(operations[c.ID], begin)
+		tried := startedFor(operations[c.ID], begin)
 		switch {
 		case len(tried) > 0 && !mayRetry(tried[0], tried), carriedOut(operations[c.ID], begin):
 			continue // done, or failed
@@ -238,12 +238,12 @@ func (r *Runner) advance(
 			}
 			continue
 		}
-		begun, refused := r.begin(ctx, c, begin, verdict.Digest, now)
+		started, refused := r.begin(ctx, c, begin, verdict.Digest, now)
 		if !refused.until.IsZero() && (again.IsZero() || refused.until.Before(again)) {
 			again = refused.until
 		}
-		if begun || !refused.alone {
-			return begun, again, nil
+		if started || !refused.alone {
+			return started, again, nil
 		}
 	}
 	return false, again, nil
@@ -279,7 +279,7 @@ func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, err
 // is zero if something else has to happen before.
 func (r *Runner) begin(
 	ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time,
-) (begun bool, refused refusal) {
+) (started bool, refused failedStart) {
 	op, err := r.opt.Updater.Start(ctx, updater.Request{
 		Container: *c, Kind: operation.Update, Actor: p.actor, IdempotencyKey: p.String(), Digest: digest, Resolved: true,
 	})
@@ -308,7 +308,7 @@ func (r *Runner) forget(stacks [][]*sdk.Container) {
 	if len(r.refused) == 0 {
 		return
 	}
-	due := map[string]refusal{}
+	due := map[string]failedStart{}
 	for _, c := range slices.Concat(stacks...) {
 		for key, refused := range r.refused {
 			if refusedFor(key, r.purpose(c)) {

@@ -93,12 +93,12 @@ func (f *fixture) look(t *testing.T) string {
 		t.Fatal(err)
 	}
 	all := f.all(t)
-	var begun []string
+	var started []string
 	for _, op := range all[:len(all)-before] {
-		begun = append(begun, op.Name)
+		started = append(started, op.Name)
 	}
-	slices.Sort(begun)
-	return strings.Join(begun, " ")
+	slices.Sort(started)
+	return strings.Join(started, " ")
 }
 
 func (f *fixture) all(t *testing.T) []operation.Operation {
@@ -155,14 +155,14 @@ func TestOnlyAutomaticUpdatesBegin(t *testing.T) {
 	held.Decision.State, offered.Decision.State, none.Decision = sdk.StateHeld, sdk.StateOffered, nil
 	stale.Decision.Until = sdk.TimeOf(start) // its window has closed
 	f := fresh(t, held, offered, stale, none)
-	if begun := f.look(t); begun != "" {
-		t.Errorf("began %s", begun)
+	if started := f.look(t); started != "" {
+		t.Errorf("began %s", started)
 	}
 	current := due("current")
 	current.Decision.Until = sdk.TimeOf(start.Add(time.Second))
 	f.containers = append(f.containers, current)
-	if begun := f.look(t); begun != "current" {
-		t.Errorf("began %q", begun)
+	if started := f.look(t); started != "current" {
+		t.Errorf("began %q", started)
 	}
 	if op := f.all(t)[0]; op.Actor != "rule policy.update" || op.Kind != operation.Update || op.Trigger != "" {
 		t.Errorf("%+v", op)
@@ -172,8 +172,8 @@ func TestOnlyAutomaticUpdatesBegin(t *testing.T) {
 func TestAtMostSoManyAtOnce(t *testing.T) {
 	f := fresh(t, due("a"), due("b"), due("c"))
 	for _, want := range []string{"a b", "", "c"} {
-		if begun := f.look(t); begun != want {
-			t.Errorf("began %q, want %q", begun, want)
+		if started := f.look(t); started != want {
+			t.Errorf("began %q, want %q", started, want)
 		}
 		if want == "" {
 			f.end(t, operation.Succeeded, nil)
@@ -184,11 +184,11 @@ func TestAtMostSoManyAtOnce(t *testing.T) {
 func TestDependenciesAreUpdatedFirstAndOneByOne(t *testing.T) {
 	f := fresh(t, inStack("shop", due("app", "db", "cache"), due("cache", "db"), due("db"), due("web", "app"))...)
 	for _, want := range []string{"db", "cache", "app", "web", ""} {
-		if begun := f.look(t); begun != want {
-			t.Fatalf("began %q, want %q", begun, want)
+		if started := f.look(t); started != want {
+			t.Fatalf("began %q, want %q", started, want)
 		}
-		if begun := f.look(t); begun != "" {
-			t.Fatalf("began %q beside %s", begun, want)
+		if started := f.look(t); started != "" {
+			t.Fatalf("began %q beside %s", started, want)
 		}
 		f.end(t, operation.Succeeded, nil)
 	}
@@ -213,26 +213,26 @@ func TestFailureStopsTheRestOfItsStack(t *testing.T) {
 			db, app, other := due("db"), due("app", "db"), due("other")
 			inStack("shop", db, app)
 			f := fresh(t, db, app, other)
-			if begun := f.look(t); begun != "db other" {
-				t.Fatalf("began %q", begun)
+			if started := f.look(t); started != "db other" {
+				t.Fatalf("began %q", started)
 			}
 			f.end(t, state, outcome)
 			for _, title := range []string{"automatic still", "offered only, as it came back"} {
-				if begun := f.look(t); begun != "" {
-					t.Errorf("%s: began %q after a failure", title, begun)
+				if started := f.look(t); started != "" {
+					t.Errorf("%s: began %q after a failure", title, started)
 				}
 				f.restart()
 				db.Decision.State = sdk.StateOffered
 			}
 			approve(f, app)
-			if begun := f.look(t); begun != "app" {
-				t.Errorf("an approval later than the failure began %q", begun)
+			if started := f.look(t); started != "app" {
+				t.Errorf("an approval later than the failure began %q", started)
 			}
 			f.end(t, operation.Succeeded, nil)
 			db.Decision.State, db.UpdateKind.RemoteValue, db.Result.Tag, db.Decision.OfferedAt = sdk.StateAutomatic,
 				"1.2.0", "1.2.0", sdk.TimeOf(f.now.Add(time.Second))
-			if begun := f.look(t); begun != "db" {
-				t.Errorf("something newer began %q", begun)
+			if started := f.look(t); started != "db" {
+				t.Errorf("something newer began %q", started)
 			}
 		})
 	}
@@ -300,24 +300,24 @@ func TestApprovalBeginsOneOperation(t *testing.T) {
 	c := due("web")
 	f := fresh(t, c)
 	approve(f, c)
-	if begun := f.look(t); begun != "web" || f.all(t)[0].Actor != "ana" {
-		t.Fatalf("began %q: %+v", begun, f.all(t))
+	if started := f.look(t); started != "web" || f.all(t)[0].Actor != "ana" {
+		t.Fatalf("began %q: %+v", started, f.all(t))
 	}
 	approve(f, c) // again, while it is under way
 	f.end(t, operation.Succeeded, &watcher.Outcome{State: watcher.Updated})
 	for range 2 {
-		if begun := f.look(t); begun != "" {
-			t.Errorf("began %q for an update that is done", begun)
+		if started := f.look(t); started != "" {
+			t.Errorf("began %q for an update that is done", started)
 		}
 		f.restart()
 	}
 	approve(f, c) // since the check finds the same again
-	if begun := f.look(t); begun != "web" {
-		t.Errorf("a later approval began %q", begun)
+	if started := f.look(t); started != "web" {
+		t.Errorf("a later approval began %q", started)
 	}
 	f.end(t, operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack})
-	if begun := f.look(t); begun != "" {
-		t.Errorf("began %q again without a user", begun)
+	if started := f.look(t); started != "" {
+		t.Errorf("began %q again without a user", started)
 	}
 }
 
@@ -332,8 +332,8 @@ func TestFailureThatMayPassIsTriedAgainAFewTimes(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			f := fresh(t, inStack("shop", due("db"), due("web", "db"))...)
 			for attempt := range operation.MaxAttempts {
-				if begun := f.look(t); begun != "db" {
-					t.Fatalf("attempt %d began %q", attempt+1, begun)
+				if started := f.look(t); started != "db" {
+					t.Fatalf("attempt %d began %q", attempt+1, started)
 				}
 				f.end(t, state.operation, &watcher.Outcome{State: state.outcome, Reason: watcher.Reason{Code: code}})
 				again, err := f.pass(t.Context())
@@ -342,8 +342,8 @@ func TestFailureThatMayPassIsTriedAgainAFewTimes(t *testing.T) {
 				}
 				f.now = f.now.Add(maxPause)
 			}
-			if begun := f.look(t); begun != "" {
-				t.Errorf("began %q after the last attempt", begun)
+			if started := f.look(t); started != "" {
+				t.Errorf("began %q after the last attempt", started)
 			}
 		})
 	}
@@ -363,8 +363,8 @@ func TestRefusedUpdateWaits(t *testing.T) {
 		f.now = f.now.Add(pause)
 	}
 	f.refuse["db"] = &updater.BlockedError{}
-	if begun := f.look(t); begun != "web" {
-		t.Errorf("beside one that is blocked, %q began", begun)
+	if started := f.look(t); started != "web" {
+		t.Errorf("beside one that is blocked, %q began", started)
 	}
 	f.containers = nil
 	f.look(t)

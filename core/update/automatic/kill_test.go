@@ -293,12 +293,12 @@ func (k *killing) verify(last []string) {
 		k.t.Fatal(err)
 	}
 	k.operations = len(all)
-	begun, updates, attempts := map[string]bool{}, map[string]int{}, map[string]int{}
+	started, updates, attempts := map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, op := range all {
-		if begun[op.IdempotencyKey] || !isAutomatic(op) {
+		if started[op.IdempotencyKey] || !isAutomatic(op) {
 			k.t.Errorf("operation %s of %s is a second one for %q", op.ID, op.Name, op.IdempotencyKey)
 		}
-		begun[op.IdempotencyKey] = true
+		started[op.IdempotencyKey] = true
 		key, err := update.Parse(op.Update)
 		if err != nil || strings.Contains(op.Name, "-dogwatch-") {
 			k.t.Errorf("operation %s is of %s, %v", op.ID, op.Name, err)

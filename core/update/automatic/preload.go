@@ -54,11 +54,11 @@ func (r *Runner) preload(ctx context.Context, all []*sdk.Container, now time.Tim
 		if room <= 0 || ctx.Err() != nil {
 			break // the end of an operation wakes
 		}
-		begun, again, err := r.pull(ctx, c, opens, now)
+		started, again, err := r.pull(ctx, c, opens, now)
 		if err != nil {
 			return next, err
 		}
-		if begun {
+		if started {
 			room--
 		}
 		sooner(again)
@@ -97,7 +97,7 @@ func (r *Runner) roomToPull(ctx context.Context) (int, error) {
 // when to try again what could not be begun or failed.
 func (r *Runner) pull(
 	ctx context.Context, c *sdk.Container, opens, now time.Time,
-) (begun bool, again time.Time, err error) {
+) (started bool, again time.Time, err error) {
 	delivery := preloads + r.purpose(c).update.String()
 	if until := r.unpulled[delivery]; until.After(now) {
 		return false, until, nil

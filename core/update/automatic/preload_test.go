@@ -49,15 +49,15 @@ func TestImagesArePulledBeforeTheWindowOpens(t *testing.T) {
 	held.Decision.State = sdk.StateHeld
 	web := shut("web", 2*time.Hour)
 	f := preloading(t, web, shut("notified", 2*time.Hour), shut("past", -time.Minute), held)
-	if begun := f.look(t); begun != "" {
-		t.Fatalf("pulled %q two hours before", begun)
+	if started := f.look(t); started != "" {
+		t.Fatalf("pulled %q two hours before", started)
 	}
 	if next, err := f.pass(t.Context()); err != nil || !next.Equal(start.Add(time.Hour)) {
 		t.Errorf("it looks again at %v, %v", next, err)
 	}
 	f.now = start.Add(time.Hour)
-	if begun := f.look(t); begun != "web" {
-		t.Fatalf("pulled %q an hour before", begun)
+	if started := f.look(t); started != "web" {
+		t.Fatalf("pulled %q an hour before", started)
 	}
 	pulls(t, f)
 	if op := f.all(t)[0]; op.Actor != "rule updates.preload" || op.Kind != operation.Update {
@@ -65,16 +65,16 @@ func TestImagesArePulledBeforeTheWindowOpens(t *testing.T) {
 	}
 	f.end(t, operation.Succeeded, &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "dryrun"}})
 	for range 2 {
-		if begun := f.look(t); begun != "" {
-			t.Errorf("pulled %q again", begun)
+		if started := f.look(t); started != "" {
+			t.Errorf("pulled %q again", started)
 		}
 		f.now = f.now.Add(10 * time.Minute)
 	}
 	// The window opens.
 	f.now = start.Add(2 * time.Hour)
 	web.Decision = due("web").Decision
-	if begun := f.look(t); begun != "web" {
-		t.Errorf("carried out %q in the window", begun)
+	if started := f.look(t); started != "web" {
+		t.Errorf("carried out %q in the window", started)
 	}
 	if op := f.all(t)[0]; op.Rules.DryRun || !isAutomatic(op) {
 		t.Errorf("%+v", op)
@@ -84,8 +84,8 @@ func TestImagesArePulledBeforeTheWindowOpens(t *testing.T) {
 func TestImagesAreNotPulledUnlessAsked(t *testing.T) {
 	f := preloading(t, shut("web", time.Minute))
 	f.Runner.opt.Preload = 0
-	if begun := f.look(t); begun != "" {
-		t.Errorf("pulled %q", begun)
+	if started := f.look(t); started != "" {
+		t.Errorf("pulled %q", started)
 	}
 }
 
@@ -95,23 +95,23 @@ func TestPullThatFailsIsTriedAFewTimes(t *testing.T) {
 	web.Stack = "shop"
 	f := preloading(t, web)
 	for attempt := range operation.MaxAttempts {
-		if begun := f.look(t); begun != "web" {
-			t.Fatalf("attempt %d pulled %q", attempt+1, begun)
+		if started := f.look(t); started != "web" {
+			t.Fatalf("attempt %d pulled %q", attempt+1, started)
 		}
 		f.end(t, operation.Failed, &watcher.Outcome{State: watcher.Unchanged,
 			Reason: watcher.Reason{Code: watcher.StepPull}})
-		if begun := f.look(t); begun != "" {
-			t.Fatalf("pulled %q without a pause", begun)
+		if started := f.look(t); started != "" {
+			t.Fatalf("pulled %q without a pause", started)
 		}
 		f.now = f.now.Add(5 * time.Minute)
 	}
-	if begun := f.look(t); begun != "" {
-		t.Errorf("pulled %q after the last attempt", begun)
+	if started := f.look(t); started != "" {
+		t.Errorf("pulled %q after the last attempt", started)
 	}
 	app := due("app")
 	app.Stack, f.containers = "shop", append(f.containers, app)
-	if begun := f.look(t); begun != "app" {
-		t.Errorf("beside an image that cannot be pulled, %q began", begun)
+	if started := f.look(t); started != "app" {
+		t.Errorf("beside an image that cannot be pulled, %q began", started)
 	}
 }
 

@@ -78,15 +78,15 @@ func sameButAttempt(a, b string) bool {
 	return len(x) >= 3 && len(y) >= 3 && slices.Equal(x[:3], y[:3])
 }
 
-// begunFor returns the operations that were begun for a purpose.
-func begunFor(all []operation.Operation, p purpose) []operation.Operation {
-	var begun []operation.Operation
+// startedFor returns the operations that were begun for a purpose.
+func startedFor(all []operation.Operation, p purpose) []operation.Operation {
+	var started []operation.Operation
 	for _, op := range all {
 		if sameButAttempt(op.IdempotencyKey, p.String()) {
-			begun = append(begun, op)
+			started = append(started, op)
 		}
 	}
-	return begun
+	return started
 }
 
 // carriedOut reports whether an operation has led the container to the version since it was
@@ -97,8 +97,8 @@ func carriedOut(all []operation.Operation, p purpose) bool {
 		if op.Kind != operation.Update || op.State != operation.Succeeded || op.Rules.DryRun || !op.Ended.After(p.decided) {
 			return false
 		}
-		of, err := update.Parse(op.Update)
-		return err == nil && of.SameTarget(p.update)
+		key, err := update.Parse(op.Update)
+		return err == nil && key.SameTarget(p.update)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 // stack is stopped, those first that others depend on. A container that is in no stack is one of its own.
 func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 	type id struct{ watcher, stack, name string }
-	of := func(c *sdk.Container) id {
+	idOf := func(c *sdk.Container) id {
 		if c.Stack == "" {
 			return id{c.Watcher, "", c.Name}
 		}
@@ -22,7 +22,7 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 	var due []id
 	members := map[id][]*sdk.Container{}
 	for _, c := range all {
-		if key := of(c); (isDue(c, now) || isStopped(c)) && members[key] == nil {
+		if key := idOf(c); (isDue(c, now) || isStopped(c)) && members[key] == nil {
 			due, members[key] = append(due, key), []*sdk.Container{}
 		}
 	}
@@ -30,7 +30,7 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 		return nil
 	}
 	for _, c := range all {
-		if key := of(c); members[key] != nil {
+		if key := idOf(c); members[key] != nil {
 			members[key] = append(members[key], c)
 		}
 	}

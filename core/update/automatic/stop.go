@@ -36,11 +36,11 @@ func membersOf(ctx context.Context, operations Operations, stack []*sdk.Containe
 func stopFor(c *sdk.Container, members []member) (stop policy.Stop) {
 	for _, m := range members {
 		// What only pulled an image says nothing of an update.
-		is := slices.IndexFunc(m.operations, func(op operation.Operation) bool { return !op.Rules.DryRun })
-		if m.container.ID == c.ID || is < 0 {
+		last := slices.IndexFunc(m.operations, func(op operation.Operation) bool { return !op.Rules.DryRun })
+		if m.container.ID == c.ID || last < 0 {
 			continue
 		}
-		latest := m.operations[is]
+		latest := m.operations[last]
 		failed := latest.State.Ended() && latest.State != operation.Succeeded
 		if isAutomatic(latest) && failed && !mayRetry(latest, m.operations) && latest.Ended.After(stop.At) {
 			stop = policy.Stop{Name: m.container.Name, Cancelled: latest.State == operation.Cancelled, At: latest.Ended}

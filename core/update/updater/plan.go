@@ -44,7 +44,7 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	rules := r.rules(p.watcher, req)
 	p.request = watcher.UpdateRequest{ContainerID: c.ID, Rules: rules.UpdateRules}
 	if req.Kind == operation.Rollback { // it may come right after the update, before the next check
-		if p.request.ContainerID, err = r.renewed(ctx, c, ""); err != nil {
+		if p.request.ContainerID, err = r.currentID(ctx, c, ""); err != nil {
 			return p, err
 		}
 	}

@@ -18,9 +18,9 @@ func (r *Runner) Previous(ctx context.Context, c sdk.Container) (string, error) 
 	return image.Reference, err
 }
 
-// renewed returns the id that the last operation of a container before another gave it,
+// currentID returns the id that the last operation of a container before another gave it,
 // which the store has only after the next check. before is the id of the other; "" for none.
-func (r *Runner) renewed(ctx context.Context, c sdk.Container, before string) (string, error) {
+func (r *Runner) currentID(ctx context.Context, c sdk.Container, before string) (string, error) {
 	last, err := r.opt.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name, Before: before, Limit: 1})
 	if err != nil || len(last) == 0 {
 		return c.ID, err

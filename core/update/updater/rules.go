@@ -142,8 +142,8 @@ func (s *ruleSet) automatic(req Request) {
 		_, err := option.Option{Type: option.Bool}.Parse(text)
 		return err
 	})
-	for _, of := range []func(string) (label.Rule, bool){s.given.Get, s.given.Tightens} {
-		rule, _ := of(label.UpdateAuto)
+	for _, get := range []func(string) (label.Rule, bool){s.given.Get, s.given.Tightens} {
+		rule, _ := get(label.UpdateAuto)
 		block(rule)
 	}
 }
@@ -151,7 +151,7 @@ func (s *ruleSet) automatic(req Request) {
 // images says what labels of the image ask for and do not get. While it is not known
 // which are the operator's, nothing is done without those.
 func (s *ruleSet) images() {
-	if _, text, is := s.given.Unclear(); is {
+	if _, text, isUnclear := s.given.Unclear(); isUnclear {
 		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: text})
 		return
 	}

@@ -277,13 +277,13 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	case err == nil && !known:
 		err = fmt.Errorf("%s/%s: %w: the container is gone", op.Watcher, op.Name, ErrChanged)
 	case err == nil:
-		c.ID, err = r.renewed(r.life, c, op.ID)
+		c.ID, err = r.currentID(r.life, c, op.ID)
 	}
-	overtaken := false
+	isStale := false
 	if err == nil {
-		c, overtaken, err = r.overtaken(op, c)
+		c, isStale, err = r.planIsStale(op, c)
 	}
-	if err == nil && (overtaken || c.ID != op.ContainerID) {
+	if err == nil && (isStale || c.ID != op.ContainerID) {
 		request := watcher.UpdateRequest{
 			ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image),
 		}

@@ -21,7 +21,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 		return operation.Operation{}, ErrStopping
 	}
 	c := req.Container
-	if op, found, err := r.begun(ctx, req); err != nil || found {
+	if op, found, err := r.startedBy(ctx, req); err != nil || found {
 		return op, err
 	}
 	if err := r.conflict(ctx, c.Watcher, c.Name); err != nil { // before anything is asked
@@ -51,7 +51,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	}
 	if err := r.opt.Store.AddOperation(ctx, op, r.event(event.OperationQueued, op, event.Operation{})); err != nil {
 		// Another one may have come in between.
-		if same, found, _ := r.begun(ctx, req); found {
+		if same, found, _ := r.startedBy(ctx, req); found {
 			return same, nil
 		}
 		if conflict := r.conflict(ctx, c.Watcher, c.Name); conflict != nil {
@@ -63,8 +63,8 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	return op, nil
 }
 
-// begun returns the operation that the delivery of a request has begun already.
-func (r *Runner) begun(ctx context.Context, req Request) (op operation.Operation, found bool, err error) {
+// startedBy returns the operation that the delivery of a request has started already.
+func (r *Runner) startedBy(ctx context.Context, req Request) (op operation.Operation, found bool, err error) {
 	if req.IdempotencyKey == "" {
 		return op, false, nil
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// TestOvertakenOperationIsPlannedAgain: of two operations of one project the second one
+// TestOperationWithStalePlanIsPlannedAgain: of two operations of one project the second one
 // is planned again before it begins, as the first may have recreated what depends on it.
-func TestOvertakenOperationIsPlannedAgain(t *testing.T) {
+func TestOperationWithStalePlanIsPlannedAgain(t *testing.T) {
 	f := fresh(t)
 	for name, c := range f.containers {
 		c.Labels = map[string]string{"com.docker.compose.project": "home"}

@@ -11,10 +11,10 @@ import (
 // listedWithin is how long a container that an operation recreated may take to be listed.
 const listedWithin = 10 * time.Second
 
-// overtaken reports whether an operation that ended since another one was queued may
+// planIsStale reports whether an operation that ended since another one was queued may
 // have changed its container or what depends on that, so that its plan is out of date.
 // It returns the container as it is then.
-func (r *Runner) overtaken(op operation.Operation, c sdk.Container) (sdk.Container, bool, error) {
+func (r *Runner) planIsStale(op operation.Operation, c sdk.Container) (sdk.Container, bool, error) {
 	ended, err := r.opt.Store.Operations(r.life, operation.Filter{
 		Watcher: op.Watcher,
 		States:  []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed, operation.Cancelled},
@@ -22,18 +22,18 @@ func (r *Runner) overtaken(op operation.Operation, c sdk.Container) (sdk.Contain
 	if err != nil {
 		return c, false, err
 	}
-	overtaken := false
+	isStale := false
 	for _, other := range ended {
 		untouched := other.State == operation.Cancelled && other.Outcome == nil
 		if untouched || !other.Ended.After(op.Queued) || !related(other, op) {
 			continue
 		}
-		overtaken = true
+		isStale = true
 		if other.State == operation.Succeeded && recreates(other.Plan, op.Name) && c.ID == op.ContainerID {
 			c = r.listed(op, c)
 		}
 	}
-	return c, overtaken, nil
+	return c, isStale, nil
 }
 
 // recreates reports whether a plan recreates the container of a name, as a dependent.
