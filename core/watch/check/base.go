@@ -18,8 +18,8 @@ const (
 // scratch is what images without a base are built on; no registry has it.
 const scratch = "scratch"
 
-// GuessesBase reports whether a base is only what the image says of itself.
-func (p *containerLabels) GuessesBase() bool { return p.base.Value == "" || p.base.FromImage }
+// InfersBase reports whether a base is only what the image says of itself.
+func (p *containerLabels) InfersBase() bool { return p.base.Value == "" || p.base.FromImage }
 
 // baseOf returns the image that is watched in the place of a container's: the one that the operator
 // names, or the one that an image built here names. Of others an image may say nothing about that: it
@@ -43,7 +43,7 @@ func (p *containerLabels) baseOf(c *sdk.Container) *sdk.Image {
 		err = fmt.Errorf("%.200q names no tag", text)
 	}
 	if err != nil {
-		if !p.GuessesBase() {
+		if !p.InfersBase() {
 			p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine",
 				rule.Label, err))
 		}

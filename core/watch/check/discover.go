@@ -226,7 +226,7 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 	img := &found.Image
 	if base := s.labels.baseOf(found); base != nil {
 		match, has := c.registryOf(base)
-		if has || !s.labels.GuessesBase() {
+		if has || !s.labels.InfersBase() {
 			found.Base, img = base, base
 			s.Match, served = match, has
 		}

@@ -93,11 +93,11 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 		targets, questions = append(targets, s), append(questions, &s.Question)
 	}
 	c.opt.Queries.Ask(ctx, questions, func([]*registryquery.Question) {})
-	at := sdk.TimeOf(c.opt.Now()).Time
+	now := sdk.TimeOf(c.opt.Now()).Time
 	var checked []sdk.Container
 	for _, s := range targets {
 		s.Answer.Err = cmp.Or(s.Answer.Err, incomparable(*s.Image()))
-		checked = append(checked, c.opt.Decisions.Judge(s.answered(), s.Known, at))
+		checked = append(checked, c.opt.Decisions.Judge(s.answered(), s.Known, now))
 	}
 	return checked
 }

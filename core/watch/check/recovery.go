@@ -40,11 +40,11 @@ func (c *Checker) recoverOutages(ctx context.Context, log EventLog) error {
 
 // recoverOutage makes the Checker go on from one outage: there is no second event
 // about it, but one when it ends.
-func (c *Checker) recoverOutage(watcher string, of event.Watcher) {
+func (c *Checker) recoverOutage(watcher string, outage event.Watcher) {
 	c.mu.Lock()
-	c.state(watcher).outage = &Outage{Since: of.Since, Error: of.Error, Reported: true}
+	c.state(watcher).outage = &Outage{Since: outage.Since, Error: outage.Error, Reported: true}
 	c.mu.Unlock()
-	c.opt.Reached(watcher, errText(of.Error))
+	c.opt.Reached(watcher, errText(outage.Error))
 }
 
 // errText is an error of which only the words are known.

@@ -41,8 +41,8 @@ type Question struct {
 type Labels interface {
 	// WatchesDigest reports whether a new digest behind the tag of an image counts as an update.
 	WatchesDigest(img sdk.Image) bool
-	// GuessesBase reports whether the base of an image is only what the image says of itself.
-	GuessesBase() bool
+	// InfersBase reports whether the base of an image is only what the image says of itself.
+	InfersBase() bool
 	// OffersImplausible reports whether newer tags are offered that were built long before what runs.
 	OffersImplausible() bool
 	// Blame names the label behind an error of the selector.
@@ -126,7 +126,7 @@ func (q *Question) fail(err error) {
 	img := *q.Image()
 	missing := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
 	switch {
-	case missing && q.Container.Base != nil && q.Labels.GuessesBase():
+	case missing && q.Container.Base != nil && q.Labels.InfersBase():
 		q.Answer.Uncompared = "built here, and what its label says of its base image cannot be looked up: " +
 			err.Error()
 		return
