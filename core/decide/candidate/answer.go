@@ -31,11 +31,11 @@ type Answer struct {
 }
 
 // Date keeps when the image of a candidate was made.
-func (a *Answer) Date(tag string, made sdk.Time) {
+func (a *Answer) Date(tag string, created sdk.Time) {
 	if a.Created == nil {
 		a.Created = map[string]sdk.Time{}
 	}
-	a.Created[tag] = made
+	a.Created[tag] = created
 }
 
 // Pin keeps which image is behind the tag of a candidate.

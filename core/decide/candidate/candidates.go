@@ -201,8 +201,8 @@ func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []pol
 	keep = append(keep, rest[:min(len(rest), maxPerLevel-len(keep))]...)
 	slices.Sort(keep)
 	kept := make([]policy.Candidate, len(keep))
-	for i, at := range keep {
-		kept[i] = level[at]
+	for i, index := range keep {
+		kept[i] = level[index]
 	}
 	return kept
 }

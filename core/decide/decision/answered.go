@@ -21,14 +21,14 @@ type postponed interface {
 // withAnswer returns the container as it is after a check, with the newest version as its
 // update and without links; see judge. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
-func withAnswer(c sdk.Container, labels Labels, r candidate.Answer, at sdk.Time) sdk.Container {
+func withAnswer(c sdk.Container, labels Labels, r candidate.Answer, now sdk.Time) sdk.Container {
 	var pause postponed
 	if errors.As(r.Err, &pause) {
 		return postpone(c, labels, pause)
 	}
 	c = Detached(c)
 	c.Error = nil
-	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
+	c.Check = sdk.CheckState{State: sdk.CheckOK, At: now}
 	if r.Err != nil {
 		c.Check.State = sdk.CheckFailed
 		complain(&c, r.Err.Error())

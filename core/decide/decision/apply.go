@@ -110,7 +110,7 @@ func (d *Decisions) change(
 	a Answers, now map[string]*sdk.Container, known map[string]policy.Found,
 ) (event.Change, error) {
 	change := event.Change{Put: make([]sdk.Container, 0, len(a.Of))}
-	at := d.opt.Now()
+	checked := d.opt.Now()
 	for _, answered := range a.Of {
 		before, have := answered.Container, now[answered.Container.ID]
 		if have == nil {
@@ -121,7 +121,7 @@ func (d *Decisions) change(
 		}
 		change.Put = append(change.Put, *before)
 		after, subject := &change.Put[len(change.Put)-1], event.Subject(*before)
-		found, offeredBefore := d.judgeAnswered(after, answered, known[subject], at)
+		found, offeredBefore := d.judgeAnswered(after, answered, known[subject], checked)
 		if answered.Answer.Err == nil {
 			if err := d.remember(&change, subject, found); err != nil {
 				return change, err

@@ -18,36 +18,36 @@ func (d *Decisions) judge(
 	before, c *sdk.Container, found policy.Found, now time.Time,
 ) (offered policy.Found, offeredBefore bool) {
 	rules := d.Rules(*c)
-	made := d.Decide(c, rules, found, now)
+	outcome := d.Decide(c, rules, found, now)
 	*c = Detached(*c)
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
-	if c.Decision = nil; made.Target < 0 {
+	if c.Decision = nil; outcome.Target < 0 {
 		return found, false
 	}
-	offer(c, found.Candidates[made.Target], found.From)
+	offer(c, found.Candidates[outcome.Target], found.From)
 	c.Result.Levels = levels(found.Candidates)
-	decided := sdk.Decision{State: string(made.State), Until: sdk.TimeOf(made.Next)}
-	for _, r := range made.Reasons {
-		decided.Reasons = append(decided.Reasons, sdk.Reason{
+	decision := sdk.Decision{State: string(outcome.State), Until: sdk.TimeOf(outcome.Next)}
+	for _, r := range outcome.Reasons {
+		decision.Reasons = append(decision.Reasons, sdk.Reason{
 			Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until),
 		})
 		switch {
-		case r.Code == policy.ReasonSnoozed && made.State == policy.Held:
+		case r.Code == policy.ReasonSnoozed && outcome.State == policy.Held:
 			c.IsSnoozed, c.SnoozedUntil = true, sdk.TimeOf(r.Until)
-		case r.Code == policy.ReasonMinAge && made.State == policy.Held:
+		case r.Code == policy.ReasonMinAge && outcome.State == policy.Held:
 			c.IsCoolingDown, c.CoolingDownUntil = true, sdk.TimeOf(r.Until)
 		}
 	}
 	if age := rules.MinAge.Value; age > 0 {
 		c.Delay = policy.FormatAge(age)
 	}
-	c.Decision = &decided
-	if earlier := found.Candidates[made.Target].OfferedAt; !earlier.IsZero() {
-		decided.OfferedAt = sdk.TimeOf(earlier)
+	c.Decision = &decision
+	if earlier := found.Candidates[outcome.Target].OfferedAt; !earlier.IsZero() {
+		decision.OfferedAt = sdk.TimeOf(earlier)
 		return found, true
 	}
-	if decided.OfferedAt = offeredAt(before, c, now); !decided.OfferedAt.IsZero() {
-		found, _ = found.Offer(made.Target, decided.OfferedAt.Time)
+	if decision.OfferedAt = offeredAt(before, c, now); !decision.OfferedAt.IsZero() {
+		found, _ = found.Offer(outcome.Target, decision.OfferedAt.Time)
 	}
 	return found, false
 }
@@ -56,11 +56,11 @@ func (d *Decisions) judge(
 // was. Before there were decisions every update was offered at once.
 func offeredAt(before, after *sdk.Container, now time.Time) sdk.Time {
 	if update.Equal(before, after) {
-		switch was := before.Decision; {
-		case was == nil:
+		switch earlier := before.Decision; {
+		case earlier == nil:
 			return sdk.TimeOf(cmp.Or(before.Check.At.Time, now))
-		case !was.OfferedAt.IsZero():
-			return was.OfferedAt
+		case !earlier.OfferedAt.IsZero():
+			return earlier.OfferedAt
 		}
 	}
 	if !Offered(after) {
@@ -76,21 +76,22 @@ func Offered(c *sdk.Container) bool {
 
 // offer makes a candidate the update of a container. from is the digest with which a
 // digest was compared.
-func offer(c *sdk.Container, of policy.Candidate, from string) {
-	c.UpdateAvailable = true
+func offer(c *sdk.Container, target policy.Candidate, from string) {
 	img := c.Watched()
-	result := sdk.Result{Tag: of.Tag, Digest: of.Digest, Version: of.Version, Created: sdk.TimeOf(of.Created)}
-	if was := c.Result; was != nil && was.Tag == of.Tag && was.Digest == of.Digest && !was.Created.IsZero() {
-		result.Created = was.Created // of the digest itself, not of the first since the one that runs
+	result := sdk.Result{
+		Tag: target.Tag, Digest: target.Digest, Version: target.Version, Created: sdk.TimeOf(target.Created),
 	}
-	c.Result = &result
-	if of.Kind == sdk.KindDigest {
+	if old := c.Result; old != nil && old.Tag == target.Tag && old.Digest == target.Digest && !old.Created.IsZero() {
+		result.Created = old.Created // of the digest itself, not of the first since the one that runs
+	}
+	c.UpdateAvailable, c.Result = true, &result
+	c.UpdateKind = sdk.UpdateKind{
+		Kind: target.Kind, LocalValue: img.Tag.Value, RemoteValue: target.Tag, SemverDiff: target.Diff,
+	}
+	if target.Kind == sdk.KindDigest {
 		img.Digest.Value = from
-		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest, SemverDiff: of.Diff}
-		return
+		c.UpdateKind.LocalValue, c.UpdateKind.RemoteValue = from, target.Digest
 	}
-	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: of.Tag,
-		SemverDiff: of.Diff}
 }
 
 // levels returns the newest candidate of each step; nil when there is none.
@@ -143,9 +144,9 @@ func newLevels(before, after *sdk.Container) []string {
 		before.Decision == nil && before.UpdateAvailable {
 		return nil
 	}
-	var was sdk.Levels
+	var earlier sdk.Levels
 	if before.Result != nil && before.Result.Levels != nil {
-		was = *before.Result.Levels
+		earlier = *before.Result.Levels
 	}
 	newest := after.Result.Levels
 	var steps []string
@@ -153,8 +154,8 @@ func newLevels(before, after *sdk.Container) []string {
 		step        string
 		was, newest *sdk.Release
 	}{
-		{sdk.DiffMajor, was.Major, newest.Major}, {sdk.DiffMinor, was.Minor, newest.Minor},
-		{sdk.DiffPatch, was.Patch, newest.Patch},
+		{sdk.DiffMajor, earlier.Major, newest.Major}, {sdk.DiffMinor, earlier.Minor, newest.Minor},
+		{sdk.DiffPatch, earlier.Patch, newest.Patch},
 	} {
 		if l.newest != nil && (l.was == nil || l.was.Tag != l.newest.Tag) {
 			steps = append(steps, l.step)

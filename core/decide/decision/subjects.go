@@ -42,7 +42,7 @@ func (d *Decisions) Follows(ctx context.Context, c *sdk.Container, at time.Time)
 	if err != nil {
 		return false, err
 	}
-	made := d.Decide(c, d.Rules(*c), known, at)
-	return made.State == policy.Automatic &&
-		KeyOf(c, known.Candidates[made.Target]).SameTarget(update.KeyOf(c)), nil
+	outcome := d.Decide(c, d.Rules(*c), known, at)
+	return outcome.State == policy.Automatic &&
+		KeyOf(c, known.Candidates[outcome.Target]).SameTarget(update.KeyOf(c)), nil
 }

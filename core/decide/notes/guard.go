@@ -65,8 +65,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // refuseInside refuses to connect to an address that is not public.
 func refuseInside(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !httpclient.PublicAddress(at.Addr()) {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil || !httpclient.PublicAddress(target.Addr()) {
 		return errInside
 	}
 	return nil

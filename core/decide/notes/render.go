@@ -79,7 +79,7 @@ const pageLevel = 2
 func headings(document *ast.Document) func(level int) int {
 	var used [7]bool
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if h, is := n.(*ast.Heading); is && entering {
+		if h, isHeading := n.(*ast.Heading); isHeading && entering {
 			used[h.Level] = true
 		}
 		return ast.WalkContinue, nil

@@ -133,7 +133,7 @@ func (c *circumstances) approval() (Choice, int) {
 		if choice.Kind != Approved || i < 0 {
 			continue
 		}
-		if back, is := c.rolledBack(i); is && !choice.At.After(back.At) {
+		if rollback, undone := c.rolledBack(i); undone && !choice.At.After(rollback.At) {
 			continue // it was of the update that was rolled back since
 		}
 		for m, later := range c.choices {
@@ -156,12 +156,12 @@ func (c *circumstances) rolledBack(i int) (Rollback, bool) {
 
 // undone returns that the target is held since a user rolled it back.
 func (c *circumstances) undone(target int) []Reason {
-	back, is := c.rolledBack(target)
-	if !is {
+	rollback, undone := c.rolledBack(target)
+	if !undone {
 		return nil
 	}
 	text := "it was rolled back by you, and waits for something newer or for your approval"
-	return []Reason{{Code: ReasonUndone, Text: text, Source: back.By}}
+	return []Reason{{Code: ReasonUndone, Text: text, Source: rollback.By}}
 }
 
 func (c *circumstances) problems() (held []Reason) {

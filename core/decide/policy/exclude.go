@@ -68,11 +68,11 @@ func (c *circumstances) chosen(choice Choice) int {
 // covers reports whether a choice against one version counts for a candidate: it is that
 // one, or an older one of the same step or behind the same tag.
 func (c *circumstances) covers(choice, i int) bool {
-	at := c.about[choice]
-	if at < 0 || at > i {
+	chosen := c.about[choice]
+	if chosen < 0 || chosen > i {
 		return false
 	}
-	against, candidate := &c.update.Candidates[at], &c.update.Candidates[i]
+	against, candidate := &c.update.Candidates[chosen], &c.update.Candidates[i]
 	return against.Kind == candidate.Kind && (against.Diff == candidate.Diff || candidate.Kind == sdk.KindDigest)
 }
 

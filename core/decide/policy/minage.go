@@ -16,16 +16,16 @@ func (c *circumstances) tooYoung(candidate *Candidate, sentences bool) (reason R
 		return reason, false
 	}
 	began, did := c.began(candidate)
-	at := began.Add(age.Value)
-	unpinned := c.facts.Pins && candidate.Kind == sdk.KindTag && candidate.Pinned == "" && !at.After(c.now)
-	if !unpinned && !at.After(c.now) {
+	oldEnough := began.Add(age.Value)
+	unpinned := c.facts.Pins && candidate.Kind == sdk.KindTag && candidate.Pinned == "" && !oldEnough.After(c.now)
+	if !unpinned && !oldEnough.After(c.now) {
 		return reason, false
 	}
-	c.changes(at)
+	c.changes(oldEnough)
 	if c.isUrgent(candidate) {
 		return reason, false
 	}
-	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
+	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: oldEnough}
 	if unpinned || c.facts.AgeUnread && !candidate.Observed && candidate.Created.IsZero() {
 		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 	} else if did != firstSeenNow && sentences {

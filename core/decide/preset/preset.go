@@ -79,8 +79,8 @@ func (s *Presets) Of(host, repository string) *Preset {
 	if p := s.byImage[reference.Short(host, repository)]; p != nil {
 		return p
 	}
-	official, is := strings.CutPrefix(strings.TrimPrefix(repository, "docker/"), "library/")
-	if !is {
+	official, isOfficial := strings.CutPrefix(strings.TrimPrefix(repository, "docker/"), "library/")
+	if !isOfficial {
 		return nil
 	}
 	return s.byImage[official]

@@ -131,8 +131,8 @@ func (c *Command) run(caller context.Context, words, environ []string) (vulnerab
 	defer stop()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	output, into := io.Pipe()
-	said := &tail{}
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = environ, into, said, grace
+	stderr := &tail{}
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = environ, into, stderr, grace
 	var report vulnerability.Report
 	var unread error
 	read := make(chan struct{})
@@ -163,11 +163,11 @@ func (c *Command) run(caller context.Context, words, environ []string) (vulnerab
 		return vulnerability.Report{},
 			fmt.Errorf("there is no program %s: install it, or give its path in scan.command", words[0])
 	case errors.As(err, &exit):
-		return vulnerability.Report{}, fmt.Errorf("%s ended with %s and no report%s", words[0], exit, said.last())
+		return vulnerability.Report{}, fmt.Errorf("%s ended with %s and no report%s", words[0], exit, stderr.last())
 	case err != nil && unread == nil:
 		return vulnerability.Report{}, fmt.Errorf("run %s: %w", words[0], err)
 	}
-	return vulnerability.Report{}, fmt.Errorf("read what %s wrote: %w%s", words[0], unread, said.last())
+	return vulnerability.Report{}, fmt.Errorf("read what %s wrote: %w%s", words[0], unread, stderr.last())
 }
 
 // environment is what a scanner sees: secrets that are not meant for it must not reach it.

@@ -21,12 +21,12 @@ func (s *Scans) compare(ctx context.Context, j *job) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, fmt.Errorf("the image that runs: %w", err)
 	}
-	after, at, err := s.report(ctx, j, offered, "scanning the new image")
+	after, scanned, err := s.report(ctx, j, offered, "scanning the new image")
 	if err != nil {
 		return Comparison{}, fmt.Errorf("the new image: %w", err)
 	}
-	if at.Before(since) {
-		since = at
+	if scanned.Before(since) {
+		since = scanned
 	}
 	d := vulnerability.Compare(before, after)
 	return Comparison{

@@ -358,16 +358,16 @@ func (s *Scans) do(ctx context.Context, j *job) {
 	s.opt.Progressed()
 }
 
-func (s *Scans) event(subject string, at time.Time, of event.Scan) event.Event {
-	return event.Event{At: at, Type: event.ScanFinished, Subject: subject, Payload: event.Payload{Scan: &of}}
+func (s *Scans) event(subject string, at time.Time, scan event.Scan) event.Event {
+	return event.Event{At: at, Type: event.ScanFinished, Subject: subject, Payload: event.Payload{Scan: &scan}}
 }
 
 // remember keeps what is known of two images; the oldest gives way. The lock is held.
 func (s *Scans) remember(key string, c compared) {
 	if _, known := s.known[key]; !known && len(s.known) >= maxRemembered {
 		oldest := ""
-		for k, of := range s.known {
-			if oldest == "" || of.at.Before(s.known[oldest].at) {
+		for k, images := range s.known {
+			if oldest == "" || images.at.Before(s.known[oldest].at) {
 				oldest = k
 			}
 		}

@@ -85,8 +85,8 @@ func (b *Bus) Touch(t Type) {
 func (b *Bus) Touched(since uint64) (types []Type, now uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for t, at := range b.touched {
-		if at > since {
+	for t, count := range b.touched {
+		if count > since {
 			types = append(types, t)
 		}
 	}

@@ -88,7 +88,7 @@ type Version struct {
 // Versions returns the versions of states in the order in which they became known.
 func Versions(states []State) []Version {
 	var all []Version
-	of := func(name string) *Version {
+	version := func(name string) *Version {
 		i := slices.IndexFunc(all, func(v Version) bool { return v.Name == name })
 		if i < 0 {
 			i, all = len(all), append(all, Version{Name: name})
@@ -96,7 +96,7 @@ func Versions(states []State) []Version {
 		return &all[i]
 	}
 	for i, s := range states {
-		v := of(s.Running)
+		v := version(s.Running)
 		if v.From.IsZero() {
 			v.From = s.At
 		}
@@ -106,7 +106,7 @@ func Versions(states []State) []Version {
 		if s.Newer == "" {
 			continue
 		}
-		if v = of(s.Newer); v.Found.IsZero() && v.From.IsZero() {
+		if v = version(s.Newer); v.Found.IsZero() && v.From.IsZero() {
 			v.Found, v.Kind = s.At, s.Kind
 		}
 		if v.Released.IsZero() {

@@ -24,7 +24,7 @@ func Failures[T any](all []T, of func(T) (cause, err string)) []Failure[T] {
 			shared[cause]++
 		}
 	}
-	at := map[string]int{}
+	index := map[string]int{}
 	var found []Failure[T]
 	for _, one := range all {
 		cause, err := of(one)
@@ -35,10 +35,10 @@ func Failures[T any](all []T, of func(T) (cause, err string)) []Failure[T] {
 		if shared[cause] > 1 {
 			f = Failure[T]{Text: cause, Detail: err}
 		}
-		i, known := at[f.Text]
+		i, known := index[f.Text]
 		if !known {
 			i = len(found)
-			at[f.Text] = i
+			index[f.Text] = i
 			found = append(found, f)
 		}
 		found[i].Of = append(found[i].Of, one)

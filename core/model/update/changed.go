@@ -51,67 +51,67 @@ func Relabelled(before, after *sdk.Container) bool {
 // normalised returns a copy in which equal states are deeply equal, without what
 // Changed compares by itself.
 func normalised(c *sdk.Container, ignore Fields) sdk.Container {
-	is := *c
-	is.Labels, is.ImageLabels, is.Image.Digest.Repos = nil, nil, nil
-	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At),
-		cut(is.Check.PostponedUntil)
-	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
-	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil),
-		normalisedDecision(is.Decision)
+	copied := *c
+	copied.Labels, copied.ImageLabels, copied.Image.Digest.Repos = nil, nil, nil
+	copied.Image.Created, copied.Check.At, copied.Check.PostponedUntil = cut(copied.Image.Created), cut(copied.Check.At),
+		cut(copied.Check.PostponedUntil)
+	copied.Result, copied.UpdateKind.Result = normalisedResult(copied.Result), normalisedResult(copied.UpdateKind.Result)
+	copied.SnoozedUntil, copied.CoolingDownUntil, copied.Decision = cut(copied.SnoozedUntil), cut(copied.CoolingDownUntil),
+		normalisedDecision(copied.Decision)
 	if c.Base != nil {
 		base := *c.Base
 		base.Created = cut(base.Created)
-		is.Base = &base
+		copied.Base = &base
 	}
-	is.Skipped = slices.Clone(is.Skipped)
-	for i := range is.Skipped {
-		is.Skipped[i].Created = cut(is.Skipped[i].Created)
+	copied.Skipped = slices.Clone(copied.Skipped)
+	for i := range copied.Skipped {
+		copied.Skipped[i].Created = cut(copied.Skipped[i].Created)
 	}
 	if ignore&CheckTime != 0 {
-		is.Check.At = sdk.Time{}
+		copied.Check.At = sdk.Time{}
 	}
 	if ignore&ImageDetails != 0 {
-		is.Image.Created = sdk.Time{}
-		if is.Base != nil {
-			is.Base.Created = sdk.Time{}
+		copied.Image.Created = sdk.Time{}
+		if copied.Base != nil {
+			copied.Base.Created = sdk.Time{}
 		}
 	}
-	return is
+	return copied
 }
 
 func normalisedResult(r *sdk.Result) *sdk.Result {
 	if r == nil {
 		return nil
 	}
-	is := *r
-	is.Created = cut(is.Created)
+	copied := *r
+	copied.Created = cut(copied.Created)
 	if l := r.Levels; l != nil {
-		is.Levels = &sdk.Levels{
+		copied.Levels = &sdk.Levels{
 			Patch: normalisedRelease(l.Patch), Minor: normalisedRelease(l.Minor), Major: normalisedRelease(l.Major),
 		}
 	}
-	return &is
+	return &copied
 }
 
 func normalisedRelease(r *sdk.Release) *sdk.Release {
 	if r == nil {
 		return nil
 	}
-	is := *r
-	is.Created, is.FirstSeen = cut(is.Created), cut(is.FirstSeen)
-	return &is
+	copied := *r
+	copied.Created, copied.FirstSeen = cut(copied.Created), cut(copied.FirstSeen)
+	return &copied
 }
 
 func normalisedDecision(d *sdk.Decision) *sdk.Decision {
 	if d == nil {
 		return nil
 	}
-	is := *d
-	is.Until, is.OfferedAt, is.Reasons = cut(is.Until), cut(is.OfferedAt), slices.Clone(is.Reasons)
-	for i := range is.Reasons {
-		is.Reasons[i].Until = cut(is.Reasons[i].Until)
+	copied := *d
+	copied.Until, copied.OfferedAt, copied.Reasons = cut(copied.Until), cut(copied.OfferedAt), slices.Clone(copied.Reasons)
+	for i := range copied.Reasons {
+		copied.Reasons[i].Until = cut(copied.Reasons[i].Until)
 	}
-	return &is
+	return &copied
 }
 
 func cut(t sdk.Time) sdk.Time { return sdk.TimeOf(t.Time) }

@@ -92,21 +92,21 @@ func (v *view) Decide(ctx context.Context, containerID, action string) error {
 func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherState) (c trigger.Change, any bool) {
 	c.All = v.all
 	now := make(map[string]*sdk.Container, len(containers))
-	for _, is := range containers {
-		now[is.ID] = is
-		if was := v.containers[is.ID]; v.all || was == nil || update.Changed(was, is, update.CheckTime|update.ReleaseDate) {
-			c.Put = append(c.Put, *is)
+	for _, current := range containers {
+		now[current.ID] = current
+		if earlier := v.containers[current.ID]; v.all || earlier == nil || update.Changed(earlier, current, update.CheckTime|update.ReleaseDate) {
+			c.Put = append(c.Put, *current)
 		}
 	}
 	before := v.leaving
 	v.leaving = nil
-	for _, was := range v.containers {
-		before = append(before, was)
+	for _, earlier := range v.containers {
+		before = append(before, earlier)
 	}
-	for _, was := range before {
-		if is := now[was.ID]; is == nil || is.Watcher != was.Watcher || is.Name != was.Name {
-			v.leaving = append(v.leaving, was)
-			c.Removed = append(c.Removed, *was)
+	for _, earlier := range before {
+		if current := now[earlier.ID]; current == nil || current.Watcher != earlier.Watcher || current.Name != earlier.Name {
+			v.leaving = append(v.leaving, earlier)
+			c.Removed = append(c.Removed, *earlier)
 		}
 	}
 	checking := make(map[string]bool, len(watchers))

@@ -26,7 +26,7 @@ const engineBlock = "engine."
 // updates tests what a trigger that has containers updated depends on, and updates
 // nothing: that watchers may, that their engines respond, and that they can plan.
 func (t *Runner) updates(ctx context.Context) (string, error) {
-	var said, remedies []string
+	var reports, remedies []string
 	for _, w := range t.opt.Updaters() {
 		if may, why := w.Updates(); !may {
 			if why != "" {
@@ -39,13 +39,13 @@ func (t *Runner) updates(ctx context.Context) (string, error) {
 			if !strings.Contains(err.Error(), w.FullID()) {
 				err = fmt.Errorf("%s: %w", w.FullID(), err)
 			}
-			return strings.Join(said, "; "), err
+			return strings.Join(reports, "; "), err
 		}
-		said = append(said, w.FullID()+" "+text)
+		reports = append(reports, w.FullID()+" "+text)
 	}
 	switch {
-	case len(said) > 0:
-		return strings.Join(said, "; "), nil
+	case len(reports) > 0:
+		return strings.Join(reports, "; "), nil
 	case len(remedies) > 0:
 		return "", errors.New("no watcher may update containers: " + strings.Join(remedies, ", or "))
 	}

@@ -78,12 +78,12 @@ func explain(text string, parser cron.Parser) string {
 		zone, text = first+" ", rest
 	}
 	texts := strings.Fields(text)
-	at := positions(len(texts))
-	if at == nil {
+	fields := positions(len(texts))
+	if fields == nil {
 		return fmt.Sprintf("has %d fields: write 5 (minute hour day month weekday), such as \"0 */6 * * *\", or 6 with seconds first", len(texts))
 	}
-	for i, f := range at {
-		alone := strings.Fields(strings.Repeat("* ", len(at)))
+	for i, f := range fields {
+		alone := strings.Fields(strings.Repeat("* ", len(fields)))
 		alone[i] = texts[i]
 		if _, err := parser.Parse(widen(zone + strings.Join(alone, " "))); err != nil {
 			return fmt.Sprintf("has the %s %q: write *, or numbers from %d to %d%s, with commas, ranges as 1-5 or steps as */2", f.name, texts[i], f.low, f.high, f.words)

@@ -56,4 +56,4 @@ func container(r *rand.Rand, name string) sdk.Container {
 	return c
 }
 
-func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
+func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
