@@ -94,7 +94,8 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 	now := make(map[string]*sdk.Container, len(containers))
 	for _, current := range containers {
 		now[current.ID] = current
-		if earlier := v.containers[current.ID]; v.all || earlier == nil || update.Changed(earlier, current, update.CheckTime|update.ReleaseDate) {
+		earlier := v.containers[current.ID]
+		if v.all || earlier == nil || update.Changed(earlier, current, update.CheckTime|update.ReleaseDate) {
 			c.Put = append(c.Put, *current)
 		}
 	}
