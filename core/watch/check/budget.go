@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
@@ -24,10 +23,9 @@ func (c *Checker) Budgets() []budget.Forecast {
 	return c.opt.Queries.Budget().Plan(next)
 }
 
-// estimate remembers how many requests a check of a whole watcher makes at most, and says where that is more than
+// estimate remembers how many requests a check of a whole watcher makes at most, by host, and says where that is more than
 // may be made now: the rest is postponed, and goes first the next time.
-func (p *pass) estimate(ctx context.Context) {
-	requests := registryquery.Requests(p.questions())
+func (p *pass) estimate(ctx context.Context, requests map[string]int) {
 	for _, host := range slices.Sorted(maps.Keys(requests)) {
 		if s, short := p.opt.Queries.Shortage(ctx, host, requests[host]); short {
 			p.log.Info("a check is spread over several, as what its host allows is used up before its end", "watcher",

@@ -92,7 +92,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 		}
 		targets, questions = append(targets, s), append(questions, &s.Question)
 	}
-	c.opt.Queries.Ask(ctx, questions, func([]*registryquery.Question) {})
+	c.opt.Queries.Batch(questions).Ask(ctx, func([]*registryquery.Question) {})
 	now := sdk.TimeOf(c.opt.Now()).Time
 	var checked []sdk.Container
 	for _, s := range targets {
@@ -133,7 +133,7 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	s.Explained = true
-	c.opt.Queries.Ask(ctx, []*registryquery.Question{&s.Question}, func([]*registryquery.Question) {})
+	c.opt.Queries.Batch([]*registryquery.Question{&s.Question}).Ask(ctx, func([]*registryquery.Question) {})
 	// The decision is that of a check, so that the explanation cannot differ from it.
 	after := c.opt.Decisions.Judge(s.answered(), s.Known, c.opt.Now())
 	// Of what is postponed only the check keeps what was known before; this is about now.

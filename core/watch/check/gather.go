@@ -17,12 +17,13 @@ const storePause = 500 * time.Millisecond
 // gather fetches the responses of registries about the targets and stores each as
 // it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
-	p.estimate(ctx)
+	batch := p.opt.Queries.Batch(p.questions())
+	p.estimate(ctx, batch.Requests())
 	fetching, stop := context.WithCancel(ctx)
 	done := make(chan []*registryquery.Question, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {
 		defer close(done)
-		p.opt.Queries.Ask(fetching, p.questions(), func(some []*registryquery.Question) { done <- some })
+		batch.Ask(fetching, func(some []*registryquery.Question) { done <- some })
 	}()
 	defer func() {
 		stop()

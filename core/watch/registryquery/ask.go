@@ -22,16 +22,85 @@ type group struct {
 	questions []*Question
 }
 
-// Ask fills in the answers of questions, all of a repository at a time, and calls answered with those that have theirs,
-// from several goroutines. It returns when all have, if only with an error.
-func (cl *Client) Ask(ctx context.Context, questions []*Question, answered func([]*Question)) {
-	var wait sync.WaitGroup
-	hosts, rest := byHost(questions)
-	if len(rest) > 0 {
-		answered(rest)
+// Batch is questions that are asked together.
+type Batch struct {
+	client *Client
+	// hosts are the questions that need requests to registries, by the host and then by repository. The rest have
+	// their answer.
+	hosts map[string][]*group
+	rest  []*Question
+}
+
+// Batch groups questions, so that each of a repository is asked once.
+func (cl *Client) Batch(questions []*Question) *Batch {
+	found := map[string]*group{}
+	b := &Batch{client: cl, hosts: map[string][]*group{}}
+	for _, q := range questions {
+		if q.Answer.Err != nil || !q.wantsTags() && !q.wantsDigest() {
+			b.rest = append(b.rest, q)
+			continue
+		}
+		img := q.Image()
+		key := q.Match.ID + " " + img.Registry.Host + "/" + img.Name
+		g := found[key]
+		if g == nil {
+			g = &group{repository: repository{registry.Repository{Host: img.Registry.Host, Name: img.Name}, q.Match}}
+			found[key] = g
+			b.hosts[g.Host] = append(b.hosts[g.Host], g)
+		}
+		g.questions = append(g.questions, q)
 	}
-	for name, groups := range hosts {
-		if cl.opt.Budget.Of(name).Limited() {
+	for _, groups := range b.hosts {
+		slices.SortFunc(groups, func(a, b *group) int { return strings.Compare(a.Name, b.Name) })
+		for chunk := range slices.Chunk(groups, maxScopeHints) {
+			var names []string
+			for _, g := range chunk {
+				names = append(names, g.Name)
+			}
+			for _, g := range chunk {
+				g.ScopeHints = names
+			}
+		}
+	}
+	return b
+}
+
+// Requests returns how many requests it takes at most to answer the questions, by host.
+func (b *Batch) Requests() map[string]int {
+	requests := make(map[string]int, len(b.hosts))
+	for host, groups := range b.hosts {
+		for _, g := range groups {
+			requests[host] += g.requests()
+		}
+	}
+	return requests
+}
+
+// requests returns how many requests a repository takes at most: one for its tags, and one for each tag whose digest
+// is watched.
+func (g *group) requests() (n int) {
+	if slices.ContainsFunc(g.questions, (*Question).wantsTags) {
+		n++
+	}
+	var watched []string
+	for _, q := range g.questions {
+		if q.wantsDigest() {
+			watched = append(watched, q.Image().Tag.Value)
+		}
+	}
+	slices.Sort(watched)
+	return n + len(slices.Compact(watched))
+}
+
+// Ask fills in the answers, all of a repository at a time, and calls answered with those questions that have theirs,
+// from several goroutines. It returns when all have, if only with an error.
+func (b *Batch) Ask(ctx context.Context, answered func([]*Question)) {
+	var wait sync.WaitGroup
+	if len(b.rest) > 0 {
+		answered(b.rest)
+	}
+	for name, groups := range b.hosts {
+		if b.client.opt.Budget.Of(name).Limited() {
 			oldestFirst(groups)
 		}
 		queue := make(chan *group, len(groups))
@@ -39,51 +108,16 @@ func (cl *Client) Ask(ctx context.Context, questions []*Question, answered func(
 			queue <- g
 		}
 		close(queue)
-		for range min(max(cl.opt.Limits.PerHost, 1), len(groups)) {
+		for range min(max(b.client.opt.Limits.PerHost, 1), len(groups)) {
 			wait.Go(func() {
 				for g := range queue {
-					cl.askGroup(ctx, g)
+					b.client.askGroup(ctx, g)
 					answered(g.questions)
 				}
 			})
 		}
 	}
 	wait.Wait()
-}
-
-// byHost groups the questions that need requests to registries by repository, and
-// the groups by host. The rest have their answer.
-func byHost(questions []*Question) (hosts map[string][]*group, rest []*Question) {
-	found := map[string]*group{}
-	hosts = map[string][]*group{}
-	for _, q := range questions {
-		if q.Answer.Err != nil || !q.wantsTags() && !q.wantsDigest() {
-			rest = append(rest, q)
-			continue
-		}
-		img := *q.Image()
-		key := q.Match.ID + " " + img.Registry.Host + "/" + img.Name
-		g := found[key]
-		if g == nil {
-			g = &group{repository: repository{q.Match, registry.Repository{Host: img.Registry.Host, Name: img.Name}}}
-			found[key] = g
-			hosts[img.Registry.Host] = append(hosts[img.Registry.Host], g)
-		}
-		g.questions = append(g.questions, q)
-	}
-	for _, groups := range hosts {
-		slices.SortFunc(groups, func(a, b *group) int { return strings.Compare(a.repo.Name, b.repo.Name) })
-		for chunk := range slices.Chunk(groups, maxScopeHints) {
-			var names []string
-			for _, g := range chunk {
-				names = append(names, g.repo.Name)
-			}
-			for _, g := range chunk {
-				g.repo.ScopeHints = names
-			}
-		}
-	}
-	return hosts, rest
 }
 
 // oldestFirst has those repositories asked about first whose last check is longest ago,
@@ -124,12 +158,12 @@ func (cl *Client) askGroup(ctx context.Context, g *group) {
 		case r.err != nil:
 			q.fail(r.err)
 		case r.digest == "":
-			q.Answer.Uncompared = fmt.Sprintf("%s gives no digest of the tag %s", g.repo.Host, name)
+			q.Answer.Uncompared = fmt.Sprintf("%s gives no digest of the tag %s", g.Host, name)
 		default:
 			q.Answer.Digest, q.Answer.Err = cl.compare(ctx, g.repository, q, r.digest)
 		}
 	}
-	cl.nameVersions(ctx, g.repo, g.questions)
+	cl.nameVersions(ctx, g.Repository, g.questions)
 }
 
 // askTags selects among the tags of a repository, for every container that

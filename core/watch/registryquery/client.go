@@ -6,23 +6,27 @@ package registryquery
 import (
 	"context"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // Client asks registries. Its methods may be called concurrently.
 type Client struct {
-	opt       Options
-	limiter   *limiter
-	absent    absent
-	described described
-	releases  releases
+	opt     Options
+	limiter *limiter
+
+	absent    memory[string, absence]
+	described memory[string, describedList]
+	releases  memory[candidate.Release, reading]
+	// unlimited counts requests for releases to hosts that do not say what they allow.
+	unlimited hourly
 }
 
 // repository is one of a registry.
 type repository struct {
+	registry.Repository
 	match Match
-	repo  registry.Repository
 }
 
 // New returns a Client.
@@ -30,19 +34,21 @@ func New(opt Options) *Client {
 	if opt.Budget == nil {
 		opt.Budget = budget.NewBook(nil, opt.Now)
 	}
-	return &Client{opt: opt, limiter: newLimiter(opt), releases: newReleases()}
+	cl := &Client{opt: opt, limiter: newLimiter(opt)}
+	cl.absent.max, cl.described.max, cl.releases.max = maxAbsent, maxDescribed, maxReleases
+	return cl
 }
 
 // Request makes a request to a host, within its limits and budget, which counts it. When the host asks for a short
 // pause, the request is retried once after it; when it asks for more, every request to it fails at once until then,
 // with a *PostponedError.
 func (cl *Client) Request(ctx context.Context, host string, request func(context.Context) error) error {
-	return cl.limiter.do(ctx, host, request)
+	return cl.limiter.do(ctx, host, false, request)
 }
 
 // Pull is Request for one that reads a manifest, which some hosts count as a pull.
 func (cl *Client) Pull(ctx context.Context, host string, request func(context.Context) error) error {
-	return cl.limiter.pull(ctx, host, request)
+	return cl.limiter.do(ctx, host, true, request)
 }
 
 // Budget counts the requests to each host.

@@ -167,30 +167,22 @@ func (d *Dater) done(h *queue, r candidate.Release, noneToSpare bool) {
 // date finds out one date and stores it. The error is noneToSpare.
 func (d *Dater) date(ctx context.Context, r candidate.Release) error {
 	log := d.log.With("image", r.Host+"/"+r.Name, "tag", r.Tag)
-	result, _ := d.client.releases.get(r) // another container may have wanted it
-	if result.created.IsZero() {
-		var err error
-		result, err = d.client.fetchRelease(ctx, r, true)
-		var none noneToSpare
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.As(err, &none):
-			log.Debug("the date of a release is not asked for now", "reason", none)
-			return none
-		case err != nil:
-			result.retry = d.client.opt.Now().Add(datePause)
-			log.Debug("the date of a release could not be had", "error", err)
-		case result.created.IsZero():
-			log.Debug("a release says no date that can be believed")
-		default:
-			log.Debug("found out the date of a release", "date", result.created)
-		}
-		d.client.releases.put(r, result)
-	}
-	if result.created.IsZero() {
+	result, err := d.client.inspect(ctx, r, true, nil)
+	var none noneToSpare
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.As(err, &none):
+		log.Debug("the date of a release is not asked for now", "reason", none)
+		return none
+	case err != nil:
+		log.Debug("the date of a release could not be had", "error", err)
+		return nil
+	case result.created.IsZero():
+		log.Debug("a release says no date that can be believed")
 		return nil
 	}
+	log.Debug("found out the date of a release", "date", result.created)
 	if err := d.recorder.Dated(ctx, r, result.created); err != nil && ctx.Err() == nil {
 		log.Error("store the date of a release", "error", err)
 	}

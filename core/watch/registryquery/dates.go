@@ -50,11 +50,11 @@ func (r *kindReader) created(ctx context.Context, name string) (created sdk.Time
 		r.Answer.Date(name, kind.Made)
 		return kind.Made, true
 	}
-	result, err := r.Client.inspect(ctx, r.release(name), true)
+	result, err := r.Client.inspect(ctx, r.release(name), true, nil)
 	var none noneToSpare
 	if errors.As(err, &none) {
 		return created, false
 	}
-	r.keep(name, result, err)
+	r.note(name, result, err)
 	return result.created, true
 }

@@ -18,21 +18,21 @@ const maxOthers = 20
 // platform. A new index with the same image inside is no update. What is behind
 // the digest matters for that alone: a manifest that cannot be read is another
 // image if its digest is another.
-func (cl *Client) compare(ctx context.Context, at repository, q *Question, digest string) (*candidate.Digest, error) {
+func (cl *Client) compare(ctx context.Context, repo repository, q *Question, digest string) (*candidate.Digest, error) {
 	img := *q.Image()
 	own := candidate.Digests(img)
 	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
 		return &candidate.Digest{Remote: digest, Same: true}, nil
 	}
 	if q.Container.Base != nil && withoutDigest(img) {
-		return cl.compareDates(ctx, at, q, digest)
+		return cl.compareDates(ctx, repo, q, digest)
 	}
-	if _, read := cachedManifest(ctx, cl.opt.Cache, at.repo, digest, img.Platform()); !read {
-		if d := cl.compareDescribed(ctx, at, q, digest); d != nil {
+	if _, read := cachedManifest(ctx, cl.opt.Cache, repo.Repository, digest, img.Platform()); !read {
+		if d := cl.compareDescribed(ctx, repo, q, digest); d != nil {
 			return d, nil
 		}
 	}
-	m, err := cl.manifest(ctx, at, digest, img.Platform())
+	m, err := cl.manifest(ctx, repo, digest, img.Platform())
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +43,10 @@ func (cl *Client) compare(ctx context.Context, at repository, q *Question, diges
 	}
 	same := slices.Contains(own, m.Digest) || img.ID != "" && (img.ID == m.Config || img.ID == m.Digest)
 	if !same && (slices.Contains(own, img.ID) || img.ID != "" && img.ID == img.Digest.Repo) {
-		same, err = cl.sameInside(ctx, at, img, m)
+		same, err = cl.sameInside(ctx, repo, img, m)
 	}
-	if !same && err == nil && at.match.Describer != nil {
-		cl.keepOther(ctx, at, q, digest, image{Digest: m.Digest, Pushed: m.Created}) // not before
+	if !same && err == nil && repo.match.Describer != nil {
+		cl.keepOther(ctx, repo, q, digest, image{Digest: m.Digest, Pushed: m.Created}) // not before
 	}
 	return &candidate.Digest{
 		Remote: digest, Inside: []string{m.Digest, m.Config}, Same: same, Created: m.Created,
@@ -58,9 +58,9 @@ func (cl *Client) compare(ctx context.Context, at repository, q *Question, diges
 // (containerd's image store): only the registry knows what was inside. That it
 // has deleted the old index by now is no failure.
 func (cl *Client) sameInside(
-	ctx context.Context, at repository, img sdk.Image, remote registry.Manifest,
+	ctx context.Context, repo repository, img sdk.Image, remote registry.Manifest,
 ) (bool, error) {
-	local, err := cl.manifest(ctx, at, img.ID, img.Platform())
+	local, err := cl.manifest(ctx, repo, img.ID, img.Platform())
 	if errors.Is(err, sdk.ErrNotFound) {
 		return false, nil
 	}
@@ -70,34 +70,34 @@ func (cl *Client) sameInside(
 // compareDescribed is compare without a pull; nil when that does not suffice: when it stays
 // open whether the image behind digest is another one than runs, or when rules depend on its
 // version and no tag says that.
-func (cl *Client) compareDescribed(ctx context.Context, at repository, q *Question, digest string) *candidate.Digest {
+func (cl *Client) compareDescribed(ctx context.Context, repo repository, q *Question, digest string) *candidate.Digest {
 	img := *q.Image()
 	p := img.Platform()
-	i, known := cachedImage(ctx, cl.opt.Cache, at.repo, digest, p)
+	i, known := cachedImage(ctx, cl.opt.Cache, repo.Repository, digest, p)
 	if !known {
-		t, described := cl.describe(ctx, at, img.Tag.Value, digest, p)
+		t, described := cl.describe(ctx, repo, img.Tag.Value, digest, p)
 		if !described || t.Image == "" {
 			return nil
 		}
 		i = image{Digest: t.Image, Pushed: t.Pushed}
-		cl.keepVersions(ctx, at, q, digest)
+		cl.keepVersions(ctx, repo, q, digest)
 	}
 	d := &candidate.Digest{Remote: digest, Inside: []string{i.Digest}, Created: i.Pushed}
 	own := candidate.IDs(img)
 	if d.Same = slices.Contains(own, i.Digest); !d.Same && !i.isOther(own) {
-		running := cl.runningImage(ctx, at, own, p)
-		if running == "" && !i.Pushed.After(cl.existed(ctx, at, q, own)) {
+		running := cl.runningImage(ctx, repo, own, p)
+		if running == "" && !i.Pushed.After(cl.existed(ctx, repo, q, own)) {
 			return nil // it may be the one that runs, below another index
 		}
 		d.Same = running == i.Digest
 	}
 	switch {
 	case d.Same:
-		cl.keepImage(ctx, at.repo, digest, p, i)
-	case cl.needsVersion(ctx, at, q, digest):
+		cl.keepImage(ctx, repo.Repository, digest, p, i)
+	case cl.needsVersion(ctx, repo, q, digest):
 		return nil
 	default:
-		cl.keepOther(ctx, at, q, digest, i)
+		cl.keepOther(ctx, repo, q, digest, i)
 	}
 	return d
 }
@@ -108,26 +108,26 @@ func (i image) isOther(own []string) bool {
 }
 
 // keepOther keeps that the image behind a digest is not the one that runs.
-func (cl *Client) keepOther(ctx context.Context, at repository, q *Question, digest string, i image) {
+func (cl *Client) keepOther(ctx context.Context, repo repository, q *Question, digest string, i image) {
 	own := candidate.IDs(*q.Image())
 	if i.Others = append(i.Others, own...); len(i.Others) > maxOthers {
 		i.Others = own
 	}
 	slices.Sort(i.Others)
 	i.Others = slices.Compact(i.Others)
-	cl.keepImage(ctx, at.repo, digest, q.Image().Platform(), i)
+	cl.keepImage(ctx, repo.Repository, digest, q.Image().Platform(), i)
 }
 
 // existed is when the running image is known to have existed: when its container was created, or
 // when a check compared it with what was behind its tag; far in the future when neither is known.
 // What was pushed later is another one.
-func (cl *Client) existed(ctx context.Context, at repository, q *Question, own []string) time.Time {
+func (cl *Client) existed(ctx context.Context, repo repository, q *Question, own []string) time.Time {
 	c := q.Container
 	if !c.Created.IsZero() && !c.Created.Before(c.Image.Created.Time) { // else the clock was wrong
 		return c.Created.Time
 	}
 	if c.Result != nil && c.Check.State == sdk.CheckOK {
-		i, _ := cachedImage(ctx, cl.opt.Cache, at.repo, c.Result.Digest, c.Image.Platform())
+		i, _ := cachedImage(ctx, cl.opt.Cache, repo.Repository, c.Result.Digest, c.Image.Platform())
 		if slices.Contains(own, c.Result.Digest) || i.isOther(own) {
 			return c.Check.At.Time
 		}
@@ -136,19 +136,19 @@ func (cl *Client) existed(ctx context.Context, at repository, q *Question, own [
 }
 
 // runningImage returns the digest of the running platform's own manifest; "" when it is not known.
-func (cl *Client) runningImage(ctx context.Context, at repository, own []string, p sdk.Platform) string {
+func (cl *Client) runningImage(ctx context.Context, repo repository, own []string, p sdk.Platform) string {
 	for _, digest := range own {
-		if found, known := CachedImage(ctx, cl.opt.Cache, at.repo, digest, p); known {
+		if found, known := CachedImage(ctx, cl.opt.Cache, repo.Repository, digest, p); known {
 			return found
 		}
 	}
-	if at.match.Describer == nil {
+	if repo.match.Describer == nil {
 		return ""
 	}
 	// Another tag may still have the index that runs.
-	for _, t := range cl.newest(ctx, at, p).tags {
+	for _, t := range cl.newest(ctx, repo, p).tags {
 		if t.Image != "" && slices.Contains(own, t.Digest) {
-			cl.keepImage(ctx, at.repo, t.Digest, p, image{Digest: t.Image, Pushed: t.Pushed})
+			cl.keepImage(ctx, repo.Repository, t.Digest, p, image{Digest: t.Image, Pushed: t.Pushed})
 			return t.Image
 		}
 	}
@@ -159,20 +159,20 @@ func (cl *Client) runningImage(ctx context.Context, at repository, own []string,
 // that was built on if it was made, or pushed, after that was built. What a host says of its tags suffices; else
 // the manifest is read, once for each digest.
 func (cl *Client) compareDates(
-	ctx context.Context, at repository, q *Question, digest string,
+	ctx context.Context, repo repository, q *Question, digest string,
 ) (*candidate.Digest, error) {
 	img := q.Image()
 	p := img.Platform()
 	d := &candidate.Digest{Remote: digest}
-	i, known := cachedImage(ctx, cl.opt.Cache, at.repo, digest, p)
+	i, known := cachedImage(ctx, cl.opt.Cache, repo.Repository, digest, p)
 	if !known {
-		if t, described := cl.describe(ctx, at, img.Tag.Value, digest, p); described && t.Image != "" {
+		if t, described := cl.describe(ctx, repo, img.Tag.Value, digest, p); described && t.Image != "" {
 			i = image{Digest: t.Image, Pushed: t.Pushed}
-			cl.keepImage(ctx, at.repo, digest, p, i)
+			cl.keepImage(ctx, repo.Repository, digest, p, i)
 		}
 	}
 	if d.Created = i.Pushed; d.Created.IsZero() {
-		m, err := cl.manifest(ctx, at, digest, p)
+		m, err := cl.manifest(ctx, repo, digest, p)
 		if err != nil {
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package registryquery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -38,9 +37,9 @@ func kindsKey(host, name string) string { return "tag kinds " + host + "/" + nam
 
 // kinds returns what is known of the tags of a repository, without a request.
 func (cl *Client) kinds(ctx context.Context, img sdk.Image) map[string]tagKind {
-	known := map[string]tagKind{}
-	if _, body, cached := cl.opt.Cache.Get(ctx, kindsKey(img.Registry.Host, img.Name)); cached {
-		_ = json.Unmarshal(body, &known) // what cannot be read is found out again
+	known, read := cached[map[string]tagKind](ctx, cl.opt.Cache, kindsKey(img.Registry.Host, img.Name))
+	if !read || known == nil {
+		known = map[string]tagKind{}
 	}
 	return known
 }
@@ -56,9 +55,7 @@ func (r *kindReader) keepKinds(ctx context.Context) {
 			return !isCandidate && name != rolling && name != img.Tag.Value && r.dropped[name].Reason == ""
 		})
 	}
-	if body, err := json.Marshal(r.known); err == nil {
-		r.opt.Cache.Put(ctx, kindsKey(img.Registry.Host, img.Name), "", body)
-	}
+	r.Client.keep(ctx, kindsKey(img.Registry.Host, img.Name), r.known)
 }
 
 // kindReader finds out what the candidates of a container are.
@@ -111,16 +108,14 @@ func (r *kindReader) inspect(ctx context.Context, name string, earlier tagKind) 
 		return earlier, false
 	}
 	r.left--
-	var result reading
-	var err error
-	if earlier.Digest == "" {
-		result, err = r.Client.inspect(ctx, r.release(name), false)
-	} else {
-		result, err = r.inspectAgain(ctx, r.release(name), func(digest string) (reading, bool) {
+	var known func(digest string) (reading, bool)
+	if earlier.Digest != "" {
+		known = func(digest string) (reading, bool) {
 			return earlier.result(), digest == earlier.Digest && !earlier.Unread
-		})
+		}
 	}
-	return r.keep(name, result, err)
+	result, err := r.Client.inspect(ctx, r.release(name), false, known)
+	return r.note(name, result, err)
 }
 
 func (r *kindReader) release(tag string) candidate.Release {
@@ -128,8 +123,8 @@ func (r *kindReader) release(tag string) candidate.Release {
 	return candidate.Release{Host: img.Registry.Host, Name: img.Name, Tag: tag, Platform: img.Platform()}
 }
 
-// keep notes what came of reading a tag; told is false when nothing did.
-func (r *kindReader) keep(name string, result reading, err error) (kind tagKind, told bool) {
+// note notes what came of reading a tag; told is false when nothing did.
+func (r *kindReader) note(name string, result reading, err error) (kind tagKind, told bool) {
 	var why noneToSpare
 	switch {
 	case errors.As(err, &why):

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -50,12 +49,17 @@ type host struct {
 	slots chan struct{}
 
 	// These are guarded by the mutex of the limiter.
-	until   time.Time     // no requests before
-	reason  string        // why
-	limited bool          // it asked for that itself
-	silent  time.Duration // what requests without any response have cost since the last response
+	pause  pause
+	silent time.Duration // what requests without any response have cost since the last response
 	// reportRead is when it was last read what the host reports.
 	reportRead time.Time
+}
+
+// pause is until when, and why, a host gets no requests.
+type pause struct {
+	until     time.Time
+	reason    string
+	requested bool // by the host itself
 }
 
 func newLimiter(opt Options) *limiter {
@@ -76,19 +80,8 @@ func (l *limiter) host(name string) *host {
 	return h
 }
 
-// do asks one question to a host within the limits. When the host asks for a short
-// pause, the request is retried once after it; when it asks for more, every
-// request to it fails at once until then.
-func (l *limiter) do(ctx context.Context, name string, request func(context.Context) error) error {
-	return l.attempt(ctx, name, false, request)
-}
-
-// pull is do for what counts as a pull to a host that counts those: the read of a manifest.
-func (l *limiter) pull(ctx context.Context, name string, request func(context.Context) error) error {
-	return l.attempt(ctx, name, true, request)
-}
-
-func (l *limiter) attempt(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
+// do makes a request to a host within the limits; see Client.Request. pull is whether it reads a manifest.
+func (l *limiter) do(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
 	h := l.host(name)
 	for again := false; ; again = true {
 		leave, err := l.enter(ctx, name, h)
@@ -110,7 +103,7 @@ func (l *limiter) attempt(ctx context.Context, name string, pull bool, request f
 		repeat := ctx.Err() == nil && l.learn(h, err, took, again)
 		leave()
 		if !repeat {
-			return l.postponed(name, h, err)
+			return l.refused(name, h, err)
 		}
 	}
 }
@@ -133,7 +126,7 @@ func (l *limiter) enter(ctx context.Context, name string, h *host) (leave func()
 			<-l.total
 			<-h.slots
 		}
-		if wait, _, _ := l.pause(h); wait <= 0 {
+		if _, wait := l.paused(h); wait <= 0 {
 			return leave, nil
 		}
 		leave() // the host asked for a pause while this request waited
@@ -142,20 +135,25 @@ func (l *limiter) enter(ctx context.Context, name string, h *host) (leave func()
 
 // waitOut waits for the end of a short pause and fails during a long one.
 func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
-	wait, until, reason := l.pause(h)
+	paused, wait := l.paused(h)
 	switch {
 	case wait <= 0:
 		return ctx.Err()
 	case wait > shortPause:
-		paused := name + " " + reason
-		err := sdk.WithKind(sdk.ErrUnavailable,
-			fmt.Errorf("%s: not asked again before %s", paused, until.UTC().Format("2006-01-02 15:04:05 MST")))
-		if l.pauseRequested(h) {
-			err = &PostponedError{Until: until, Reason: paused, error: err}
+		postponed := postponed(name+" "+paused.reason, paused.until)
+		if !paused.requested {
+			return postponed.error
 		}
-		return err
+		return postponed
 	}
-	return backoff.Sleep(ctx, wait)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // PostponedError says that a request waits for the end of a pause which its host asked for.
@@ -172,60 +170,64 @@ func (e *PostponedError) Unwrap() error { return e.error }
 // Postponed implements updater.Postponed.
 func (e *PostponedError) Postponed() (reason string, until time.Time) { return e.Reason, e.Until }
 
-// postponed returns the error of a request, as a *PostponedError when the host
+// postponed returns the error of a request that is not made.
+func postponed(reason string, until time.Time) *PostponedError {
+	return &PostponedError{Until: until, Reason: reason, error: sdk.WithKind(sdk.ErrUnavailable,
+		fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST")))}
+}
+
+// refused returns the error of a request, as a *PostponedError when the host
 // asked for a pause with it.
-func (l *limiter) postponed(name string, h *host, err error) error {
+func (l *limiter) refused(name string, h *host, err error) error {
+	if err == nil {
+		return nil
+	}
 	var limited *sdk.RateLimitedError
-	wait, until, reason := l.pause(h)
+	paused, wait := l.paused(h)
 	if !errors.As(err, &limited) || wait <= 0 {
 		return err
 	}
-	return &PostponedError{Until: until, Reason: name + " " + reason, Refused: true, error: err}
+	return &PostponedError{Until: paused.until, Reason: name + " " + paused.reason, Refused: true, error: err}
 }
 
-// pauseRequested reports whether the host itself asked to be left alone.
-func (l *limiter) pauseRequested(h *host) bool {
+// paused returns the last pause of a host, and how much of it is left.
+func (l *limiter) paused(h *host) (p pause, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return h.limited
-}
-
-// pause returns how long, until when and why the host is to be left alone.
-func (l *limiter) pause(h *host) (wait time.Duration, until time.Time, reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return h.until.Sub(l.now()), h.until, h.reason
+	return h.pause, h.pause.until.Sub(l.now())
 }
 
 // learn records how a request went and reports whether to retry it.
 func (l *limiter) learn(h *host, err error, took time.Duration, again bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	silent := h.silent
+	if h.silent = 0; err == nil {
+		return false
+	}
 	var limited *sdk.RateLimitedError
 	switch {
 	case errors.As(err, &limited):
-		h.silent = 0
 		short := limited.After > 0 && limited.After <= shortPause && !again
-		pause := limited.After
+		wait := limited.After
 		if !short {
-			pause = min(max(pause, defaultPause), maxPause)
+			wait = min(max(wait, defaultPause), maxPause)
 		}
-		h.pause(l.now().Add(pause), "limits requests", true)
+		h.pauseUntil(l.now().Add(wait), "limits requests", true)
 		return short
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		if h.silent += took; h.silent >= failureBudget {
+		if h.silent = silent + took; h.silent >= failureBudget {
 			h.silent = 0
-			h.pause(l.now().Add(silentPause), "does not answer", false)
+			h.pauseUntil(l.now().Add(silentPause), "does not answer", false)
 		}
-	default:
-		h.silent = 0
 	}
 	return false
 }
 
-func (h *host) pause(until time.Time, reason string, limited bool) {
-	if until.After(h.until) {
-		h.until, h.reason, h.limited = until, reason, limited
+// pauseUntil begins a pause, unless one is longer already.
+func (h *host) pauseUntil(until time.Time, reason string, requested bool) {
+	if until.After(h.pause.until) {
+		h.pause = pause{until, reason, requested}
 	}
 }
 
@@ -258,11 +260,7 @@ func (l *limiter) take(host string, pull bool) (budget.Taken, error) {
 	if pull && use.Reported.Pulls && use.LeftAsReported() == 0 {
 		reason = fmt.Sprintf("%s has no pull left, as it reports", host)
 	}
-	return taken, &PostponedError{
-		Until: until, Reason: reason,
-		error: sdk.WithKind(sdk.ErrUnavailable,
-			fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST"))),
-	}
+	return taken, postponed(reason, until)
 }
 
 // reportPause is how long a report of a host is good enough while requests are made to it.
@@ -270,6 +268,9 @@ const reportPause = time.Second
 
 // readReport passes on what a host said of its limit, which its plugin knows without a request.
 func (l *limiter) readReport(ctx context.Context, name string) {
+	if l.reports == nil {
+		return
+	}
 	h, now := l.host(name), l.now()
 	l.mu.Lock()
 	again := now.Sub(h.reportRead) >= reportPause
@@ -277,8 +278,11 @@ func (l *limiter) readReport(ctx context.Context, name string) {
 		h.reportRead = now
 	}
 	l.mu.Unlock()
+	if !again {
+		return
+	}
 	match, served := l.registries.For(name)
-	if l.reports == nil || !again || !served {
+	if !served {
 		return
 	}
 	api := apiHost(match)
@@ -296,7 +300,7 @@ func (l *limiter) readReport(ctx context.Context, name string) {
 // host of images, whose names users know.
 func (l *limiter) count(taken budget.Taken, name string, requests *sdk.Requests) {
 	hosts, known := requests.ByHost()
-	if match, served := l.registries.For(name); served {
+	if match, served := l.registries.For(name); served && len(hosts) > 0 {
 		if api := apiHost(match); api != "" && !strings.EqualFold(api, name) && hosts[api] > 0 {
 			hosts[name] += hosts[api]
 			delete(hosts, api)

@@ -2,53 +2,52 @@ package registryquery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// cachedManifest returns what was read of a manifest before.
-func cachedManifest(
-	ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform,
-) (m registry.Manifest, found bool) {
-	_, body, cached := cache.Get(ctx, manifestKey(repo, digest, p))
-	return m, cached && json.Unmarshal(body, &m) == nil
-}
+// absentFor is for how long a registry is not asked again for what a digest does not have.
+const absentFor = 6 * time.Hour
 
 func manifestKey(repo registry.Repository, digest string, p sdk.Platform) string {
 	return fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, p.OS, p.Architecture, p.Variant)
 }
 
+// cachedManifest returns what was read of a manifest before.
+func cachedManifest(
+	ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform,
+) (registry.Manifest, bool) {
+	return cached[registry.Manifest](ctx, cache, manifestKey(repo, digest, p))
+}
+
 // manifest fetches what is behind a digest, once and for all; what is not there, once
 // in absentFor.
 func (cl *Client) manifest(
-	ctx context.Context, at repository, digest string, p sdk.Platform,
+	ctx context.Context, repo repository, digest string, p sdk.Platform,
 ) (registry.Manifest, error) {
-	m, cached := cachedManifest(ctx, cl.opt.Cache, at.repo, digest, p)
-	if cached {
+	key := manifestKey(repo.Repository, digest, p)
+	m, read := cached[registry.Manifest](ctx, cl.opt.Cache, key)
+	if read {
 		return m, nil
 	}
-	key := manifestKey(at.repo, digest, p)
-	if err := cl.absent.get(key, cl.opt.Now()); err != nil {
-		return m, err
+	if known, _ := cl.absent.get(key); cl.opt.Now().Before(known.until) {
+		return m, known.err
 	}
-	err := cl.limiter.pull(ctx, at.repo.Host, func(ctx context.Context) (err error) {
-		m, err = at.match.Registry.Manifest(ctx, at.repo, digest, p)
+	err := cl.Pull(ctx, repo.Host, func(ctx context.Context) (err error) {
+		m, err = repo.match.Registry.Manifest(ctx, repo.Repository, digest, p)
 		return err
 	})
-	if err != nil {
-		if errors.Is(err, sdk.ErrNotFound) {
-			cl.absent.put(key, err, cl.opt.Now())
-		}
-		return m, err
+	switch {
+	case err == nil:
+		cl.keep(ctx, key, m)
+	case errors.Is(err, sdk.ErrNotFound):
+		cl.absent.put(key, absence{err, cl.opt.Now().Add(absentFor)})
 	}
-	if body, err := json.Marshal(m); err == nil {
-		cl.opt.Cache.Put(ctx, key, "", body)
-	}
-	return m, nil
+	return m, err
 }
 
 // image is what is known of the image behind a digest where its manifest was not read. It is
@@ -69,14 +68,12 @@ func imageKey(repo registry.Repository, digest string, p sdk.Platform) string {
 func cachedImage(
 	ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform,
 ) (i image, known bool) {
-	_, body, cached := cache.Get(ctx, imageKey(repo, digest, p))
-	return i, cached && json.Unmarshal(body, &i) == nil && i.Digest != ""
+	i, known = cached[image](ctx, cache, imageKey(repo, digest, p))
+	return i, known && i.Digest != ""
 }
 
 func (cl *Client) keepImage(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform, i image) {
-	if body, err := json.Marshal(i); err == nil {
-		cl.opt.Cache.Put(ctx, imageKey(repo, digest, p), "", body)
-	}
+	cl.keep(ctx, imageKey(repo, digest, p), i)
 }
 
 // CachedImage returns the digest of the platform's own manifest behind another digest, when a

@@ -55,7 +55,7 @@ func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time)
 	before, digest := cmp.Or(c.Pinned, kind.Digest), kind.Digest
 	if digest == "" || kind.At.Before(r.began) { // else it was read in this very check
 		var err error
-		digest, err = r.resolve(ctx, repository{r.Match, r.release(c.Tag).Repository()}, c.Tag)
+		digest, err = r.resolve(ctx, repository{r.release(c.Tag).Repository(), r.Match}, c.Tag)
 		if err != nil || digest == "" {
 			return false
 		}

@@ -71,7 +71,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 		return have
 	}
 	r.left--
-	result, err := r.inspectAgain(ctx, r.release(name), func(digest string) (reading, bool) {
+	result, err := r.Client.inspect(ctx, r.release(name), false, func(digest string) (reading, bool) {
 		if digest == have.Digest && !have.Unread {
 			return have.result(), true
 		}
@@ -83,7 +83,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 		img := *r.Image()
 		return reading{digest: digest, created: img.Created}, slices.Contains(candidate.IDs(img), digest)
 	})
-	kind, told := r.keep(name, result, err)
+	kind, told := r.note(name, result, err)
 	if !told {
 		return have
 	}

@@ -20,6 +20,8 @@ const (
 	spareShare = 2
 	// usualWindow is how long a limit is believed whose host does not say for how long it counts.
 	usualWindow = time.Hour
+	// datesPerHour is how many dates are fetched from a host that does not say what it allows.
+	datesPerHour = 30
 	// datePause is how long a failed request for a date is not retried.
 	datePause = 6 * time.Hour
 )
@@ -34,41 +36,21 @@ type noneToSpare string
 
 func (n noneToSpare) Error() string { return string(n) }
 
-// inspect finds out when a release was made, and of what type it is if it is no image, once.
-// Without pulls it does so as far as that takes none, and returns errPull where it takes one. The error is
-// noneToSpare when the host has no requests to spare.
-func (cl *Client) inspect(ctx context.Context, r candidate.Release, pulls bool) (reading, error) {
-	result, known := cl.releases.get(r)
-	if known && (!result.created.IsZero() || result.retry.IsZero()) {
-		return result, nil
-	}
-	return cl.readOnce(ctx, r, func() (reading, error) { return cl.fetchRelease(ctx, r, pulls) })
-}
-
-// inspectAgain is inspect, without pulls, for a tag that may have moved: what is behind it is read
-// if its digest is not known.
-func (cl *Client) inspectAgain(
-	ctx context.Context, r candidate.Release, known func(digest string) (reading, bool),
+// inspect finds out when a release was made, and of what type it is if it is no image, once, and remembers what came
+// of it. known, for a tag that may have moved, returns what is known of the digest behind it; nil for what is read once
+// only. Without pulls inspect makes no request that is one, and returns errPull with the digest where it takes one. What
+// failed a while ago is not read again (errNotRead). The error is noneToSpare when the host has no requests to spare.
+func (cl *Client) inspect(
+	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
 ) (reading, error) {
-	return cl.readOnce(ctx, r, func() (reading, error) {
-		at, digest, err := cl.resolveRelease(ctx, r)
-		if err != nil {
-			return reading{}, err
-		}
-		if result, isKnown := known(digest); isKnown {
-			return result, nil
-		}
-		return cl.readDigest(ctx, at, r, digest, false)
-	})
-}
-
-// readOnce makes requests about a release, unless they failed a while ago, and remembers what came
-// of them.
-func (cl *Client) readOnce(ctx context.Context, r candidate.Release, request func() (reading, error)) (reading, error) {
-	if earlier, _ := cl.releases.get(r); cl.opt.Now().Before(earlier.retry) {
+	earlier, isRead := cl.releases.get(r)
+	if known == nil && isRead && (!earlier.created.IsZero() || earlier.retry.IsZero()) {
+		return earlier, nil
+	}
+	if cl.opt.Now().Before(earlier.retry) {
 		return reading{}, errNotRead
 	}
-	result, err := request()
+	result, err := cl.fetchRelease(ctx, r, pulls, known)
 	var none noneToSpare
 	switch {
 	case ctx.Err() != nil:
@@ -83,26 +65,27 @@ func (cl *Client) readOnce(ctx context.Context, r candidate.Release, request fun
 }
 
 // fetchRelease asks the registry for what is behind a tag, if it has requests to spare: a date that can
-// be believed, and the type of what is no image. Without pulls it makes none that is one, and
-// returns errPull with the digest where it takes one.
-func (cl *Client) fetchRelease(ctx context.Context, r candidate.Release, pulls bool) (reading, error) {
-	at, digest, err := cl.resolveRelease(ctx, r)
+// be believed, and the type of what is no image.
+func (cl *Client) fetchRelease(
+	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
+) (reading, error) {
+	repo, err := cl.repositoryOf(r)
 	if err != nil {
 		return reading{}, err
 	}
-	return cl.readDigest(ctx, at, r, digest, pulls)
-}
-
-// resolveRelease returns the repository of a release, and the digest behind its tag.
-func (cl *Client) resolveRelease(ctx context.Context, r candidate.Release) (at repository, digest string, err error) {
-	if at, err = cl.repositoryOf(r); err != nil {
-		return at, "", err
+	if err := cl.permit(ctx, repo); err != nil {
+		return reading{}, err
 	}
-	if err := cl.permit(ctx, at); err != nil {
-		return at, "", err
+	digest, err := cl.resolve(ctx, repo, r.Tag)
+	if err != nil {
+		return reading{}, err
 	}
-	digest, err = cl.resolve(ctx, at, r.Tag)
-	return at, digest, err
+	if known != nil {
+		if result, isKnown := known(digest); isKnown {
+			return result, nil
+		}
+	}
+	return cl.readDigest(ctx, repo, r, digest, pulls)
 }
 
 // repositoryOf returns the repository of a release. The error is noneToSpare when no registry serves it.
@@ -111,28 +94,28 @@ func (cl *Client) repositoryOf(r candidate.Release) (repository, error) {
 	if !served {
 		return repository{}, noneToSpare("no registry serves it")
 	}
-	return repository{match, r.Repository()}, nil
+	return repository{r.Repository(), match}, nil
 }
 
 // readDigest returns what is behind a digest, which a registry is asked once for each.
 func (cl *Client) readDigest(
-	ctx context.Context, at repository, r candidate.Release, digest string, pulls bool,
+	ctx context.Context, repo repository, r candidate.Release, digest string, pulls bool,
 ) (reading, error) {
-	if m, cached := cachedManifest(ctx, cl.opt.Cache, at.repo, digest, r.Platform); cached {
+	if m, cached := cachedManifest(ctx, cl.opt.Cache, repo.Repository, digest, r.Platform); cached {
 		return cl.readingOf(digest, m), nil
 	}
-	if t, known := cl.describe(ctx, at, r.Tag, digest, r.Platform); known && (t.Artifact != "" || !t.Pushed.IsZero()) {
-		version := cl.describedVersion(ctx, at, r.Tag, digest, r.Platform)
+	if t, known := cl.describe(ctx, repo, r.Tag, digest, r.Platform); known && (t.Artifact != "" || !t.Pushed.IsZero()) {
+		version := cl.describedVersion(ctx, repo, r.Tag, digest, r.Platform)
 		return cl.readingOf(digest, registry.Manifest{Created: t.Pushed, Artifact: t.Artifact, Version: version}), nil
 	}
-	if !pulls && at.match.Describer != nil {
+	if !pulls && repo.match.Describer != nil {
 		return reading{digest: digest}, errPull
 	}
 	// Up to here it was no pull, and by now the host may have said what is left.
-	if _, err := cl.spare(ctx, at); err != nil {
+	if _, err := cl.spare(ctx, repo); err != nil {
 		return reading{}, err
 	}
-	m, err := cl.manifest(ctx, at, digest, r.Platform)
+	m, err := cl.manifest(ctx, repo, digest, r.Platform)
 	return cl.readingOf(digest, m), err
 }
 
@@ -145,12 +128,12 @@ func (cl *Client) readingOf(digest string, m registry.Manifest) reading {
 }
 
 // permit returns nil when a host may get a request, which is counted, and else an error that is noneToSpare.
-func (cl *Client) permit(ctx context.Context, at repository) error {
-	limited, err := cl.spare(ctx, at)
+func (cl *Client) permit(ctx context.Context, repo repository) error {
+	limited, err := cl.spare(ctx, repo)
 	switch {
 	case err != nil:
 		return err
-	case !limited && !cl.releases.take(at.repo.Host, cl.opt.Now()):
+	case !limited && !cl.unlimited.take(repo.Host, datesPerHour, cl.opt.Now()):
 		return noneToSpare("it was asked for enough of them this hour")
 	}
 	return nil
@@ -158,20 +141,20 @@ func (cl *Client) permit(ctx context.Context, at repository) error {
 
 // spare returns an error that is noneToSpare when a host is to be left alone. limited is whether
 // the host has said what it allows.
-func (cl *Client) spare(ctx context.Context, at repository) (limited bool, err error) {
-	host := at.repo.Host
-	if wait, _, reason := cl.limiter.pause(cl.limiter.host(host)); wait > 0 {
-		return false, noneToSpare("it " + reason)
+func (cl *Client) spare(ctx context.Context, repo repository) (limited bool, err error) {
+	host := repo.Host
+	if paused, wait := cl.limiter.paused(cl.limiter.host(host)); wait > 0 {
+		return false, noneToSpare("it " + paused.reason)
 	}
 	if u := cl.opt.Budget.Of(host); u.Allowance.Requests > 0 && u.Left()*spareShare < u.Allowance.Requests {
 		return true, noneToSpare("less than half of its budget is left")
 	}
-	base, err := url.Parse(at.match.URL)
+	base, err := url.Parse(repo.match.URL)
 	if err != nil {
 		return false, noneToSpare("its address is unknown")
 	}
 	now := cl.opt.Now()
-	for _, l := range cl.opt.Spare(ctx, at.match.ID) {
+	for _, l := range cl.opt.Spare(ctx, repo.match.ID) {
 		switch {
 		case !strings.EqualFold(l.Host, base.Host):
 		case l.PausedUntil.After(now):

@@ -9,15 +9,15 @@ import (
 )
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.
-func (cl *Client) tags(ctx context.Context, at repository) ([]string, error) {
-	key := "tag list " + at.match.ID + " " + at.repo.Host + "/" + at.repo.Name
+func (cl *Client) tags(ctx context.Context, repo repository) ([]string, error) {
+	key := "tag list " + repo.match.ID + " " + repo.Host + "/" + repo.Name
 	validator, body, cached := cl.opt.Cache.Get(ctx, key)
 	if !cached {
 		validator = ""
 	}
 	var list registry.TagList
-	err := cl.limiter.do(ctx, at.repo.Host, func(ctx context.Context) (err error) {
-		list, err = at.match.Registry.Tags(ctx, at.repo, validator)
+	err := cl.Request(ctx, repo.Host, func(ctx context.Context) (err error) {
+		list, err = repo.match.Registry.Tags(ctx, repo.Repository, validator)
 		return err
 	})
 	switch {
@@ -27,7 +27,7 @@ func (cl *Client) tags(ctx context.Context, at repository) ([]string, error) {
 		return strings.Fields(string(body)), nil
 	case list.NotModified:
 		return nil,
-			fmt.Errorf("%s answered that the tags of %s are unchanged, which it was not asked", at.match.ID, at.repo.Name)
+			fmt.Errorf("%s answered that the tags of %s are unchanged, which it was not asked", repo.match.ID, repo.Name)
 	}
 	if list.Validator != "" {
 		cl.opt.Cache.Put(ctx, key, list.Validator, []byte(strings.Join(list.Tags, "\n")))
@@ -36,9 +36,9 @@ func (cl *Client) tags(ctx context.Context, at repository) ([]string, error) {
 }
 
 // resolve returns the digest behind a tag.
-func (cl *Client) resolve(ctx context.Context, at repository, tag string) (digest string, err error) {
-	err = cl.limiter.do(ctx, at.repo.Host, func(ctx context.Context) (err error) {
-		digest, err = at.match.Registry.Resolve(ctx, at.repo, tag)
+func (cl *Client) resolve(ctx context.Context, repo repository, tag string) (digest string, err error) {
+	err = cl.Request(ctx, repo.Host, func(ctx context.Context) (err error) {
+		digest, err = repo.match.Registry.Resolve(ctx, repo.Repository, tag)
 		return err
 	})
 	return digest, err

@@ -2,7 +2,6 @@ package registryquery
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -36,10 +35,7 @@ func taggedKey(host, name string) string { return "versions " + host + "/" + nam
 
 // tagged returns what is known of the tags of a repository, without a request.
 func (cl *Client) tagged(ctx context.Context, host, name string) tagged {
-	var known tagged
-	if _, body, cached := cl.opt.Cache.Get(ctx, taggedKey(host, name)); cached {
-		_ = json.Unmarshal(body, &known) // what cannot be read is found out again
-	}
+	known, _ := cached[tagged](ctx, cl.opt.Cache, taggedKey(host, name))
 	if known.Versions == nil || len(known.Versions) > maxTagged {
 		known.Versions = map[string]string{}
 	}
@@ -47,12 +43,6 @@ func (cl *Client) tagged(ctx context.Context, host, name string) tagged {
 		known.Resolved = map[string]time.Time{}
 	}
 	return known
-}
-
-func (cl *Client) keepTagged(ctx context.Context, host, name string, known tagged) {
-	if body, err := json.Marshal(known); err == nil {
-		cl.opt.Cache.Put(ctx, taggedKey(host, name), "", body)
-	}
 }
 
 // nameVersions fills in the versions that labels do not say, of images that have the digest of a tag
@@ -92,39 +82,33 @@ func (cl *Client) nameVersions(ctx context.Context, repo registry.Repository, qu
 
 // keepVersions keeps which versions the new digest of a tag and the running one are, as far as
 // other tags of the newest say it.
-func (cl *Client) keepVersions(ctx context.Context, at repository, q *Question, digest string) {
+func (cl *Client) keepVersions(ctx context.Context, repo repository, q *Question, digest string) {
 	img := *q.Image()
-	list := cl.newest(ctx, at, img.Platform()).tags
+	list := cl.newest(ctx, repo, img.Platform()).tags
 	if candidate.SaysVersion(img) || len(list) == 0 {
 		return
 	}
-	known, changed := cl.tagged(ctx, at.repo.Host, at.repo.Name), false
+	known, changed := cl.tagged(ctx, repo.Host, repo.Name), false
 	for _, d := range []string{digest, img.Digest.Repo} {
-		var names []string
-		for _, t := range list {
-			if t.Digest == d {
-				names = append(names, t.Name)
-			}
-		}
-		for _, name := range tag.SpecificTags(img.Tag.Value, names) {
+		for _, name := range tag.SpecificTags(img.Tag.Value, namesOf(d, list)) {
 			if known.Versions[d] == "" && candidate.Version(name) != "" {
 				known.Versions[d], changed = name, true
 			}
 		}
 	}
 	if changed {
-		cl.keepTagged(ctx, at.repo.Host, at.repo.Name, known)
+		cl.keep(ctx, taggedKey(repo.Host, repo.Name), known)
 	}
 }
 
 // needsVersion reports whether the rules of a container depend on the step between two
 // versions of which only the running one is known.
-func (cl *Client) needsVersion(ctx context.Context, at repository, q *Question, digest string) bool {
+func (cl *Client) needsVersion(ctx context.Context, repo repository, q *Question, digest string) bool {
 	if !policy.Measures(q.Rules.Threshold.Value) {
 		return false
 	}
 	img := *q.Image()
-	known := cl.tagged(ctx, at.repo.Host, at.repo.Name)
+	known := cl.tagged(ctx, repo.Host, repo.Name)
 	return (img.Version != "" || known.Versions[img.Digest.Repo] != "") && known.Versions[digest] == "" &&
 		!candidate.SaysVersion(img)
 }
@@ -137,14 +121,14 @@ func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version
 	if v := known.Versions[r.Digest]; v != "" {
 		return candidate.Version(v), now.Add(tagFresh), nil
 	}
-	at, err := cl.repositoryOf(r)
+	repo, err := cl.repositoryOf(r)
 	if err != nil {
 		return "", retry, err
 	}
-	if err := cl.permit(ctx, at); err != nil {
+	if err := cl.permit(ctx, repo); err != nil {
 		return "", retry, err
 	}
-	tags, err := cl.tags(ctx, at)
+	tags, err := cl.tags(ctx, repo)
 	if err != nil {
 		return "", retry, err
 	}
@@ -157,11 +141,11 @@ func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version
 			retry = now.Add(versionPause)
 			break
 		}
-		if err = cl.permit(ctx, at); err != nil {
+		if err = cl.permit(ctx, repo); err != nil {
 			break
 		}
 		var digest string
-		if digest, err = cl.resolve(ctx, at, name); err != nil {
+		if digest, err = cl.resolve(ctx, repo, name); err != nil {
 			err = fmt.Errorf("resolve %s: %w", name, err)
 			break
 		}
@@ -174,11 +158,11 @@ func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version
 			break
 		}
 	}
-	cl.keepTagged(ctx, r.Host, r.Name, known)
+	cl.keep(ctx, taggedKey(r.Host, r.Name), known)
 	if retry.IsZero() {
 		retry = now.Add(tagFresh)
 		if version == "" && err == nil {
-			version, err = cl.labelledVersion(ctx, at, r)
+			version, err = cl.labelledVersion(ctx, repo, r)
 		}
 	}
 	return version, retry, err
@@ -186,13 +170,13 @@ func (cl *Client) findVersion(ctx context.Context, r candidate.Release) (version
 
 // labelledVersion returns the version that the label of an offered image says, where a check has
 // found out without its manifest that it is another one; "" where a check has read it.
-func (cl *Client) labelledVersion(ctx context.Context, at repository, r candidate.Release) (string, error) {
-	if i, known := cachedImage(ctx, cl.opt.Cache, at.repo, r.Digest, r.Platform); !known || len(i.Others) == 0 {
+func (cl *Client) labelledVersion(ctx context.Context, repo repository, r candidate.Release) (string, error) {
+	if i, known := cachedImage(ctx, cl.opt.Cache, repo.Repository, r.Digest, r.Platform); !known || len(i.Others) == 0 {
 		return "", nil
 	}
-	if _, err := cl.spare(ctx, at); err != nil {
+	if _, err := cl.spare(ctx, repo); err != nil {
 		return "", err
 	}
-	m, err := cl.manifest(ctx, at, r.Digest, r.Platform)
+	m, err := cl.manifest(ctx, repo, r.Digest, r.Platform)
 	return candidate.Version(m.Version), err
 }

@@ -1,0 +1,18 @@
+package registryquery
+
+import "context"
+
+// Shortage is that answering questions takes more requests than a host allows now.
+type Shortage struct {
+	Needs, Left int
+	// Allowed says what leaves the host the fewest requests, and who says so.
+	Allowed string
+}
+
+// Shortage returns the shortage of a host for as many questions, if there is one. It makes no request.
+func (cl *Client) Shortage(ctx context.Context, host string, questions int) (s Shortage, short bool) {
+	cl.limiter.readReport(ctx, host)
+	use := cl.opt.Budget.Of(host)
+	s = Shortage{Needs: cl.opt.Budget.Cost(host, questions), Left: use.Left(), Allowed: allowed(use)}
+	return s, use.Limited() && s.Needs > s.Left
+}
