@@ -23,7 +23,7 @@ const (
 )
 
 // Changed reports whether two states of a container differ in anything but the
-// ignored fields. Absent and empty labels are the same, and times count in the
+// ignored fields. Absent and empty lists are the same, and times count in the
 // milliseconds in which they are stored. Neither state is changed.
 func Changed(before, after *sdk.Container, ignore Fields) bool {
 	if before == after {
@@ -32,14 +32,55 @@ func Changed(before, after *sdk.Container, ignore Fields) bool {
 	if Relabelled(before, after) {
 		return true
 	}
-	if ignore&ImageDetails == 0 && !slices.Equal(before.Image.Digest.Repos, after.Image.Digest.Repos) {
+	skipped := make([]any, 0, 4)
+	if ignore&CheckTime != 0 {
+		skipped = append(skipped, &before.Check.At)
+	}
+	if ignore&ReleaseDate != 0 && before.Result != nil {
+		skipped = append(skipped, &before.Result.Created)
+	}
+	if ignore&ImageDetails != 0 {
+		skipped = append(skipped, &before.Image.Created, &before.Image.Digest.Repos)
+		if before.Base != nil {
+			skipped = append(skipped, &before.Base.Created)
+		}
+	}
+	return !same(reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem(), skipped)
+}
+
+// same reports whether two values are equal. Times and lists of a that are skipped, by their addresses, are not
+// compared, and neither are maps, which Relabelled compares.
+func same(a, b reflect.Value, skipped []any) bool {
+	switch kind := a.Kind(); {
+	case a.Type() == reflect.TypeFor[sdk.Time]():
+		at, other := a.Addr().Interface().(*sdk.Time), b.Addr().Interface().(*sdk.Time)
+		return slices.Contains(skipped, any(at)) || sdk.TimeOf(at.Time).Equal(sdk.TimeOf(other.Time).Time)
+	case kind == reflect.Struct:
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i), skipped) {
+				return false
+			}
+		}
+		return true
+	case kind == reflect.Pointer:
+		if a.IsNil() || b.IsNil() || a.Pointer() == b.Pointer() {
+			return a.Pointer() == b.Pointer()
+		}
+		return same(a.Elem(), b.Elem(), skipped)
+	case kind == reflect.Slice:
+		if slices.Contains(skipped, a.Addr().Interface()) {
+			return true
+		}
+		for i := range min(a.Len(), b.Len()) {
+			if !same(a.Index(i), b.Index(i), skipped) {
+				return false
+			}
+		}
+		return a.Len() == b.Len()
+	case kind == reflect.Map:
 		return true
 	}
-	a, b := normalised(before, ignore), normalised(after, ignore)
-	if ignore&ReleaseDate != 0 && a.Result != nil && b.Result != nil {
-		a.Result.Created, b.Result.Created = sdk.Time{}, sdk.Time{}
-	}
-	return !reflect.DeepEqual(&a, &b)
+	return a.Equal(b)
 }
 
 // Relabelled reports whether two states of a container differ in their labels, or in which
@@ -47,71 +88,3 @@ func Changed(before, after *sdk.Container, ignore Fields) bool {
 func Relabelled(before, after *sdk.Container) bool {
 	return !maps.Equal(before.Labels, after.Labels) || !slices.Equal(before.ImageLabels, after.ImageLabels)
 }
-
-// normalised returns a copy in which equal states are deeply equal, without what
-// Changed compares by itself.
-func normalised(c *sdk.Container, ignore Fields) sdk.Container {
-	copied := *c
-	copied.Labels, copied.ImageLabels, copied.Image.Digest.Repos = nil, nil, nil
-	copied.Image.Created, copied.Check.At, copied.Check.PostponedUntil = cut(copied.Image.Created), cut(copied.Check.At),
-		cut(copied.Check.PostponedUntil)
-	copied.Result, copied.UpdateKind.Result = normalisedResult(copied.Result), normalisedResult(copied.UpdateKind.Result)
-	copied.SnoozedUntil, copied.CoolingDownUntil, copied.Decision = cut(copied.SnoozedUntil), cut(copied.CoolingDownUntil),
-		normalisedDecision(copied.Decision)
-	if c.Base != nil {
-		base := *c.Base
-		base.Created = cut(base.Created)
-		copied.Base = &base
-	}
-	copied.Skipped = slices.Clone(copied.Skipped)
-	for i := range copied.Skipped {
-		copied.Skipped[i].Created = cut(copied.Skipped[i].Created)
-	}
-	if ignore&CheckTime != 0 {
-		copied.Check.At = sdk.Time{}
-	}
-	if ignore&ImageDetails != 0 {
-		copied.Image.Created = sdk.Time{}
-		if copied.Base != nil {
-			copied.Base.Created = sdk.Time{}
-		}
-	}
-	return copied
-}
-
-func normalisedResult(r *sdk.Result) *sdk.Result {
-	if r == nil {
-		return nil
-	}
-	copied := *r
-	copied.Created = cut(copied.Created)
-	if l := r.Levels; l != nil {
-		copied.Levels = &sdk.Levels{
-			Patch: normalisedRelease(l.Patch), Minor: normalisedRelease(l.Minor), Major: normalisedRelease(l.Major),
-		}
-	}
-	return &copied
-}
-
-func normalisedRelease(r *sdk.Release) *sdk.Release {
-	if r == nil {
-		return nil
-	}
-	copied := *r
-	copied.Created, copied.FirstSeen = cut(copied.Created), cut(copied.FirstSeen)
-	return &copied
-}
-
-func normalisedDecision(d *sdk.Decision) *sdk.Decision {
-	if d == nil {
-		return nil
-	}
-	copied := *d
-	copied.Until, copied.OfferedAt, copied.Reasons = cut(copied.Until), cut(copied.OfferedAt), slices.Clone(copied.Reasons)
-	for i := range copied.Reasons {
-		copied.Reasons[i].Until = cut(copied.Reasons[i].Until)
-	}
-	return &copied
-}
-
-func cut(t sdk.Time) sdk.Time { return sdk.TimeOf(t.Time) }
