@@ -12,8 +12,8 @@ type droppedBase struct {
 // afterDroppedBase returns the tag of the current version on the nearest base that has the newest of
 // the more precise tags; "" when none of these shows that the current base was dropped.
 func (d *search) afterDroppedBase() (string, error) {
-	b := &d.dropped
-	if len(b.here.main) == 0 || compareMain(&b.later, &b.here) <= 0 {
+	b := d.dropped
+	if b == nil || len(b.here.main) == 0 || compareMain(&b.later, &b.here) <= 0 {
 		return "", nil
 	}
 	best, slowest := "", d.slowest()

@@ -61,7 +61,7 @@ func (d *search) judge(tag string) (Reason, error) {
 	}
 	switch {
 	case raw.count != d.raw.count:
-		if d.running.base.text != "" {
+		if d.dropped != nil {
 			d.dropped.addPrecise(v, &d.running)
 		}
 		return ReasonCount, nil
@@ -79,7 +79,7 @@ func (d *search) judge(tag string) (Reason, error) {
 	}
 	switch d.stands = d.standing(v); d.stands {
 	case notNewer:
-		if d.running.base.text != "" {
+		if d.dropped != nil {
 			d.dropped.addEqual(tag, v, &d.running)
 		}
 		return ReasonNotNewer, nil

@@ -45,8 +45,14 @@ func nameBefore(s string) int {
 	return 0
 }
 
+// usualNumbers is how many numbers most versions have.
+const usualNumbers = 4
+
 // read replaces v by the version in s and reports whether there is one.
 func (v *version) read(s string, how reading) bool {
+	if v.main == nil {
+		v.main = make([]string, 0, usualNumbers)
+	}
 	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
 		v.components[:0]
 	v.date, v.stage, v.base = 0, stable, base{}

@@ -15,8 +15,11 @@ func (s *Selector) Along(p Path) *Selector {
 // forget drops what a run has found.
 func (d *search) forget() {
 	d.kept, d.offBase, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0, 0
-	d.newer, d.dropped = ranking{known: d.newer.known}, droppedBase{}
-	d.far.tag, d.far.count = "", 0
+	d.newer = ranking{known: d.newer.known}
+	if d.dropped != nil {
+		*d.dropped = droppedBase{}
+	}
+	d.far.beyond, d.far.tag, d.far.count = nil, "", 0
 }
 
 // admits reports whether a newer version is within the limits. One that is not is remembered if it is the newest.
@@ -54,18 +57,20 @@ func (d *search) limitOf(v *version) []string {
 
 // leaveOut counts a tag beyond the limits.
 func (d *search) leaveOut(tag string, v *version) {
-	if d.far.count++; d.far.count == 1 || compareMain(v, &d.far.beyond) > 0 {
-		d.far.beyond.keep(v)
-		d.far.tag = strings.Clone(tag)
+	d.far.count++
+	switch {
+	case d.far.beyond == nil:
+		d.far.beyond = new(version)
+	case compareMain(v, d.far.beyond) <= 0:
+		return
 	}
+	d.far.beyond.keep(v)
+	d.far.tag = strings.Clone(tag)
 }
 
 // comesFirst says what a tag that is left out has to wait for.
 func (d *search) comesFirst(v *version) string {
 	limit := d.limitOf(v)
-	if limit == nil {
-		return ""
-	}
 	numbers := make([]string, len(limit))
 	for i := range limit {
 		numbers[i] = decimal(limit[i])

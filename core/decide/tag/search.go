@@ -20,9 +20,9 @@ type search struct {
 	candidate *version
 	stands    standing // of the candidate
 	newer     ranking
-	kept      int // tags that are newer on the current base
-	offBase   int // and on another one
-	dropped   droppedBase
+	kept      int          // tags that are newer on the current base
+	offBase   int          // and on another one
+	dropped   *droppedBase // nil where the current tag names no base
 	far       limits
 	filtered  int // tags that passed the filters
 	prefixed  int // of these, tags with the current prefix
@@ -86,7 +86,7 @@ type limits struct {
 	// line and stop are the numbers that no candidate may exceed; nil for none.
 	line, stop []string
 
-	beyond version // the newest tag that is left out
+	beyond *version // the newest tag that is left out; nil for none
 	tag    string
 	count  int
 }

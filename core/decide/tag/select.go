@@ -42,7 +42,9 @@ func (s *Selector) search(
 		return Selection{Tag: current}, err
 	}
 	sel.Warnings = d.warn(matched)
-	sel.Beyond, sel.LeftOut, sel.First = d.far.tag, d.far.count, d.comesFirst(&d.far.beyond)
+	if d.far.beyond != nil {
+		sel.Beyond, sel.LeftOut, sel.First = d.far.tag, d.far.count, d.comesFirst(d.far.beyond)
+	}
 	return sel, nil
 }
 
@@ -66,7 +68,9 @@ func (d *search) prepare(text string, tags []string) error {
 	}
 	d.how.bases = true
 	d.how.bare = d.transform == nil && bareBase(d.current, &d.running, tags)
-	d.read(&d.running, text)
+	if d.read(&d.running, text); d.running.base.text != "" {
+		d.dropped = new(droppedBase)
+	}
 	return nil
 }
 
