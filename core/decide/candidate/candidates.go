@@ -96,13 +96,14 @@ var versionInTag = lazyregexp.New(`[0-9]+(\.[0-9]+)*`)
 // searchID identifies what is looked for on behalf of an image: its repository, the family of its tag, and what
 // labels about tags say, which are to be the operator's: whoever publishes an image can change its own.
 func searchID(img sdk.Image, tagLabels []Label) string {
-	sum := sha256.New()
-	fmt.Fprintln(sum, img.Registry.Host, img.Name, versionInTag().ReplaceAllString(img.Tag.Value, "0"))
+	family := versionInTag().ReplaceAllString(img.Tag.Value, "0")
+	text := []byte(img.Registry.Host + " " + img.Name + " " + family + "\n")
 	byName := func(a, b Label) int { return strings.Compare(a.Name, b.Name) }
 	for _, l := range slices.SortedFunc(slices.Values(tagLabels), byName) {
-		fmt.Fprintf(sum, "%s %q\n", l.Name, l.Value)
+		text = fmt.Appendf(text, "%s %q\n", l.Name, l.Value)
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // rebuild returns the candidate of a new digest behind the running tag, and those of earlier ones that were not taken

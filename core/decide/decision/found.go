@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -32,7 +31,7 @@ func (d *Decisions) known(ctx context.Context) (map[string]policy.Found, error) 
 // The caller holds commitLock, and commits the change.
 func (d *Decisions) remember(change *event.Change, name string, found policy.Found) error {
 	before, known := d.found[name]
-	if known && reflect.DeepEqual(before, found) {
+	if known && before.Equal(found) {
 		return nil
 	}
 	doc, err := found.Encode()

@@ -27,6 +27,19 @@ type Found struct {
 // Encode returns the stored form.
 func (f Found) Encode() ([]byte, error) { return json.Marshal(f) }
 
+// Equal reports whether two checks found the same, in whatever zone its times are.
+func (f Found) Equal(other Found) bool {
+	return f.From == other.From && f.Tag == other.Tag && f.SearchID == other.SearchID &&
+		f.AgesSince.Equal(other.AgesSince) && slices.EqualFunc(f.Candidates, other.Candidates, Candidate.equal)
+}
+
+func (c Candidate) equal(other Candidate) bool {
+	sameTimes := c.Created.Equal(other.Created) && c.FirstSeen.Equal(other.FirstSeen) &&
+		c.OfferedAt.Equal(other.OfferedAt)
+	c.Created, c.FirstSeen, c.OfferedAt = other.Created, other.FirstSeen, other.OfferedAt
+	return sameTimes && c == other
+}
+
 // Tags returns the tags of the candidates that are other tags than the running one.
 func (f Found) Tags() []string {
 	var tags []string
