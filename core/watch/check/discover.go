@@ -54,7 +54,10 @@ type discovery struct {
 // is stored: some are new, some were replaced, some are gone.
 func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery {
 	known := make(map[string]*sdk.Container, len(stored))
-	d := discovery{named: map[string]*sdk.Container{}, listed: map[string]bool{}}
+	d := discovery{
+		targets: make([]*target, 0, len(listed)),
+		named:   make(map[string]*sdk.Container, len(listed)), listed: make(map[string]bool, len(listed)),
+	}
 	for _, found := range listed {
 		d.listed[found.ID] = true
 	}
@@ -65,7 +68,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			d.named[have.Name] = have
 		}
 	}
-	kept, names := map[string]bool{}, map[string]bool{}
+	kept, names := make(map[string]bool, len(listed)), make(map[string]bool, len(listed))
 	for _, found := range listed {
 		found.Watcher = w.Name
 		before := known[found.ID]

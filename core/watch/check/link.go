@@ -63,7 +63,11 @@ func link(c *sdk.Container, p containerLabels) error {
 		}
 		return text
 	}
-	running, newest := render(c.Watched().Tag.Value), render(c.Result.Tag)
+	running := render(c.Watched().Tag.Value)
+	newest := running
+	if c.Result.Tag != c.Watched().Tag.Value {
+		newest = render(c.Result.Tag)
+	}
 	var levels sdk.Levels
 	if l := c.Result.Levels; l != nil {
 		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor},
