@@ -37,9 +37,10 @@ type noneToSpare string
 func (n noneToSpare) Error() string { return string(n) }
 
 // inspect finds out when a release was made, and of what type it is if it is no image, once, and remembers what came
-// of it. known, for a tag that may have moved, returns what is known of the digest behind it; nil for what is read once
-// only. Without pulls inspect makes no request that is one, and returns errPull with the digest where it takes one. What
-// failed a while ago is not read again (errNotRead). The error is noneToSpare when the host has no requests to spare.
+// of it. known, for a tag that may have moved, returns what is known of the digest behind it; nil for what is read
+// once only. Without pulls inspect makes no request that is one, and returns errPull with the digest where it takes
+// one. What failed a while ago is not read again (errNotRead). The error is noneToSpare when the host has no requests
+// to spare.
 func (cl *Client) inspect(
 	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
 ) (reading, error) {
