@@ -23,8 +23,8 @@ func (c *Checker) Budgets() []budget.Forecast {
 	return c.opt.Queries.Budget().Plan(next)
 }
 
-// estimate remembers how many requests a check of a whole watcher makes at most, by host, and says where that is more than
-// may be made now: the rest is postponed, and goes first the next time.
+// estimate remembers how many requests a check of a whole watcher makes at most, by host, and says where that is more
+// than may be made now: the rest is postponed, and goes first the next time.
 func (p *pass) estimate(ctx context.Context, requests map[string]int) {
 	for _, host := range slices.Sorted(maps.Keys(requests)) {
 		if s, short := p.opt.Queries.Shortage(ctx, host, requests[host]); short {
