@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -137,28 +138,17 @@ func sameDecision(before, after *sdk.Container) bool {
 		})
 }
 
-// newLevels returns the steps whose newest version is another one than before. Before
+// newLevels returns the steps whose newest version is another one than before, the largest first. Before
 // there were decisions it was not known.
-func newLevels(before, after *sdk.Container) []string {
-	if !after.UpdateAvailable || after.Result == nil || after.Result.Levels == nil ||
-		before.Decision == nil && before.UpdateAvailable {
+func newLevels(before, after *sdk.Container) (steps []string) {
+	if !after.UpdateAvailable || before.Decision == nil && before.UpdateAvailable {
 		return nil
 	}
-	var earlier sdk.Levels
-	if before.Result != nil && before.Result.Levels != nil {
-		earlier = *before.Result.Levels
-	}
-	newest := after.Result.Levels
-	var steps []string
-	for _, l := range []struct {
-		step        string
-		was, newest *sdk.Release
-	}{
-		{sdk.DiffMajor, earlier.Major, newest.Major}, {sdk.DiffMinor, earlier.Minor, newest.Minor},
-		{sdk.DiffPatch, earlier.Patch, newest.Patch},
-	} {
-		if l.newest != nil && (l.was == nil || l.was.Tag != l.newest.Tag) {
-			steps = append(steps, l.step)
+	known := tally.Levels(before)
+	for _, level := range slices.Backward(tally.Levels(after)) {
+		isKnown := func(earlier tally.Level) bool { return earlier.Step == level.Step && earlier.Tag == level.Tag }
+		if !slices.ContainsFunc(known, isKnown) {
+			steps = append(steps, level.Step)
 		}
 	}
 	return steps

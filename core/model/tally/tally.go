@@ -109,12 +109,12 @@ func Base(c *sdk.Container) string {
 // Others are the newest versions of each step (patch, minor, major) but the one that is the
 // update, the smallest step first: 9.0 where the update is 8.2.1.
 func Others(c *sdk.Container) (tags []string) {
-	if !c.UpdateAvailable || c.Result == nil || c.Result.Levels == nil {
+	if !c.UpdateAvailable {
 		return nil
 	}
-	for _, r := range []*sdk.Release{c.Result.Levels.Patch, c.Result.Levels.Minor, c.Result.Levels.Major} {
-		if r != nil && r.Tag != c.Result.Tag && !slices.Contains(tags, r.Tag) {
-			tags = append(tags, r.Tag)
+	for _, level := range Levels(c) {
+		if level.Tag != c.Result.Tag && !slices.Contains(tags, level.Tag) {
+			tags = append(tags, level.Tag)
 		}
 	}
 	return tags

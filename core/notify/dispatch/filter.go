@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -116,22 +117,17 @@ func decided(t Trigger, c sdk.Container) bool {
 // otherLevels returns a container once for each version of another step than the one that
 // is offered, which it then has as its update; the largest step first.
 func otherLevels(c sdk.Container) []sdk.Container {
-	if c.Result == nil || c.Result.Levels == nil || c.UpdateKind.Kind != sdk.KindTag {
+	if c.UpdateKind.Kind != sdk.KindTag {
 		return nil
 	}
 	var others []sdk.Container
-	for _, level := range []struct {
-		diff    string
-		release *sdk.Release
-	}{{sdk.DiffMajor, c.Result.Levels.Major}, {sdk.DiffMinor, c.Result.Levels.Minor},
-		{sdk.DiffPatch, c.Result.Levels.Patch}} {
-		r := level.release
-		if r == nil || r.Tag == c.Result.Tag {
+	for _, level := range slices.Backward(tally.Levels(&c)) {
+		if level.Tag == c.Result.Tag {
 			continue
 		}
 		other := c
-		other.Result = &sdk.Result{Tag: r.Tag, Created: r.Created, Link: r.Link, Levels: c.Result.Levels}
-		other.UpdateKind.RemoteValue, other.UpdateKind.SemverDiff = r.Tag, level.diff
+		other.Result = &sdk.Result{Tag: level.Tag, Created: level.Created, Link: level.Link, Levels: c.Result.Levels}
+		other.UpdateKind.RemoteValue, other.UpdateKind.SemverDiff = level.Tag, level.Step
 		others = append(others, other)
 	}
 	return others

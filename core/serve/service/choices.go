@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -76,11 +77,9 @@ func keyOf(c *sdk.Container, version string) (update.Key, error) {
 	if version == "" || version == key.To() {
 		return key, nil
 	}
-	if c.Result != nil && c.Result.Levels != nil {
-		for _, l := range levelsOf(c.Result.Levels) {
-			if l.release.Tag == version {
-				return update.Key{Subject: key.Subject, Kind: sdk.KindTag, FromTag: c.Image.Tag.Value, ToTag: version}, nil
-			}
+	for _, level := range tally.Levels(c) {
+		if level.Tag == version {
+			return update.Key{Subject: key.Subject, Kind: sdk.KindTag, FromTag: c.Image.Tag.Value, ToTag: version}, nil
 		}
 	}
 	return update.Key{}, sdk.Invalid("version", "%.128q is none of the newer versions of %s", version, event.Subject(*c))

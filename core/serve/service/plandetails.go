@@ -84,10 +84,8 @@ func (s *Service) levels(c *sdk.Container, rules policy.Rules) []Level {
 	if tally.Rebuilt(c) {
 		add(chosen, tally.Kind(c))
 	}
-	if c.Result != nil && c.Result.Levels != nil {
-		for _, level := range levelsOf(c.Result.Levels) {
-			add(level.release.Tag, level.kind)
-		}
+	for _, level := range tally.Levels(c) {
+		add(level.Tag, level.Step)
 	}
 	if len(all) < 2 {
 		return nil
@@ -122,22 +120,6 @@ func (s *Service) releaseWarnings(ctx context.Context, c sdk.Container) (all []R
 	return all
 }
 
-// level is the newest version of a step.
-type level struct {
-	kind    string
-	release *sdk.Release
-}
-
-// levelsOf returns the levels that there are, the smallest step first.
-func levelsOf(l *sdk.Levels) (all []level) {
-	for _, one := range []level{{sdk.DiffPatch, l.Patch}, {sdk.DiffMinor, l.Minor}, {sdk.DiffMajor, l.Major}} {
-		if one.release != nil {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
 // changed returns a container as it is when the version that a change asks for is its update; "" for that of ByHand.
 // The error is an *sdk.InvalidError.
 func (s *Service) changed(ctx context.Context, c sdk.Container, version string) (sdk.Container, error) {
@@ -156,12 +138,12 @@ func (s *Service) ByHand(ctx context.Context, c sdk.Container) sdk.Container {
 		!rules.IsMajorUpdate(&c) {
 		return c
 	}
-	for _, l := range slices.Backward(levelsOf(c.Result.Levels)) {
-		smaller, err := toVersion(c, l.release.Tag)
+	for _, l := range slices.Backward(tally.Levels(&c)) {
+		smaller, err := toVersion(c, l.Tag)
 		if err != nil {
 			continue
 		}
-		if rules.IsMajorUpdate(&smaller) || s.skipped(&c, l.release.Tag, rules) != "" {
+		if rules.IsMajorUpdate(&smaller) || s.skipped(&c, l.Tag, rules) != "" {
 			continue
 		}
 		if _, tried, err := s.opt.Updater.Tried(ctx, update.KeyOf(&smaller)); !tried && err == nil {
@@ -186,11 +168,11 @@ func toVersion(c sdk.Container, version string) (sdk.Container, error) {
 		return c, err
 	}
 	result := *c.Result
-	for _, l := range levelsOf(result.Levels) {
-		if l.release.Tag == version {
-			result.Tag, result.Created, result.Link = version, l.release.Created, l.release.Link
+	for _, l := range tally.Levels(&c) {
+		if l.Tag == version {
+			result.Tag, result.Created, result.Link = version, l.Created, l.Link
 			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: key.FromTag, RemoteValue: version,
-				SemverDiff: l.kind}
+				SemverDiff: l.Step}
 		}
 	}
 	result.Digest, result.Version = "", ""

@@ -2,11 +2,13 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -24,17 +26,10 @@ func rulesOfUpdates(r policy.Rules) []Rule {
 
 // otherLevels says which other steps than the one of the update have newer versions.
 func otherLevels(c sdk.Container) []string {
-	l := c.Result.Levels
-	if l == nil {
-		return nil
-	}
 	var others []string
-	for _, level := range []struct {
-		step string
-		is   *sdk.Release
-	}{{sdk.DiffMajor, l.Major}, {sdk.DiffMinor, l.Minor}, {sdk.DiffPatch, l.Patch}} {
-		if level.is != nil && level.is.Tag != c.Result.Tag {
-			others = append(others, fmt.Sprintf("%s (%s)", level.is.Tag, level.step))
+	for _, level := range slices.Backward(tally.Levels(&c)) {
+		if level.Tag != c.Result.Tag {
+			others = append(others, fmt.Sprintf("%s (%s)", level.Tag, level.Step))
 		}
 	}
 	if len(others) == 0 {

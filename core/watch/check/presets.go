@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -41,14 +42,9 @@ func newest(c sdk.Container) (all []policy.Candidate) {
 	if c.UpdateKind.Kind == sdk.KindDigest {
 		return []policy.Candidate{{Tag: c.Result.Tag, Kind: sdk.KindDigest, Diff: c.UpdateKind.SemverDiff}}
 	}
-	if l := c.Result.Levels; l != nil {
-		for _, level := range []struct {
-			diff string
-			is   *sdk.Release
-		}{{sdk.DiffMinor, l.Minor}, {sdk.DiffMajor, l.Major}} {
-			if level.is != nil {
-				all = append(all, policy.Candidate{Tag: level.is.Tag, Kind: sdk.KindTag, Diff: level.diff})
-			}
+	for _, level := range tally.Levels(&c) {
+		if level.Step != sdk.DiffPatch {
+			all = append(all, policy.Candidate{Tag: level.Tag, Kind: sdk.KindTag, Diff: level.Step})
 		}
 	}
 	return all
