@@ -59,28 +59,24 @@ func (s State) IsNew(c *sdk.Container) bool { return Offered(c) && s.found.has(c
 func (d *Decisions) Apply(ctx context.Context, a Answers) ([]sdk.Container, error) {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored containers: %w", err)
-	}
-	known, err := d.known(ctx)
+	stored, known, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := own(stored, a.Watcher)
-	change, err := d.change(a, now, known)
+	own := own(stored, a.Watcher)
+	change, err := d.change(a, own, known)
 	if err != nil {
 		return nil, err
 	}
 	for i := range change.Put {
-		now[change.Put[i].ID] = &change.Put[i]
+		own[change.Put[i].ID] = &change.Put[i]
 	}
 	found := backlogOf(change.Events)
 	for i := range change.Events {
 		change.Events[i].At, change.Events[i].Run = d.opt.Now(), a.Run
 	}
 	if a.End != nil {
-		state := State{Containers: now, found: found}
+		state := State{Containers: own, found: found}
 		if a.Whole { // which reports the backlog, too
 			state.found = found.with(d.backlogs[a.Watcher])
 		}
@@ -107,12 +103,12 @@ func own(stored []sdk.Container, watcher string) map[string]*sdk.Container {
 
 // change is what follows from answers about containers that are still stored. The caller holds commitLock.
 func (d *Decisions) change(
-	a Answers, now map[string]*sdk.Container, known map[string]policy.Found,
+	a Answers, stored map[string]*sdk.Container, known map[string]policy.Found,
 ) (event.Change, error) {
 	change := event.Change{Put: make([]sdk.Container, 0, len(a.Of))}
-	checked := d.opt.Now()
+	now := d.opt.Now()
 	for _, answered := range a.Of {
-		before, have := answered.Container, now[answered.Container.ID]
+		before, have := answered.Container, stored[answered.Container.ID]
 		if have == nil {
 			continue
 		}
@@ -121,7 +117,7 @@ func (d *Decisions) change(
 		}
 		change.Put = append(change.Put, *before)
 		after, subject := &change.Put[len(change.Put)-1], event.Subject(*before)
-		found, offeredBefore := d.judgeAnswered(after, answered, known[subject], checked)
+		found, offeredBefore := d.judgeAnswered(after, answered, known[subject], now)
 		if answered.Answer.Err == nil {
 			if err := d.remember(&change, subject, found); err != nil {
 				return change, err

@@ -137,10 +137,7 @@ func (c *Choices) choose(
 		Subject: subject, Update: key, Kind: kind, Until: sdk.TimeOf(until), Actor: actor, At: sdk.TimeOf(now),
 	}
 	return c.change(ctx, func(ctx context.Context) error {
-		err := c.opt.Store.PutChoice(ctx, chosen, with,
-			event.Event{At: now, Type: event.ChoiceMade, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
-				Action: string(kind), Version: chosen.Version(), Until: chosen.Until, Actor: actor}}})
-		if err != nil {
+		if err := c.opt.Store.PutChoice(ctx, chosen, with, c.event(event.ChoiceMade, chosen, actor)); err != nil {
 			return fmt.Errorf("store what was decided about %s: %w", subject, err)
 		}
 		return nil
@@ -157,10 +154,7 @@ func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) 
 		}
 		var events []event.Event
 		for _, one := range had {
-			events = append(events,
-				event.Event{At: c.opt.Now(), Type: event.ChoiceUndone, Subject: subject,
-					Payload: event.Payload{Choice: &event.Choice{
-						Action: string(one.Kind), Version: one.Version(), Until: one.Until, Actor: actor}}})
+			events = append(events, c.event(event.ChoiceUndone, one, actor))
 		}
 		if err := c.opt.Store.DeleteChoices(ctx, subject, events...); err != nil {
 			return fmt.Errorf("undo what was decided about %s: %w", subject, err)
@@ -168,6 +162,13 @@ func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) 
 		return nil
 	})
 	return undone, err
+}
+
+// event returns the event of what an actor did with a choice.
+func (c *Choices) event(t event.Type, about policy.Choice, actor string) event.Event {
+	return event.Event{At: c.opt.Now(), Type: t, Subject: about.Subject, Payload: event.Payload{Choice: &event.Choice{
+		Action: string(about.Kind), Version: about.Version(), Until: about.Until, Actor: actor,
+	}}}
 }
 
 // change stores a change and has updates decided again.

@@ -16,7 +16,7 @@ import (
 func (d *Decisions) Dated(ctx context.Context, r candidate.Release, created sdk.Time) error {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
+	stored, _, err := d.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -28,15 +28,20 @@ func (d *Decisions) Dated(ctx context.Context, r candidate.Release, created sdk.
 		}
 		have.Result.Created = created
 		change.Put = append(change.Put, *have)
-		change.Events = append(change.Events, event.Event{
-			At: d.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
-			Payload: event.Payload{Container: have, Aspect: event.Released},
-		})
+		change.Events = append(change.Events, d.released(have))
 	}
 	if len(change.Put) == 0 {
 		return nil
 	}
 	return d.opt.Store.Commit(ctx, change)
+}
+
+// released returns the event of what became known of a release.
+func (d *Decisions) released(c *sdk.Container) event.Event {
+	return event.Event{
+		At: d.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*c),
+		Payload: event.Payload{Container: c, Aspect: event.Released},
+	}
 }
 
 // Versioned stores the version of an image with every container that runs it or is offered
@@ -53,11 +58,7 @@ func (d *Decisions) Versioned(ctx context.Context, r candidate.Release, version 
 func (d *Decisions) storeVersion(ctx context.Context, r candidate.Release, version string) (steps bool, err error) {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
-	if err != nil {
-		return false, err
-	}
-	known, err := d.known(ctx)
+	stored, known, err := d.read(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -82,10 +83,7 @@ func (d *Decisions) storeVersion(ctx context.Context, r candidate.Release, versi
 		if !changed {
 			continue
 		}
-		e := event.Event{
-			At: d.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have),
-			Payload: event.Payload{Container: have, Aspect: event.Released},
-		}
+		e := d.released(have)
 		if tally.Rebuilt(have) {
 			have.UpdateKind.SemverDiff = candidate.Diff(have.Image.Version, have.Result.Version)
 			if err := d.remember(&change, e.Subject, measured(known[e.Subject], have)); err != nil {

@@ -27,6 +27,15 @@ func (d *Decisions) known(ctx context.Context) (map[string]policy.Found, error) 
 	return found, nil
 }
 
+// read returns the stored containers, and what the last checks found of them. The caller holds commitLock.
+func (d *Decisions) read(ctx context.Context) (stored []sdk.Container, known map[string]policy.Found, err error) {
+	if stored, err = d.opt.Store.Containers(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read the stored containers: %w", err)
+	}
+	known, err = d.known(ctx)
+	return stored, known, err
+}
+
 // remember adds what was found of a container to a change, if it differs from what is known.
 // The caller holds commitLock, and commits the change.
 func (d *Decisions) remember(change *event.Change, name string, found policy.Found) error {
@@ -65,11 +74,8 @@ func (d *Decisions) commit(ctx context.Context, change event.Change) error {
 func (d *Decisions) Commit(ctx context.Context, follows func(stored []sdk.Container) event.Change) error {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
+	stored, _, err := d.read(ctx)
 	if err != nil {
-		return fmt.Errorf("read the stored containers: %w", err)
-	}
-	if _, err := d.known(ctx); err != nil {
 		return err
 	}
 	change := follows(stored)

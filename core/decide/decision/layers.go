@@ -68,7 +68,7 @@ func (l *Layers) Rules(c sdk.Container) policy.Rules {
 		}
 	}
 	if delay, source := l.delay(c.Watcher); delay != "" {
-		layers = append(layers, delayed(delay, source))
+		layers = append(layers, oneRule(policy.RuleMinAge, delay, source))
 	}
 	layers = append(layers, l.layer("policy", l.Config().Policy))
 	known := l.Preset(c)
@@ -111,10 +111,7 @@ func (l *Layers) Advice(c sdk.Container) (advice string, isMajor bool) {
 
 // neverMajor has major updates wait for a user: no watcher carries them out by itself, nor does a trigger.
 func neverMajor(known *preset.Preset) policy.Layer {
-	return policy.Layer{
-		Values: map[string]string{policy.RuleMajor: string(policy.Approve)},
-		Source: func(string) string { return known.Source() },
-	}
+	return oneRule(policy.RuleMajor, string(policy.Approve), known.Source())
 }
 
 // labelled returns the rules of labels.
@@ -135,10 +132,7 @@ func manual(rules policy.Rules, given label.Reading) policy.Rules {
 		if !found || !r.IsFalse() || rules.Mode.Value != policy.Auto {
 			continue
 		}
-		rules = rules.Tighten(policy.Layer{
-			Values: map[string]string{policy.RuleUpdate: string(policy.Approve)},
-			Source: func(string) string { return r.Source() },
-		})
+		rules = rules.Tighten(oneRule(policy.RuleUpdate, string(policy.Approve), r.Source()))
 	}
 	return rules
 }
@@ -172,8 +166,9 @@ func delayOf(c config.Component) string {
 	return strings.TrimSpace(text)
 }
 
-func delayed(delay, source string) policy.Layer {
-	return policy.Layer{Values: map[string]string{policy.RuleMinAge: delay}, Source: func(string) string { return source }}
+// oneRule returns a layer of a single rule.
+func oneRule(rule, value, source string) policy.Layer {
+	return policy.Layer{Values: map[string]string{rule: value}, Source: func(string) string { return source }}
 }
 
 func (l *Layers) layer(prefix string, rules config.Policy) policy.Layer {
@@ -210,7 +205,7 @@ func (l *Layers) Problems(now time.Time) (problems []config.Problem) {
 	}
 	for _, c := range l.Config().Components {
 		if delay := delayOf(c); delay != "" && c.Kind == kind.Watcher {
-			checkLayer(delayed(delay, c.Key()+"."+delayOption))
+			checkLayer(oneRule(policy.RuleMinAge, delay, c.Key()+"."+delayOption))
 		}
 		name, isText := c.Options["policy"].V.(string)
 		if name = strings.ToLower(strings.TrimSpace(name)); !isText || name == "" || c.Kind != kind.Watcher {

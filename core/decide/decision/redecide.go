@@ -16,11 +16,7 @@ import (
 func (d *Decisions) Redecide(ctx context.Context) error {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
-	if err != nil {
-		return fmt.Errorf("read the stored containers: %w", err)
-	}
-	known, err := d.known(ctx)
+	stored, known, err := d.read(ctx)
 	if err != nil {
 		return err
 	}

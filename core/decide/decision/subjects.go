@@ -2,7 +2,6 @@ package decision
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -16,11 +15,7 @@ import (
 func (d *Decisions) Subjects(ctx context.Context) ([]preview.Subject, error) {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
-	stored, err := d.opt.Store.Containers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored containers: %w", err)
-	}
-	known, err := d.known(ctx)
+	stored, known, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
