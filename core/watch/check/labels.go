@@ -269,6 +269,12 @@ func (p *containerLabels) byDefault(img sdk.Image) []Rule {
 	return rules
 }
 
+// Problems implements decision.Labels.
+func (p *containerLabels) Problems() []string { return p.wrong }
+
+// Diff implements decision.Labels.
+func (p *containerLabels) Diff(from, to string) string { return p.selector.Diff(from, to) }
+
 // OffersImplausible reports whether newer tags are offered that were built long before what runs.
 func (p *containerLabels) OffersImplausible() bool { return p.implausible }
 

@@ -11,32 +11,15 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// linkValue returns the container of link templates.
-func linkValue(c *sdk.Container, p containerLabels) (any, error) {
-	if p.isImageLink {
-		return template.Value(imageOnly{c.Image})
-	}
-	return template.Value(*c)
-}
-
-// Problems implements decision.Labels.
-func (p *containerLabels) Problems() []string { return p.wrong }
-
-// Diff implements decision.Labels.
-func (p *containerLabels) Diff(from, to string) string { return p.selector.Diff(from, to) }
-
-// Link implements decision.Labels.
-func (p *containerLabels) Link(c *sdk.Container) error { return link(c, *p) }
-
 // Link writes the links that the labels of a stored container ask for.
 func (c *Checker) Link(stored *sdk.Container) error {
 	labels := c.labelsOf(*stored, true)
 	return labels.Link(stored)
 }
 
-// link renders the links of the running tag, of the result and of the newest
+// Link implements decision.Labels. It renders the links of the running tag, of the result and of the newest
 // version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
-func link(c *sdk.Container, p containerLabels) error {
+func (p *containerLabels) Link(c *sdk.Container) error {
 	c.Link = ""
 	if p.link == nil {
 		return nil
@@ -44,7 +27,11 @@ func link(c *sdk.Container, p containerLabels) error {
 	var container any
 	var err error
 	if slices.Contains(p.link.Names(), "container") {
-		container, err = linkValue(c, p) // costs more than the rest
+		var shown any = *c
+		if p.isImageLink {
+			shown = imageOnly{c.Image}
+		}
+		container, err = template.Value(shown)
 	}
 	render := func(tag string) (text string) {
 		if err != nil {
@@ -68,22 +55,21 @@ func link(c *sdk.Container, p containerLabels) error {
 	if c.Result.Tag != c.Watched().Tag.Value {
 		newest = render(c.Result.Tag)
 	}
-	var levels sdk.Levels
-	if l := c.Result.Levels; l != nil {
-		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor},
-			{&l.Patch, &levels.Patch}} {
-			if from := *r.from; from != nil {
-				with := *from
-				with.Link = render(with.Tag)
-				*r.to = &with
-			}
+	linked := func(r *sdk.Release) *sdk.Release {
+		if r == nil {
+			return nil
 		}
+		copied := *r
+		copied.Link = render(r.Tag)
+		return &copied
+	}
+	levels := c.Result.Levels
+	if levels != nil {
+		levels = &sdk.Levels{Major: linked(levels.Major), Minor: linked(levels.Minor), Patch: linked(levels.Patch)}
 	}
 	if err != nil {
 		return fmt.Errorf("label %s: %w", p.source(label.LinkTemplate), err)
 	}
-	if c.Link, c.Result.Link = running, newest; c.Result.Levels != nil {
-		c.Result.Levels = &levels
-	}
+	c.Link, c.Result.Link, c.Result.Levels = running, newest, levels
 	return nil
 }
