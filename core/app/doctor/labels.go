@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/serve/words"
-	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -24,7 +24,7 @@ func (e *examination) labels(containers []sdk.Container) []Finding {
 		if c.Error != nil {
 			found = append(found, Finding{Subject: subject, Level: Fail, Detail: c.Error.Message})
 		}
-		wrong, odd := check.Lint(c, heeded)
+		wrong, odd := labels.Lint(c, heeded)
 		for _, text := range wrong {
 			found = append(found, Finding{Subject: subject, Level: Fail, Detail: text})
 		}

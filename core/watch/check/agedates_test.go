@@ -418,8 +418,10 @@ func TestExplainNamesRulesAndDecision(t *testing.T) {
 	d.rules.MinAge = policy.Setting[time.Duration]{Value: 72 * time.Hour, Source: "policies.careful.minage"}
 	d.run()
 	why := d.Explain(t.Context(), d.get("id-web"))
-	for _, want := range []Rule{{"update.threshold", "minor", "label dogwatch.update.threshold"},
-		{"update.minage", "3d", "policies.careful.minage"}} {
+	for _, want := range []Rule{
+		{Name: "update.threshold", Value: "minor", Source: "label dogwatch.update.threshold"},
+		{Name: "update.minage", Value: "3d", Source: "policies.careful.minage"},
+	} {
 		if !slices.Contains(why.Rules, want) {
 			t.Errorf("rules %+v", why.Rules)
 		}

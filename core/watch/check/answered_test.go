@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -21,19 +22,19 @@ func remove(ids ...string) event.Change { return event.Change{Remove: ids} }
 var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
 // running is a container as discovery leaves it, with the policy of its labels.
-func running(image string, labels ...string) (sdk.Container, containerLabels) {
-	c := container("web", image, labels...)
-	p := readLabels(label.Set{Operator: c.Labels}, true, label.Options{})
+func running(image string, given ...string) (sdk.Container, labels.Labels) {
+	c := container("web", image, given...)
+	p := labels.Read(label.Set{Operator: c.Labels}, labels.Options{WatchByDefault: true})
 	if err := normalise(&c.Image); err != nil {
 		panic(err)
 	}
-	p.apply(&c)
+	p.Apply(&c)
 	c.UpdateKind.Kind, c.Check.State = sdk.KindUnknown, sdk.CheckNever
 	return c, p
 }
 
 // answered returns a container as a check stores it with an answer.
-func answered(c sdk.Container, p containerLabels, a candidate.Answer, at sdk.Time) sdk.Container {
+func answered(c sdk.Container, p labels.Labels, a candidate.Answer, at sdk.Time) sdk.Container {
 	return decision.New(decision.Options{Log: hclog.NewNullLogger()}).Judge(
 		decision.Answered{Container: &c, Answer: &a, Labels: &p}, policy.Found{}, at.Time)
 }

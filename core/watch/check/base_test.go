@@ -14,6 +14,12 @@ import (
 )
 
 // madeHere is a container of an image that was built here a week before noon.
+// The labels by which builders say what an image is built on.
+const (
+	baseNameLabel   = "org.opencontainers.image.base.name"
+	baseDigestLabel = "org.opencontainers.image.base.digest"
+)
+
 func madeHere(name, image string, labels ...string) sdk.Container {
 	c := loaded(name, image, labels...)
 	c.Image.Built, c.Image.Created = true, sdk.TimeOf(noon.Add(-7*24*time.Hour))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -107,7 +108,7 @@ func BenchmarkPolicy(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range list {
-			readLabels(label.Set{Operator: list[i].Labels}, true, label.Options{})
+			labels.Read(label.Set{Operator: list[i].Labels}, labels.Options{WatchByDefault: true})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/visible"
@@ -22,7 +23,21 @@ import (
 // target is a container on its way through a check, with what is asked about its image.
 type target struct {
 	registryquery.Question
-	labels containerLabels
+	labels labels.Labels
+}
+
+// labelsOf reads the labels of a container.
+func (c *Checker) labelsOf(container sdk.Container, watchByDefault bool) labels.Labels {
+	return labels.Read(label.Of(container), labels.Options{
+		Labels: c.opt.Labels, WatchByDefault: watchByDefault, WatchFloating: c.opt.WatchFloating,
+		Triggers: c.opt.Triggers, Compile: c.selectors.Compile,
+	})
+}
+
+// Link writes the links that the labels of a stored container ask for.
+func (c *Checker) Link(stored *sdk.Container) error {
+	read := c.labelsOf(*stored, true)
+	return read.Link(stored)
 }
 
 // decideBy has the update of a container decided by what is known of it, and by its rules.
@@ -76,14 +91,14 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
-		p := c.labelsOf(found, w.WatchByDefault)
-		if !p.watch || w.Exclude != nil && w.Exclude.Match(found.Name) {
+		read := c.labelsOf(found, w.WatchByDefault)
+		if !read.Watch || w.Exclude != nil && w.Exclude.Match(found.Name) {
 			continue
 		}
-		for _, warning := range p.warnings {
+		for _, warning := range read.Warnings {
 			c.warnOnce(found.ID+warning, event.Subject(found)+": "+warning)
 		}
-		s := c.target(found, p)
+		s := c.target(found, read)
 		kept[found.ID], names[found.Name] = true, true
 		d.record(s, before)
 		d.targets = append(d.targets, s)
@@ -175,7 +190,7 @@ func inherit(s *target, before *sdk.Container) {
 	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
-	if new(containerLabels).rulesOf(label.Read(label.Of(*before), s.labels.options)) != s.labels.rules {
+	if !s.labels.SameRules(*before) {
 		return
 	}
 	value := a.Digest.Value
@@ -187,22 +202,21 @@ func inherit(s *target, before *sdk.Container) {
 }
 
 // target completes a listed container: its image's name, its registry and its policy.
-func (c *Checker) target(found sdk.Container, p containerLabels) *target {
-	s := &target{labels: p}
-	s.labels.floating = c.opt.WatchFloating
+func (c *Checker) target(found sdk.Container, read labels.Labels) *target {
+	s := &target{labels: read}
 	unnamed := normalise(&found.Image)
 	switch {
 	case found.Error != nil: // from the watcher, which knows best
-		s.labels.fatal = append(s.labels.fatal, found.Error.Message)
+		s.labels.Fatal = append(s.labels.Fatal, found.Error.Message)
 	case unnamed != nil:
-		s.labels.fatal = append(s.labels.fatal, unnamed.Error())
+		s.labels.Fatal = append(s.labels.Fatal, unnamed.Error())
 	}
 	found.Error = nil
 	if unnamed == nil {
 		c.serve(s, &found)
 	}
 	found.Image.Version = candidate.RunningVersion(&found)
-	s.labels.apply(&found)
+	s.labels.Apply(&found)
 	found.Stack = visible.Line(cmp.Or(found.Stack, label.StackOf(found).Name))
 	if found.Check.State == "" {
 		found.Check.State = sdk.CheckNever
@@ -211,10 +225,10 @@ func (c *Checker) target(found sdk.Container, p containerLabels) *target {
 		found.UpdateKind.Kind = sdk.KindUnknown
 	}
 	s.Container = found
-	s.Labels, s.Selector = &s.labels, s.labels.selector
-	s.Search.TagLabels, s.Search.ImageTagLabels = s.labels.tagLabels, s.labels.imageTagLabels
-	if len(s.labels.fatal) > 0 {
-		s.Answer.Err = errors.New(strings.Join(s.labels.fatal, "; "))
+	s.Labels, s.Selector = &s.labels, s.labels.Selector
+	s.Search.TagLabels, s.Search.ImageTagLabels = s.labels.TagLabels, s.labels.ImageTagLabels
+	if len(s.labels.Fatal) > 0 {
+		s.Answer.Err = errors.New(strings.Join(s.labels.Fatal, "; "))
 	}
 	return s
 }
@@ -227,7 +241,7 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 		served = true
 	}
 	img := &found.Image
-	if base := s.labels.baseOf(found); base != nil {
+	if base := s.labels.BaseOf(found); base != nil {
 		match, has := c.registryOf(base)
 		if has || !s.labels.InfersBase() {
 			found.Base, img = base, base
@@ -236,7 +250,7 @@ func (c *Checker) serve(s *target, found *sdk.Container) {
 	}
 	if !served {
 		problem := fmt.Sprintf("no registry serves %s: configure one with that host", img.Registry.Host)
-		s.labels.fatal = append(s.labels.fatal, problem)
+		s.labels.Fatal = append(s.labels.Fatal, problem)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -39,6 +40,9 @@ type Explanation struct {
 	Decision *sdk.Decision `json:"decision,omitempty"`
 	Error    string        `json:"error,omitempty"`
 }
+
+// Rule is one of a label, of an update, or that applies by default.
+type Rule = labels.Rule
 
 // Verdict says what became of one tag.
 type Verdict struct {
@@ -113,7 +117,7 @@ func incomparable(img sdk.Image) error {
 // Describe returns a listed container with what its labels and the name of its
 // image say of it, such as its display name and its registry.
 func (c *Checker) Describe(listed sdk.Container) sdk.Container {
-	return c.target(listed, readLabels(label.Of(listed), true, c.opt.Labels)).Container
+	return c.target(listed, c.labelsOf(listed, true)).Container
 }
 
 func (c *Checker) imageTarget(text string) (*target, error) {
@@ -126,7 +130,7 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	s := c.target(sdk.Container{Name: text, Image: img}, readLabels(label.Set{}, true, label.Options{}))
+	s := c.target(sdk.Container{Name: text, Image: img}, labels.Read(label.Set{}, labels.Options{WatchByDefault: true, WatchFloating: c.opt.WatchFloating}))
 	s.Rules.Preset = c.opt.Decisions.Rules(s.Container).Preset
 	return s, nil
 }
@@ -142,8 +146,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: imageName(after.Image), Registry: s.Match.ID,
-		Rules:    slices.Concat(s.labels.sources, rulesOfUpdates(s.Rules), s.labels.byDefault(*after.Watched())),
-		Warnings: slices.Concat(s.labels.warnings, s.labels.wrong, s.labels.notes), Tags: []Verdict{},
+		Rules:    slices.Concat(s.labels.Sources, rulesOfUpdates(s.Rules), s.labels.Defaults(*after.Watched())),
+		Warnings: slices.Concat(s.labels.Warnings, s.labels.Wrong, s.labels.Notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
 		Decision: after.Decision, Error: decision.Problem(after),
 		Summary: summary(after, s),

@@ -111,7 +111,10 @@ func TestExplain(t *testing.T) {
 	}
 	equal(t, "verdicts", verdicts,
 		[]string{"1.25.0 current", "1.26.0 newest", "1.26.0-alpine family", "latest not-version", "1.24.0 not-newer"})
-	for _, want := range []Rule{{"tag.exclude", "^9", "label wud.tag.exclude"}, {"tag.transform", "none", "default"}} {
+	for _, want := range []Rule{
+		{Name: "tag.exclude", Value: "^9", Source: "label wud.tag.exclude"},
+		{Name: "tag.transform", Value: "none", Source: "default"},
+	} {
 		if slices.Contains(why.Rules, want) {
 			continue
 		}

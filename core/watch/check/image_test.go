@@ -49,8 +49,8 @@ func TestImageDescribesItself(t *testing.T) {
 		"label dogwatch.watch from the image: ignored: only the operator may say this",
 		"label dogwatch.trigger.include from the image: ignored", "label dogwatch.hook.pre from the image: ignored",
 		"label com.docker.compose.project from the image: ignored")
-	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, Rule{"tag.include", "^1",
-		"label dogwatch.tag.include from the image"}) {
+	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, Rule{Name: "tag.include", Value: "^1",
+		Source: "label dogwatch.tag.include from the image"}) {
 		t.Errorf("%q\n%+v", e.Warnings, e.Rules)
 	}
 	if n := strings.Count(w.log.String(), "dogwatch.hook.pre from the image: ignored"); n != 1 {

@@ -46,7 +46,7 @@ func TestCheckRefusesHugePattern(t *testing.T) {
 func TestCheckCompilesPatternsOnce(t *testing.T) {
 	w := open(t)
 	c := sdk.Container{Labels: map[string]string{"dogwatch.tag.include": `^1\.`}}
-	if a, b := w.labelsOf(c, true), w.labelsOf(c, true); a.selector != b.selector {
+	if a, b := w.labelsOf(c, true), w.labelsOf(c, true); a.Selector != b.Selector {
 		t.Error("compiled twice")
 	}
 }

@@ -1,11 +1,8 @@
 package check
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dogwatch/dogwatch/core/config/label"
 )
 
 // TestLabelsOfUnknownTriggersAreLogged: once, with what was probably meant; none where the triggers are not known.
@@ -26,20 +23,5 @@ func TestLabelsOfUnknownTriggersAreLogged(t *testing.T) {
 		if log := w.log.String(); strings.Count(log, said) != want || strings.Contains(log, "ntfy.phone\", which") {
 			t.Errorf("want it %d times: %s", want, log)
 		}
-	}
-}
-
-// TestLabelsOnDigest: explanations name the labels about rebuilds, and one that is neither true nor false is wrong.
-func TestLabelsOnDigest(t *testing.T) {
-	c := container("web", "nginx:1.25.0")
-	c.Labels = map[string]string{"wud.trigger.smtp.main.ondigest": "false", "dogwatch.trigger.ondigest": "perhaps"}
-	p := readLabels(label.Of(c), true, label.Options{})
-	want := Rule{Name: "trigger.smtp.main.ondigest", Value: "false", Source: "label wud.trigger.smtp.main.ondigest"}
-	if !slices.Contains(p.sources, want) {
-		t.Errorf("%+v", p.sources)
-	}
-	wrong, odd := Lint(c, label.Options{})
-	if len(odd) > 0 || len(wrong) != 1 || !strings.HasPrefix(wrong[0], "label dogwatch.trigger.ondigest: ") {
-		t.Errorf("wrong %q, odd %q", wrong, odd)
 	}
 }

@@ -1,9 +1,11 @@
-package check
+package labels
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/config/template"
@@ -11,24 +13,38 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Link writes the links that the labels of a stored container ask for.
-func (c *Checker) Link(stored *sdk.Container) error {
-	labels := c.labelsOf(*stored, true)
-	return labels.Link(stored)
+// linkShapes are the variables of a link template: the container, and the version of a tag.
+var linkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[sdk.Container]() })
+
+// imageLinkShapes are those of a link template that the image brings: a link is opened by
+// readers of messages, so that it is not to carry the labels of the container elsewhere.
+var imageLinkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[imageOnly]() })
+
+// imageOnly is the container of such a template.
+type imageOnly struct {
+	Image sdk.Image `json:"image"`
+}
+
+func shapesOf[Container any]() map[string]*template.Shape {
+	shapes := map[string]*template.Shape{"container": template.ShapeOf(reflect.TypeFor[Container]())}
+	for _, name := range []string{"original", "raw", "transformed", "major", "minor", "patch", "prerelease"} {
+		shapes[name] = template.Text
+	}
+	return shapes
 }
 
 // Link implements decision.Labels. It renders the links of the running tag, of the result and of the newest
 // version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
-func (p *containerLabels) Link(c *sdk.Container) error {
+func (l *Labels) Link(c *sdk.Container) error {
 	c.Link = ""
-	if p.link == nil {
+	if l.link == nil {
 		return nil
 	}
 	var container any
 	var err error
-	if slices.Contains(p.link.Names(), "container") {
+	if slices.Contains(l.link.Names(), "container") {
 		var shown any = *c
-		if p.isImageLink {
+		if l.isImageLink {
 			shown = imageOnly{c.Image}
 		}
 		container, err = template.Value(shown)
@@ -37,9 +53,9 @@ func (p *containerLabels) Link(c *sdk.Container) error {
 		if err != nil {
 			return ""
 		}
-		major, minor, patch, prerelease := p.selector.Parts(tag)
-		text, err = p.link.Render(map[string]any{
-			"container": container, "original": tag, "raw": tag, "transformed": p.selector.Transform(tag),
+		major, minor, patch, prerelease := l.Selector.Parts(tag)
+		text, err = l.link.Render(map[string]any{
+			"container": container, "original": tag, "raw": tag, "transformed": l.Selector.Transform(tag),
 			"major": major, "minor": minor, "patch": patch, "prerelease": prerelease,
 		})
 		if text = strings.TrimSpace(text); text == "" || err != nil {
@@ -68,7 +84,7 @@ func (p *containerLabels) Link(c *sdk.Container) error {
 		levels = &sdk.Levels{Major: linked(levels.Major), Minor: linked(levels.Minor), Patch: linked(levels.Patch)}
 	}
 	if err != nil {
-		return fmt.Errorf("label %s: %w", p.source(label.LinkTemplate), err)
+		return fmt.Errorf("label %s: %w", l.source(label.LinkTemplate), err)
 	}
 	c.Link, c.Result.Link, c.Result.Levels = running, newest, levels
 	return nil

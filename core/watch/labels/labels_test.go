@@ -1,4 +1,4 @@
-package check
+package labels
 
 import (
 	"maps"
@@ -10,46 +10,67 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// container is one as a watcher lists it.
+func container(name, image string, labels ...string) sdk.Container {
+	c := sdk.Container{ID: "id-" + name, Name: name, Labels: map[string]string{}}
+	c.Image.Name, c.Image.Tag.Value, _ = strings.Cut(image, ":")
+	for _, label := range labels {
+		key, value, _ := strings.Cut(label, "=")
+		c.Labels[key] = value
+	}
+	return c
+}
+
+// contains asserts that a text has all parts.
+func contains(t *testing.T, about, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: %q lacks %q", about, text, part)
+		}
+	}
+}
+
 // TestEveryLabel sets each label under both prefixes and sees what it does.
 func TestEveryLabel(t *testing.T) {
 	for _, c := range []struct {
 		label, value string
-		read         func(sdk.Container, containerLabels) string
+		read         func(sdk.Container, Labels) string
 	}{
-		{"tag.include", `^1\.`, func(c sdk.Container, _ containerLabels) string { return c.IncludeTags }},
-		{"tag.exclude", `-rc`, func(c sdk.Container, _ containerLabels) string { return c.ExcludeTags }},
-		{"tag.transform", `^v(.*)$ => $1`, func(c sdk.Container, _ containerLabels) string { return c.TransformTags }},
-		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ containerLabels) string {
+		{"tag.include", `^1\.`, func(c sdk.Container, _ Labels) string { return c.IncludeTags }},
+		{"tag.exclude", `-rc`, func(c sdk.Container, _ Labels) string { return c.ExcludeTags }},
+		{"tag.transform", `^v(.*)$ => $1`, func(c sdk.Container, _ Labels) string { return c.TransformTags }},
+		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ Labels) string {
 			return c.LinkTemplate
 		}},
-		{"display.name", "My app", func(c sdk.Container, _ containerLabels) string { return c.DisplayName }},
-		{"display.icon", "si:nginx", func(c sdk.Container, _ containerLabels) string { return c.DisplayIcon }},
-		{"trigger.include", "smtp.main:minor", func(c sdk.Container, _ containerLabels) string { return c.TriggerInclude }},
-		{"trigger.exclude", "docker.local", func(c sdk.Container, _ containerLabels) string { return c.TriggerExclude }},
-		{"watch", "false", func(_ sdk.Container, p containerLabels) string {
-			return map[bool]string{false: "false"}[p.watch]
+		{"display.name", "My app", func(c sdk.Container, _ Labels) string { return c.DisplayName }},
+		{"display.icon", "si:nginx", func(c sdk.Container, _ Labels) string { return c.DisplayIcon }},
+		{"trigger.include", "smtp.main:minor", func(c sdk.Container, _ Labels) string { return c.TriggerInclude }},
+		{"trigger.exclude", "docker.local", func(c sdk.Container, _ Labels) string { return c.TriggerExclude }},
+		{"watch", "false", func(_ sdk.Container, p Labels) string {
+			return map[bool]string{false: "false"}[p.Watch]
 		}},
-		{"watch.digest", "true", func(c sdk.Container, _ containerLabels) string {
+		{"watch.digest", "true", func(c sdk.Container, _ Labels) string {
 			return map[bool]string{true: "true"}[c.Image.Digest.Watch]
 		}},
-		{"tag.prerelease", "true", func(_ sdk.Container, p containerLabels) string {
+		{"tag.prerelease", "true", func(_ sdk.Container, p Labels) string {
 			return map[bool]string{true: "true"}[p.rules.Prerelease]
 		}},
 	} {
 		for _, prefix := range []string{"dogwatch.", "wud."} {
 			found := container("web", "nginx:1.25.0", prefix+c.label+"="+c.value)
-			p := readLabels(label.Set{Operator: found.Labels}, true, label.Options{})
-			p.apply(&found)
+			p := Read(label.Set{Operator: found.Labels}, Options{WatchByDefault: true})
+			p.Apply(&found)
 			if got := c.read(found, p); got != c.value {
 				t.Errorf("%s%s=%s is read as %q", prefix, c.label, c.value, got)
 			}
-			if len(p.fatal)+len(p.wrong)+len(p.warnings) > 0 {
-				t.Errorf("%s%s=%s: complaints %q %q %q", prefix, c.label, c.value, p.fatal, p.wrong, p.warnings)
+			if len(p.Fatal)+len(p.Wrong)+len(p.Warnings) > 0 {
+				t.Errorf("%s%s=%s: complaints %q %q %q", prefix, c.label, c.value, p.Fatal, p.Wrong, p.Warnings)
 			}
 			if want := (Rule{
 				Name: c.label, Value: c.value, Source: "label " + prefix + c.label,
-			}); !slices.Contains(p.sources, want) {
-				t.Errorf("sources %v lack %v", p.sources, want)
+			}); !slices.Contains(p.Sources, want) {
+				t.Errorf("sources %v lack %v", p.Sources, want)
 			}
 		}
 	}
@@ -57,11 +78,11 @@ func TestEveryLabel(t *testing.T) {
 
 func TestLabelDefaults(t *testing.T) {
 	found := container("web", "nginx:latest")
-	p := readLabels(label.Set{}, true, label.Options{})
-	p.apply(&found)
-	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.watch || !found.Image.Digest.Watch ||
+	p := Read(label.Set{}, Options{WatchByDefault: true})
+	p.Apply(&found)
+	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.Watch || !found.Image.Digest.Watch ||
 		found.Image.Tag.Semver {
-		t.Errorf("defaults are %+v, watch %t", found, p.watch)
+		t.Errorf("defaults are %+v, watch %t", found, p.Watch)
 	}
 }
 
@@ -69,27 +90,26 @@ func TestLabelDefaults(t *testing.T) {
 func TestEmptyLabelsCountAsUnset(t *testing.T) {
 	for _, name := range label.Names() {
 		for _, value := range []string{"", "  ", "\t\n"} {
-			p := readLabels(label.Set{Operator: map[string]string{"dogwatch." + name: value}}, true, label.Options{})
-			if !p.watch || len(p.sources)+len(p.fatal)+len(p.wrong)+len(p.warnings) > 0 {
+			p := Read(label.Set{Operator: map[string]string{"dogwatch." + name: value}}, Options{WatchByDefault: true})
+			if !p.Watch || len(p.Sources)+len(p.Fatal)+len(p.Wrong)+len(p.Warnings) > 0 {
 				t.Errorf("empty %s: %+v", name, p)
 			}
 		}
 	}
-	p := readLabels(label.Set{Operator: map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}}, true,
-		label.Options{})
+	p := Read(label.Set{Operator: map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}}, Options{WatchByDefault: true})
 	if p.rules.Include != "^1" {
 		t.Errorf("an empty native label hides the other: %q", p.rules.Include)
 	}
 }
 
 func TestNativeLabelWins(t *testing.T) {
-	p := readLabels(label.Set{
+	p := Read(label.Set{
 		Operator: map[string]string{
 			"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true",
 		},
-	}, false, label.Options{})
-	if p.rules.Include != "^1" || !p.watch {
-		t.Errorf("include %q, watch %t", p.rules.Include, p.watch)
+	}, Options{})
+	if p.rules.Include != "^1" || !p.Watch {
+		t.Errorf("include %q, watch %t", p.rules.Include, p.Watch)
 	}
 }
 
@@ -104,11 +124,11 @@ func TestWatchLabel(t *testing.T) {
 		{"false", true, false, false}, {"no", true, false, false}, {"0", true, false, false}, {"Off", true, false, false},
 		{"ture", true, true, true}, {"ture", false, true, true}, // a bad label never hides the container
 	} {
-		p := readLabels(label.Set{Operator: map[string]string{"dogwatch.watch": c.value}}, c.byDefault, label.Options{})
-		if p.watch != c.want || len(p.wrong) > 0 != c.wrong {
-			t.Errorf("%q with default %t: watched %t, wrong %q", c.value, c.byDefault, p.watch, p.wrong)
+		p := Read(label.Set{Operator: map[string]string{"dogwatch.watch": c.value}}, Options{WatchByDefault: c.byDefault})
+		if p.Watch != c.want || len(p.Wrong) > 0 != c.wrong {
+			t.Errorf("%q with default %t: watched %t, wrong %q", c.value, c.byDefault, p.Watch, p.Wrong)
 		}
-		for _, text := range p.wrong {
+		for _, text := range p.Wrong {
 			contains(t, c.value, text, "label dogwatch.watch: ", "true or false", "ture")
 		}
 	}
@@ -125,8 +145,8 @@ func TestDigestLabelIsHonouredEverywhere(t *testing.T) {
 		{"ghcr.io/a/b:latest", "false", false}, {"ghcr.io/a/b:3", "true", true}, {"ghcr.io/a/b:3", "maybe", false},
 	} {
 		found := container("web", c.image, "wud.watch.digest="+c.label)
-		p := readLabels(label.Set{Operator: found.Labels}, true, label.Options{})
-		p.apply(&found)
+		p := Read(label.Set{Operator: found.Labels}, Options{WatchByDefault: true})
+		p.Apply(&found)
 		if found.Image.Digest.Watch != c.want {
 			t.Errorf("%s with %q: watched %t, want %t", c.image, c.label, found.Image.Digest.Watch, c.want)
 		}
@@ -153,13 +173,13 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 		{"dogwatch.watch.digest", "sometimes", false, []string{"label dogwatch.watch.digest: ", "sometimes"}},
 		{"wud.tag.prerelease", "si", false, []string{"label wud.tag.prerelease: "}},
 	} {
-		p := readLabels(label.Set{Operator: map[string]string{c.label: c.value}}, true, label.Options{})
-		complaints := p.wrong
+		p := Read(label.Set{Operator: map[string]string{c.label: c.value}}, Options{WatchByDefault: true})
+		complaints := p.Wrong
 		if c.fatal {
-			complaints = p.fatal
+			complaints = p.Fatal
 		}
-		if len(p.fatal)+len(p.wrong) != 1 || len(complaints) != 1 {
-			t.Errorf("%s=%.40s: fatal %q, wrong %q", c.label, c.value, p.fatal, p.wrong)
+		if len(p.Fatal)+len(p.Wrong) != 1 || len(complaints) != 1 {
+			t.Errorf("%s=%.40s: fatal %q, wrong %q", c.label, c.value, p.Fatal, p.Wrong)
 			continue
 		}
 		contains(t, c.label, complaints[0], c.parts...)
@@ -167,7 +187,7 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 			t.Errorf("%s: a complaint of %d characters", c.label, len(complaints[0]))
 		}
 		found := container("web", "nginx:1.25.0")
-		if p.apply(&found); !found.Image.Tag.Semver || !p.watch {
+		if p.Apply(&found); !found.Image.Tag.Semver || !p.Watch {
 			t.Errorf("%s=%.40s hides the container or its version", c.label, c.value)
 		}
 	}
@@ -183,31 +203,31 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 		"dogwatch.trigger.smtp":  "",
 		"wud.display.title.long": "",
 	} {
-		p := readLabels(label.Set{Operator: map[string]string{name: "x"}}, true, label.Options{})
-		if len(p.warnings) != 1 {
-			t.Errorf("%s: warnings %q", name, p.warnings)
+		p := Read(label.Set{Operator: map[string]string{name: "x"}}, Options{WatchByDefault: true})
+		if len(p.Warnings) != 1 {
+			t.Errorf("%s: warnings %q", name, p.Warnings)
 			continue
 		}
-		contains(t, name, p.warnings[0], "unknown label "+name+", ignored", suggestion)
+		contains(t, name, p.Warnings[0], "unknown label "+name+", ignored", suggestion)
 	}
 	quiet := map[string]string{
 		"com.docker.compose.project": "p", "wud.trigger.something": "x", "wudx": "1", "dogwatch": "1",
 		"dogwatch.compose.file": "/c.yml",
 	}
-	if p := readLabels(label.Set{Operator: quiet}, true, label.Options{}); len(p.warnings) > 0 {
-		t.Errorf("warnings %q about labels of others", p.warnings)
+	if p := Read(label.Set{Operator: quiet}, Options{WatchByDefault: true}); len(p.Warnings) > 0 {
+		t.Errorf("warnings %q about labels of others", p.Warnings)
 	}
 }
 
 // TestSpacedTriggerLabels: the white space counts, so it must not do so silently.
 func TestSpacedTriggerLabels(t *testing.T) {
-	p := readLabels(label.Set{
+	p := Read(label.Set{
 		Operator: map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"},
-	}, true, label.Options{})
-	if len(p.warnings) != 1 {
-		t.Fatalf("warnings %q", p.warnings)
+	}, Options{WatchByDefault: true})
+	if len(p.Warnings) != 1 {
+		t.Fatalf("warnings %q", p.Warnings)
 	}
-	contains(t, "warning", p.warnings[0], "label wud.trigger.include begins or ends with white space")
+	contains(t, "warning", p.Warnings[0], "label wud.trigger.include begins or ends with white space")
 }
 
 // FuzzLabels feeds labels of all kinds into a policy.
@@ -217,10 +237,10 @@ func FuzzLabels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
 		given := map[string]string{a: av, b: bv}
 		before := maps.Clone(given)
-		p := readLabels(label.Set{Operator: given}, true, label.Options{})
+		p := Read(label.Set{Operator: given}, Options{WatchByDefault: true})
 		found := container("web", "nginx:1.25.0")
-		p.apply(&found)
-		if p.selector == nil || !maps.Equal(given, before) {
+		p.Apply(&found)
+		if p.Selector == nil || !maps.Equal(given, before) {
 			t.Fatal("no selector, or labels changed")
 		}
 	})
@@ -245,5 +265,20 @@ func TestLint(t *testing.T) {
 				t.Errorf("%s: wrong %q, odd %q", name, wrong, odd)
 			}
 		}
+	}
+}
+
+// TestLabelsOnDigest: explanations name the labels about rebuilds, and one that is neither true nor false is wrong.
+func TestLabelsOnDigest(t *testing.T) {
+	c := container("web", "nginx:1.25.0")
+	c.Labels = map[string]string{"wud.trigger.smtp.main.ondigest": "false", "dogwatch.trigger.ondigest": "perhaps"}
+	p := Read(label.Of(c), Options{WatchByDefault: true})
+	want := Rule{Name: "trigger.smtp.main.ondigest", Value: "false", Source: "label wud.trigger.smtp.main.ondigest"}
+	if !slices.Contains(p.Sources, want) {
+		t.Errorf("%+v", p.Sources)
+	}
+	wrong, odd := Lint(c, label.Options{})
+	if len(odd) > 0 || len(wrong) != 1 || !strings.HasPrefix(wrong[0], "label dogwatch.trigger.ondigest: ") {
+		t.Errorf("wrong %q, odd %q", wrong, odd)
 	}
 }

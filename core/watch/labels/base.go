@@ -1,4 +1,4 @@
-package check
+package labels
 
 import (
 	"fmt"
@@ -19,20 +19,20 @@ const (
 const scratch = "scratch"
 
 // InfersBase reports whether a base is only what the image says of itself.
-func (p *containerLabels) InfersBase() bool { return p.base.Value == "" || p.base.FromImage }
+func (l *Labels) InfersBase() bool { return l.base.Value == "" || l.base.FromImage }
 
-// baseOf returns the image that is watched in the place of a container's: the one that the operator
+// BaseOf returns the image that is watched in the place of a container's: the one that the operator
 // names, or the one that an image built here names. Of others an image may say nothing about that: it
 // would hide its own updates. It is nil when there is none.
-func (p *containerLabels) baseOf(c *sdk.Container) *sdk.Image {
-	rule, text := p.base, p.base.Value
+func (l *Labels) BaseOf(c *sdk.Container) *sdk.Image {
+	rule, text := l.base, l.base.Value
 	switch {
 	case text != "" && rule.FromImage && !c.Image.Built:
-		p.notes = append(p.notes, rule.Source()+": counts for an image that was built here only")
+		l.Notes = append(l.Notes, rule.Source()+": counts for an image that was built here only")
 		return nil
 	case text != "" && rule.IsFalse():
 		return nil
-	case text == "" && c.Image.Built && p.options.Image != label.ImageNone:
+	case text == "" && c.Image.Built && l.options.Labels.Image != label.ImageNone:
 		text = c.Labels[baseNameLabel]
 	}
 	if text == "" || text == scratch {
@@ -43,8 +43,8 @@ func (p *containerLabels) baseOf(c *sdk.Container) *sdk.Image {
 		err = fmt.Errorf("%.200q names no tag", text)
 	}
 	if err != nil {
-		if !p.InfersBase() {
-			p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine",
+		if !l.InfersBase() {
+			l.Wrong = append(l.Wrong, fmt.Sprintf("label %s: %v: write an image such as node:22-alpine",
 				rule.Label, err))
 		}
 		return nil

@@ -1,4 +1,4 @@
-package check
+package labels
 
 import (
 	"encoding/json"
@@ -51,10 +51,9 @@ func TestCorpusLabels(t *testing.T) {
 			t.Errorf("%s: known is %t", l.Label, !known)
 		}
 		for _, v := range l.Values {
-			outcome := outcomes(readLabels(label.Set{Operator: map[string]string{l.Label: v.Value}}, true, label.Options{}))
+			outcome := outcomes(Read(label.Set{Operator: map[string]string{l.Label: v.Value}}, Options{WatchByDefault: true}))
 			fmt.Fprintf(&got, "%s=%s\n%s", l.Label, v.Value, outcome)
-			ours := outcomes(readLabels(label.Set{Operator: map[string]string{label.Prefix + name: v.Value}}, true,
-				label.Options{}))
+			ours := outcomes(Read(label.Set{Operator: map[string]string{label.Prefix + name: v.Value}}, Options{WatchByDefault: true}))
 			if label.Known(name) && strings.ReplaceAll(ours, label.Prefix, label.WUDPrefix) != outcome {
 				t.Errorf("%s=%s: as ours %s", l.Label, v.Value, ours)
 			}
@@ -64,12 +63,12 @@ func TestCorpusLabels(t *testing.T) {
 }
 
 // outcomes lists what a policy asks for and complains about, one thing a line.
-func outcomes(p containerLabels) string {
+func outcomes(p Labels) string {
 	var b strings.Builder
-	for _, r := range p.sources {
+	for _, r := range p.Sources {
 		fmt.Fprintf(&b, "\t%s = %s\n", r.Name, r.Value)
 	}
-	for _, complaint := range slices.Concat(p.fatal, p.wrong, p.warnings) {
+	for _, complaint := range slices.Concat(p.Fatal, p.Wrong, p.Warnings) {
 		fmt.Fprintf(&b, "\t! %s\n", complaint)
 	}
 	return b.String()
@@ -80,9 +79,9 @@ func outcomes(p containerLabels) string {
 func TestCorpusWrongLabels(t *testing.T) {
 	for _, w := range labelCorpusOf(t).WrongLabels {
 		for _, name := range strings.FieldsFunc(w.Label, func(c rune) bool { return strings.ContainsRune(",/ ", c) }) {
-			p := readLabels(label.Set{Operator: map[string]string{name: "x"}}, true, label.Options{})
+			p := Read(label.Set{Operator: map[string]string{name: "x"}}, Options{WatchByDefault: true})
 			quiet := strings.HasPrefix(name, "wud.trigger.")
-			if !p.watch || len(p.sources)+len(p.fatal)+len(p.wrong) > 0 || quiet != (len(p.warnings) == 0) {
+			if !p.Watch || len(p.Sources)+len(p.Fatal)+len(p.Wrong) > 0 || quiet != (len(p.Warnings) == 0) {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
@@ -95,19 +94,19 @@ func TestCorpusServices(t *testing.T) {
 	var got strings.Builder
 	services, read := labelCorpusOf(t).Services, 0
 	for _, s := range services {
-		p := readLabels(label.Set{Operator: s.Labels}, true, label.Options{})
+		p := Read(label.Set{Operator: s.Labels}, Options{WatchByDefault: true})
 		for name, value := range s.Labels {
 			rest := strings.TrimPrefix(name, label.WUDPrefix)
 			set := label.Known(rest) && rest != label.ComposeFile && strings.TrimSpace(value) != ""
-			if set && !slices.Contains(p.sources, Rule{Name: rest, Value: value, Source: "label " + name}) {
+			if set && !slices.Contains(p.Sources, Rule{Name: rest, Value: value, Source: "label " + name}) {
 				t.Errorf("%s: %s=%s has no effect", s.Image, name, value)
 			}
 			read++
 		}
-		complaints := slices.Concat(p.fatal, p.wrong, p.warnings)
+		complaints := slices.Concat(p.Fatal, p.Wrong, p.Warnings)
 		if ref, err := reference.Parse(s.Image); err != nil {
 			complaints = append(complaints, err.Error())
-		} else if chosen, err := p.selector.Select(t.Context(), ref.Tag, []string{ref.Tag}); err != nil || chosen.Newer {
+		} else if chosen, err := p.Selector.Select(t.Context(), ref.Tag, []string{ref.Tag}); err != nil || chosen.Newer {
 			t.Errorf("%s: %+v (%v)", s.Image, chosen, err)
 		}
 		for _, complaint := range complaints {
@@ -137,31 +136,5 @@ func golden(t *testing.T, name, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s differs:\n%s", name, got)
-	}
-}
-
-// TestWrongLabelIsLoggedOnce: a label that is wrong, while the check goes well, is logged when it becomes so.
-func TestWrongLabelIsLoggedOnce(t *testing.T) {
-	w := open(t)
-	w.hub.tags["library/nginx"] = []string{"1.25.0"}
-	wrong := container("web", "nginx:1.25.0", "dogwatch.link.template=https://example.org/${container.name.nonsense()}")
-	w.engine.has(wrong)
-	const said = "a label of a container is wrong"
-	for range 3 {
-		if report := w.run(); report.Failed != 1 {
-			t.Errorf("%d failed", report.Failed)
-		}
-	}
-	if n := strings.Count(w.log.String(), said); n != 1 {
-		t.Errorf("logged %d times: %s", n, w.log)
-	}
-	w.engine.has(container("web", "nginx:1.25.0"))
-	if report := w.run(); report.Failed != 0 {
-		t.Errorf("%d failed without the label", report.Failed)
-	}
-	w.engine.has(wrong)
-	w.run()
-	if n := strings.Count(w.log.String(), said); n != 2 {
-		t.Errorf("logged %d times after it became wrong again: %s", n, w.log)
 	}
 }

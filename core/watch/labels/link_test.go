@@ -1,4 +1,4 @@
-package check
+package labels
 
 import (
 	"strings"
@@ -7,6 +7,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
+
+// running is a container as discovery leaves it, with what its labels ask for.
+func running(image string, labels ...string) (sdk.Container, Labels) {
+	c := container("web", image, labels...)
+	p := Read(label.Of(c), Options{WatchByDefault: true})
+	p.Apply(&c)
+	return c, p
+}
 
 // TestLinksLeadToWebPages: whatever an image's label says, no other link comes of it, and the label is named.
 func TestLinksLeadToWebPages(t *testing.T) {
@@ -63,16 +71,16 @@ func TestDisplayLabelsAreReadable(t *testing.T) {
 		"mdi:\u202edocker": "mdi:docker",
 	} {
 		found := container("web", "nginx:1.0")
-		p := readLabels(label.Set{
+		p := Read(label.Set{
 			Operator: map[string]string{"dogwatch.display.icon": text, "dogwatch.display.name": "we\u202eb\n1"},
-		}, true, label.Options{})
-		p.apply(&found)
+		}, Options{WatchByDefault: true})
+		p.Apply(&found)
 		if found.DisplayIcon != want || found.DisplayName != "web 1" {
 			t.Errorf("%s: %q, %q", text, found.DisplayIcon, found.DisplayName)
 		}
-		if refused := strings.Contains(strings.Join(p.notes, "\n"),
+		if refused := strings.Contains(strings.Join(p.Notes, "\n"),
 			"label dogwatch.display.icon: want the name of an icon"); refused != (text != want) {
-			t.Errorf("%s: %q", text, p.notes)
+			t.Errorf("%s: %q", text, p.Notes)
 		}
 	}
 }

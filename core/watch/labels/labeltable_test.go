@@ -1,4 +1,4 @@
-package check
+package labels
 
 import (
 	"fmt"
@@ -24,10 +24,11 @@ type effects struct {
 	Base        string
 }
 
-func effectsOf(c sdk.Container, how string) (effects, containerLabels) {
-	p := readLabels(label.Of(c), true, label.Options{Foreign: true, Image: how})
-	return effects{p.watch, p.digest, p.rules, p.implausible, []string{p.linkTemplate, p.displayName, p.displayIcon,
-		p.triggerInclude, p.triggerExclude, fmt.Sprint(len(p.onDigest))}, p.base.Value}, p
+func effectsOf(c sdk.Container, how string) (effects, Labels) {
+	p := Read(label.Of(c), Options{WatchByDefault: true, Labels: label.Options{Foreign: true, Image: how}})
+	onDigest := slices.ContainsFunc(p.Sources, func(r Rule) bool { return strings.Contains(r.Name, "ondigest") })
+	return effects{p.Watch, p.digest, p.rules, p.implausible, []string{p.linkTemplate, p.displayName, p.displayIcon,
+		p.triggerInclude, p.triggerExclude, fmt.Sprint(onDigest)}, p.base.Value}, p
 }
 
 // TestLabelsOfChecksAreAsDocumented: the labels of checks and messages have an effect if the operator sets
@@ -53,12 +54,12 @@ func TestLabelsOfChecksAreAsDocumented(t *testing.T) {
 			if !reflect.DeepEqual(image, want) {
 				t.Errorf("%s=%s of an image: %+v, want %+v", name, c.Value, image, want)
 			}
-			said := slices.ContainsFunc(policy.warnings, func(w string) bool {
+			said := slices.ContainsFunc(policy.Warnings, func(w string) bool {
 				return strings.HasPrefix(w,
 					"label "+name+" from the image: ignored: ")
 			})
 			if said != (c.Image == label.Never) {
-				t.Errorf("%s=%s of an image is said to be ignored: %t (%q)", name, c.Value, said, policy.warnings)
+				t.Errorf("%s=%s of an image is said to be ignored: %t (%q)", name, c.Value, said, policy.Warnings)
 			}
 			if got, _ := effectsOf(of, label.ImageNone); !reflect.DeepEqual(got, none) {
 				t.Errorf("%s=%s of an image, with none: %+v", name, c.Value, got)
