@@ -34,8 +34,8 @@ type Answered struct {
 type Answers struct {
 	// Watcher and Run are whose check asked, and which.
 	Watcher, Run string
-	// Of are in the order of the watcher.
-	Of []Answered
+	// Answered are in the order of the watcher.
+	Answered []Answered
 	// Earlier are the updates of earlier notifications.
 	Earlier Notified
 	// Whole is whether the check asks about all containers of the watcher.
@@ -105,9 +105,9 @@ func own(stored []sdk.Container, watcher string) map[string]*sdk.Container {
 func (d *Decisions) change(
 	a Answers, stored map[string]*sdk.Container, known map[string]policy.Found,
 ) (event.Change, error) {
-	change := event.Change{Put: make([]sdk.Container, 0, len(a.Of))}
+	change := event.Change{Put: make([]sdk.Container, 0, len(a.Answered))}
 	now := d.opt.Now()
-	for _, answered := range a.Of {
+	for _, answered := range a.Answered {
 		before, have := answered.Container, stored[answered.Container.ID]
 		if have == nil {
 			continue

@@ -31,7 +31,7 @@ func (p *pass) gather(ctx context.Context) error {
 		}
 	}()
 	p.advance(0)
-	ready := map[*registryquery.Question]bool{}
+	ready := make(map[*registryquery.Question]bool, len(p.targets))
 	var due <-chan time.Time
 	for {
 		select {
@@ -50,7 +50,8 @@ func (p *pass) gather(ctx context.Context) error {
 				return err
 			}
 			p.advance(len(ready))
-			ready, due = map[*registryquery.Question]bool{}, nil
+			clear(ready)
+			due = nil
 		}
 	}
 }
@@ -63,12 +64,12 @@ func (p *pass) settle(ctx context.Context, ready map[*registryquery.Question]boo
 	}
 	answers := decision.Answers{
 		Watcher: p.watcher.Name, Run: p.id, Earlier: p.notified, Whole: !p.report.Single,
-		Of: make([]decision.Answered, 0, len(ready)),
+		Answered: make([]decision.Answered, 0, len(ready)),
 	}
 	answered := make(map[string]*target, len(ready))
 	for _, s := range p.targets {
 		if ready[&s.Question] {
-			answers.Of = append(answers.Of, s.answered())
+			answers.Answered = append(answers.Answered, s.answered())
 			answered[s.Container.ID] = s
 		}
 	}

@@ -73,8 +73,8 @@ func (r *kindReader) judge(ctx context.Context) (more bool) {
 		if !settled[level] || slices.Contains(r.leaps, c.Tag) {
 			kind, told = r.kind(ctx, c)
 		}
-		if !kind.Made.IsZero() {
-			r.Answer.Date(c.Tag, kind.Made)
+		if !kind.Created.IsZero() {
+			r.Answer.Date(c.Tag, kind.Created)
 		}
 		switch why := r.dropping(ctx, c.Tag, kind); {
 		case why.Reason != "":
@@ -161,9 +161,9 @@ func (r *kindReader) withoutDropped() {
 func (r *kindReader) skipped() (skipped []sdk.Skipped) {
 	for _, name := range r.order {
 		kind, why := r.known[name], r.dropped[name]
-		if why.Reason == tag.ReasonImplausible && !kind.Made.IsZero() && len(skipped) < maxSkipped {
+		if why.Reason == tag.ReasonImplausible && !kind.Created.IsZero() && len(skipped) < maxSkipped {
 			text := name + strings.TrimPrefix(why.Detail, "it")
-			skipped = append(skipped, sdk.Skipped{Tag: name, Created: kind.Made, Text: text})
+			skipped = append(skipped, sdk.Skipped{Tag: name, Created: kind.Created, Text: text})
 		}
 	}
 	return skipped

@@ -46,9 +46,9 @@ func (r *kindReader) dates(ctx context.Context) {
 // created returns when a candidate was made, which may take a pull; zero when that is not known.
 // askable is false when the host has no requests to spare.
 func (r *kindReader) created(ctx context.Context, name string) (created sdk.Time, askable bool) {
-	if kind, isRead := r.known[name]; isRead && !kind.Made.IsZero() {
-		r.Answer.Date(name, kind.Made)
-		return kind.Made, true
+	if kind, isRead := r.known[name]; isRead && !kind.Created.IsZero() {
+		r.Answer.Date(name, kind.Created)
+		return kind.Created, true
 	}
 	result, err := r.Client.inspect(ctx, r.release(name), true, nil)
 	var none noneToSpare

@@ -33,7 +33,7 @@ func (cl *Client) describe(
 	}
 	since := cl.opt.Now()
 	list := cl.newest(ctx, repo, p)
-	if len(list.tags) > 0 && (!find(list.tags) || !known && list.at.Before(since)) {
+	if len(list.tags) > 0 && (!find(list.tags) || !known && list.fetched.Before(since)) {
 		if found, err := cl.describeTags(ctx, repo, name, p); err == nil {
 			find(found)
 		}
@@ -64,7 +64,7 @@ func namesOf(digest string, tags []registry.DescribedTag) (names []string) {
 func (cl *Client) newest(ctx context.Context, repo repository, p sdk.Platform) describedList {
 	key, now := imageKey(repo.Repository, repo.match.ID, p), cl.opt.Now()
 	list, fetched := cl.described.get(key)
-	if !fetched || now.Sub(list.at) >= describedFresh {
+	if !fetched || now.Sub(list.fetched) >= describedFresh {
 		tags, err := cl.describeTags(ctx, repo, "", p)
 		if err != nil {
 			tags = nil

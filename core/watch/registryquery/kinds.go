@@ -22,9 +22,9 @@ type tagKind struct {
 	// Artifact is the type of what is no image; "" for images, and for what cannot be told.
 	Artifact string `json:"artifact,omitempty"`
 	Digest   string `json:"digest,omitempty"`
-	// Made is when the image was built, or pushed where nothing else is known without a pull; zero
+	// Created is when the image was built, or pushed where nothing else is known without a pull; zero
 	// for what says no date that can be believed.
-	Made    sdk.Time `json:"made,omitzero"`
+	Created sdk.Time `json:"made,omitzero"`
 	Version string   `json:"version,omitempty"` // of a rolling tag
 	// Unread is whether reading it takes a pull.
 	Unread bool `json:"unread,omitempty"`
@@ -134,22 +134,22 @@ func (r *kindReader) note(name string, result reading, err error) (kind tagKind,
 		return kind, false
 	}
 	kind = tagKind{
-		Artifact: result.artifact, Digest: result.digest, Made: result.created, Version: result.version,
+		Artifact: result.artifact, Digest: result.digest, Created: result.created, Version: result.version,
 		Unread: err != nil, At: r.opt.Now(),
 	}
 	kind.Since = sdk.TimeOf(kind.At).Time
 	if earlier, found := r.known[name]; found && earlier.Digest == kind.Digest {
 		kind.Since = earlier.Since
 	}
-	if !kind.Made.IsZero() {
-		r.Answer.Date(name, kind.Made)
+	if !kind.Created.IsZero() {
+		r.Answer.Date(name, kind.Created)
 	}
 	r.known[name], r.read = kind, true
 	return kind, true
 }
 
 func (k tagKind) result() reading {
-	return reading{created: k.Made, artifact: k.Artifact, digest: k.Digest, version: k.Version}
+	return reading{created: k.Created, artifact: k.Artifact, digest: k.Digest, version: k.Version}
 }
 
 // maxDatesPerCheck is how many dates a check asks for about one container.

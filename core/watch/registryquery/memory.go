@@ -52,8 +52,8 @@ type absence struct {
 
 // describedList is what a registry said of the newest tags of a repository, see registry.TagDescriber.
 type describedList struct {
-	tags []registry.DescribedTag // none when the registry could not tell
-	at   time.Time
+	tags    []registry.DescribedTag // none when the registry could not tell
+	fetched time.Time
 }
 
 // reading is what came of reading a release.

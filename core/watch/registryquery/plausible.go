@@ -27,7 +27,7 @@ const (
 // the usual numbers before it: the base of a version that runs may be built again and again while
 // the next one was built once. A candidate without a date is plausible.
 func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) string {
-	if !r.opt.ReadCandidates || r.Labels.OffersImplausible() || kind.Made.IsZero() {
+	if !r.opt.ReadCandidates || r.Labels.OffersImplausible() || kind.Created.IsZero() {
 		return ""
 	}
 	limit, leaps := longBefore, slices.Contains(r.leaps, name)
@@ -35,7 +35,7 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 		limit = leapBefore
 	}
 	running := r.released()
-	isOlder := candidate.Believable(running, r.opt.Now()) && running.Sub(kind.Made.Time) >= limit
+	isOlder := candidate.Believable(running, r.opt.Now()) && running.Sub(kind.Created.Time) >= limit
 	if !isOlder && !leaps {
 		return ""
 	}
@@ -47,9 +47,9 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	case holds >= 0 && (holds == index || holds < index && !leaps):
 		return ""
 	case isOlder:
-		return builtBefore(kind.Made, running) + "what runs"
-	case holds > index && rolling.Made.Sub(kind.Made.Time) >= limit:
-		return builtBefore(kind.Made, rolling.Made) + "what " + latest + " holds"
+		return builtBefore(kind.Created, running) + "what runs"
+	case holds > index && rolling.Created.Sub(kind.Created.Time) >= limit:
+		return builtBefore(kind.Created, rolling.Created) + "what " + latest + " holds"
 	}
 	return ""
 }
@@ -58,7 +58,7 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 // from when it was a candidate: one whose base is rebuilt every night was published long before.
 func (r *kindReader) released() sdk.Time {
 	built := r.Image().Created
-	if first := r.known[r.Image().Tag.Value].Made; !first.IsZero() && first.Before(built.Time) {
+	if first := r.known[r.Image().Tag.Value].Created; !first.IsZero() && first.Before(built.Time) {
 		return first
 	}
 	return built
