@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -146,14 +147,7 @@ func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
 		}
 		return postponed
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return backoff.Sleep(ctx, wait)
 }
 
 // PostponedError says that a request waits for the end of a pause which its host asked for.
