@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -73,8 +74,8 @@ var ErrNotListed = errors.New("the engine no longer lists the container")
 type Checker struct {
 	opt Options
 	log hclog.Logger
-	// selectors remembers the compiled tag rules of all containers.
-	selectors tag.Compiler
+	// labels say how labels are read, with a memory for the compiled tag rules of all containers.
+	labels labels.Options
 
 	mu       sync.Mutex
 	watchers map[string]*state
@@ -109,7 +110,12 @@ func New(opt Options) *Checker {
 	if opt.Reached == nil {
 		opt.Reached = func(string, error) {}
 	}
-	return &Checker{opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{}}
+	return &Checker{
+		opt: opt, log: opt.Log.Named("check"), watchers: map[string]*state{}, warned: map[string]bool{},
+		labels: labels.Options{
+			Labels: opt.Labels, WatchFloating: opt.WatchFloating, Triggers: opt.Triggers, Compile: new(tag.Compiler).Compile,
+		},
+	}
 }
 
 // state returns what is remembered of a watcher. The caller holds mu.

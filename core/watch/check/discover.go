@@ -28,10 +28,9 @@ type target struct {
 
 // labelsOf reads the labels of a container.
 func (c *Checker) labelsOf(container sdk.Container, watchByDefault bool) labels.Labels {
-	return labels.Read(label.Of(container), labels.Options{
-		Labels: c.opt.Labels, WatchByDefault: watchByDefault, WatchFloating: c.opt.WatchFloating,
-		Triggers: c.opt.Triggers, Compile: c.selectors.Compile,
-	})
+	opt := c.labels
+	opt.WatchByDefault = watchByDefault
+	return labels.Read(label.Of(container), opt)
 }
 
 // Link writes the links that the labels of a stored container ask for.
