@@ -166,13 +166,10 @@ func (s *Server) Release(ctx context.Context, req *pluginv1.ReleaseRequest) (*pl
 }
 
 func (s *Server) Probe(ctx context.Context, req *pluginv1.ProbeRequest) (*pluginv1.ProbeResponse, error) {
-	resp := &pluginv1.ProbeResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, p sdk.Prober) error {
+	return answering(s, req, func(p sdk.Prober) (*pluginv1.ProbeResponse, error) {
 		found, err := p.Probe(ctx, protocol.DecodeProbe(req))
-		resp = protocol.EncodeProbed(found)
-		return err
+		return protocol.EncodeProbed(found), err
 	})
-	return resp, err
 }
 
 // warnings collects the warnings of an instance while it is created.
@@ -210,4 +207,13 @@ func serving[T any](s *Server, id string, call func(*instance, T) error) error {
 		return fmt.Errorf("%s: %w by this type", id, sdk.ErrUnsupported)
 	}
 	return call(i, impl)
+}
+
+// answering is serving for a call with one response.
+func answering[T, R any](s *Server, req interface{ GetInstance() string }, call func(T) (R, error)) (resp R, err error) {
+	err = serving(s, req.GetInstance(), func(_ *instance, impl T) error {
+		resp, err = call(impl)
+		return err
+	})
+	return resp, err
 }

@@ -71,71 +71,55 @@ func (s *Server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServe
 }
 
 func (s *Server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pluginv1.ResolveResponse, error) {
-	resp := &pluginv1.ResolveResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) (err error) {
-		resp.Digest, err = r.Resolve(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag())
-		return err
+	return answering(s, req, func(r registry.Registry) (*pluginv1.ResolveResponse, error) {
+		digest, err := r.Resolve(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag())
+		return &pluginv1.ResolveResponse{Digest: digest}, err
 	})
-	return resp, err
 }
 
 func (s *Server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
-	var resp *pluginv1.ManifestResponse
-	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
+	return answering(s, req, func(r registry.Registry) (*pluginv1.ManifestResponse, error) {
 		m, err := r.Manifest(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(),
 			protocol.DecodePlatform(req.GetPlatform()))
-		resp = protocol.EncodeManifest(m)
-		return err
+		return protocol.EncodeManifest(m), err
 	})
-	return resp, err
 }
 
 func (s *Server) ImageConfig(
 	ctx context.Context, req *pluginv1.ImageConfigRequest,
 ) (*pluginv1.ImageConfigResponse, error) {
-	resp := &pluginv1.ImageConfigResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, r registry.ConfigReader) error {
+	return answering(s, req, func(r registry.ConfigReader) (*pluginv1.ImageConfigResponse, error) {
 		c, err := r.ImageConfig(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(),
 			protocol.DecodePlatform(req.GetPlatform()))
-		resp.Config = protocol.EncodeImageConfig(&c)
+		resp := &pluginv1.ImageConfigResponse{Config: protocol.EncodeImageConfig(&c)}
 		protocol.FitImageConfig(resp.Config)
-		return err
+		return resp, err
 	})
-	return resp, err
 }
 
 func (s *Server) DescribeTags(
 	ctx context.Context, req *pluginv1.DescribeTagsRequest,
 ) (*pluginv1.DescribeTagsResponse, error) {
-	resp := &pluginv1.DescribeTagsResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, r registry.TagDescriber) error {
+	return answering(s, req, func(r registry.TagDescriber) (*pluginv1.DescribeTagsResponse, error) {
 		tags, err := r.DescribeTags(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag(),
 			protocol.DecodePlatform(req.GetPlatform()))
-		resp.Tags = protocol.EncodeTags(tags)
-		return err
+		return &pluginv1.DescribeTagsResponse{Tags: protocol.EncodeTags(tags)}, err
 	})
-	return resp, err
 }
 
 func (s *Server) Credentials(
 	ctx context.Context, req *pluginv1.CredentialsRequest,
 ) (*pluginv1.CredentialsResponse, error) {
-	var resp *pluginv1.CredentialsResponse
-	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {
+	return answering(s, req, func(p registry.CredentialProvider) (*pluginv1.CredentialsResponse, error) {
 		c, err := p.Credentials(ctx, protocol.DecodeRepository(req.GetRepository()))
-		resp = protocol.EncodeCredentials(c)
-		return err
+		return protocol.EncodeCredentials(c), err
 	})
-	return resp, err
 }
 
 func (s *Server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*pluginv1.LimitsResponse, error) {
-	resp := &pluginv1.LimitsResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, r registry.LimitReporter) error {
-		resp.Limits = protocol.EncodeLimits(r.Limits())
-		return nil
+	return answering(s, req, func(r registry.LimitReporter) (*pluginv1.LimitsResponse, error) {
+		return &pluginv1.LimitsResponse{Limits: protocol.EncodeLimits(r.Limits())}, nil
 	})
-	return resp, err
 }
 
 func (s *Server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {

@@ -11,13 +11,10 @@ import (
 )
 
 func (s *Server) Plan(ctx context.Context, req *pluginv1.PlanRequest) (*pluginv1.PlanResponse, error) {
-	resp := &pluginv1.PlanResponse{}
-	err := serving(s, req.GetInstance(), func(_ *instance, u watcher.Updater) error {
+	return answering(s, req, func(u watcher.Updater) (*pluginv1.PlanResponse, error) {
 		plan, err := u.Plan(ctx, protocol.DecodeUpdateRequest(req.GetUpdate()))
-		resp.Plan = protocol.EncodePlan(plan)
-		return err
+		return &pluginv1.PlanResponse{Plan: protocol.EncodePlan(plan)}, err
 	})
-	return resp, err
 }
 
 func (s *Server) Update(stream pluginv1.Watcher_UpdateServer) error {
