@@ -27,7 +27,7 @@ type Book struct {
 
 // count has the requests of one host.
 type count struct {
-	of      string
+	owner   string // the host whose budget it is
 	allowed Allowance
 	// made are the requests by part of the period: the number of the part since 1970, and how many.
 	made [parts]struct {
@@ -50,7 +50,7 @@ type count struct {
 func NewBook(allowed map[string]Allowance, now func() time.Time) *Book {
 	b := &Book{now: now, hosts: map[string]*count{}}
 	for host, a := range allowed {
-		b.hosts[host] = &count{of: host, allowed: a}
+		b.hosts[host] = &count{owner: host, allowed: a}
 	}
 	return b
 }
@@ -90,7 +90,7 @@ func (b *Book) Take(host string, pull bool) (t Taken, fullUntil time.Time) {
 
 // Done counts the requests that were made in the end, by host; with known false, it counts
 // one to the host from which they were taken.
-func (t Taken) Done(made map[string]int, known bool) {
+func (t Taken) Done(requests map[string]int, known bool) {
 	b := t.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,11 +104,11 @@ func (t Taken) Done(made map[string]int, known bool) {
 		c = b.count(t.host, t.host)
 	}
 	if !known {
-		made = map[string]int{t.host: 1}
+		requests = map[string]int{t.host: 1}
 	}
 	c.estimated = !known
 	total := 0
-	for host, n := range made {
+	for host, n := range requests {
 		host = strings.ToLower(host)
 		b.count(host, t.host).add(b.now(), n)
 		if host == t.host {
@@ -121,7 +121,7 @@ func (t Taken) Done(made map[string]int, known bool) {
 	case !c.reported.Pulls:
 		c.since += total
 	}
-	if known && total == 0 && len(made) > 0 {
+	if known && total == 0 && len(requests) > 0 {
 		b.changed = true
 		return // other hosts answered it, which says nothing about what questions to this one cost
 	}
@@ -184,21 +184,21 @@ func (b *Book) Of(host string) Use {
 }
 
 // count returns what is counted of a host, to which requests are made for another one. The caller holds mu.
-func (b *Book) count(host, of string) *count {
+func (b *Book) count(host, owner string) *count {
 	host = strings.ToLower(host)
 	c, known := b.hosts[host]
 	if !known {
 		if len(b.hosts) >= maxHosts {
 			maps.DeleteFunc(b.hosts, func(_ string, c *count) bool { return c.allowed == Allowance{} && c.open == 0 })
 		}
-		c = &count{of: strings.ToLower(of)}
+		c = &count{owner: strings.ToLower(owner)}
 		b.hosts[host] = c
 	}
 	return c
 }
 
 func (c *count) use(host string, now time.Time) Use {
-	u := Use{Host: host, For: c.of, Allowance: c.allowed, Estimated: c.estimated}
+	u := Use{Host: host, For: c.owner, Allowance: c.allowed, Estimated: c.estimated}
 	u.Used, u.FullUntil = c.used(now, 1)
 	if c.reported.Requests > 0 && now.Before(c.reported.until()) {
 		u.Reported, u.Since = c.reported, c.since+c.pending(c.reported.Pulls)
@@ -256,13 +256,13 @@ func (c *count) used(now time.Time, want int) (n int, fullUntil time.Time) {
 	current := now.UnixNano() / int64(length)
 	oldest := current
 	n = c.open
-	for _, made := range c.made {
+	for _, bucket := range c.made {
 		// Parts that are to come were counted before the clock was set back.
-		if made.n == 0 || made.part <= current-parts || made.part > current {
+		if bucket.n == 0 || bucket.part <= current-parts || bucket.part > current {
 			continue
 		}
-		n += made.n
-		oldest = min(oldest, made.part)
+		n += bucket.n
+		oldest = min(oldest, bucket.part)
 	}
 	if c.allowed.Requests > 0 && n+want > c.allowed.Requests {
 		fullUntil = time.Unix(0, (oldest+parts)*int64(length)).UTC()

@@ -39,10 +39,10 @@ func (a Allowance) String() string {
 // Length returns a length of time without the minutes and seconds that are 0: "6h", "10m".
 func Length(d time.Duration) string {
 	text := d.String()
-	if cut, whole := strings.CutSuffix(text, "m0s"); whole {
+	if cut, noSeconds := strings.CutSuffix(text, "m0s"); noSeconds {
 		text = cut + "m"
 	}
-	if cut, whole := strings.CutSuffix(text, "h0m"); whole {
+	if cut, noMinutes := strings.CutSuffix(text, "h0m"); noMinutes {
 		text = cut + "h"
 	}
 	return text

@@ -39,13 +39,13 @@ func (b *Book) Saved() (all []Saved, changed bool) {
 	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
 		c := b.hosts[host]
 		s := Saved{
-			Host: host, For: c.of, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions,
+			Host: host, For: c.owner, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions,
 			Requests: c.requests, Next: c.next,
 		}
 		length := int64(c.length())
-		for _, made := range c.made {
-			if made.n > 0 && made.part > now.UnixNano()/length-parts {
-				s.Made = append(s.Made, Made{Before: time.Unix(0, (made.part+1)*length).UTC(), N: made.n})
+		for _, bucket := range c.made {
+			if bucket.n > 0 && bucket.part > now.UnixNano()/length-parts {
+				s.Made = append(s.Made, Made{Before: time.Unix(0, (bucket.part+1)*length).UTC(), N: bucket.n})
 			}
 		}
 		if len(s.Made) > 0 || s.Next > 0 || c.reported.Requests > 0 && now.Before(c.reported.until()) {
@@ -71,14 +71,14 @@ func (b *Book) Load(all []Saved) {
 		if !s.Reported.At.After(now) {
 			c.reported, c.since = s.Reported, s.Since
 		}
-		for _, made := range s.Made {
-			at := made.Before.Add(-1)
-			if at.After(now) {
-				at = now // within the part that was not over yet
+		for _, saved := range s.Made {
+			last := saved.Before.Add(-1)
+			if last.After(now) {
+				last = now // within the part that was not over yet
 			}
 			length := int64(c.length())
-			if made.N > 0 && made.Before.Before(now.Add(maxPer)) && at.UnixNano()/length > now.UnixNano()/length-parts {
-				c.add(at, made.N)
+			if saved.N > 0 && saved.Before.Before(now.Add(maxPer)) && last.UnixNano()/length > now.UnixNano()/length-parts {
+				c.add(last, saved.N)
 			}
 		}
 	}

@@ -112,21 +112,21 @@ func (f Forecast) Brief() string {
 
 // String is Brief with what the host reports, and what the next checks want of that.
 func (f Forecast) String() string {
-	said := f.Brief()
+	text := f.Brief()
 	if f.Estimated {
-		said += " (one for each question, as the plugin does not count them)"
+		text += " (one for each question, as the plugin does not count them)"
 	}
 	if f.reports() {
-		said += fmt.Sprintf("; the host reports %d of %s left", f.LeftAsReported(), f.Reported)
+		text += fmt.Sprintf("; the host reports %d of %s left", f.LeftAsReported(), f.Reported)
 	}
-	said += fmt.Sprintf("; the next checks make about %d", f.Next)
+	text += fmt.Sprintf("; the next checks make about %d", f.Next)
 	switch {
 	case f.Spreads():
-		said += fmt.Sprintf(", of which %d are left for later ones", f.Next-f.Left())
+		text += fmt.Sprintf(", of which %d are left for later ones", f.Next-f.Left())
 	case !f.Limited():
-		said += "; no budget is set"
+		text += "; no budget is set"
 	}
-	return said
+	return text
 }
 
 func requests(n int) string {

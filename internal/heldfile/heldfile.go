@@ -151,18 +151,18 @@ func resolve(path string, guard Guard) (string, error) {
 		guard = func(string) error { return nil }
 	}
 	root := filepath.VolumeName(path) + string(filepath.Separator)
-	at, rest := root, split(strings.TrimPrefix(path, root))
+	resolved, rest := root, split(strings.TrimPrefix(path, root))
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
-		next := filepath.Join(at, name)
+		next := filepath.Join(resolved, name)
 		info, err := os.Lstat(next)
 		if err != nil {
 			return "", err
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
-			if at = next; len(rest) > 0 && !info.IsDir() {
-				return "", &fs.PathError{Op: "open", Path: at, Err: syscall.ENOTDIR}
+			if resolved = next; len(rest) > 0 && !info.IsDir() {
+				return "", &fs.PathError{Op: "open", Path: resolved, Err: syscall.ENOTDIR}
 			}
 			continue
 		}
@@ -177,12 +177,12 @@ func resolve(path string, guard Guard) (string, error) {
 			return "", err
 		}
 		if filepath.IsAbs(target) {
-			at = filepath.VolumeName(target) + string(filepath.Separator)
-			target = strings.TrimPrefix(target, at)
+			resolved = filepath.VolumeName(target) + string(filepath.Separator)
+			target = strings.TrimPrefix(target, resolved)
 		}
 		rest = append(split(target), rest...)
 	}
-	return at, guard(at)
+	return resolved, guard(resolved)
 }
 
 // split returns the names of a path that begins nowhere; filepath.Join takes ".." for the directory above.

@@ -120,8 +120,8 @@ func (d *Diff) add(kind string, before, after map[string]string) {
 	kept := 0
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a, was := before[name]
-		b, is := after[name]
-		if was == is && a == b {
+		b, remains := after[name]
+		if was == remains && a == b {
 			continue
 		}
 		if kept++; kept > maxChanges {
@@ -129,7 +129,7 @@ func (d *Diff) add(kind string, before, after map[string]string) {
 			continue
 		}
 		d.Changes = append(d.Changes, Change{
-			Kind: kind, Name: Text(name), Before: Text(a), After: Text(b), Added: !was, Gone: !is,
+			Kind: kind, Name: Text(name), Before: Text(a), After: Text(b), Added: !was, Gone: !remains,
 		})
 	}
 }

@@ -79,9 +79,9 @@ type codec struct {
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, m any) error {
-	whole := data.MaterializeToBuffer(mem.DefaultBufferPool())
-	defer whole.Free()
-	return c.answer.Unmarshal(whole.ReadOnlyData(), m.(proto.Message))
+	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buffer.Free()
+	return c.answer.Unmarshal(buffer.ReadOnlyData(), m.(proto.Message))
 }
 
 // clientStream is the stream of a call. It has to be received from until an error where its

@@ -131,15 +131,15 @@ func (p *problem) Error() string {
 
 // in returns the problem err of the entry n of a field as one of the message that has it.
 func in(f *field, n int32, err error) error {
-	at := f.name
+	path := f.name
 	if f.many() {
-		at += "[" + strconv.Itoa(int(n)-1) + "]"
+		path += "[" + strconv.Itoa(int(n)-1) + "]"
 	}
 	inner := &problem{what: err.Error()}
 	if errors.As(err, &inner) && inner.path != "" {
-		at += "." + inner.path
+		path += "." + inner.path
 	}
-	return &problem{at, inner.what}
+	return &problem{path, inner.what}
 }
 
 // message checks the encoded message b of a shape. The counts of its fields begin at base.

@@ -111,34 +111,34 @@ func filter(arch uint32, keepModes bool) ([]bpf.RawInstruction, error) {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreign, SkipTrue: 1}, ends(unix.ENOSYS))
 	}
 	// of adds what decides about a call, and has to end with an answer.
-	of := func(number uint32, decides ...bpf.Instruction) {
+	rule := func(number uint32, decides ...bpf.Instruction) {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: uint8(len(decides))})
 		program = append(program, decides...)
 	}
 	for _, number := range append(denied(), legacyDenied()...) {
-		of(number, refuse)
+		rule(number, refuse)
 	}
 	for _, number := range attributes() {
-		of(number, ends(unix.EOPNOTSUPP))
+		rule(number, ends(unix.EOPNOTSUPP))
 	}
 	for _, number := range unseen() {
-		of(number, ends(unix.ENOSYS))
+		rule(number, ends(unix.ENOSYS))
 	}
-	of(unix.SYS_CLONE, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: spaces, SkipTrue: 1}, refuse, pass)
+	rule(unix.SYS_CLONE, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: spaces, SkipTrue: 1}, refuse, pass)
 	// What puts characters or commands into a terminal that others read, see ioctl_tty(2) and ioctl_console(2).
-	of(unix.SYS_IOCTL, argument(1),
+	rule(unix.SYS_IOCTL, argument(1),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tiocLinux, SkipTrue: 1},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.TIOCSETD, SkipTrue: 1}, refuse, pass)
 	for _, call := range modes() {
 		switch {
 		case call.path && keepModes:
-			of(call.number, refuse)
+			rule(call.number, refuse)
 		case call.flags > 0:
-			of(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 3},
+			rule(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 3},
 				argument(call.flags), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: making, SkipTrue: 1}, refuse, pass)
 		default:
-			of(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 1}, refuse, pass)
+			rule(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 1}, refuse, pass)
 		}
 	}
 	return bpf.Assemble(append(program, pass))

@@ -67,16 +67,16 @@ func Text(text string) string {
 
 // filter replaces the hidden characters of a text, those without a replacement by nothing.
 func filter(text string, replacement func(rune) rune) string {
-	at := strings.IndexFunc(text, Hidden)
-	if at < 0 {
+	first := strings.IndexFunc(text, Hidden)
+	if first < 0 {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	b.WriteString(text[:at])
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	for i, c := range text[at:] {
-		if Hidden(c) && !partOfEmoji(before, c, text[at+i+utf8.RuneLen(c):]) {
+	b.WriteString(text[:first])
+	before, _ := utf8.DecodeLastRuneInString(text[:first])
+	for i, c := range text[first:] {
+		if Hidden(c) && !partOfEmoji(before, c, text[first+i+utf8.RuneLen(c):]) {
 			if c = replacement(c); c < 0 {
 				continue
 			}

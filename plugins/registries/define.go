@@ -79,15 +79,15 @@ func open(shared *oci.Shared, r row, env sdk.Env, o options) (*oci.Registry, err
 	if err != nil {
 		return nil, err
 	}
-	at, err := o.place(r)
+	where, err := o.place(r)
 	if err != nil {
 		return nil, err
 	}
 	return shared.Open(env, o.client(), oci.Config{
-		Hosts:         at.hosts,
+		Hosts:         where.hosts,
 		Login:         login,
-		TokenHosts:    slices.Concat(r.tokenHosts, at.tokenHosts),
-		TokenHostsKey: at.tokenHostsKey,
+		TokenHosts:    slices.Concat(r.tokenHosts, where.tokenHosts),
+		TokenHostsKey: where.tokenHostsKey,
 		Keys:          o.keys(),
 		PublicImage:   r.image,
 	}, o.secrets()...)

@@ -74,11 +74,11 @@ type gitlab struct {
 
 func (g gitlab) place(r row) (place, error) {
 	hosts, err := addressed(r, g.URL, g.Mirror)
-	at := place{hosts: hosts, tokenHostsKey: "authurl"}
+	where := place{hosts: hosts, tokenHostsKey: "authurl"}
 	if g.AuthURL != nil {
-		at.tokenHosts = lower([]string{g.AuthURL.Host})
+		where.tokenHosts = lower([]string{g.AuthURL.Host})
 	}
-	return at, err
+	return where, err
 }
 
 // addressed returns the hosts of the registry at an address, with the API there or at the mirror.

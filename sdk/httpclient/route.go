@@ -174,8 +174,8 @@ func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.direct.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			if to, ok := info.Conn.RemoteAddr().(*net.TCPAddr); ok {
-				at, _ := r.reach(to.AddrPort().Addr())
-				j.arrive(at)
+				arrived, _ := r.reach(to.AddrPort().Addr())
+				j.arrive(arrived)
 			}
 		},
 	})))

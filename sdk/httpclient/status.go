@@ -110,8 +110,8 @@ func parseWait(text string, now time.Time) (time.Duration, bool) {
 	if text == "" {
 		return 0, false
 	}
-	if at, err := http.ParseTime(text); err == nil {
-		return at.Sub(now), true
+	if date, err := http.ParseTime(text); err == nil {
+		return date.Sub(now), true
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(seconds) {

@@ -23,11 +23,11 @@ type Action struct {
 
 // ActionsOf returns the actions about a container.
 func (r Request) ActionsOf(containerID string) []Action {
-	var of []Action
+	var actions []Action
 	for _, a := range r.Actions {
 		if a.ContainerID == containerID {
-			of = append(of, a)
+			actions = append(actions, a)
 		}
 	}
-	return of
+	return actions
 }

@@ -97,10 +97,10 @@ func subscribed(t *testing.T, s conform.Subject, in conform.Situation, changes [
 	t.Helper()
 	p := conform.Start(t, s, in)
 	state := &stateStream{changes: changes, all: make(chan struct{})}
-	begun := conform.Begun{
+	readiness := conform.Readiness{
 		Ready: state.all, Early: "Subscribe returned while its context lives", Late: "Subscribe does not request a change",
 	}
-	return p.Follow(s, "Subscribe", begun, func(ctx context.Context) error {
+	return p.Follow(s, "Subscribe", readiness, func(ctx context.Context) error {
 		return p.Client.Trigger(p.ID).Subscribe(ctx, state)
 	})
 }

@@ -97,10 +97,10 @@ func (c Case) watching(t *testing.T, s conform.Subject) *conform.Stream {
 	emitted := make(chan struct{})
 	var first sync.Once
 	go engine.Change()
-	begun := conform.Begun{
+	readiness := conform.Readiness{
 		Ready: emitted, Early: "Watch returned instead of emitting the event", Late: "the event was not emitted",
 	}
-	return p.Follow(s, "Watch", begun, func(ctx context.Context) error {
+	return p.Follow(s, "Watch", readiness, func(ctx context.Context) error {
 		return p.Client.Watcher(p.ID).Watch(ctx, func(e watcher.Event) {
 			first.Do(func() {
 				if e.Action == "" {

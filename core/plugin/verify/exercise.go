@@ -83,7 +83,7 @@ func (s *subject) configure(ctx context.Context, in pluginclient.Instance) (plug
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	done, err := s.process.Client.Configure(ctx, in)
-	s.said.say(fmt.Sprint(done.Warnings, err))
+	s.transcript.add(fmt.Sprint(done.Warnings, err))
 	return done, err
 }
 
@@ -160,14 +160,14 @@ func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 			Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: sample.Containers(), Test: true,
 		}
 		err = s.process.Client.Trigger(id).Run(ctx,
-			req.WithReport(func(p trigger.Progress) { s.said.say(p.Phase + " " + p.Message) }))
+			req.WithReport(func(p trigger.Progress) { s.transcript.add(p.Phase + " " + p.Message) }))
 	case kind.Watcher:
 		_, err = s.process.Client.Watcher(id).List(ctx)
 	case kind.Registry:
 		_, err = s.process.Client.Registry(id).Tags(ctx, registry.Repository{Host: s.host, Name: "library/verify"}, "")
 	}
 	if err != nil {
-		s.said.say(err.Error())
+		s.transcript.add(err.Error())
 	}
 	return err
 }
@@ -313,10 +313,10 @@ func (s *subject) released(ctx context.Context) {
 func (s *subject) secrets() {
 	s.process.Close() // what it has written is read now
 	switch {
-	case len(s.said.shown(s.config.secrets)) > 0:
+	case len(s.transcript.shown(s.config.secrets)) > 0:
 		s.failed(checkSecrets, s.name, "the value of a secret option is in its log, its output or an error",
 			"do not write options, addresses with secrets, or answers that repeat the request")
-	case s.said.flooded():
+	case s.transcript.truncated():
 		s.failed(checkSecrets, s.name,
 			fmt.Sprintf("it wrote more than %d MiB to its log, which were not read", kept>>20), "write less")
 	case len(s.config.secrets) == 0:

@@ -89,7 +89,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return t.text.Write(p)
 }
 
-func (t *transcript) say(text string) { fmt.Fprintln(t, text) }
+func (t *transcript) add(text string) { fmt.Fprintln(t, text) }
 
 // shown returns those of secrets that were said.
 func (t *transcript) shown(secrets []string) (shown []string) {
@@ -103,8 +103,8 @@ func (t *transcript) shown(secrets []string) (shown []string) {
 	return shown
 }
 
-// flooded reports whether more was said than is kept.
-func (t *transcript) flooded() bool {
+// truncated reports whether more was said than is kept.
+func (t *transcript) truncated() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.more > 0

@@ -94,19 +94,19 @@ const callTime = 10 * time.Second
 
 // exam is one verification.
 type exam struct {
-	opt    Options
-	host   *plugin.Host
-	path   string // of the copy that is started
-	dir    string
-	said   *transcript
-	report Report
+	opt        Options
+	host       *plugin.Host
+	path       string // of the copy that is started
+	dir        string
+	transcript *transcript
+	report     Report
 }
 
 // Run verifies a file. It takes some seconds, up to a minute for a plugin that hangs. The
 // error is not about the plugin: an option in Set that none of its types has, no folder
 // for its sockets, or ctx has ended.
 func Run(ctx context.Context, opt Options) (Report, error) {
-	e := &exam{opt: opt, said: &transcript{}, report: Report{File: opt.File, Types: []string{}}}
+	e := &exam{opt: opt, transcript: &transcript{}, report: Report{File: opt.File, Types: []string{}}}
 	if err := plugin.CheckFile(opt.File); err != nil {
 		e.failed(checkFile, "", err.Error(), "build it as a program, chmod 755 it, and have it belong to you or to root")
 		return e.report, nil
@@ -129,7 +129,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err := plugin.CopyProgram(opt.File, e.path); err != nil {
 		return e.report, err
 	}
-	log := hclog.New(&hclog.LoggerOptions{Output: e.said, Level: hclog.Debug, JSONFormat: true})
+	log := hclog.New(&hclog.LoggerOptions{Output: e.transcript, Level: hclog.Debug, JSONFormat: true})
 	if e.host, err = plugin.New(plugin.Options{
 		RunDirs: []string{os.TempDir()}, Isolation: opt.Isolation, Log: log,
 	}); err != nil {
@@ -157,12 +157,12 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 	stages := []string{checkHandshake, checkTLS, checkHealth, checkDescribe, checkUnknown, checkShutdown}
 	process, err := e.host.Try(ctx, e.path, nil)
 	if err != nil {
-		at := slices.Index(stages, plugin.StageOf(err))
-		for _, stage := range stages[:at] {
+		failed := slices.Index(stages, plugin.StageOf(err))
+		for _, stage := range stages[:failed] {
 			e.ok(stage, "", "")
 		}
-		e.failed(stages[at], "", err.Error(), "docs/plugins-other-languages.md has what a plugin does at its start")
-		e.skip(stages[at+1:], "", "it did not start")
+		e.failed(stages[failed], "", err.Error(), "docs/plugins-other-languages.md has what a plugin does at its start")
+		e.skip(stages[failed+1:], "", "it did not start")
 		return nil
 	}
 	e.ok(checkHandshake, "", "")
@@ -185,7 +185,7 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 
 // secured connects to its socket as another program of this machine could.
 func (e *exam) secured(ctx context.Context, process *plugin.Unsupervised) {
-	if servesStrangers(ctx, process.Addr()) {
+	if servesAnyClient(ctx, process.Addr()) {
 		e.failed(checkTLS, "", "it serves clients that do not show the certificate of Dogwatch",
 			"require a certificate of the client, and verify it with PLUGIN_CLIENT_CERT")
 		return

@@ -119,10 +119,10 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 // watch follows events until ctx ends.
 func (s *subject) watch(ctx context.Context) error {
 	err := s.process.Client.Watcher(s.name+".verify").Watch(ctx, func(e watcher.Event) {
-		s.said.say(e.Action + " " + e.Status)
+		s.transcript.add(e.Action + " " + e.Status)
 	})
 	if err != nil {
-		s.said.say(err.Error())
+		s.transcript.add(err.Error())
 	}
 	return err
 }

@@ -151,12 +151,12 @@ func (a api) call(ctx context.Context) ([]byte, error) {
 // errorCode returns the name of an error, without namespace and URL; "" when it has none
 // (https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html#operation-error-serialization).
 func errorCode(header http.Header, body []byte) string {
-	var said struct {
+	var response struct {
 		Type string `json:"__type"`
 		Code string `json:"code"`
 	}
-	_ = json.Unmarshal(body, &said) // a proxy's page has no name
-	for _, name := range []string{header.Get("X-Amzn-Errortype"), said.Code, said.Type} {
+	_ = json.Unmarshal(body, &response) // a proxy's page has no name
+	for _, name := range []string{header.Get("X-Amzn-Errortype"), response.Code, response.Type} {
 		name, _, _ = strings.Cut(name, ":")
 		if name = name[strings.LastIndexByte(name, '#')+1:]; name != "" {
 			return name

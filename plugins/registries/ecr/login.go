@@ -18,9 +18,9 @@ const (
 	// minAge is how old an authorization must be before a refusal may be due to its age:
 	// a fresh one is refused because the user may not read the repository.
 	minAge = time.Minute
-	// refusalTime is for how long no authorization is requested after AWS refused
+	// failureTime is for how long no authorization is requested after AWS refused
 	// the keys, or none were found: looking for them takes time as well.
-	refusalTime = time.Minute
+	failureTime = time.Minute
 )
 
 // login exchanges the access key for what the registries of each region accept.
@@ -64,8 +64,8 @@ func (l *login) Refused(used sdk.Credentials) bool {
 	defer l.mu.Unlock()
 	found, again := false, false
 	for _, s := range l.regions {
-		current, renewed := s.refused(used)
-		found, again = found || current, again || renewed
+		current, replaced := s.refused(used)
+		found, again = found || current, again || replaced
 	}
 	return again || !found // no session has it: a concurrent call has renewed it
 }
@@ -109,7 +109,7 @@ func (s *session) known() (sdk.Credentials, bool, error) {
 	switch now := time.Now(); {
 	case now.Before(s.until):
 		return s.current, true, nil
-	case s.failure != nil && now.Sub(s.failedAt) < refusalTime:
+	case s.failure != nil && now.Sub(s.failedAt) < failureTime:
 		return sdk.Credentials{}, true, s.failure
 	}
 	return sdk.Credentials{}, false, nil

@@ -145,9 +145,9 @@ func TestRefusedKeysAreNotSentAgainAtOnce(t *testing.T) {
 		}
 		get(true)
 		get(false)
-		time.Sleep(refusalTime)
+		time.Sleep(failureTime)
 		get(true)
-		time.Sleep(refusalTime)
+		time.Sleep(failureTime)
 		r.status = http.StatusInternalServerError // says nothing of the keys
 		for range 2 {
 			r.request = nil

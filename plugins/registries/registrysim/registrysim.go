@@ -207,11 +207,11 @@ func (r *Registry) Image(repo, tag string) (image Image, ok bool) {
 func (r *Registry) Pinned(repo, digest string) (image Image, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, known := r.parts[digest]
-	if !known || at.repo != repo {
+	part, known := r.parts[digest]
+	if !known || part.repo != repo {
 		return Image{}, false
 	}
-	c := r.build(repo, at.revision)
+	c := r.build(repo, part.revision)
 	return c.image(), c.index == digest
 }
 

@@ -183,12 +183,12 @@ func (r *Registry) document(w http.ResponseWriter, req *http.Request, a target, 
 	if revision, isTag := repo.tags[a.reference]; isTag && a.kind != BlobRequest {
 		digest = r.publish(a.repo, revision).index
 	}
-	at, known := r.parts[digest]
-	if !known || at.repo != a.repo {
+	part, known := r.parts[digest]
+	if !known || part.repo != a.repo {
 		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "manifest unknown")
 		return
 	}
-	d := r.build(at.repo, at.revision).documents[digest]
+	d := r.build(part.repo, part.revision).documents[digest]
 	h := w.Header()
 	h.Set("Content-Type", d.mediaType)
 	h.Set("Docker-Content-Digest", digest)

@@ -92,8 +92,8 @@ func TestPayloads(t *testing.T) {
 	s.With(map[string]any{"urls": nil, "config": "home", "tag": "phones, mail admin"}).Payloads(t, "tag-*.json")
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"no such configuration": {Set: map[string]any{"urls": nil, "config": "unknown"}, Option: "config"},
 	})
 }

@@ -91,8 +91,8 @@ func link(label, address string) string { return "<" + address + "|" + label + "
 func text(m chat.Message, links string) string { return m.Text("*", chat.Plain, links, maxText) }
 
 // explain reads Google's errors: https://cloud.google.com/apis/design/errors#http_mapping.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		Error struct {
 			Message string `json:"message"`
 			Status  string `json:"status"`
@@ -101,15 +101,15 @@ func explain(a chat.Response) *chat.Refusal {
 			} `json:"details"`
 		} `json:"error"`
 	}
-	if a.OK() || !a.Decode(&said) || said.Error.Status == "" {
+	if a.OK() || !a.Decode(&response) || response.Error.Status == "" {
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Error.Status + ": " + said.Error.Message}
-	switch said.Error.Status {
+	r := &chat.Rejection{Text: response.Error.Status + ": " + response.Error.Message}
+	switch response.Error.Status {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND":
 		r.Option = "url"
 	}
-	for _, detail := range said.Error.Details {
+	for _, detail := range response.Error.Details {
 		if detail.Reason == "API_KEY_INVALID" {
 			r.Kind, r.Option = sdk.ErrUnauthorized, "url"
 		}

@@ -102,8 +102,8 @@ func TestUrgentPriority(t *testing.T) {
 }
 
 // A response that is no success is a failure, whatever its body.
-func TestRefusals(t *testing.T) {
-	subject().At(base).Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().At(base).Rejections(t, map[string]sink.Rejection{
 		"token": {Set: map[string]any{"token": "wr0ng-t0ken"}, Kind: sdk.ErrUnauthorized, Want: "valid access token"},
 	})
 }

@@ -60,12 +60,12 @@ func (c *connection) get() (*client, error) {
 		return nil, kgo.ErrClientClosed
 	}
 	if c.client == nil {
-		made := &client{}
+		fresh := &client{}
 		var err error
-		if made.Client, err = kgo.NewClient(append(slices.Clip(c.options), kgo.WithHooks(made))...); err != nil {
+		if fresh.Client, err = kgo.NewClient(append(slices.Clip(c.options), kgo.WithHooks(fresh))...); err != nil {
 			return nil, sdk.Invalid("brokers", "cannot be used: %v", err)
 		}
-		c.client = made
+		c.client = fresh
 	}
 	return c.client, nil
 }

@@ -32,7 +32,7 @@ func (k *kafka) explain(ctx context.Context, doing string, err, connecting error
 	}
 	var response *kerr.Error
 	if errors.As(err, &response) {
-		return k.refusal(response, prefix+k.clean(err))
+		return k.brokerError(response, prefix+k.clean(err))
 	}
 	text := k.clean(err)
 	switch {
@@ -46,8 +46,8 @@ func (k *kafka) explain(ctx context.Context, doing string, err, connecting error
 	return sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+text))
 }
 
-// refusal classifies an error of a broker: https://kafka.apache.org/protocol#protocol_error_codes.
-func (k *kafka) refusal(response *kerr.Error, text string) error {
+// brokerError classifies an error of a broker: https://kafka.apache.org/protocol#protocol_error_codes.
+func (k *kafka) brokerError(response *kerr.Error, text string) error {
 	switch response {
 	case kerr.SaslAuthenticationFailed, kerr.IllegalSaslState:
 		return sdk.WithKind(sdk.ErrUnauthorized,

@@ -106,13 +106,13 @@ func (m *matrix) resolve(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var said struct {
+	var response struct {
 		RoomID string `json:"room_id"`
 	}
-	if !a.Decode(&said) || said.RoomID == "" {
+	if !a.Decode(&response) || response.RoomID == "" {
 		return "", sdk.Invalid("url", "the server did not answer with the room of an alias; is it a Matrix homeserver?")
 	}
-	return said.RoomID, nil
+	return response.RoomID, nil
 }
 
 // transaction is the idempotency key: it is the same when a delivery is retried,
@@ -154,19 +154,19 @@ func (m *matrix) with(title, body, plain, rich string) content {
 }
 
 // explain reads the errors of https://spec.matrix.org/latest/client-server-api/#standard-error-response.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		Code       string  `json:"errcode"`
 		Error      string  `json:"error"`
 		RetryAfter float64 `json:"retry_after_ms"`
 	}
-	if a.OK() || !a.Decode(&said) || said.Code == "" {
+	if a.OK() || !a.Decode(&response) || response.Code == "" {
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Code + ": " + said.Error}
-	switch said.Code {
+	r := &chat.Rejection{Text: response.Code + ": " + response.Error}
+	switch response.Code {
 	case "M_LIMIT_EXCEEDED":
-		r.Wait = chat.Seconds(said.RetryAfter / 1000)
+		r.Wait = chat.Seconds(response.RetryAfter / 1000)
 	case "M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED", "M_USER_SUSPENDED":
 		r.Kind, r.Option = sdk.ErrUnauthorized, "accesstoken"
 	case "M_FORBIDDEN":

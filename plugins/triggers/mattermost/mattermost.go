@@ -94,24 +94,24 @@ func text(m chat.Message, links string) string { return m.Text("**", chat.Plain,
 
 // explain reads Mattermost's errors:
 // https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		ID      string `json:"id"`
 		Message string `json:"message"`
 	}
-	if a.OK() || !a.Decode(&said) || said.Message == "" {
+	if a.OK() || !a.Decode(&response) || response.Message == "" {
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Message}
-	hook, is := strings.CutPrefix(said.ID, "web.incoming_webhook.")
+	r := &chat.Rejection{Text: response.Message}
+	hook, isHook := strings.CutPrefix(response.ID, "web.incoming_webhook.")
 	hook, _, _ = strings.Cut(hook, ".")
 	switch {
-	case is && (hook == "invalid" || hook == "disabled"):
+	case isHook && (hook == "invalid" || hook == "disabled"):
 		// A server without web hooks says so with a 501: trying again does not help.
-		return &chat.Refusal{Text: said.Message, Option: "url", Kind: sdk.ErrNotFound}
-	case is && (strings.HasPrefix(hook, "channel") || hook == "permissions" || hook == "user"):
+		return &chat.Rejection{Text: response.Message, Option: "url", Kind: sdk.ErrNotFound}
+	case isHook && (strings.HasPrefix(hook, "channel") || hook == "permissions" || hook == "user"):
 		r.Option = "channel"
-	case strings.Contains(said.ID, "priority"):
+	case strings.Contains(response.ID, "priority"):
 		r.Option = "priority"
 	}
 	return r

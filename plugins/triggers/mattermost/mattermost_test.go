@@ -96,8 +96,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"hook": {
 			Status:   400,
 			Response: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`,

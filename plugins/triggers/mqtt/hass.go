@@ -175,18 +175,18 @@ func (h *hass) counts(name string, topic func(what string) string, containers, u
 // running returns whether a watcher is checking.
 func (h *hass) running(w trigger.WatcherState) []message {
 	topic := h.names.of(w.Name, running)
-	is := message{topic, truth(w.Checking)}
+	state := message{topic, truth(w.Checking)}
 	if !h.discovery {
-		return []message{is}
+		return []message{state}
 	}
-	return []message{h.announce(binary, topic, yesOrNo("Watcher "+w.Name+" running status")), is}
+	return []message{h.announce(binary, topic, yesOrNo("Watcher "+w.Name+" running status")), state}
 }
 
 func yesOrNo(name string) discovery {
 	return discovery{Name: name, PayloadOn: "true", PayloadOff: "false"}
 }
 
-func truth(is bool) []byte { return strconv.AppendBool(nil, is) }
+func truth(value bool) []byte { return strconv.AppendBool(nil, value) }
 
 // icon writes an icon as Home Assistant wants it, with a colon after the name
 // of the set. It refuses an entity whose icon has none.

@@ -49,12 +49,12 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 	if w.failed != "" && !excluded(failureKey, exclude) {
 		flat = append(flat, sdk.Flat{Key: failureKey, Value: summarized(w.failed)})
 	}
-	said := decided(c)
+	summary := decided(c)
 	if w.failed != "" {
-		said = summarized("Install failed: " + w.failed)
+		summary = summarized("Install failed: " + w.failed)
 	}
-	if said != "" && !excluded(summaryKey, exclude) {
-		flat = append(flat, sdk.Flat{Key: summaryKey, Value: said})
+	if summary != "" && !excluded(summaryKey, exclude) {
+		flat = append(flat, sdk.Flat{Key: summaryKey, Value: summary})
 	}
 	var b bytes.Buffer
 	values := json.NewEncoder(&b)

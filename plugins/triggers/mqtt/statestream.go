@@ -212,23 +212,23 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 			gone = append(gone, sub.hass.buttonAnnouncements(topic)...)
 		}
 	}
-	for _, is := range c.Put {
-		if had := sub.cards[is.ID]; had != nil && !c.All && had.Image.ID != is.Image.ID {
+	for _, put := range c.Put {
+		if had := sub.cards[put.ID]; had != nil && !c.All && had.Image.ID != put.Image.ID {
 			delete(sub.failures, had.topic) // which was about the image before
 		}
-		sub.cards[is.ID] = &card{Container: is}
+		sub.cards[put.ID] = &card{Container: put}
 		if sub.hass != nil && c.All { // an earlier process may have announced buttons of an update that is gone
-			gone = append(gone, sub.hass.buttonAnnouncements(sub.names.container(is))...)
+			gone = append(gone, sub.hass.buttonAnnouncements(sub.names.container(put))...)
 		}
 	}
 	for _, w := range c.Watchers {
 		sub.watchers[w.Name] = w
 	}
 	for _, o := range c.Operations {
-		if of := (subject{o.Watcher, o.Name}); o.Running {
-			sub.operations[of] = o
+		if container := (subject{o.Watcher, o.Name}); o.Running {
+			sub.operations[container] = o
 		} else {
-			delete(sub.operations, of)
+			delete(sub.operations, container)
 		}
 	}
 	return sub.retained.mayHold(ctx, gone)

@@ -22,23 +22,23 @@ type response struct {
 }
 
 // explain reads a response, in which "status" says whether it succeeded.
-func explain(a chat.Response) *chat.Refusal {
-	var said response
-	switch known := a.Decode(&said); {
+func explain(a chat.Response) *chat.Rejection {
+	var body response
+	switch known := a.Decode(&body); {
 	case a.OK() && !known:
-		return &chat.Refusal{Text: "the answer is not that of Pushover", Option: "url"}
-	case a.OK() && said.Status == 1, !a.OK() && len(said.Errors) == 0, a.Status >= 500:
+		return &chat.Rejection{Text: "the answer is not that of Pushover", Option: "url"}
+	case a.OK() && body.Status == 1, !a.OK() && len(body.Errors) == 0, a.Status >= 500:
 		return nil
 	}
-	r := &chat.Refusal{Text: strings.Join(said.Errors, "; ")}
+	r := &chat.Rejection{Text: strings.Join(body.Errors, "; ")}
 	switch {
 	case a.Status == http.StatusTooManyRequests:
 		r.Wait = max(httpclient.ParseRetryAfter(a.Header, time.Now()), untilReset(a.Header, time.Now()))
-	case said.Token != "":
+	case body.Token != "":
 		r.Kind, r.Option = sdk.ErrUnauthorized, "token"
-	case said.User != "":
+	case body.User != "":
 		r.Kind, r.Option = sdk.ErrUnauthorized, "user and device"
-	case said.Device != "":
+	case body.Device != "":
 		r.Option = "device"
 	}
 	return r
@@ -47,9 +47,9 @@ func explain(a chat.Response) *chat.Refusal {
 // untilReset is how long it takes until the application may send again:
 // https://pushover.net/api#limits. It is 0 when the response does not say.
 func untilReset(h http.Header, now time.Time) time.Duration {
-	at, err := strconv.ParseInt(h.Get("X-Limit-App-Reset"), 10, 64)
+	seconds, err := strconv.ParseInt(h.Get("X-Limit-App-Reset"), 10, 64)
 	if err != nil {
 		return 0
 	}
-	return max(0, time.Unix(at, 0).Sub(now))
+	return max(0, time.Unix(seconds, 0).Sub(now))
 }

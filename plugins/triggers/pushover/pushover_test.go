@@ -200,8 +200,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"token": {
 			Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
 			Want: "application token is invalid, not ***; check token",

@@ -111,30 +111,30 @@ func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
 func text(m chat.Message, links string) string { return m.Text("", chat.Plain, links, maxText) }
 
 // explain reads a response, in which "success" says whether it succeeded and not the status.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		Success bool   `json:"success"`
 		Status  string `json:"status"`
 		Error   string `json:"error"`
 		Type    string `json:"errorType"`
 		Message string `json:"message"`
 	}
-	switch decoded := a.Decode(&said); {
-	case a.OK() && said.Success:
+	switch decoded := a.Decode(&response); {
+	case a.OK() && response.Success:
 		return nil
-	case !decoded || said.Error+said.Message == "":
+	case !decoded || response.Error+response.Message == "":
 		if a.OK() {
-			return &chat.Refusal{Text: "the answer is not that of Rocket.Chat", Option: "url"}
+			return &chat.Rejection{Text: "the answer is not that of Rocket.Chat", Option: "url"}
 		}
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Error}
+	r := &chat.Rejection{Text: response.Error}
 	if r.Text == "" {
-		r.Text = said.Message
+		r.Text = response.Message
 	}
 	has := func(codes ...string) bool {
 		for _, code := range codes {
-			if strings.Contains(said.Type, code) || strings.Contains(r.Text, code) {
+			if strings.Contains(response.Type, code) || strings.Contains(r.Text, code) {
 				return true
 			}
 		}
@@ -158,8 +158,8 @@ const shortWait = time.Minute
 // milliseconds since 1970, other than with most services.
 // https://developer.rocket.chat/apidocs/rate-limiting
 func wait(header http.Header, now time.Time) time.Duration {
-	at, err := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
-	if d := time.UnixMilli(at).Sub(now); err == nil && d > 0 && d <= time.Hour {
+	milliseconds, err := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
+	if d := time.UnixMilli(milliseconds).Sub(now); err == nil && d > 0 && d <= time.Hour {
 		return d
 	}
 	return shortWait

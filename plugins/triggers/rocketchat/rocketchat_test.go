@@ -107,8 +107,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"credentials": {
 			Status: 401, Response: `{"status":"error","message":"You must be logged in to do this."}`,
 			Kind: sdk.ErrUnauthorized, Want: "must be logged in to do this.; check user.id and auth.token",
@@ -137,13 +137,13 @@ func TestRefusals(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	const response = `{"success":false,"error":"Error, too many requests. Please slow down. You must wait 46 seconds before trying this endpoint again. [error-too-many-requests]"}`
-	limited := map[string]sink.Refusal{}
+	limited := map[string]sink.Rejection{}
 	for _, status := range []int{200, 400, 429} {
-		limited[fmt.Sprint(status)] = sink.Refusal{
+		limited[fmt.Sprint(status)] = sink.Rejection{
 			Status: status, Response: response, Kind: sdk.RateLimited(shortWait, nil), Want: "too many requests",
 		}
 	}
-	subject().Refusals(t, limited)
+	subject().Rejections(t, limited)
 }
 
 func TestWait(t *testing.T) {

@@ -129,9 +129,9 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	later := sdk.RateLimited(time.Second, nil)
-	bot().Refusals(t, map[string]sink.Refusal{
+	bot().Rejections(t, map[string]sink.Rejection{
 		"invalid_auth": {
 			Status: 200, Response: `{"ok":false,"error":"invalid_auth"}`, Kind: sdk.ErrUnauthorized,
 			Want: "invalid_auth; check token",
@@ -166,7 +166,7 @@ func TestRefusals(t *testing.T) {
 		"page":        {Status: 200, Response: `<html>welcome`, Option: "apiurl", Want: "not that of Slack"},
 		"no response": {Status: 200, Response: `{}`, Option: "apiurl", Want: "not that of Slack"},
 	})
-	webhook().Refusals(t, map[string]sink.Refusal{
+	webhook().Rejections(t, map[string]sink.Rejection{
 		"no_service":              {Status: 404, Response: "no_service", Option: "url", Want: "no_service"},
 		"no_service in a success": {Status: 200, Response: "no_service\n", Option: "url", Want: "no_service"},
 		"channel_is_archived":     {Status: 410, Response: "channel_is_archived", Option: "url", Want: "channel_is_archived"},
@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// What other services with such hooks respond is no refusal.
+// What other services with such hooks respond is no rejection.
 func TestResponsesOfHooks(t *testing.T) {
 	for _, response := range []string{"ok", "", "okay", `{"success":true}`, "OK\n"} {
 		if err := sink.Deliver(t, Type(), webhook().Options(sink.RespondWith(t, 200, response).URL),

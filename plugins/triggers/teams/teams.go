@@ -155,20 +155,20 @@ func link(req trigger.Request) string {
 
 // explain reads the errors of a workflow:
 // https://learn.microsoft.com/en-us/rest/api/logic/workflow-triggers/run#errorresponse.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		Error struct {
 			Code    string `json:"code"`
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if a.OK() || !a.Decode(&said) || said.Error.Code == "" {
+	if a.OK() || !a.Decode(&response) || response.Error.Code == "" {
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Error.Code + ": " + said.Error.Message}
+	r := &chat.Rejection{Text: response.Error.Code + ": " + response.Error.Message}
 	switch {
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == http.StatusNotFound,
-		strings.HasPrefix(said.Error.Code, "Workflow"), strings.HasPrefix(said.Error.Code, "DirectApi"):
+		strings.HasPrefix(response.Error.Code, "Workflow"), strings.HasPrefix(response.Error.Code, "DirectApi"):
 		r.Option = "url"
 	}
 	return r

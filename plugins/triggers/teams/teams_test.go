@@ -160,8 +160,8 @@ func TestRetiredConnectorIsAnError(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"signature": {
 			Status:   401,
 			Response: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url",

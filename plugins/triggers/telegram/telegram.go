@@ -106,8 +106,8 @@ func (t *telegram) Run(ctx context.Context, req trigger.Request) error {
 }
 
 // explain reads a response: https://core.telegram.org/bots/api#making-requests.
-func explain(a chat.Response) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Rejection {
+	var response struct {
 		OK          bool   `json:"ok"`
 		Description string `json:"description"`
 		Parameters  struct {
@@ -115,19 +115,19 @@ func explain(a chat.Response) *chat.Refusal {
 			MigrateTo  int64   `json:"migrate_to_chat_id"`
 		} `json:"parameters"`
 	}
-	switch decoded := a.Decode(&said); {
-	case a.OK() && said.OK:
+	switch decoded := a.Decode(&response); {
+	case a.OK() && response.OK:
 		return nil
-	case !decoded || said.Description == "":
+	case !decoded || response.Description == "":
 		if a.OK() {
-			return &chat.Refusal{Text: "the answer is not that of a Bot API server", Option: "apiurl"}
+			return &chat.Rejection{Text: "the answer is not that of a Bot API server", Option: "apiurl"}
 		}
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Description, Wait: chat.Seconds(said.Parameters.RetryAfter)}
-	has := func(part string) bool { return strings.Contains(said.Description, part) }
+	r := &chat.Rejection{Text: response.Description, Wait: chat.Seconds(response.Parameters.RetryAfter)}
+	has := func(part string) bool { return strings.Contains(response.Description, part) }
 	switch {
-	case said.Parameters.MigrateTo != 0:
+	case response.Parameters.MigrateTo != 0:
 		r.Text += "; the group has another id since then"
 		r.Option = "chatid"
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusNotFound:

@@ -130,8 +130,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	subject().Refusals(t, map[string]sink.Refusal{
+func TestRejections(t *testing.T) {
+	subject().Rejections(t, map[string]sink.Rejection{
 		"token": {
 			Status: 401, Response: `{"ok":false,"error_code":401,"description":"Unauthorized"}`,
 			Kind: sdk.ErrUnauthorized, Want: "Unauthorized; check bottoken",

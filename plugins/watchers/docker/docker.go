@@ -58,14 +58,14 @@ type Docker struct {
 // New makes a watcher of the engine that o names. It reads the TLS files but does
 // not connect: an engine that is down is found out, and found again, by List and Watch.
 func New(env sdk.Env, o Options) (*Docker, error) {
-	at, warnings, err := locate(o, os.Getenv("DOCKER_HOST"))
+	endpoint, warnings, err := locate(o, os.Getenv("DOCKER_HOST"))
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
 		env.Warn(w)
 	}
-	e := engine.New(at, env.UserAgent, o.Update)
+	e := engine.New(endpoint, env.UserAgent, o.Update)
 	d := &Docker{
 		all:       o.WatchAll,
 		log:       env.Log,

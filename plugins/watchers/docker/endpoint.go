@@ -30,21 +30,21 @@ const (
 func locate(o Options, dockerHost string) (engine.Endpoint, []string, error) {
 	switch isDefault := o.Socket == "" || o.Socket == defaultSocket; {
 	case o.Host != "":
-		at, warnings, err := o.locate("host", o.Host)
+		endpoint, warnings, err := o.locate("host", o.Host)
 		if !isDefault {
 			warnings = append(warnings, "socket has no effect because host is set")
 		}
-		return at, warnings, err
+		return endpoint, warnings, err
 	case !isDefault:
 		return o.locate("socket", o.Socket)
 	case dockerHost != "":
-		at, warnings, err := o.locate("socket", dockerHost)
+		endpoint, warnings, err := o.locate("socket", dockerHost)
 		var invalid *sdk.InvalidError
 		if errors.As(err, &invalid) && invalid.Fields[0].Field == "socket" {
 			err = sdk.Invalid("socket", "is not set, and DOCKER_HOST of the environment cannot be used: %s",
 				invalid.Fields[0].Detail)
 		}
-		return at, warnings, err
+		return endpoint, warnings, err
 	}
 	return o.locate("socket", defaultSocket)
 }
@@ -70,8 +70,8 @@ func (o Options) locate(option, text string) (engine.Endpoint, []string, error) 
 		}
 		return engine.Endpoint{Network: "unix", Address: rest}, warnings, nil
 	case "tcp", "http", "https":
-		at, err := locateTCP(o, option, scheme, rest)
-		return at, warnings, err
+		endpoint, err := locateTCP(o, option, scheme, rest)
+		return endpoint, warnings, err
 	case "ssh":
 		return engine.Endpoint{}, nil,
 			sdk.Invalid(option,
@@ -100,9 +100,9 @@ func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) 
 		return engine.Endpoint{},
 			sdk.Invalid(option, "http:// is without TLS, but cafile or certfile is set: write https:// or remove the files")
 	}
-	at := engine.Endpoint{Network: "tcp", Prefix: strings.TrimRight(u.Path, "/")}
+	endpoint := engine.Endpoint{Network: "tcp", Prefix: strings.TrimRight(u.Path, "/")}
 	if secure {
-		if at.TLS, err = o.tlsConfig(); err != nil {
+		if endpoint.TLS, err = o.tlsConfig(); err != nil {
 			return engine.Endpoint{}, err
 		}
 	}
@@ -110,8 +110,8 @@ func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) 
 	if port == "" {
 		port = strconv.Itoa(o.port(secure))
 	}
-	at.Address = net.JoinHostPort(u.Hostname(), port)
-	return at, nil
+	endpoint.Address = net.JoinHostPort(u.Hostname(), port)
+	return endpoint, nil
 }
 
 // port is the option's value. The default of plain connections cannot be

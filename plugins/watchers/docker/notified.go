@@ -56,8 +56,8 @@ func (n *notified) status(id, status string) (known, changed bool) {
 // ActionChanged when the host has to list again, else an ActionStatus for each status
 // that changed. A host that never got a list will list, or, after a gap, has failed to.
 func (n *notified) missed(containers []container.Summary, gap bool) []watcher.Event {
-	at := sdk.TimeOf(time.Now())
-	relist := []watcher.Event{{Action: watcher.ActionChanged, At: at}}
+	now := sdk.TimeOf(time.Now())
+	relist := []watcher.Event{{Action: watcher.ActionChanged, At: now}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -72,12 +72,13 @@ func (n *notified) missed(containers []container.Summary, gap bool) []watcher.Ev
 	var events []watcher.Event
 	for _, c := range containers {
 		was, known := n.states[c.ID]
-		is := stateOf(c)
-		if !known || was.name != is.name || was.image != is.image {
+		state := stateOf(c)
+		if !known || was.name != state.name || was.image != state.image {
 			return relist
 		}
-		if was.status != is.status {
-			events = append(events, watcher.Event{ContainerID: c.ID, Action: watcher.ActionStatus, Status: is.status, At: at})
+		if was.status != state.status {
+			events = append(events,
+				watcher.Event{ContainerID: c.ID, Action: watcher.ActionStatus, Status: state.status, At: now})
 		}
 	}
 	for _, e := range events {

@@ -130,9 +130,9 @@ type Instance struct {
 	Client *pluginclient.Client
 	ID     string
 
-	t     *testing.T
-	calls []Call
-	said  *recorder
+	t        *testing.T
+	calls    []Call
+	recorder *recorder
 }
 
 // Start serves the bundle and configures its instance "main" in situation s.
@@ -143,7 +143,7 @@ func Start(t *testing.T, s Subject, in Situation) *Instance {
 	log := &plugintest.Log{}
 	c := inprocess.Serve(t, s.Bundle, log)
 	t.Cleanup(func() { w.inspect(t, log) })
-	p := &Instance{Client: c, ID: inprocess.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
+	p := &Instance{Client: c, ID: inprocess.ID(s.Type, "main"), t: t, calls: in.Calls, recorder: w}
 	configured, err := inprocess.Configure(t.Context(), c, s.Type, "main", in.Options)
 	w.record("warning", configured.Warnings...)
 	if err != nil {
@@ -156,15 +156,15 @@ func Start(t *testing.T, s Subject, in Situation) *Instance {
 // Call makes one call and records the text of its error.
 func (p *Instance) Call(ctx context.Context, c Call) error {
 	err := c.Do(ctx, p)
-	p.said.recordError(c.Name, err)
+	p.recorder.recordError(c.Name, err)
 	return err
 }
 
 // AddSecret adds a secret that is no option: it must not leak either.
-func (p *Instance) AddSecret(what, secret string) { p.said.addSecret(what, secret) }
+func (p *Instance) AddSecret(what, secret string) { p.recorder.addSecret(what, secret) }
 
 // Record adds another text of the instance to those that are inspected.
-func (p *Instance) Record(what string, texts ...string) { p.said.record(what, texts...) }
+func (p *Instance) Record(what string, texts ...string) { p.recorder.record(what, texts...) }
 
 // MustWork makes every call of the situation, each of which must succeed.
 func (p *Instance) MustWork() {

@@ -67,9 +67,9 @@ func cancelProbe(t *testing.T, s Subject) {
 // Probe probes the instance, remembering what it says.
 func (p *Instance) Probe(ctx context.Context, in Situation) (sdk.ProbeResult, error) {
 	found, err := p.Client.Probe(ctx, p.ID, sdk.ProbeRequest{Image: in.Image})
-	p.said.record("summary of the probe", found.Summary)
-	p.said.record("warning of the probe", found.Warnings...)
-	p.said.record("remedy of the probe", sdk.Remedy(err))
-	p.said.recordError("probe", err)
+	p.recorder.record("summary of the probe", found.Summary)
+	p.recorder.record("warning of the probe", found.Warnings...)
+	p.recorder.record("remedy of the probe", sdk.Remedy(err))
+	p.recorder.recordError("probe", err)
 	return found, err
 }

@@ -20,10 +20,10 @@ const minSecret = 6
 
 // recorder keeps the texts that an instance puts out and finds secrets that leak into them.
 type recorder struct {
-	mu      sync.Mutex
-	secrets map[string]string // text → what it is
-	short   []string          // what is too short to search for
-	said    []statement
+	mu         sync.Mutex
+	secrets    map[string]string // text → what it is
+	short      []string          // what is too short to search for
+	statements []statement
 }
 
 type statement struct{ what, text string }
@@ -90,7 +90,7 @@ func (w *recorder) record(what string, texts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range texts {
-		w.said = append(w.said, statement{what, text})
+		w.statements = append(w.statements, statement{what, text})
 	}
 }
 
@@ -108,7 +108,7 @@ func (w *recorder) inspect(t *testing.T, log *plugintest.Log) {
 	for _, what := range w.short {
 		t.Errorf("give the %s a recognisable value of %d characters or more", what, minSecret)
 	}
-	for _, s := range w.said {
+	for _, s := range w.statements {
 		if what, found := w.find(s.text); found {
 			t.Errorf("the %s shows the %s: %s", s.what, what, s.text)
 		}

@@ -21,27 +21,27 @@ type Stream struct {
 	ended   chan error
 }
 
-// Begun tells when a stream goes on as it should: Ready is closed. Early and Late say what is wrong when it returns
+// Readiness tells when a stream goes on as it should: Ready is closed. Early and Late say what is wrong when it returns
 // before, and when that takes too long.
-type Begun struct {
+type Readiness struct {
 	Ready       <-chan struct{}
 	Early, Late string
 }
 
-// Follow starts the call of a name and waits until it has begun.
-func (p *Instance) Follow(s Subject, name string, begun Begun, call func(context.Context) error) *Stream {
+// Follow starts the call of a name and waits until it has readiness.
+func (p *Instance) Follow(s Subject, name string, readiness Readiness, call func(context.Context) error) *Stream {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(p.t.Context())
 	p.t.Cleanup(cancel)
 	f := &Stream{Instance: p, Stop: cancel, subject: s, name: name, ended: make(chan error, 1)}
 	go func() { f.ended <- call(ctx) }()
 	select {
-	case <-begun.Ready:
+	case <-readiness.Ready:
 	case err := <-f.ended:
-		p.said.recordError(name, err)
-		p.t.Fatalf("%s: %v", begun.Early, err)
+		p.recorder.recordError(name, err)
+		p.t.Fatalf("%s: %v", readiness.Early, err)
 	case <-time.After(s.MaxWait()):
-		p.t.Fatal(begun.Late)
+		p.t.Fatal(readiness.Late)
 	}
 	return f
 }

@@ -54,9 +54,9 @@ func (s *Server) counted(
 	if !strings.HasPrefix(method, protocol.RegistryService) {
 		return ctx, func(func(metadata.MD)) {}
 	}
-	ctx, made := sdk.CountRequests(ctx)
+	ctx, requests := sdk.CountRequests(ctx)
 	return ctx, func(setTrailer func(metadata.MD)) {
-		hosts, known := made.ByHost()
+		hosts, known := requests.ByHost()
 		if known {
 			s.counts.Store(true)
 		}

@@ -119,7 +119,7 @@ func find[V any](entries map[string]V, host string) (v V, key string, found bool
 		return v, host, true
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		if of, whole := hostOf(key); whole && of == host {
+		if name, isHost := hostOf(key); isHost && name == host {
 			return entries[key], key, true
 		}
 	}
@@ -128,7 +128,7 @@ func find[V any](entries map[string]V, host string) (v V, key string, found bool
 
 // credentials returns what an entry holds, and whether it can be read. One
 // without a password, as those of credential stores are, holds nothing.
-func (a auth) credentials() (c sdk.Credentials, whole bool) {
+func (a auth) credentials() (c sdk.Credentials, readable bool) {
 	switch {
 	case a.IdentityToken != "":
 		return sdk.Credentials{Username: oci.IdentityToken, Password: a.IdentityToken}, true

@@ -116,8 +116,8 @@ func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, 
 			return given, nil
 		}
 	}
-	given, whole := entry.credentials()
-	if !whole {
+	given, readable := entry.credentials()
+	if !readable {
 		return given,
 			sdk.WithKind(sdk.ErrUnauthorized,
 				fmt.Errorf("auths of %s: the entry %q holds no user and password; docker login writes it anew", s.path, key))

@@ -84,7 +84,7 @@ func TestWrongPasswordIsNotRepeated(t *testing.T) {
 			t.Errorf("the wrong password was shown %d times, want 2: for all, for one", got.Tokens)
 		}
 		sim.ResetCounts()
-		time.Sleep(refusalTime + time.Second)
+		time.Sleep(failureTime + time.Second)
 		if _, err := r.Tags(t.Context(), repos[0], ""); err == nil || sim.Counts().Tokens != 1 {
 			t.Errorf("after a while: %v, %+v", err, sim.Counts())
 		}

@@ -46,7 +46,7 @@ type Hub struct {
 func (h *Hub) DescribeTags(
 	ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform,
 ) ([]registry.DescribedTag, error) {
-	at, err := h.tagsAddress(repo, tag)
+	address, err := h.tagsAddress(repo, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func (h *Hub) DescribeTags(
 	}
 	bounded, cancel := context.WithTimeout(ctx, hubTime)
 	defer cancel()
-	body, err := h.read(bounded, at)
+	body, err := h.read(bounded, address)
 	if err != nil && ctx.Err() != nil {
 		return nil, contextError(ctx)
 	}
 	if h.pause(err, time.Now()); err != nil {
-		return nil, h.wrap("describe tags of "+repo.Name, registry.Repository{Host: at.Host}, err)
+		return nil, h.wrap("describe tags of "+repo.Name, registry.Repository{Host: address.Host}, err)
 	}
 	return describedTags(body, tag, platform)
 }
@@ -79,20 +79,20 @@ func (h *Hub) tagsAddress(repo registry.Repository, tag string) (*url.URL, error
 	case tag != "" && !reference.IsTag(tag):
 		return nil, sdk.Invalid("tag", "%.140q is not a tag", tag)
 	}
-	at, err := url.Parse(hubAPI)
+	address, err := url.Parse(hubAPI)
 	if err != nil {
 		return nil, err
 	}
-	at = at.JoinPath(namespace, "repositories", name, "tags", tag)
+	address = address.JoinPath(namespace, "repositories", name, "tags", tag)
 	if tag == "" {
-		at.RawQuery = fmt.Sprintf("page_size=%d", hubPage)
+		address.RawQuery = fmt.Sprintf("page_size=%d", hubPage)
 	}
-	return at, nil
+	return address, nil
 }
 
 // read makes a request within the limits of its host, as to any registry.
-func (h *Hub) read(ctx context.Context, at *url.URL) (body []byte, err error) {
-	req := newRequest(ctx, http.MethodGet, at, http.Header{"Accept": {"application/json"}})
+func (h *Hub) read(ctx context.Context, address *url.URL) (body []byte, err error) {
+	req := newRequest(ctx, http.MethodGet, address, http.Header{"Accept": {"application/json"}})
 	err = h.exchange(req, sdk.Credentials{}, func(resp *http.Response) (err error) {
 		if isWebPage(resp) {
 			return webPage(resp)

@@ -183,20 +183,20 @@ type named struct {
 // do answer 200 with nothing, or with half a document.
 func (r *Registry) manifest(ctx context.Context, req request, digest string) (named, error) {
 	var body []byte
-	var contentType, said string
+	var contentType, headerDigest string
 	err := r.do(ctx, req, func(resp *http.Response) (err error) {
 		if isWebPage(resp) {
 			return webPage(resp)
 		}
-		contentType, said = resp.Header.Get("Content-Type"), resp.Header.Get(digestHeader)
+		contentType, headerDigest = resp.Header.Get("Content-Type"), resp.Header.Get(digestHeader)
 		body, err = httpclient.ReadAll(resp, maxManifest)
 		return err
 	})
 	if err != nil {
 		return named{}, err
 	}
-	if digest == "" && isDigest(said) {
-		digest = said
+	if digest == "" && isDigest(headerDigest) {
+		digest = headerDigest
 	}
 	if digest == "" {
 		digest = digestOf(signedContent(body), "")
@@ -304,7 +304,7 @@ func isManifestType(kind string) bool {
 // created reads when an image was made, and which version it says it is, from its configuration.
 func (r *Registry) created(
 	ctx context.Context, repo registry.Repository, config descriptor,
-) (made sdk.Time, version string) {
+) (created sdk.Time, version string) {
 	var image struct {
 		Created string `json:"created"`
 		Config  struct {

@@ -91,7 +91,7 @@ func (a *attempt) retryWithOtherToken(status *statusError) bool {
 
 // ping requests the root of the API to learn what the host demands, at most once.
 // It is for registries whose refusals carry no challenge.
-func (a *attempt) ping(ctx context.Context, refusal *statusError) (bool, error) {
+func (a *attempt) ping(ctx context.Context, rejected *statusError) (bool, error) {
 	if a.pinged || a.untrusted {
 		return false, nil
 	}
@@ -111,7 +111,7 @@ func (a *attempt) ping(ctx context.Context, refusal *statusError) (bool, error) 
 	switch {
 	case errors.As(err, &status) && status.challenge != nil:
 		demand = *status.challenge
-	case refusal.status != http.StatusUnauthorized:
+	case rejected.status != http.StatusUnauthorized:
 		// The refusal itself says more than a failed ping.
 		return false, nil
 	}

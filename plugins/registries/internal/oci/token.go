@@ -34,9 +34,9 @@ const (
 	narrowTime = 6 * time.Hour
 	// longToken is from what length on a token can be what makes a request too long.
 	longToken = 4 << 10
-	// refusalTime is for how long refused credentials are not sent again:
+	// failureTime is for how long refused credentials are not sent again:
 	// services lock accounts after too many wrong passwords.
-	refusalTime = time.Minute
+	failureTime = time.Minute
 	// anyRepository is the key of a token that serves every repository.
 	anyRepository = "*"
 )
@@ -251,7 +251,7 @@ func (i *issuer) fill(ctx context.Context, t *token, scopes []string, fetch fetc
 		case t.scopes > 1 && tooWide(err):
 			i.narrowUntil = time.Now().Add(narrowTime)
 		case i.named && wrongCredentials(err):
-			i.refused, i.refusedUntil = err, time.Now().Add(refusalTime)
+			i.refused, i.refusedUntil = err, time.Now().Add(failureTime)
 		}
 	}
 	close(t.ready)

@@ -52,13 +52,13 @@ func FitJSON[M any](text string, limit int, with func(text string) M) (M, error)
 
 // cut returns the longest beginning of text that fits with "…" and an end behind it.
 func cut(text, end string, fits func(string) bool) string {
-	upTo := func(at int) string {
-		for at > 0 && !utf8.RuneStart(text[at]) {
-			at--
+	upTo := func(length int) string {
+		for length > 0 && !utf8.RuneStart(text[length]) {
+			length--
 		}
-		return text[:at] + "…" + end
+		return text[:length] + "…" + end
 	}
-	first := sort.Search(len(text), func(at int) bool { return !fits(upTo(at)) })
+	first := sort.Search(len(text), func(length int) bool { return !fits(upTo(length)) })
 	if first == 0 {
 		return ""
 	}
@@ -73,11 +73,11 @@ const bullet = "- "
 // itemsOf returns the items of a text, which begin with a bullet at the beginning of a line.
 // The heading of a part of a summary belongs to what follows.
 func itemsOf(text string) (all []item) {
-	at, afterBlank := 0, false
+	offset, afterBlank := 0, false
 	for line := range strings.Lines(text) {
-		said := strings.TrimRight(line, " \r\n")
-		rest, begins := strings.CutPrefix(said, bullet)
-		if more, is := strings.CutPrefix(said, "… "); is {
+		trimmed := strings.TrimRight(line, " \r\n")
+		rest, begins := strings.CutPrefix(trimmed, bullet)
+		if more, isRest := strings.CutPrefix(trimmed, "… "); isRest {
 			rest, begins = more, true
 		}
 		if begins {
@@ -85,11 +85,11 @@ func itemsOf(text string) (all []item) {
 			_, _ = fmt.Sscanf(rest, "and %d more", &one.containers)
 			all = append(all, one)
 		}
-		heading := !begins && afterBlank && strings.HasSuffix(said, ":")
-		if len(all) > 0 && said != "" && !heading {
-			all[len(all)-1].end = at + len(said)
+		heading := !begins && afterBlank && strings.HasSuffix(trimmed, ":")
+		if len(all) > 0 && trimmed != "" && !heading {
+			all[len(all)-1].end = offset + len(trimmed)
 		}
-		at, afterBlank = at+len(line), said == ""
+		offset, afterBlank = offset+len(line), trimmed == ""
 	}
 	return all
 }

@@ -70,8 +70,8 @@ func Wrap(before, text, after string) string {
 // what one of them is written as.
 func (m Message) Text(mark string, escape func(string) string, links string, limit int) string {
 	title := Wrap(mark, escape(m.Title), mark)
-	whole := func(body string) string { return Join(title, escape(body)) + links }
-	return whole(Fit(m.Body, func(body string) bool { return Units(whole(body)) <= limit }))
+	render := func(body string) string { return Join(title, escape(body)) + links }
+	return render(Fit(m.Body, func(body string) bool { return Units(render(body)) <= limit }))
 }
 
 // Plain is for Text of a service that reads texts as they are.

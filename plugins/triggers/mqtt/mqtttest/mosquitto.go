@@ -73,8 +73,8 @@ func (m *Mosquitto) Start() {
 		m.t.Fatal(err)
 	}
 	m.cmd = exec.Command(path, "-c", m.config)
-	var said strings.Builder
-	m.cmd.Stderr = &said
+	var output strings.Builder
+	m.cmd.Stderr = &output
 	if err := m.cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (m *Mosquitto) Start() {
 		}
 		if time.Now().After(end) {
 			m.Stop()
-			m.t.Fatalf("mosquitto does not listen: %s", said.String())
+			m.t.Fatalf("mosquitto does not listen: %s", output.String())
 		}
 	}
 }

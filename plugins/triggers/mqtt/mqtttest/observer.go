@@ -63,12 +63,12 @@ func (o *Observer) Say(topic, payload string, retain bool) {
 }
 
 // Until waits for a condition of what the broker holds and has passed on.
-func (o *Observer) Until(what string, is func(retained map[string]string, received []string) bool) {
+func (o *Observer) Until(what string, condition func(retained map[string]string, received []string) bool) {
 	o.t.Helper()
 	end := time.After(maxWait)
 	for {
 		o.mu.Lock()
-		done := is(o.retained, o.received)
+		done := condition(o.retained, o.received)
 		o.mu.Unlock()
 		if done {
 			return

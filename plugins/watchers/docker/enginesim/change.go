@@ -14,21 +14,21 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 )
 
-// refusal is a response that is not what was asked for.
-type refusal struct {
+// errorResponse is a response that is not what was asked for.
+type errorResponse struct {
 	status  int
 	message string
 }
 
-func (r *refusal) Error() string { return r.message }
+func (r *errorResponse) Error() string { return r.message }
 
 func refused(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Sprintf(format, args...)}
+	return &errorResponse{status, fmt.Sprintf(format, args...)}
 }
 
 // answer responds with a document, or with nothing but the status if that is nil.
 func answer(w http.ResponseWriter, status int, document any, err error) {
-	var r *refusal
+	var r *errorResponse
 	switch {
 	case errors.As(err, &r) && r.status == http.StatusNotModified:
 		w.WriteHeader(r.status)
@@ -297,9 +297,9 @@ func (e *Engine) tagImage(w http.ResponseWriter, r *http.Request, i *Image) {
 }
 
 func (e *Engine) deleteImage(w http.ResponseWriter, _ *http.Request, i *Image) {
-	if at := slices.IndexFunc(e.containers, func(c *Container) bool { return c.imageID == i.ID }); at >= 0 {
+	if user := slices.IndexFunc(e.containers, func(c *Container) bool { return c.imageID == i.ID }); user >= 0 {
 		refuse(w, http.StatusConflict, fmt.Sprintf(
-			"unable to delete %s (cannot be forced) - image is being used by container %s", i.ID, e.containers[at].ID))
+			"unable to delete %s (cannot be forced) - image is being used by container %s", i.ID, e.containers[user].ID))
 		return
 	}
 	e.removeImage(i.ID)

@@ -109,7 +109,7 @@ func mergeHealth(own, given *container.HealthConfig) *container.HealthConfig {
 // mountsOf returns what a new container has mounted, by path: what it has from others,
 // what its creator says, and a volume without a name for each other path of its image.
 func (e *Engine) mountsOf(c *Container) ([]container.MountPoint, error) {
-	at := map[string]container.MountPoint{}
+	mounts := map[string]container.MountPoint{}
 	for _, entry := range c.Host.VolumesFrom {
 		name, _, _ := strings.Cut(entry, ":")
 		other := e.find(name)
@@ -117,25 +117,25 @@ func (e *Engine) mountsOf(c *Container) ([]container.MountPoint, error) {
 			return nil, fmt.Errorf("no such container: %s", name)
 		}
 		for _, m := range other.mounts {
-			at[m.Destination] = m
+			mounts[m.Destination] = m
 		}
 	}
 	for _, bind := range c.Host.Binds {
 		source, path, _ := strings.Cut(bind, ":")
 		path, mode, _ := strings.Cut(path, ":")
-		at[path] = mountPoint(source, path, mode != "ro")
+		mounts[path] = mountPoint(source, path, mode != "ro")
 	}
 	for _, m := range c.Host.Mounts {
-		at[m.Target] = mountPoint(m.Source, m.Target, !m.ReadOnly)
+		mounts[m.Target] = mountPoint(m.Source, m.Target, !m.ReadOnly)
 	}
 	for path := range c.config.Volumes {
-		if _, mounted := at[path]; !mounted {
-			at[path] = mountPoint("", path, true)
+		if _, mounted := mounts[path]; !mounted {
+			mounts[path] = mountPoint("", path, true)
 		}
 	}
 	all := []container.MountPoint{}
-	for _, path := range slices.Sorted(maps.Keys(at)) {
-		m := at[path]
+	for _, path := range slices.Sorted(maps.Keys(mounts)) {
+		m := mounts[path]
 		if m.Type == mount.TypeVolume {
 			m.Name = cmp.Or(m.Name, strings.TrimPrefix(Digest(fmt.Sprint("volume ", c.ID, path)), "sha256:"))
 			m.Source = "/var/lib/docker/volumes/" + m.Name + "/_data"

@@ -43,8 +43,8 @@ func (c *Container) health(now time.Time) *container.Health {
 		code, h.FailingStreak = 1, runs
 	}
 	for n := max(0, runs-keptChecks) + 1; n <= runs; n++ {
-		at := c.started.Add(time.Duration(n) * interval).UTC()
-		result := container.HealthcheckResult{Start: at, End: at, ExitCode: code, Output: c.program.Failure}
+		probed := c.started.Add(time.Duration(n) * interval).UTC()
+		result := container.HealthcheckResult{Start: probed, End: probed, ExitCode: code, Output: c.program.Failure}
 		h.Log = append(h.Log, &result)
 	}
 	switch {

@@ -90,16 +90,16 @@ func Guarded(guard heldfile.Guard) Reader {
 	return func(path string) ([]byte, error) {
 		f, err := heldfile.Open(path, guard)
 		if err != nil {
-			return nil, refusal(path, err)
+			return nil, fileError(path, err)
 		}
 		defer f.Close()
 		data, err := f.Read(maxFile)
-		return data, refusal(path, err)
+		return data, fileError(path, err)
 	}
 }
 
-// refusal gives an error of a file its code, if it has one whatever is done with the file.
-func refusal(path string, err error) error {
+// fileError gives an error of a file its code, if it has one whatever is done with the file.
+func fileError(path string, err error) error {
 	switch {
 	case errors.Is(err, heldfile.ErrNotRegular):
 		return refuse(FileInvalid, path, 0, "this is not a regular file")

@@ -272,26 +272,26 @@ func reform(form, ref string) (string, *Error) {
 	if err != nil {
 		return "", refuse(ImageInvalid, "", 0, "%v", err)
 	}
-	made := reference.Reference{Domain: old.Domain, Path: old.Path}
+	changed := reference.Reference{Domain: old.Domain, Path: old.Path}
 	if old.Canonical().Name() != target.Canonical().Name() {
-		made.Domain, made.Path = target.Domain, target.Path
+		changed.Domain, changed.Path = target.Domain, target.Path
 	}
 	switch {
 	case old.Tag == "" && (old.Digest != "" || target.Tag == "" || target.Tag == "latest"):
 	case target.Tag == "" && target.Digest != "":
-		made.Tag = old.Tag
+		changed.Tag = old.Tag
 	case target.Tag == "":
-		made.Tag = "latest"
+		changed.Tag = "latest"
 	default:
-		made.Tag = target.Tag
+		changed.Tag = target.Tag
 	}
 	if old.Digest != "" {
 		if target.Digest == "" {
 			return "", refuse(DigestMissing, "", 0, "the image is pinned by a digest, and the digest of %s is not known", ref)
 		}
-		made.Digest = target.Digest
+		changed.Digest = target.Digest
 	}
-	return made.String(), nil
+	return changed.String(), nil
 }
 
 // sameImage reports whether two references name the same image as far as both say.

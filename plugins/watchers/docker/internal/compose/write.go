@@ -121,7 +121,7 @@ const (
 // what it holds now. It ends a writing that was interrupted. The caller closes the file.
 func (c Change) open(guard heldfile.Guard) (f *heldfile.File, before []byte, s state, err error) {
 	if f, err = heldfile.Open(c.File, guard); err != nil {
-		return nil, nil, unknown, readError(c.File, refusal(c.File, err))
+		return nil, nil, unknown, readError(c.File, fileError(c.File, err))
 	}
 	if c.Real != "" && f.Path() != c.Real {
 		f.Close()
@@ -139,7 +139,7 @@ func (c Change) open(guard heldfile.Guard) (f *heldfile.File, before []byte, s s
 func (c Change) look(f *heldfile.File) (before []byte, s state, err error) {
 	data, err := f.Read(maxFile)
 	if err != nil {
-		return nil, unknown, readError(c.File, refusal(c.File, err))
+		return nil, unknown, readError(c.File, fileError(c.File, err))
 	}
 	if sum(data) == c.BeforeSum {
 		return data, pending, nil
@@ -152,12 +152,12 @@ func (c Change) look(f *heldfile.File) (before []byte, s state, err error) {
 		if surplus <= 0 || surplus > len(data) {
 			continue
 		}
-		whole := data[:len(data)-surplus]
-		if sum(whole) == c.BeforeSum {
-			return whole, pending, c.cut(f, whole)
+		begin := data[:len(data)-surplus]
+		if sum(begin) == c.BeforeSum {
+			return begin, pending, c.cut(f, begin)
 		}
-		if before, found := c.reverse(whole); found {
-			return before, applied, c.cut(f, whole)
+		if before, found := c.reverse(begin); found {
+			return before, applied, c.cut(f, begin)
 		}
 	}
 	return nil, unknown, nil
@@ -195,7 +195,7 @@ func (c Change) restore(f *heldfile.File, before []byte, cause error) error {
 
 func writeError(file string, err error) error {
 	var coded *Error
-	err = refusal(file, err)
+	err = fileError(file, err)
 	switch {
 	case errors.As(err, &coded):
 		return err

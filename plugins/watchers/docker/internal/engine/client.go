@@ -108,7 +108,7 @@ func attempt[T any](ctx context.Context, e *Engine, send func(*client.Client) (T
 		return none, err
 	}
 	response, err := send(api)
-	if !isVersionRefusal(err) {
+	if !isVersionError(err) {
 		return response, err
 	}
 	e.forget(api)

@@ -162,9 +162,9 @@ func innermost(err error) error {
 	return err
 }
 
-// isVersionRefusal reports whether an engine does not speak the API version that was
+// isVersionError reports whether an engine does not speak the API version that was
 // agreed: "client version 1.41 is too old" (or "too new").
-func isVersionRefusal(err error) bool {
+func isVersionError(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.status == http.StatusBadRequest && strings.Contains(f.text, "client version")
 }

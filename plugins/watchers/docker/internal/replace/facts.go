@@ -179,8 +179,8 @@ func sorted(v any) any {
 // Statuses returns how the containers were when a plan was made, by name.
 func Statuses(p watcher.Plan) map[string]Status {
 	all := map[string]Status{}
-	for name, said := range before(p) {
-		all[name] = Status(said[0])
+	for name, fields := range before(p) {
+		all[name] = Status(fields[0])
 	}
 	return all
 }
@@ -189,10 +189,10 @@ func Statuses(p watcher.Plan) map[string]Status {
 // name, without those that it does not say.
 func Policies(p watcher.Plan) map[string]container.RestartPolicy {
 	all := map[string]container.RestartPolicy{}
-	for name, said := range before(p) {
-		if len(said) == 3 {
-			retries, _ := strconv.Atoi(said[2])
-			all[name] = container.RestartPolicy{Name: container.RestartPolicyMode(said[1]), MaximumRetryCount: retries}
+	for name, fields := range before(p) {
+		if len(fields) == 3 {
+			retries, _ := strconv.Atoi(fields[2])
+			all[name] = container.RestartPolicy{Name: container.RestartPolicyMode(fields[1]), MaximumRetryCount: retries}
 		}
 	}
 	return all
@@ -203,8 +203,8 @@ func before(p watcher.Plan) map[string][]string {
 	text, _, _ := strings.Cut(p.State, ";")
 	all := map[string][]string{}
 	for pair := range strings.SplitSeq(text, ",") {
-		if name, said, found := strings.Cut(pair, "="); found {
-			all[name] = strings.Split(said, ":")
+		if name, fields, found := strings.Cut(pair, "="); found {
+			all[name] = strings.Split(fields, ":")
 		}
 	}
 	return all

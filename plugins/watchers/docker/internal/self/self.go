@@ -79,19 +79,19 @@ func networked(t Traces, all []container.Summary) []container.Summary {
 	for _, m := range ownMount().FindAllStringSubmatch(t.Mounts, -1) {
 		mounted[m[1]] = true
 	}
-	at := slices.IndexFunc(all, func(c container.Summary) bool {
+	index := slices.IndexFunc(all, func(c container.Summary) bool {
 		return mounted[c.ID] || c.ID != "" && t.Hostname == engine.Short(c.ID)
 	})
-	if at < 0 {
+	if index < 0 {
 		return nil
 	}
-	owner := all[at]
+	owner := all[index]
 	found := []container.Summary{owner}
 	for _, c := range all {
 		mode := container.NetworkMode(c.HostConfig.NetworkMode)
-		of := mode.ConnectedContainer()
-		if mode.IsContainer() && of != "" && engine.Runs(c) &&
-			(strings.HasPrefix(owner.ID, of) || of == engine.Name(owner)) {
+		joined := mode.ConnectedContainer()
+		if mode.IsContainer() && joined != "" && engine.Runs(c) &&
+			(strings.HasPrefix(owner.ID, joined) || joined == engine.Name(owner)) {
 			found = append(found, c)
 		}
 	}
@@ -127,18 +127,18 @@ func (t Traces) mounted(c container.Summary) bool {
 		}
 	}
 	for _, m := range c.Mounts {
-		at := path.Clean(m.Destination)
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			at = real
+		target := path.Clean(m.Destination)
+		if real, err := filepath.EvalSymlinks(target); err == nil {
+			target = real
 		}
-		declared[at] = true
-		if from, found := seen[at]; !found ||
+		declared[target] = true
+		if from, found := seen[target]; !found ||
 			m.Source != "" && !strings.HasSuffix(m.Source, strings.TrimSuffix(from, "/")) {
 			return false
 		}
 	}
-	for at, from := range seen {
-		if from != "/" && !declared[at] && !systemMount(at) {
+	for target, from := range seen {
+		if from != "/" && !declared[target] && !systemMount(target) {
 			return false
 		}
 	}
@@ -146,11 +146,11 @@ func (t Traces) mounted(c container.Summary) bool {
 }
 
 // systemMount reports whether engines mount something there by themselves.
-func systemMount(at string) bool {
+func systemMount(target string) bool {
 	for _, folder := range []string{"/proc", "/sys", "/dev"} {
-		if at == folder || strings.HasPrefix(at, folder+"/") {
+		if target == folder || strings.HasPrefix(target, folder+"/") {
 			return true
 		}
 	}
-	return slices.Contains([]string{"/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/sbin/docker-init"}, at)
+	return slices.Contains([]string{"/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/sbin/docker-init"}, target)
 }

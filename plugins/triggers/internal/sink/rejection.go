@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
-// Refusal is how a service does not take a message, and the error that comes of it.
-type Refusal struct {
+// Rejection is how a service does not take a message, and the error that comes of it.
+type Rejection struct {
 	// Set are options for this delivery; see Subject.With.
 	Set map[string]any
 	// Status and Response are what the service responds with. With Status 0, it is the
@@ -27,11 +27,11 @@ type Refusal struct {
 	Want string
 }
 
-// Refusals delivers to a service that refuses, and looks at each error: only
+// Rejections delivers to a service that refuses, and looks at each error: only
 // what may pass by itself can be retried, and no error shows a secret option.
-func (s Subject) Refusals(t *testing.T, refusals map[string]Refusal) {
+func (s Subject) Rejections(t *testing.T, rejections map[string]Rejection) {
 	t.Helper()
-	for name, r := range refusals {
+	for name, r := range rejections {
 		t.Run(name, func(t *testing.T) {
 			refusing := s.With(r.Set)
 			if r.Status != 0 {
@@ -52,7 +52,7 @@ func (s Subject) Refusals(t *testing.T, refusals map[string]Refusal) {
 }
 
 // differs says what is wrong with an error; "" for nothing.
-func (r Refusal) differs(err error) string {
+func (r Rejection) differs(err error) string {
 	var invalid *sdk.InvalidError
 	var limited, wait *sdk.RateLimitedError
 	blames, rateLimit := errors.As(err, &invalid), errors.As(r.Kind, &wait)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// strangerTime is how long a plugin may take to refuse a client.
-const strangerTime = 3 * time.Second
+// rejectTime is how long a plugin may take to refuse a client.
+const rejectTime = 3 * time.Second
 
-// servesStrangers reports whether a gRPC server at addr answers a client without a certificate.
-func servesStrangers(ctx context.Context, addr net.Addr) bool {
+// servesAnyClient reports whether a gRPC server at addr answers a client without a certificate.
+func servesAnyClient(ctx context.Context, addr net.Addr) bool {
 	if addr == nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, strangerTime)
+	ctx, cancel := context.WithTimeout(ctx, rejectTime)
 	defer cancel()
 	// The server is the one that was started: what matters is whether it looks at the client.
 	dialer := tls.Dialer{
