@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/artifact"
+	"github.com/dogwatch/dogwatch/internal/program"
 )
 
 // signPassword is the variable with the password of an encrypted private key.
@@ -200,7 +200,7 @@ func describeCopy(
 	if err := os.Chmod(dir, 0o755); err != nil { // plugins may run as another user
 		return p, err
 	}
-	if err := plugin.CopyProgram(file, filepath.Join(dir, name)); err != nil {
+	if err := program.Copy(file, filepath.Join(dir, name)); err != nil {
 		return p, err
 	}
 	return describeFile(ctx, cfg, dir, name, logins.log, logins.redactor)

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/dogwatch/dogwatch/internal/program"
 	"github.com/dogwatch/dogwatch/internal/unprivileged"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -35,7 +36,7 @@ func leaveSetID(dir string) error {
 		}
 	}
 	for _, name := range []string{"chmod", "fchmod", "fchmodat2", "link"} {
-		if err := CopyProgram("/bin/true", path(name)); err != nil {
+		if err := program.Copy("/bin/true", path(name)); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,13 @@
 package plugin
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/dogwatch/dogwatch/internal/program"
 )
 
 // User is a user of the system.
@@ -70,7 +70,7 @@ func (h *Host) asUser(c *confinement, b bundle) error {
 		return err
 	}
 	c.copied, c.program = copied, filepath.Join(copied, filepath.Base(b.path))
-	if err := CopyProgram(b.path, c.program); err != nil {
+	if err := program.Copy(b.path, c.program); err != nil {
 		return fmt.Errorf("copy the program to where user %d can start it: %w", c.user.UID, err)
 	}
 	return os.Chmod(copied, 0o711)
@@ -109,19 +109,4 @@ func ownUser(name string, exists func(uint32) bool) *User {
 		}
 	}
 	return nil
-}
-
-// CopyProgram copies an executable to a file that is not there yet, which everybody may read and run.
-func CopyProgram(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Chmod(0o755), out.Close()) // whatever the umask
 }

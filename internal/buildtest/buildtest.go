@@ -3,20 +3,20 @@
 package buildtest
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/dogwatch/dogwatch/internal/program"
 )
 
-// program is the variable of the environment that names the program as it is shipped, if it was built before.
-const program = "DOGWATCH_TEST_PROGRAM"
+// builtProgram is the variable of the environment that names the program as it is shipped, if it was built before.
+const builtProgram = "DOGWATCH_TEST_PROGRAM"
 
 // Shipped reports whether programs are built as they are shipped, which compiles all that they consist of once more:
 // where DOGWATCH_TEST_PROGRAM is set.
-func Shipped() bool { return os.Getenv(program) != "" }
+func Shipped() bool { return os.Getenv(builtProgram) != "" }
 
 // Dogwatch puts the program at path. Flags are further ones of go build. As it is shipped, it is a copy of what
 // DOGWATCH_TEST_PROGRAM names, or with flags what cmd/dogwatch/build.sh builds.
@@ -29,7 +29,10 @@ func Dogwatch(path string, flags ...string) error {
 	case !Shipped():
 		return plain(filepath.Dir(script), path, flags)
 	case len(flags) == 0:
-		return copyProgram(os.Getenv(program), path)
+		if err := program.Copy(os.Getenv(builtProgram), path); err != nil {
+			return fmt.Errorf("%s: %w", builtProgram, err)
+		}
+		return nil
 	default:
 		return run(exec.Command("sh", append([]string{script, path}, flags...)...), path)
 	}
@@ -68,18 +71,4 @@ func find(name string) (string, error) {
 		}
 	}
 	return "", err
-}
-
-func copyProgram(from, to string) (err error) {
-	source, err := os.Open(from)
-	if err != nil {
-		return fmt.Errorf("%s: %w", program, err)
-	}
-	defer source.Close()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return fmt.Errorf("%s: %w", program, err)
-	}
-	_, err = io.Copy(target, source)
-	return errors.Join(err, target.Close())
 }

@@ -5,13 +5,14 @@ package unprivileged
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/internal/program"
 )
 
 // user is the customary number of a user, and of a group, without rights.
@@ -47,11 +48,15 @@ func as(t *testing.T, user uint32) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "test")
-	if err := errors.Join(copyProgram(program), os.Chown(dir, int(user), int(user))); err != nil {
+	own, err := os.Executable()
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")
+	test := filepath.Join(dir, "test") // the folder in which go test builds it is closed to other users
+	if err := errors.Join(program.Copy(own, test), os.Chown(dir, int(user), int(user))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), test, "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
@@ -59,24 +64,4 @@ func as(t *testing.T, user uint32) {
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("as user %d: %v\n%s", user, err, out)
 	}
-}
-
-// copyProgram copies this executable: the folder in which go test builds it is
-// closed to other users.
-func copyProgram(to string) error {
-	own, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	from, err := os.Open(own)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Chmod(0o755), f.Close())
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/program"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -126,7 +127,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return e.report, err
 	}
 	e.path = filepath.Join(e.dir, filepath.Base(opt.File))
-	if err := plugin.CopyProgram(opt.File, e.path); err != nil {
+	if err := program.Copy(opt.File, e.path); err != nil {
 		return e.report, err
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: e.transcript, Level: hclog.Debug, JSONFormat: true})
