@@ -210,7 +210,9 @@ func serving[T any](s *Server, id string, call func(*instance, T) error) error {
 }
 
 // answering is serving for a call with one response.
-func answering[T, R any](s *Server, req interface{ GetInstance() string }, call func(T) (R, error)) (resp R, err error) {
+func answering[T, R any](
+	s *Server, req interface{ GetInstance() string }, call func(T) (R, error),
+) (resp R, err error) {
 	err = serving(s, req.GetInstance(), func(_ *instance, impl T) error {
 		resp, err = call(impl)
 		return err
