@@ -27,6 +27,7 @@ type subject struct {
 	*exam
 	typ     kind.Type
 	name    string
+	id      string // of the instance that it is tried with
 	process *plugin.Unsupervised
 	config  configuration
 	host    string // of a registry: one that it serves
@@ -35,13 +36,13 @@ type subject struct {
 
 // exercise uses a type against servers that answer, fail and hang.
 func (e *exam) exercise(ctx context.Context, t kind.Type) {
-	s := &subject{exam: e, typ: t, name: fullName(t)}
+	s := &subject{exam: e, typ: t, name: fullName(t), id: fullName(t) + ".verify"}
 	uses := []string{checkCall, checkErrors, checkCancel, checkRelease}
 	if t.Kind == kind.Watcher {
 		uses = []string{checkCall, checkErrors, checkCancel, checkWatch, checkWatchEnd, checkRelease}
 	}
 	all := slices.Concat([]string{checkOptions, checkConfigure}, uses, []string{checkSecrets})
-	works, err := newServer(200)
+	works, err := newServer(200, "{}")
 	if err != nil {
 		e.skip(all, s.name, err.Error())
 		return
@@ -75,8 +76,37 @@ func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	s.secrets()
 }
 
+func (s *subject) ok(check, text string) { s.exam.ok(check, s.name, text) }
+
+func (s *subject) failed(check, text, remedy string) { s.exam.failed(check, s.name, text, remedy) }
+
+func (s *subject) skip(check, why string) { s.exam.skip([]string{check}, s.name, why) }
+
 func (s *subject) instance(c configuration) pluginclient.Instance {
-	return pluginclient.Instance{ID: s.name + ".verify", Kind: s.typ.Kind, Type: s.typ.Name, Options: c.values}
+	return pluginclient.Instance{ID: s.id, Kind: s.typ.Kind, Type: s.typ.Name, Options: c.values}
+}
+
+// against returns a server, and an instance whose addresses are those of the server. Its secrets must not show either.
+func (s *subject) against(status int, body string) (*server, pluginclient.Instance, error) {
+	to, err := newServer(status, body)
+	if err != nil {
+		return nil, pluginclient.Instance{}, err
+	}
+	config, err := s.configuration(s.typ, to.url)
+	if err != nil {
+		to.close()
+		return nil, pluginclient.Instance{}, err
+	}
+	s.config.secrets = append(s.config.secrets, config.secrets...)
+	return to, s.instance(config), nil
+}
+
+// use configures the instance and calls it once.
+func (s *subject) use(ctx context.Context, in pluginclient.Instance) error {
+	if _, err := s.configure(ctx, in); err != nil {
+		return err
+	}
+	return s.call(ctx, callTime)
 }
 
 func (s *subject) configure(ctx context.Context, in pluginclient.Instance) (pluginclient.Configured, error) {
@@ -102,12 +132,12 @@ func (s *subject) wrongOptions(ctx context.Context) {
 		switch {
 		case err == nil, errors.As(err, &invalid) && strings.Contains(err.Error(), o.Name):
 		default:
-			s.failed(checkOptions, s.name, fmt.Sprintf("without its required option %s it answered %q", o.Name, err),
+			s.failed(checkOptions, fmt.Sprintf("without its required option %s it answered %q", o.Name, err),
 				"answer INVALID_ARGUMENT with a BadRequest that names the option")
 			return
 		}
 	}
-	s.ok(checkOptions, s.name, "")
+	s.ok(checkOptions, "")
 }
 
 // configured validates and configures the instance, and reports whether it is there.
@@ -117,16 +147,14 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 	if _, err := s.configure(ctx, check); err != nil {
 		var invalid *sdk.InvalidError
 		if errors.As(err, &invalid) && s.config.guessed {
-			s.skip([]string{checkConfigure}, s.name,
-				"options that were guessed are refused ("+err.Error()+"): give them with --set, of "+names(s.typ.Options))
+			s.skip(checkConfigure, "options that were guessed are refused ("+err.Error()+"): give them with --set, of "+names(s.typ.Options))
 			return false
 		}
-		s.failed(checkConfigure, s.name, "options that fit its own schema are refused: "+err.Error(), "")
+		s.failed(checkConfigure, "options that fit its own schema are refused: "+err.Error(), "")
 		return false
 	}
 	if err := s.call(ctx, callTime); !errors.Is(err, protocol.ErrUnknownInstance) {
-		s.failed(checkConfigure, s.name,
-			fmt.Sprintf("an instance that was only validated can be used: the answer was %v", orNone(err)),
+		s.failed(checkConfigure, fmt.Sprintf("an instance that was only validated can be used: the answer was %v", orNone(err)),
 			"with validate_only, check the options and keep nothing; answer FAILED_PRECONDITION for an instance that is not configured")
 		return false
 	}
@@ -135,7 +163,7 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 		done, err = s.configure(ctx, in) // replaces it
 	}
 	if err != nil {
-		s.failed(checkConfigure, s.name, "configured twice, it answered: "+err.Error(), "replace the instance of the same id")
+		s.failed(checkConfigure, "configured twice, it answered: "+err.Error(), "replace the instance of the same id")
 		return false
 	}
 	s.host = "registry.example.org"
@@ -145,7 +173,7 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 			break
 		}
 	}
-	s.ok(checkConfigure, s.name, "")
+	s.ok(checkConfigure, "")
 	return true
 }
 
@@ -153,18 +181,17 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	id := s.name + ".verify"
 	switch s.typ.Kind {
 	case kind.Trigger:
 		req := trigger.Request{
 			Delivery: "verify", Title: "Title of a test", Body: "Body of a test", Containers: sample.Containers(), Test: true,
 		}
-		err = s.process.Client.Trigger(id).Run(ctx,
+		err = s.process.Client.Trigger(s.id).Run(ctx,
 			req.WithReport(func(p trigger.Progress) { s.transcript.add(p.Phase + " " + p.Message) }))
 	case kind.Watcher:
-		_, err = s.process.Client.Watcher(id).List(ctx)
+		_, err = s.process.Client.Watcher(s.id).List(ctx)
 	case kind.Registry:
-		_, err = s.process.Client.Registry(id).Tags(ctx, registry.Repository{Host: s.host, Name: "library/verify"}, "")
+		_, err = s.process.Client.Registry(s.id).Tags(ctx, registry.Repository{Host: s.host, Name: "library/verify"}, "")
 	}
 	if err != nil {
 		s.transcript.add(err.Error())
@@ -180,8 +207,8 @@ func (s *subject) responding(ctx context.Context, works *server) {
 	err := s.call(ctx, callTime)
 	s.reached = works.wasReached()
 	if err != nil && s.reached && !errors.Is(err, context.DeadlineExceeded) {
-		if lists, started := newResponding(200, "[]"); started == nil {
-			if again, _ := s.with(ctx, lists); again == nil {
+		if lists, in, failed := s.against(200, "[]"); failed == nil {
+			if s.use(ctx, in) == nil {
 				err = nil
 			}
 			lists.close()
@@ -189,87 +216,66 @@ func (s *subject) responding(ctx context.Context, works *server) {
 	}
 	switch {
 	case err == nil:
-		s.ok(checkCall, s.name, map[bool]string{true: "", false: "no server here was asked"}[s.reached])
+		s.ok(checkCall, map[bool]string{true: "", false: "no server here was asked"}[s.reached])
 	case errors.Is(err, context.DeadlineExceeded):
-		s.failed(checkCall, s.name, fmt.Sprintf("it did not answer within %s", callTime), "")
+		s.failed(checkCall, fmt.Sprintf("it did not answer within %s", callTime), "")
 	case errors.Is(err, protocol.ErrRefused):
-		s.failed(checkCall, s.name, err.Error(), remedyBounds)
+		s.failed(checkCall, err.Error(), remedyBounds)
 	case !hasKind(err):
-		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(),
+		s.failed(checkCall, "the error has no kind: "+err.Error(),
 			"mend the plugin's code if the mistake is there; what others do wrong it answers with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
 	case len(s.opt.Set) > 0 && !s.reached:
-		s.failed(checkCall, s.name, err.Error(), "")
+		s.failed(checkCall, err.Error(), "")
 	default:
-		s.skip([]string{checkCall}, s.name,
-			"what answers here is no service of its sort ("+err.Error()+"): give options that work with --set")
+		s.skip(checkCall, "what answers here is no service of its sort ("+err.Error()+"): give options that work with --set")
 	}
 }
 
 // failing calls it with a server that answers with errors.
 func (s *subject) failing(ctx context.Context) {
 	if !s.reached {
-		s.skip([]string{checkErrors}, s.name, "it asks no server here")
+		s.skip(checkErrors, "it asks no server here")
 		return
 	}
 	for _, status := range []int{500, 401, 404} {
-		fails, err := newServer(status)
+		fails, in, err := s.against(status, "")
 		if err != nil {
-			s.skip([]string{checkErrors}, s.name, err.Error())
+			s.skip(checkErrors, err.Error())
 			return
 		}
-		err, used := s.with(ctx, fails)
+		err = s.use(ctx, in)
 		fails.close()
-		if !used {
+		if !fails.wasReached() {
 			continue
 		}
 		switch {
 		case err == nil:
-			s.failed(checkErrors, s.name, fmt.Sprintf("it reports success, though the server answered %d", status),
+			s.failed(checkErrors, fmt.Sprintf("it reports success, though the server answered %d", status),
 				"look at the status of the answer")
 			return
 		case !hasKind(err):
-			s.failed(checkErrors, s.name, fmt.Sprintf("for an answer of %d the error has no kind: %v", status, err),
+			s.failed(checkErrors, fmt.Sprintf("for an answer of %d the error has no kind: %v", status, err),
 				"answer UNAVAILABLE, UNAUTHENTICATED or NOT_FOUND")
 			return
 		}
 	}
-	s.ok(checkErrors, s.name, "")
-}
-
-// with configures the instance for a server and calls it once; used is false when the
-// server was not asked.
-func (s *subject) with(ctx context.Context, to *server) (err error, used bool) {
-	config, err := s.configuration(s.typ, to.url)
-	if err != nil {
-		return err, false
-	}
-	s.config.secrets = append(s.config.secrets, config.secrets...)
-	if _, err := s.configure(ctx, s.instance(config)); err != nil {
-		return err, to.wasReached()
-	}
-	err = s.call(ctx, callTime)
-	return err, to.wasReached()
+	s.ok(checkErrors, "")
 }
 
 // cancelled gives up a call during which the server hangs.
 func (s *subject) cancelled(ctx context.Context) {
 	if !s.reached {
-		s.skip([]string{checkCancel}, s.name, "it asks no server here")
+		s.skip(checkCancel, "it asks no server here")
 		return
 	}
-	hanging, err := newServer(hangs)
+	hanging, in, err := s.against(hangs, "")
 	if err != nil {
-		s.skip([]string{checkCancel}, s.name, err.Error())
+		s.skip(checkCancel, err.Error())
 		return
 	}
 	defer hanging.close()
-	config, err := s.configuration(s.typ, hanging.url)
-	if err == nil {
-		s.config.secrets = append(s.config.secrets, config.secrets...)
-		_, err = s.configure(ctx, s.instance(config))
-	}
-	if err != nil {
-		s.skip([]string{checkCancel}, s.name, "it was not configured: "+err.Error())
+	if _, err := s.configure(ctx, in); err != nil {
+		s.skip(checkCancel, "it was not configured: "+err.Error())
 		return
 	}
 	given, giveUp := context.WithCancel(ctx)
@@ -278,16 +284,15 @@ func (s *subject) cancelled(ctx context.Context) {
 	select {
 	case <-hanging.reached:
 	case <-time.After(leaveTime):
-		s.skip([]string{checkCancel}, s.name, "it did not ask the server")
+		s.skip(checkCancel, "it did not ask the server")
 		return
 	}
 	giveUp()
 	select {
 	case <-hanging.left:
-		s.ok(checkCancel, s.name, "")
+		s.ok(checkCancel, "")
 	case <-time.After(leaveTime):
-		s.failed(checkCancel, s.name,
-			fmt.Sprintf("%s after the host had given up a call, its request went on", leaveTime),
+		s.failed(checkCancel, fmt.Sprintf("%s after the host had given up a call, its request went on", leaveTime),
 			"end what you do for a call when gRPC cancels it")
 	}
 }
@@ -296,17 +301,16 @@ func (s *subject) cancelled(ctx context.Context) {
 func (s *subject) released(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	id := s.name + ".verify"
-	err := s.process.Client.Release(ctx, id)
+	err := s.process.Client.Release(ctx, s.id)
 	if err == nil {
-		err = s.process.Client.Release(ctx, id) // an unknown instance is no error
+		err = s.process.Client.Release(ctx, s.id) // an unknown instance is no error
 	}
 	if err != nil {
-		s.failed(checkRelease, s.name, "released twice, it answered: "+err.Error(),
+		s.failed(checkRelease, "released twice, it answered: "+err.Error(),
 			"an unknown instance is no error of Release")
 		return
 	}
-	s.ok(checkRelease, s.name, "")
+	s.ok(checkRelease, "")
 }
 
 // secrets looks for them in all that the plugin said.
@@ -314,15 +318,14 @@ func (s *subject) secrets() {
 	s.process.Close() // what it has written is read now
 	switch {
 	case len(s.transcript.shown(s.config.secrets)) > 0:
-		s.failed(checkSecrets, s.name, "the value of a secret option is in its log, its output or an error",
+		s.failed(checkSecrets, "the value of a secret option is in its log, its output or an error",
 			"do not write options, addresses with secrets, or answers that repeat the request")
 	case s.transcript.truncated():
-		s.failed(checkSecrets, s.name,
-			fmt.Sprintf("it wrote more than %d MiB to its log, which were not read", kept>>20), "write less")
+		s.failed(checkSecrets, fmt.Sprintf("it wrote more than %d MiB to its log, which were not read", kept>>20), "write less")
 	case len(s.config.secrets) == 0:
-		s.skip([]string{checkSecrets}, s.name, "it has no secret options")
+		s.skip(checkSecrets, "it has no secret options")
 	default:
-		s.ok(checkSecrets, s.name, "")
+		s.ok(checkSecrets, "")
 	}
 }
 

@@ -23,9 +23,7 @@ type server struct {
 // hangs is the status of a server that never answers.
 const hangs = 0
 
-func newServer(status int) (*server, error) { return newResponding(status, "{}") }
-
-func newResponding(status int, body string) (*server, error) {
+func newServer(status int, body string) (*server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for what the plugin sends: %w", err)

@@ -25,40 +25,32 @@ const remedyWatchEnd = "return from Watch when gRPC cancels it, and end its requ
 // of gRPC sees a call end that it cancels, so whether the plugin ended it, too, shows in
 // its request to the server, in Release and in its end, if at all.
 func (s *subject) watched(ctx context.Context) {
-	both := []string{checkWatch, checkWatchEnd}
-	hanging, err := newServer(hangs)
+	hanging, in, err := s.against(hangs, "")
 	if err != nil {
-		s.skip(both, s.name, err.Error())
+		s.exam.skip([]string{checkWatch, checkWatchEnd}, s.name, err.Error())
 		return
 	}
 	defer hanging.close()
-	config, err := s.configuration(s.typ, hanging.url)
+	process, err := s.exam.host.Try(ctx, s.path, []pluginclient.Instance{in})
 	if err != nil {
-		s.skip(both, s.name, err.Error())
-		return
-	}
-	s.config.secrets = append(s.config.secrets, config.secrets...)
-	process, err := s.exam.host.Try(ctx, s.path, []pluginclient.Instance{s.instance(config)})
-	if err != nil {
-		s.failed(checkWatch, s.name, "it did not start once more: "+err.Error(), "")
-		s.skip(both[1:], s.name, "it did not start")
+		s.failed(checkWatch, "it did not start once more: "+err.Error(), "")
+		s.skip(checkWatchEnd, "it did not start")
 		return
 	}
 	main := s.process
 	s.process = process
 	defer func() { s.process = main }()
-	gaveUp, requested := s.follow(ctx, s.instance(config), hanging)
+	gaveUp, requested := s.follow(ctx, in, hanging)
 	end := process.Close()
 	switch {
 	case !gaveUp:
 	case end.Killed && !s.has(checkShutdown, Failed):
-		s.failed(checkWatchEnd, s.name,
-			"after the host had given up watching it did not end by itself, as it does without", remedyWatchEnd)
+		s.failed(checkWatchEnd, "after the host had given up watching it did not end by itself, as it does without", remedyWatchEnd)
 	case !requested && !s.releaseWaits():
-		s.skip(both[1:], s.name,
+		s.skip(checkWatchEnd,
 			"it made no request while it watched, so whether it stopped when the call was cancelled cannot be seen from outside: test that where it is written")
 	default:
-		s.ok(checkWatchEnd, s.name, "")
+		s.ok(checkWatchEnd, "")
 	}
 }
 
@@ -73,7 +65,7 @@ func (s *subject) releaseWaits() bool {
 // whether a request had come to the server.
 func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging *server) (gaveUp, requested bool) {
 	if _, err := s.configure(ctx, in); err != nil {
-		s.skip([]string{checkWatch, checkWatchEnd}, s.name, "it was not configured: "+err.Error())
+		s.exam.skip([]string{checkWatch, checkWatchEnd}, s.name, "it was not configured: "+err.Error())
 		return false, requested
 	}
 	watching, giveUp := context.WithCancel(ctx)
@@ -83,17 +75,16 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 	select {
 	case err := <-ended:
 		s.judgeWatch(err)
-		s.skip([]string{checkWatchEnd}, s.name, "it follows no events here")
+		s.skip(checkWatchEnd, "it follows no events here")
 		return false, requested
 	case <-hanging.reached:
 		requested = true
 	case <-time.After(watchTime):
 	}
 	if slices.Contains(s.typ.Capabilities, kind.CapWatch) {
-		s.ok(checkWatch, s.name, "")
+		s.ok(checkWatch, "")
 	} else {
-		s.failed(checkWatch, s.name,
-			"it follows events, but does not have the capability watch, without which Dogwatch does not call Watch",
+		s.failed(checkWatch, "it follows events, but does not have the capability watch, without which Dogwatch does not call Watch",
 			"describe it with the capability watch, or answer UNIMPLEMENTED")
 	}
 	giveUp()
@@ -101,15 +92,14 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 		select {
 		case <-hanging.left:
 		case <-time.After(leaveTime):
-			s.failed(checkWatchEnd, s.name,
-				fmt.Sprintf("%s after the host had given up watching, its request went on", leaveTime), remedyWatchEnd)
+			s.failed(checkWatchEnd, fmt.Sprintf("%s after the host had given up watching, its request went on", leaveTime), remedyWatchEnd)
 			return false, requested
 		}
 	}
 	release, cancel := context.WithTimeout(ctx, leaveTime)
 	defer cancel()
 	if err := s.process.Client.Release(release, in.ID); err != nil {
-		s.failed(checkWatchEnd, s.name, "released after the host had given up watching, it answered: "+err.Error(),
+		s.failed(checkWatchEnd, "released after the host had given up watching, it answered: "+err.Error(),
 			remedyWatchEnd)
 		return false, requested
 	}
@@ -118,7 +108,7 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 
 // watch follows events until ctx ends.
 func (s *subject) watch(ctx context.Context) error {
-	err := s.process.Client.Watcher(s.name+".verify").Watch(ctx, func(e watcher.Event) {
+	err := s.process.Client.Watcher(s.id).Watch(ctx, func(e watcher.Event) {
 		s.transcript.add(e.Action + " " + e.Status)
 	})
 	if err != nil {
@@ -131,12 +121,11 @@ func (s *subject) watch(ctx context.Context) error {
 func (s *subject) judgeWatch(err error) {
 	switch {
 	case err == nil, errors.Is(err, sdk.ErrUnsupported), errors.Is(err, protocol.ErrUnknownInstance):
-		s.ok(checkWatch, s.name, "it does not follow events")
+		s.ok(checkWatch, "it does not follow events")
 	case !hasKind(err):
-		s.failed(checkWatch, s.name, "the error has no kind: "+err.Error(),
+		s.failed(checkWatch, "the error has no kind: "+err.Error(),
 			"answer UNIMPLEMENTED if it does not follow events")
 	default:
-		s.skip([]string{checkWatch}, s.name,
-			"what answers here has no events for it ("+err.Error()+"): give options that work with --set")
+		s.skip(checkWatch, "what answers here has no events for it ("+err.Error()+"): give options that work with --set")
 	}
 }
