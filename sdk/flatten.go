@@ -27,7 +27,7 @@ func (c Container) Flatten() []Flat {
 		// Strings, booleans and times always have a JSON form.
 		panic("flatten a container: " + err.Error())
 	}
-	f := flattener{decoder: json.NewDecoder(bytes.NewReader(text)), at: map[string]int{}}
+	f := flattener{decoder: json.NewDecoder(bytes.NewReader(text)), index: map[string]int{}}
 	f.value("")
 	return f.flat
 }
@@ -36,7 +36,7 @@ func (c Container) Flatten() []Flat {
 type flattener struct {
 	decoder *json.Decoder
 	flat    []Flat
-	at      map[string]int // key to its place in flat
+	index   map[string]int // key to its place in flat
 }
 
 // value adds the next value of the decoder under key.
@@ -75,11 +75,11 @@ func (f *flattener) token() json.Token {
 }
 
 func (f *flattener) add(key string, value any) {
-	if i, has := f.at[key]; has {
+	if i, has := f.index[key]; has {
 		f.flat[i].Value = value
 		return
 	}
-	f.at[key] = len(f.flat)
+	f.index[key] = len(f.flat)
 	f.flat = append(f.flat, Flat{Key: key, Value: value})
 }
 

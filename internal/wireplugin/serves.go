@@ -24,33 +24,33 @@ func (w *wire) served() []*pluginv1.TypeInfo {
 	}
 	wrong := "a lot"
 	switch {
-	case w.is("no-summary"):
+	case w.has("no-summary"):
 		t.Summary = ""
-	case w.is("named-wrong"):
+	case w.has("named-wrong"):
 		t.Type = "Wire!"
-	case w.is("of-no-kind"):
+	case w.has("of-no-kind"):
 		t.Kind = "lamp"
-	case w.is("delivers-twice"):
+	case w.has("delivers-twice"):
 		t.Delivery = "twice"
-	case w.is("describes-nan"):
+	case w.has("describes-nan"):
 		nan := math.NaN()
 		url.Min = &nan
-	case w.is("no-help"):
+	case w.has("no-help"):
 		url.Help = ""
-	case w.is("option-named-wrong"):
+	case w.has("option-named-wrong"):
 		url.Name = "The URL"
-	case w.is("open-token"):
+	case w.has("open-token"):
 		token.Secret = false
-	case w.is("default-wrong"):
+	case w.has("default-wrong"):
 		t.Options = append(t.Options, &pluginv1.Option{Name: "level", Type: "int", Help: "How loud", Default: &wrong})
-	case w.is("type-unknown"):
+	case w.has("type-unknown"):
 		token.Type = "colour"
-	case w.is("watcher"):
+	case w.has("watcher"):
 		t.Kind, t.Delivery = "watcher", ""
-		if !w.is("unannounced") {
+		if !w.has("unannounced") {
 			t.Capabilities = []string{"watch"}
 		}
-	case w.is("twice"):
+	case w.has("twice"):
 		return []*pluginv1.TypeInfo{t, t}
 	}
 	return []*pluginv1.TypeInfo{t}
@@ -61,12 +61,12 @@ func (w *wire) send(ctx context.Context) error {
 	url, _ := w.options["url"].(string)
 	token, _ := w.options["token"].(string)
 	switch {
-	case w.is("leaks"):
+	case w.has("leaks"):
 		fmt.Fprintln(os.Stderr, "posting with", token)
-	case w.is("sleeps"):
+	case w.has("sleeps"):
 		<-ctx.Done()
 		return ctx.Err()
-	case w.is("deaf"):
+	case w.has("deaf"):
 		ctx = context.WithoutCancel(ctx)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
@@ -80,11 +80,11 @@ func (w *wire) send(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	switch {
-	case resp.StatusCode < 300 || w.is("optimist"):
+	case resp.StatusCode < 300 || w.has("optimist"):
 		return nil
-	case w.is("kindless"):
+	case w.has("kindless"):
 		return status.Error(codes.Unknown, resp.Status)
-	case w.is("quotes"):
+	case w.has("quotes"):
 		return unavailable("it refused " + token)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return status.Error(codes.Unauthenticated, resp.Status)

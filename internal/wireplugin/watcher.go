@@ -26,22 +26,22 @@ func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pl
 	switch {
 	case s.wire.options == nil:
 		return status.Error(codes.FailedPrecondition, "not configured")
-	case s.wire.is("lists-50000"):
+	case s.wire.has("lists-50000"):
 		return list(out, 50_000, 20_000, 250)
-	case s.wire.is("lists-large"): // messages as large as they may be
+	case s.wire.has("lists-large"): // messages as large as they may be
 		return list(out, 50_000, 20_000, 63)
-	case s.wire.is("lists-10000"):
+	case s.wire.has("lists-10000"):
 		return list(out, 10_000, 2_000, 20)
-	case s.wire.is("lists-empty"): // 4 MiB on the wire, and a gigabyte when they are decoded
+	case s.wire.has("lists-empty"): // 4 MiB on the wire, and a gigabyte when they are decoded
 		page := make([]*pluginv1.Container, 2<<20)
 		nothing := &pluginv1.Container{}
 		for i := range page {
 			page[i] = nothing
 		}
 		return out.Send(&pluginv1.ListResponse{Containers: page})
-	case s.wire.is("lists-17-mib"):
+	case s.wire.has("lists-17-mib"):
 		return out.Send(&pluginv1.ListResponse{Containers: []*pluginv1.Container{{Id: strings.Repeat("x", 17<<20)}}})
-	case s.wire.is("writes-a-line"):
+	case s.wire.has("writes-a-line"):
 		part := bytes.Repeat([]byte("x"), 1<<20)
 		for range 100 {
 			if _, err := os.Stderr.Write(part); err != nil {
@@ -84,7 +84,7 @@ func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[
 	defer s.wire.watches.Done()
 	ctx := out.Context()
 	switch {
-	case s.wire.is("floods"):
+	case s.wire.has("floods"):
 		for n := range 100_000 {
 			e := &pluginv1.WatchResponse{ContainerId: fmt.Sprint(n), Action: "status", Status: "running"}
 			if err := out.Send(e); err != nil {
@@ -92,22 +92,22 @@ func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[
 			}
 		}
 		return status.Error(codes.Internal, "100000 events were sent")
-	case s.wire.is("no-events"):
+	case s.wire.has("no-events"):
 		return status.Error(codes.Unimplemented, "no events")
-	case s.wire.is("forgets"):
+	case s.wire.has("forgets"):
 		return status.Error(codes.FailedPrecondition, "not configured")
-	case s.wire.is("stumbles"):
+	case s.wire.has("stumbles"):
 		return status.Error(codes.Internal, "nil pointer")
-	case s.wire.is("clings-to-events"):
+	case s.wire.has("clings-to-events"):
 		ctx = context.WithoutCancel(ctx)
-	case s.wire.is("waits-forever"):
+	case s.wire.has("waits-forever"):
 		for { // a select without cases ends a program without cgo as a deadlock
 			time.Sleep(time.Hour)
 		}
-	case s.wire.is("waits-for-shutdown"):
+	case s.wire.has("waits-for-shutdown"):
 		<-s.wire.ended
 		return ctx.Err()
-	case s.wire.is("waits"):
+	case s.wire.has("waits"):
 		<-ctx.Done()
 		return ctx.Err()
 	}

@@ -94,7 +94,7 @@ type wire struct {
 	watches   sync.WaitGroup // those under way
 }
 
-func (w *wire) is(habit string) bool { return slices.Contains(w.how, habit) }
+func (w *wire) has(habit string) bool { return slices.Contains(w.how, habit) }
 
 func wireMain(how []string) int {
 	w := &wire{how: how, ended: make(chan struct{})}
@@ -102,12 +102,12 @@ func wireMain(how []string) int {
 		return 1
 	}
 	switch {
-	case w.is("exits"):
+	case w.has("exits"):
 		fmt.Fprintln(os.Stderr, "the lamp is missing")
 		return 3
-	case w.is("panics"):
+	case w.has("panics"):
 		panic("no lamp")
-	case w.is("forks"):
+	case w.has("forks"):
 		if err := exec.Command("/bin/sleep", "60").Start(); err != nil {
 			return 1
 		}
@@ -131,16 +131,16 @@ func wireMain(how []string) int {
 	pluginv1.RegisterComponentServer(s, w)
 	pluginv1.RegisterTriggerServer(s, w)
 	pluginv1.RegisterWatcherServer(s, watcher{wire: w})
-	if !w.is("no-health") {
+	if !w.has("no-health") {
 		grpc_health_v1.RegisterHealthServer(s, w)
 	}
 	s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCController", HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{{MethodName: "Shutdown", Handler: w.shutdown}}}, w)
 	line := "1|1|unix|" + path + "|grpc" + sixth
-	if w.is("greets") {
+	if w.has("greets") {
 		line = "hello\n" + line
 	}
-	if w.is("protocol-2") {
+	if w.has("protocol-2") {
 		line = "1|2|unix|" + path + "|grpc"
 	}
 	fmt.Println(line)
@@ -155,13 +155,13 @@ func (w *wire) tls() (*tls.Config, string, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(certPEM))
 	config := &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
-	if w.is("any-client") {
+	if w.has("any-client") {
 		config.ClientAuth = tls.NoClientCert
 	}
 	switch {
-	case w.is("no-tls"):
+	case w.has("no-tls"):
 		return nil, "", nil
-	case !w.is("auto-mtls"):
+	case !w.has("auto-mtls"):
 		cert, err := tls.X509KeyPair([]byte(certPEM), []byte(os.Getenv("DOGWATCH_PLUGIN_KEY")))
 		config.Certificates = []tls.Certificate{cert}
 		return config, "", err
@@ -171,7 +171,7 @@ func (w *wire) tls() (*tls.Config, string, error) {
 		return nil, "", err
 	}
 	name := "localhost"
-	if w.is("other-name") {
+	if w.has("other-name") {
 		name = "example.org"
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name},
@@ -179,7 +179,7 @@ func (w *wire) tls() (*tls.Config, string, error) {
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	encoding := base64.RawStdEncoding
-	if w.is("padded") {
+	if w.has("padded") {
 		for len(der)%3 == 0 { // so that there is padding
 			template.SerialNumber.Lsh(template.SerialNumber, 8)
 			if der, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key); err != nil {
@@ -193,7 +193,7 @@ func (w *wire) tls() (*tls.Config, string, error) {
 }
 
 func (w *wire) shutdown(_ any, _ context.Context, dec func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-	if !w.is("stays") {
+	if !w.has("stays") {
 		close(w.ended)
 	}
 	return &emptypb.Empty{}, dec(&emptypb.Empty{})
@@ -210,22 +210,22 @@ func (w *wire) Check(
 
 func (w *wire) Describe(_ context.Context, req *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	var types []*pluginv1.TypeInfo
-	if !w.is("holds-nothing") {
+	if !w.has("holds-nothing") {
 		types = []*pluginv1.TypeInfo{{
 			Kind: "trigger", Type: "wire", Summary: strings.Join(os.Environ(), "\n"), Delivery: "at-most-once",
 		}}
 	}
-	if w.is("serves") {
+	if w.has("serves") {
 		types = w.served()
 	}
-	if w.is("strict") && len(req.ProtoReflect().GetUnknown()) > 0 {
+	if w.has("strict") && len(req.ProtoReflect().GetUnknown()) > 0 {
 		return nil, status.Error(codes.InvalidArgument, "unknown field")
 	}
-	if w.described.Add(1) > 1 && w.is("fickle") {
+	if w.described.Add(1) > 1 && w.has("fickle") {
 		types[0].Summary = "Something else"
 	}
 	resp := &pluginv1.DescribeResponse{Version: "wire", Types: types}
-	if w.is("as-go-sdk") {
+	if w.has("as-go-sdk") {
 		resp.SdkVersion = "2.1.0"
 	}
 	return resp, nil
@@ -240,23 +240,23 @@ func (w *wire) Configure(_ context.Context, req *pluginv1.ConfigureRequest) (*pl
 		}
 		return nil, s.Err()
 	}
-	if w.is("refuses") && req.GetOptions().GetFields()["url"] != nil {
+	if w.has("refuses") && req.GetOptions().GetFields()["url"] != nil {
 		return nil, status.Error(codes.InvalidArgument, "not this way")
 	}
-	if w.is("nameless") && req.GetOptions().GetFields()["url"] == nil {
+	if w.has("nameless") && req.GetOptions().GetFields()["url"] == nil {
 		return nil, status.Error(codes.Internal, "nil pointer")
 	}
-	if !req.GetValidateOnly() || w.is("keeps") {
+	if !req.GetValidateOnly() || w.has("keeps") {
 		w.options = req.GetOptions().AsMap()
 	}
 	return &pluginv1.ConfigureResponse{Warnings: []string{"of configure"}}, nil
 }
 
 func (w *wire) Release(ctx context.Context, _ *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
-	if w.is("clings") {
+	if w.has("clings") {
 		return nil, status.Error(codes.NotFound, "no such instance")
 	}
-	if w.is("as-go-sdk") {
+	if w.has("as-go-sdk") {
 		over := make(chan struct{})
 		go func() { w.watches.Wait(); close(over) }()
 		select {
@@ -313,7 +313,7 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 	if w.options == nil {
 		return status.Error(codes.FailedPrecondition, "not configured")
 	}
-	if w.is("serves") {
+	if w.has("serves") {
 		return w.send(out.Context())
 	}
 	for code := codes.Code(0); code <= codes.Unauthenticated; code++ {

@@ -61,7 +61,7 @@ func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	switch {
 	case !s.configured(ctx, spec):
 		e.skip(uses, s.name, "it is not configured")
-	case t.Delivery == kind.AtMostOnce && s.config.guessed:
+	case t.Delivery == kind.AtMostOnce && s.config.sampled:
 		e.skip(uses, s.name,
 			"it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
 	default:
@@ -146,7 +146,7 @@ func (s *subject) configured(ctx context.Context, in pluginclient.Instance) bool
 	check.ValidateOnly = true
 	if _, err := s.configure(ctx, check); err != nil {
 		var invalid *sdk.InvalidError
-		if errors.As(err, &invalid) && s.config.guessed {
+		if errors.As(err, &invalid) && s.config.sampled {
 			s.skip(checkConfigure, "options that were guessed are refused ("+err.Error()+"): give them with --set, of "+names(s.typ.Options))
 			return false
 		}

@@ -174,7 +174,7 @@ func (h *hass) counts(name string, topic func(what string) string, containers, u
 
 // running returns whether a watcher is checking.
 func (h *hass) running(w trigger.WatcherState) []message {
-	topic := h.names.of(w.Name, running)
+	topic := h.names.ofWatcher(w.Name, running)
 	state := message{topic, truth(w.Checking)}
 	if !h.discovery {
 		return []message{state}

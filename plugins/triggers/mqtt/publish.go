@@ -85,7 +85,7 @@ func (sub *subscription) summary(containers []sdk.Container) []message {
 	}
 	all := sub.hass.counts("Total", sub.names.total, len(containers), allUpdates)
 	for _, name := range slices.Sorted(maps.Keys(sub.watchers)) {
-		topic := func(what string) string { return sub.names.of(name, what) }
+		topic := func(what string) string { return sub.names.ofWatcher(name, what) }
 		all = append(all, sub.hass.counts("Watcher "+name, topic, total[name], updates[name])...)
 		all = append(all, sub.hass.running(sub.watchers[name])...)
 	}

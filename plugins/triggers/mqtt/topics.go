@@ -43,10 +43,10 @@ const (
 	offline = "offline"
 )
 
-func (n names) status() string              { return n.root + "/status" }
-func (n names) event() string               { return n.root + "/event" }
-func (n names) total(what string) string    { return n.root + "/" + what }
-func (n names) of(watcher, s string) string { return n.root + "/" + segment(watcher) + "/" + s }
+func (n names) status() string                     { return n.root + "/status" }
+func (n names) event() string                      { return n.root + "/event" }
+func (n names) total(what string) string           { return n.root + "/" + what }
+func (n names) ofWatcher(watcher, s string) string { return n.root + "/" + segment(watcher) + "/" + s }
 
 // container is the topic of a container that shares its topic with no other.
 func (n names) container(c sdk.Container) string {
@@ -54,7 +54,7 @@ func (n names) container(c sdk.Container) string {
 	if n.reserved && slices.Contains([]string{totalCount, updateCount, updateStatus, running}, last) {
 		last += suffix(c.Name)
 	}
-	return n.of(c.Watcher, last)
+	return n.ofWatcher(c.Watcher, last)
 }
 
 // containers returns the topic of each container. Where several would share a

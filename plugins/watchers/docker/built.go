@@ -8,8 +8,8 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 )
 
-// made is how an image came to its engine, as far as that says so.
-type made struct {
+// imageOrigin is how an image came to its engine, as far as that says so.
+type imageOrigin struct {
 	// composed is whether Docker Compose has built it, here or elsewhere: since version 2 it marks images
 	// as it does containers (getImageBuildLabels of https://github.com/docker/compose).
 	composed bool
@@ -34,12 +34,12 @@ type made struct {
 // official images have, which Compose does not build.
 func isBuilt(ref reference.Reference, about description, labels map[string]string) bool {
 	switch {
-	case about.made.identified && ref.Domain == "" && ref.Digest == "", about.made.composed && isOfficial(ref):
+	case about.origin.identified && ref.Domain == "" && ref.Digest == "", about.origin.composed && isOfficial(ref):
 		return true
 	case ref.Domain != "" || ref.Digest != "" || len(about.digests) > 0:
 		return false
 	}
-	return about.made.composed || about.made.tagged || isComposeName(ref.Path, labels)
+	return about.origin.composed || about.origin.tagged || isComposeName(ref.Path, labels)
 }
 
 // isOfficial reports whether a reference names an official image of Docker Hub, or none.

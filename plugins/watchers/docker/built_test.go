@@ -17,11 +17,11 @@ import (
 
 // TestIsBuilt: by what is certain, in both image stores.
 func TestIsBuilt(t *testing.T) {
-	composed, tagged, identified := made{composed: true}, made{tagged: true}, made{tagged: true, identified: true}
+	composed, tagged, identified := imageOrigin{composed: true}, imageOrigin{tagged: true}, imageOrigin{tagged: true, identified: true}
 	labels := map[string]string{compose.LabelProject: "shop", compose.LabelService: "web"}
 	for _, c := range []struct {
 		about, image string
-		made         made
+		origin       imageOrigin
 		digests      []string
 		labels       map[string]string
 		want         bool
@@ -35,14 +35,14 @@ func TestIsBuilt(t *testing.T) {
 		{"built by compose elsewhere and pulled", "team/web:1.2", composed, []string{"team/web@sha256:1"},
 			labels, false},
 		{"built by compose for a registry", "registry.example.org/web:1.2", composed, nil, labels, false},
-		{"built by compose 1", "shop_web", made{}, nil, labels, true},
-		{"built in another builder and loaded, by compose", "shop-web", made{}, nil, labels, true},
+		{"built by compose 1", "shop_web", imageOrigin{}, nil, labels, true},
+		{"built in another builder and loaded, by compose", "shop-web", imageOrigin{}, nil, labels, true},
 		{"docker build", "web", tagged, nil, nil, true},
 		{"docker build, with a namespace", "team/web:1", tagged, nil, nil, true},
 		{"docker build, for a registry", "registry.example.org/web:1", tagged, nil, nil, false},
 		{"docker build, for a registry without a dot", "localhost:5000/web:1", tagged, nil, nil, false},
-		{"pulled", "nginx:1.25", made{}, []string{"nginx@sha256:1"}, nil, false},
-		{"pulled by compose, and called like its service", "mongo-express", made{}, []string{"mongo-express@sha256:1"},
+		{"pulled", "nginx:1.25", imageOrigin{}, []string{"nginx@sha256:1"}, nil, false},
+		{"pulled by compose, and called like its service", "mongo-express", imageOrigin{}, []string{"mongo-express@sha256:1"},
 			map[string]string{compose.LabelProject: "mongo", compose.LabelService: "express"}, false},
 		{"pulled and tagged", "nginx:1.25", tagged, []string{"mirror.example.org/nginx@sha256:1"}, nil, false},
 		{"pulled in the store of containerd, where all are tagged", "nginx:1.25", tagged,
@@ -50,8 +50,8 @@ func TestIsBuilt(t *testing.T) {
 		{"docker build, in the store of containerd", "web", identified, []string{"web@sha256:1"}, nil, true},
 		{"docker build for a registry, in the store of containerd", "registry.example.org/web:1", identified,
 			[]string{"registry.example.org/web@sha256:1"}, nil, false},
-		{"loaded from a file", "nginx:1.25", made{}, nil, nil, false},
-		{"loaded from a file, in a stack", "nginx:1.25", made{}, nil, labels, false},
+		{"loaded from a file", "nginx:1.25", imageOrigin{}, nil, nil, false},
+		{"loaded from a file, in a stack", "nginx:1.25", imageOrigin{}, nil, labels, false},
 		{"pinned", "nginx@sha256:" + "11111111111111111111111111111111" + "11111111111111111111111111111111", tagged,
 			nil, nil, false},
 	} {
@@ -59,7 +59,7 @@ func TestIsBuilt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := description{facts: facts{made: c.made}, digests: c.digests}
+		about := description{facts: facts{origin: c.origin}, digests: c.digests}
 		if got := isBuilt(ref, about, c.labels); got != c.want {
 			t.Errorf("%s: built %t", c.about, got)
 		}

@@ -217,8 +217,8 @@ func (r *eventReader) fresh(e event) bool {
 	if _, repeated := r.seen[e]; repeated {
 		return false
 	}
-	if at := e.at(); at.After(r.last) {
-		r.last, r.seen = at, map[event]struct{}{}
+	if when := e.at(); when.After(r.last) {
+		r.last, r.seen = when, map[event]struct{}{}
 	}
 	if e.at().Equal(r.last) {
 		r.seen[e] = struct{}{}

@@ -25,7 +25,7 @@ type facts struct {
 	platform sdk.Platform
 	created  sdk.Time
 	labels   *imageLabels // nil when they are not known
-	made     made
+	origin   imageOrigin
 }
 
 // description is what is known of an image at the moment.
@@ -135,7 +135,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 		return description{}, err
 	}
 	labels := labelsOf(got)
-	f := facts{platform: engine.PlatformOf(got), labels: newImageLabels(labels), made: made{
+	f := facts{platform: engine.PlatformOf(got), labels: newImageLabels(labels), origin: imageOrigin{
 		composed: labels[compose.LabelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
 	}}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {

@@ -163,8 +163,8 @@ func instant(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	seconds, err := strconv.ParseInt(whole, 10, 64)
+	integer, fraction, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseInt(integer, 10, 64)
 	if err != nil || len(fraction) > 9 {
 		return time.Time{}, false
 	}

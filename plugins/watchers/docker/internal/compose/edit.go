@@ -140,17 +140,17 @@ func (e *editor) change(oldRef, newRef string) (Change, error) {
 				"the file gives %s the image %s while the container runs %s: apply the file first, or correct it",
 				e.project.Service, text, oldRef)
 	}
-	at, ok := doc.locate(node)
-	raw := string(doc.data[at.from:at.to])
+	scalar, ok := doc.locate(node)
+	raw := string(doc.data[scalar.from:scalar.to])
 	if !ok || values != nil && raw != node.Value {
 		return Change{},
 			refuse(LayoutUnsupported, doc.path, node.Line,
 				"the image of %s is written in a way that cannot be replaced in place: write it on one line, such as image: %s", e.project.Service, wanted)
 	}
 	if values == nil {
-		return newChange(doc.path, doc.data, at.from, at.to, wanted, ""), nil
+		return newChange(doc.path, doc.data, scalar.from, scalar.to, wanted, ""), nil
 	}
-	return e.changeSegment(at, raw, values, wanted)
+	return e.changeSegment(scalar, raw, values, wanted)
 }
 
 // value is a segment with its value.
@@ -206,7 +206,7 @@ func (e *editor) resolve(p place) (string, []value, error) {
 
 // changeSegment changes the one segment of a text that differs. What stands in the
 // scalar itself comes first: it belongs to this service.
-func (e *editor) changeSegment(at span, raw string, values []value, wanted string) (Change, error) {
+func (e *editor) changeSegment(scalar span, raw string, values []value, wanted string) (Change, error) {
 	doc, line := e.place.doc, e.place.node.Line
 	best, text := -1, ""
 	prefix := ""
@@ -233,7 +233,7 @@ func (e *editor) changeSegment(at span, raw string, values []value, wanted strin
 		if v.variable != "" {
 			from, to = v.fallback.from, v.fallback.to
 		}
-		return newChange(doc.path, doc.data, at.from+from, at.from+to, text, ""), nil
+		return newChange(doc.path, doc.data, scalar.from+from, scalar.from+to, text, ""), nil
 	}
 	if err := e.exclusive(v.variable, values); err != nil {
 		return Change{}, err

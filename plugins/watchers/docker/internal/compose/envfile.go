@@ -17,49 +17,49 @@ type entry struct {
 // parseEnv reads an env file. Where a variable stands twice, the last counts.
 func parseEnv(data []byte) []entry {
 	var all []entry
-	at, line := len(data)-len(bytes.TrimPrefix(data, []byte("\uFEFF"))), 1
-	for at < len(data) {
-		end, next := lineEnd(data, at)
-		if e, ok := parseEntry(data, at, end); ok {
+	offset, line := len(data)-len(bytes.TrimPrefix(data, []byte("\uFEFF"))), 1
+	for offset < len(data) {
+		end, next := lineEnd(data, offset)
+		if e, ok := parseEntry(data, offset, end); ok {
 			e.line = line
 			all = append(all, e)
 			if e.at.to > end { // a quoted value of several lines
 				_, next = lineEnd(data, e.at.to)
 			}
 		}
-		line += bytes.Count(data[at:next], []byte("\n"))
-		at = next
+		line += bytes.Count(data[offset:next], []byte("\n"))
+		offset = next
 	}
 	return all
 }
 
 // lineEnd returns where the line of an index ends, and where the next one begins.
-func lineEnd(data []byte, at int) (end, next int) {
+func lineEnd(data []byte, offset int) (end, next int) {
 	end, next = len(data), len(data)
-	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-		end, next = at+i, at+i+1
+	if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
+		end, next = offset+i, offset+i+1
 	}
-	if end > at && data[end-1] == '\r' {
+	if end > offset && data[end-1] == '\r' {
 		end--
 	}
 	return end, next
 }
 
-func parseEntry(data []byte, at, end int) (entry, bool) {
+func parseEntry(data []byte, offset, end int) (entry, bool) {
 	var e entry
-	at = skipBlanks(data, at, end)
-	if rest := data[at:end]; bytes.HasPrefix(rest, []byte("export ")) {
-		at = skipBlanks(data, at+len("export "), end)
+	offset = skipBlanks(data, offset, end)
+	if rest := data[offset:end]; bytes.HasPrefix(rest, []byte("export ")) {
+		offset = skipBlanks(data, offset+len("export "), end)
 	}
-	i := bytes.IndexAny(data[at:end], "=:")
-	if i <= 0 || data[at] == '#' {
+	i := bytes.IndexAny(data[offset:end], "=:")
+	if i <= 0 || data[offset] == '#' {
 		return e, false
 	}
-	e.key = strings.TrimRight(string(data[at:at+i]), " \t")
+	e.key = strings.TrimRight(string(data[offset:offset+i]), " \t")
 	if nameLength(e.key) != len(e.key) {
 		return e, false
 	}
-	from := skipBlanks(data, at+i+1, end)
+	from := skipBlanks(data, offset+i+1, end)
 	if from < end && (data[from] == '"' || data[from] == '\'') {
 		length := closing(data[from:])
 		if data[from] == '\'' {
@@ -86,11 +86,11 @@ func parseEntry(data []byte, at, end int) (entry, bool) {
 	return e, true
 }
 
-func skipBlanks(data []byte, at, end int) int {
-	for at < end && (data[at] == ' ' || data[at] == '\t') {
-		at++
+func skipBlanks(data []byte, offset, end int) int {
+	for offset < end && (data[offset] == ' ' || data[offset] == '\t') {
+		offset++
 	}
-	return at
+	return offset
 }
 
 // variables are the env files of a project.

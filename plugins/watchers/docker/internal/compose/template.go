@@ -37,9 +37,9 @@ func segments(text string) ([]segment, bool) {
 }
 
 // variable reads the one that begins at an index.
-func variable(text string, at int) (segment, bool) {
-	s := segment{from: at}
-	name := at + 1
+func variable(text string, offset int) (segment, bool) {
+	s := segment{from: offset}
+	name := offset + 1
 	braces := strings.HasPrefix(text[name:], "{")
 	if braces {
 		name++

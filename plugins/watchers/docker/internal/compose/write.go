@@ -164,8 +164,8 @@ func (c Change) look(f *heldfile.File) (before []byte, s state, err error) {
 }
 
 // cut leaves what the file begins with.
-func (c Change) cut(f *heldfile.File, whole []byte) error {
-	if err := f.Overwrite(whole, len(whole)); err != nil {
+func (c Change) cut(f *heldfile.File, data []byte) error {
+	if err := f.Overwrite(data, len(data)); err != nil {
 		return writeError(c.File, err)
 	}
 	return nil

@@ -111,10 +111,10 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	}
 	if !c.Edit.Empty() {
 		p.Files = append(p.Files, watcher.FileChange{Path: c.Edit.File, Line: c.Edit.Line, Diff: c.Edit.Diff})
-		at := slices.IndexFunc(p.Steps, func(s watcher.Step) bool {
+		index := slices.IndexFunc(p.Steps, func(s watcher.Step) bool {
 			return s.Code != watcher.StepPull && s.ID != PreHookID(p.Name)
 		})
-		p.Steps = slices.Insert(p.Steps, max(at, 0), watcher.Step{
+		p.Steps = slices.Insert(p.Steps, max(index, 0), watcher.Step{
 			ID: watcher.StepEdit, Code: watcher.StepEdit,
 			Text: fmt.Sprintf("write %s instead of %s into %s", c.Edit.New, c.Edit.Old, c.Edit.File),
 		})
@@ -127,13 +127,13 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 // commandSteps are the steps of a plan with the compose command in place of those
 // that replace the container by the engine's API.
 func commandSteps(steps []watcher.Step, name, command string) []watcher.Step {
-	at := slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepStop && s.Container == name })
-	if at < 0 {
-		at = slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepCreate && s.Container == name })
+	index := slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepStop && s.Container == name })
+	if index < 0 {
+		index = slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepCreate && s.Container == name })
 	}
 	var all []watcher.Step
 	for i, s := range steps {
-		if i == at {
+		if i == index {
 			all = append(all, watcher.Step{
 				ID: watcher.StepCreate + ":" + name, Code: watcher.StepCreate, Container: name,
 				Text: "recreate " + name + " with " + command,

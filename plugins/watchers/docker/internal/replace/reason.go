@@ -210,12 +210,12 @@ func outOfReach(f Facts, gate watcher.HealthGate) string {
 			port = "80"
 		}
 	}
-	at := slices.IndexFunc(f.Others, func(c Container) bool { return c.ID == f.Self })
+	index := slices.IndexFunc(f.Others, func(c Container) bool { return c.ID == f.Self })
 	mode := f.Target.HostConfig.NetworkMode
-	if !found || f.Self == "" || at < 0 || mode.IsHost() || mode.IsContainer() || f.Target.NetworkSettings == nil {
+	if !found || f.Self == "" || index < 0 || mode.IsHost() || mode.IsContainer() || f.Target.NetworkSettings == nil {
 		return ""
 	}
-	self := f.Others[at]
+	self := f.Others[index]
 	if self.HostConfig.NetworkMode.IsHost() || self.HostConfig.NetworkMode.IsContainer() || self.NetworkSettings == nil {
 		return ""
 	}

@@ -18,8 +18,8 @@ type configuration struct {
 	values option.Values
 	// secrets are those among them.
 	secrets []string
-	// guessed is true when a value that means something to the type was not set by the user.
-	guessed bool
+	// sampled is true when a value that means something to the type was not set by the user.
+	sampled bool
 }
 
 // configuration returns options of a type whose addresses are that of a server here.
@@ -33,7 +33,7 @@ func (e *exam) configuration(t kind.Type, server string) (configuration, error) 
 			}
 			continue
 		}
-		text := e.guess(o, server)
+		text := e.sampleValue(o, server)
 		if text == "" {
 			continue
 		}
@@ -42,7 +42,7 @@ func (e *exam) configuration(t kind.Type, server string) (configuration, error) 
 		}
 		raw[o.Name] = text
 		// An address of a server here is as good as any; what else is needed may mean something.
-		c.guessed = c.guessed || !o.Secret && !isAddress(o) && len(o.Choices) == 0 && !strings.HasPrefix(text, e.dir)
+		c.sampled = c.sampled || !o.Secret && !isAddress(o) && len(o.Choices) == 0 && !strings.HasPrefix(text, e.dir)
 	}
 	values, problems, _ := t.Options.Resolve(raw)
 	for _, p := range problems {
@@ -60,8 +60,8 @@ func isAddress(o option.Option) bool {
 	return o.Type == option.URL || strings.HasPrefix(o.Example, "http://") || strings.HasPrefix(o.Example, "https://")
 }
 
-// guess returns a value that nothing outside this machine is reached with; "" for the default.
-func (e *exam) guess(o option.Option, server string) string {
+// sampleValue returns a value that nothing outside this machine is reached with; "" for the default.
+func (e *exam) sampleValue(o option.Option, server string) string {
 	has := o.Required || o.Example != ""
 	switch {
 	case o.Secret && isAddress(o):
