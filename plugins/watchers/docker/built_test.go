@@ -17,7 +17,8 @@ import (
 
 // TestIsBuilt: by what is certain, in both image stores.
 func TestIsBuilt(t *testing.T) {
-	composed, tagged, identified := imageOrigin{composed: true}, imageOrigin{tagged: true}, imageOrigin{tagged: true, identified: true}
+	composed, tagged := imageOrigin{composed: true}, imageOrigin{tagged: true}
+	identified := imageOrigin{tagged: true, identified: true}
 	labels := map[string]string{compose.LabelProject: "shop", compose.LabelService: "web"}
 	for _, c := range []struct {
 		about, image string

@@ -127,13 +127,16 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 // commandSteps are the steps of a plan with the compose command in place of those
 // that replace the container by the engine's API.
 func commandSteps(steps []watcher.Step, name, command string) []watcher.Step {
-	index := slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepStop && s.Container == name })
-	if index < 0 {
-		index = slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == watcher.StepCreate && s.Container == name })
+	find := func(code string) int {
+		return slices.IndexFunc(steps, func(s watcher.Step) bool { return s.Code == code && s.Container == name })
+	}
+	first := find(watcher.StepStop)
+	if first < 0 {
+		first = find(watcher.StepCreate)
 	}
 	var all []watcher.Step
 	for i, s := range steps {
-		if i == index {
+		if i == first {
 			all = append(all, watcher.Step{
 				ID: watcher.StepCreate + ":" + name, Code: watcher.StepCreate, Container: name,
 				Text: "recreate " + name + " with " + command,
