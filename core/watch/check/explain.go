@@ -130,7 +130,8 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	s := c.target(sdk.Container{Name: text, Image: img}, labels.Read(label.Set{}, labels.Options{WatchByDefault: true, WatchFloating: c.opt.WatchFloating}))
+	opt := labels.Options{WatchByDefault: true, WatchFloating: c.opt.WatchFloating}
+	s := c.target(sdk.Container{Name: text, Image: img}, labels.Read(label.Set{}, opt))
 	s.Rules.Preset = c.opt.Decisions.Rules(s.Container).Preset
 	return s, nil
 }

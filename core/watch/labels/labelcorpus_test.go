@@ -53,7 +53,8 @@ func TestCorpusLabels(t *testing.T) {
 		for _, v := range l.Values {
 			outcome := outcomes(Read(label.Set{Operator: map[string]string{l.Label: v.Value}}, Options{WatchByDefault: true}))
 			fmt.Fprintf(&got, "%s=%s\n%s", l.Label, v.Value, outcome)
-			ours := outcomes(Read(label.Set{Operator: map[string]string{label.Prefix + name: v.Value}}, Options{WatchByDefault: true}))
+			ours := outcomes(Read(label.Set{Operator: map[string]string{label.Prefix + name: v.Value}},
+				Options{WatchByDefault: true}))
 			if label.Known(name) && strings.ReplaceAll(ours, label.Prefix, label.WUDPrefix) != outcome {
 				t.Errorf("%s=%s: as ours %s", l.Label, v.Value, ours)
 			}
