@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -138,7 +139,7 @@ func (s *system) open() {
 	})
 	dispatcher := dispatch.New(dispatch.Options{
 		Triggers: s, Containers: stored{opened}, Store: opened, Bus: bus, Log: hclog.NewNullLogger(), Now: time.Now,
-		NotStarted: func(error) bool { return false },
+		Links: link.None{}, NotStarted: func(error) bool { return false },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
