@@ -60,7 +60,8 @@ func (f *fixture) restart() {
 	f.Runner = New(Options{
 		Containers: func() []*sdk.Container { return f.containers },
 		Choices:    func(string) []policy.Choice { return f.choices },
-		Operations: f.store, Updater: f, Bus: &f.bus, Scanned: scan.None{}.Verdict, Decide: func(context.Context) { f.decided++ },
+		Operations: f.store, Updater: f, Bus: &f.bus,
+		Scanned: scan.None{}.Verdict, Decide: func(context.Context) { f.decided++ },
 		Redact: func(text string) string { return text }, Log: hclog.New(&hclog.LoggerOptions{Output: &f.log}),
 		Now: func() time.Time { return f.now },
 	})

@@ -107,7 +107,8 @@ func beKilled(dir string, round int) error {
 		Listed: func(ctx context.Context, _, id string) error { return checker.One(ctx, local, id) },
 	})
 	begins := New(Options{
-		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus, Scanned: scan.None{}.Verdict, AtOnce: 3,
+		Containers: shared, Choices: choices.Of, Operations: s, Updater: updates, Bus: &bus,
+		Scanned: scan.None{}.Verdict, AtOnce: 3,
 		Redact: func(text string) string { return text }, Log: log, Now: time.Now,
 	})
 	if err := decisions.Redecide(ctx); err != nil {
