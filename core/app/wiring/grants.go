@@ -8,7 +8,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -35,12 +34,11 @@ func (g Grants) credentials(ctx context.Context, containers []sdk.Container) map
 	granted := map[string]sdk.Credentials{}
 	for _, c := range containers {
 		host := c.Image.Registry.Host
-		owner, _, served := g.Components.RegistryFor(host)
-		if _, done := granted[host]; done || !served || !slices.Contains(owner.Capabilities, kind.CapCredentials) {
+		if _, done := granted[host]; done {
 			continue
 		}
-		repo := registry.Repository{Host: host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}}
-		if cred, err := owner.Credentials(ctx, repo); err == nil && cred != (sdk.Credentials{}) {
+		cred, err := Updates{Components: g.Components}.CredentialsOf(ctx, c)
+		if err == nil && cred != (sdk.Credentials{}) {
 			granted[host] = cred
 		}
 	}
