@@ -12,13 +12,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	updatekey "github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func newPolicy(g *global) *cobra.Command {
@@ -112,26 +113,25 @@ func (g *global) previewPolicy(ctx context.Context, names, rules []string, asJSO
 		return err
 	}
 	now := time.Now()
-	is := preview.Of(subjects, now)
+	current := preview.Of(subjects, now)
 	if len(rules) == 0 {
 		if asJSON {
-			return printJSON(g.stdout, is)
+			return printJSON(g.stdout, current)
 		}
-		return writePreview(g.stdout, styleOf(g.stdout), is, nil)
+		return writePreview(g.stdout, styleOf(g.stdout), current, nil)
 	}
 	zone, err := zoneOf(cfg)
 	if err != nil {
 		return err
 	}
-	changed, err := preview.With(subjects, rules, zone)
-	if err != nil {
+	if subjects, err = preview.With(subjects, rules, zone); err != nil {
 		return usage(err)
 	}
-	would := preview.Of(changed, now)
+	changed := preview.Of(subjects, now)
 	if asJSON {
-		return printJSON(g.stdout, would)
+		return printJSON(g.stdout, changed)
 	}
-	return writePreview(g.stdout, styleOf(g.stdout), would, &is)
+	return writePreview(g.stdout, styleOf(g.stdout), changed, &current)
 }
 
 // zoneOf returns the time zone of windows without one.
@@ -195,38 +195,27 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 // its watcher may update, by its configuration, and whether its update was rolled back,
 // by its last decision.
 func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts {
-	f := policy.Facts{
-		Pins:    true,
-		Remedy:  "set its option update to true",
-		Stopped: func() policy.Stop { return stop },
-	}
-	decided, permitted := false, false
-	for _, section := range cfg.Components {
-		switch option, set := section.Options["update"]; {
-		case section.Kind == kind.Watcher && section.Name == c.Watcher:
-			f.MayUpdate, decided = option.V == "true" || option.V == true, set
-		case section.Kind == kind.Trigger && component.Updating(section.Type+"."+section.Name):
-			permitted = true
-		}
-	}
-	f.MayUpdate = f.MayUpdate || permitted && !decided
-	if d := c.Decision; d != nil && c.Result != nil {
-		for _, r := range d.Reasons {
+	may, tried := component.MayUpdate(cfg.Components, c.Watcher), false
+	var undone *policy.Rollback
+	if c.Decision != nil {
+		for _, r := range c.Decision.Reasons {
 			switch r.Code {
 			case policy.ReasonForbidden:
-				f.MayUpdate = false
+				may = false
 			case policy.ReasonAutomatic, policy.ReasonStack:
-				f.MayUpdate = true
+				may = true
 			case policy.ReasonCameBack:
-				tag, digest := c.Result.Tag, c.Result.Digest
-				f.CameBack = func(is policy.Candidate) bool { return is.Tag == tag && is.Digest == digest }
+				tried = true
 			case policy.ReasonUndone:
-				tag, digest, back := c.Result.Tag, c.Result.Digest, policy.Rollback{By: r.Source, At: c.Check.At.Time}
-				f.RolledBack = func(is policy.Candidate) (policy.Rollback, bool) {
-					return back, is.Tag == tag && is.Digest == digest
-				}
+				tried, undone = true, &policy.Rollback{By: r.Source, At: c.Check.At.Time}
 			}
 		}
 	}
-	return f
+	return decision.Facts{
+		MayUpdate: func(string) (bool, string) { return may, "set its option update to true" },
+		Tried: func(c *sdk.Container, key updatekey.Key) (*policy.Rollback, bool) {
+			return undone, tried && key.SameTarget(updatekey.KeyOf(c))
+		},
+		Stopped: func(*sdk.Container) policy.Stop { return stop },
+	}.Of(c)
 }

@@ -56,6 +56,17 @@ func permitsOf(sections []config.Component) (p permits) {
 	return p
 }
 
+// MayUpdate reports whether a configuration lets a watcher replace containers, for where no watcher runs. An option that
+// forbids it counts more than any trigger.
+func MayUpdate(sections []config.Component, watcher string) bool {
+	for _, c := range sections {
+		if given, decided := c.Options[optionUpdate]; decided && c.Kind == kind.Watcher && c.Name == watcher {
+			return given.V == true || given.V == "true"
+		}
+	}
+	return permitsOf(sections).update != ""
+}
+
 // permit lets a watcher do what its section does not say, when a trigger permits that.
 func (w *Watcher) permit(section config.Component, schema option.Schema, by permits) {
 	_, w.decided = section.Options[optionUpdate]
