@@ -120,3 +120,30 @@ func TestUpdatesWithoutTheGrant(t *testing.T) {
 		t.Errorf("%t, %q, can %t, lines %+v", may, why, w.CanUpdate(), paste)
 	}
 }
+
+// TestMayUpdateByConfiguration is what policy preview says where no watcher runs.
+func TestMayUpdateByConfiguration(t *testing.T) {
+	watcher := func(update any) config.Component {
+		c := config.Component{Kind: kind.Watcher, Type: "docker", Name: "local"}
+		if update != nil {
+			c.Options = map[string]config.Value{"update": {V: update}}
+		}
+		return c
+	}
+	trigger := config.Component{Kind: kind.Trigger, Type: "docker", Name: "main"}
+	for name, test := range map[string]struct {
+		sections []config.Component
+		want     bool
+	}{
+		"nothing said":             {[]config.Component{watcher(nil)}, false},
+		"allowed":                  {[]config.Component{watcher("true")}, true},
+		"a trigger permits it":     {[]config.Component{trigger, watcher(nil)}, true},
+		"forbidden all the same":   {[]config.Component{trigger, watcher("false")}, false},
+		"permitted where none is":  {[]config.Component{trigger}, true},
+		"allowed for another name": {[]config.Component{{Kind: kind.Watcher, Name: "nas", Options: watcher(true).Options}}, false},
+	} {
+		if got := MayUpdate(test.sections, "local"); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
