@@ -65,7 +65,7 @@ makes the exit code 1; a warning, such as a misspelt option, does so with --stri
 			problems := append(cfg.Problems, auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()}).Problems()...)
 			problems = append(problems, policiesOf(cfg).Problems(time.Now())...)
 			instance, redactor, err := g.newOneShotWith(cfg, kind.Kinds()...)
-			r := problemReport{w: g.stdout, said: map[string]bool{}}
+			r := problemReport{w: g.stdout, printed: map[string]bool{}}
 			if err == nil {
 				r.redact = redactor.String
 				err = g.loadReporting(cmd.Context(), instance, func() { r.add(slices.Concat(problems, instance.Problems())) })
@@ -120,9 +120,9 @@ func (g *global) loadReporting(ctx context.Context, instance *oneshot.Instance, 
 
 // problemReport prints problems, each once.
 type problemReport struct {
-	w      io.Writer
-	redact func(string) string
-	said   map[string]bool
+	w       io.Writer
+	redact  func(string) string
+	printed map[string]bool
 }
 
 // add prints those of the problems that are new, errors first.
@@ -135,8 +135,8 @@ func (r problemReport) add(problems []config.Problem) {
 		if r.redact != nil {
 			text = r.redact(text)
 		}
-		if line := fmt.Sprintf("%s: %s\n", p.Level, logging.Sanitize(text)); !r.said[line] {
-			r.said[line] = true
+		if line := fmt.Sprintf("%s: %s\n", p.Level, logging.Sanitize(text)); !r.printed[line] {
+			r.printed[line] = true
 			fmt.Fprint(r.w, line)
 		}
 	}

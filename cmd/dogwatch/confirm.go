@@ -38,8 +38,8 @@ func (g *global) says(ctx context.Context, question string) bool {
 		response <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
-	case said := <-response:
-		return said == "y" || said == "yes"
+	case answer := <-response:
+		return answer == "y" || answer == "yes"
 	case <-ctx.Done():
 		fmt.Fprintln(g.stderr)
 		return false

@@ -59,7 +59,7 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 // exitCode returns the exit code of a command's error, and whether the error needs no words any more.
-func exitCode(err error) (code int, said bool) {
+func exitCode(err error) (code int, printed bool) {
 	var exit *exitError
 	if errors.As(err, &exit) {
 		return exit.code, exit.err == nil

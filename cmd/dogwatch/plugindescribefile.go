@@ -63,34 +63,34 @@ func describeFile(
 // and compares what it says to what its artifact said. What the artifact left out is
 // completed.
 func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error {
-	said, err := describeFile(ctx, p.cfg, filepath.Dir(s.Path), s.Name, p.logins.log, p.logins.redactor)
+	described, err := describeFile(ctx, p.cfg, filepath.Dir(s.Path), s.Name, p.logins.log, p.logins.redactor)
 	if err != nil {
 		return fmt.Errorf("%s does not start as a plugin, and is not installed: %w", s.Name, err)
 	}
-	if err := p.mayHold(ctx, s.Name, said.Types); err != nil {
+	if err := p.mayHold(ctx, s.Name, described.Types); err != nil {
 		return err
 	}
 	claimed := sensitive(s.Capabilities)
-	for _, c := range said.Capabilities {
+	for _, c := range described.Capabilities {
 		if len(s.Types) > 0 && !slices.Contains(claimed, c) {
 			return fmt.Errorf("%s asks for the capability %s, of which its artifact says nothing, and is not installed",
 				s.Name, c)
 		}
 	}
-	if slices.Sort(s.Types); len(s.Types) > 0 && !slices.Equal(s.Types, said.Types) {
+	if slices.Sort(s.Types); len(s.Types) > 0 && !slices.Equal(s.Types, described.Types) {
 		return fmt.Errorf("%s holds %s, and its artifact says %s: it is not installed", s.Name,
-			strings.Join(said.Types, " "), strings.Join(s.Types, " "))
+			strings.Join(described.Types, " "), strings.Join(s.Types, " "))
 	}
 	if len(s.Types) == 0 {
-		s.Types, s.Capabilities = said.Types, said.Capabilities
-		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for",
+		s.Types, s.Capabilities = described.Types, described.Capabilities
+		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(described.Types, " ")), "asks for",
 			printable(p.requested(s)))
 	}
 	if s.Version == "" {
-		s.Version = said.Version
+		s.Version = described.Version
 	}
 	if s.SDK == "" {
-		s.SDK = said.SDK
+		s.SDK = described.SDK
 	}
 	return nil
 }

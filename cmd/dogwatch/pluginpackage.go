@@ -167,10 +167,10 @@ func (g *global) builtFiles(
 	if err := artifact.CheckName(name); err != nil {
 		return nil, usage(err)
 	}
-	said := artifact.Plugin{}
+	described := artifact.Plugin{}
 	if native >= 0 {
 		var err error
-		if said, err = describeCopy(ctx, cfg, all[native].File, name, logins); err != nil {
+		if described, err = describeCopy(ctx, cfg, all[native].File, name, logins); err != nil {
 			return nil, fmt.Errorf("%s does not start as a plugin: %w", all[native].File, err)
 		}
 	} else {
@@ -179,8 +179,8 @@ func (g *global) builtFiles(
 	}
 	for i := range all {
 		platform := all[i].Platform
-		all[i].Plugin = said
-		all[i].Name, all[i].Version, all[i].Platform = name, cmp.Or(f.version, said.Version), platform
+		all[i].Plugin = described
+		all[i].Name, all[i].Version, all[i].Platform = name, cmp.Or(f.version, described.Version), platform
 	}
 	if all[0].Version == "" {
 		return nil, usage(errors.New("the plugin does not say its version: give --version"))

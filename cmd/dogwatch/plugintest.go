@@ -107,8 +107,8 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	}
 	result, err := instance.Test(ctx, c, image)
 	stop()
-	if said := responseText(c, result); said != "" {
-		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
+	if text := responseText(c, result); text != "" {
+		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(text)))
 	}
 	if err := writeListed(g.stdout, redactor, result.Containers); err != nil {
 		return err
@@ -176,14 +176,14 @@ func responseText(c *component.Component, r testrun.Result) string {
 	if c.Kind != kind.Trigger {
 		return r.Response
 	}
-	said := fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
+	text := fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
 	for _, warning := range r.Warnings {
-		said += "\nwarning: " + warning
+		text += "\nwarning: " + warning
 	}
 	if r.Response != "" {
-		said += "\n" + r.Response
+		text += "\n" + r.Response
 	}
-	return said
+	return text
 }
 
 // writeListed writes the containers that a watcher listed: their names, their images,

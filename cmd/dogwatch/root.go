@@ -15,8 +15,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	code, said := exitCode(err)
-	if !said {
+	code, printed := exitCode(err)
+	if !printed {
 		complain(stderr, err)
 	}
 	return code

@@ -33,12 +33,12 @@ func (r *round) fail(res *result, err error) {
 		res.code = exitBlocked
 	}
 	res.left = r.flags.all && refused != nil && slices.Contains(leavesOut, refused.Code)
-	said := slices.ContainsFunc(r.results, func(other *result) bool {
+	repeated := slices.ContainsFunc(r.results, func(other *result) bool {
 		return other != res && other.refusal == res.refusal
 	})
 	switch {
-	case said && res.left:
-	case said: // with what to do
+	case repeated && res.left:
+	case repeated: // with what to do
 		complain(r.stderr, res.container.Name+": "+err.Error())
 	default:
 		complain(r.stderr, fmt.Errorf("%s: %w", res.container.Name, err))

@@ -189,8 +189,8 @@ func (s *Service) budgets(id string) (all []budget.Forecast) {
 }
 
 // limits returns limits without secrets in the texts of a plugin.
-func (s *Service) limits(said []registry.Limit) []registry.Limit {
-	limits := slices.Clone(said)
+func (s *Service) limits(reported []registry.Limit) []registry.Limit {
+	limits := slices.Clone(reported)
 	for i := range limits {
 		limits[i].Host, limits[i].Source = s.opt.Redact(limits[i].Host), s.opt.Redact(limits[i].Source)
 	}

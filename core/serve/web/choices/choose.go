@@ -88,7 +88,7 @@ func (h *Handler) carriesOut(r *http.Request, c *sdk.Container) bool {
 // chooseAll stores the same choice about each container, and says how that went.
 func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Container, action string,
 	until time.Time) {
-	said := page.Task{Back: page.LocalPath(r.PostForm.Get("back")), Undo: []string{}}
+	task := page.Task{Back: page.LocalPath(r.PostForm.Get("back")), Undo: []string{}}
 	var failures []string
 	for i := range chosen {
 		c := &chosen[i]
@@ -102,20 +102,20 @@ func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk
 		case err != nil:
 			failures = append(failures, words.Name(c)+": "+h.service.Redact(err.Error()))
 		default:
-			said.Undo = append(said.Undo, key)
+			task.Undo = append(task.Undo, key)
 		}
 	}
-	said.Title, said.Sentence = choiceTitle(action, chosen), choiceSentence(action, until)
+	task.Title, task.Sentence = choiceTitle(action, chosen), choiceSentence(action, until)
 	if len(failures) > 0 {
-		said.Failed, said.Sentence = true, "It failed for "+strings.Join(failures, "; ")+"."
+		task.Failed, task.Sentence = true, "It failed for "+strings.Join(failures, "; ")+"."
 	}
 	if action == undoChoices {
-		said.Undo = nil
+		task.Undo = nil
 		if id, err := strconv.Atoi(r.PostForm.Get("task")); err == nil {
 			h.Tasks.Dismiss(id)
 		}
 	}
-	h.Tasks.Note(said)
+	h.Tasks.Note(task)
 	h.Done(w, r)
 }
 

@@ -23,7 +23,7 @@ func newBudgetRow(f budget.Forecast, now time.Time) budgetRow {
 // limitRow is a limit in words.
 type limitRow struct {
 	registry.Limit
-	Said string
+	Sentence string
 	// Paused is true while no request may be sent to the host.
 	Paused bool
 	// Low is true when less than LowMark, a fifth, is left.
@@ -41,12 +41,12 @@ func NewLimitRow(l registry.Limit, now time.Time) limitRow {
 		if l.Pulls {
 			of = "pulls"
 		}
-		row.Said = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
+		row.Sentence = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
 		if l.Window > 0 {
-			row.Said += " per " + words.Span(l.Window)
+			row.Sentence += " per " + words.Span(l.Window)
 		}
 	default:
-		row.Said = "does not say what it allows"
+		row.Sentence = "does not say what it allows"
 	}
 	return row
 }

@@ -10,9 +10,9 @@ import (
 
 // lastCheck is how the last check of a watcher ended.
 type lastCheck struct {
-	At     time.Time
-	Said   string
-	Failed bool
+	At       time.Time
+	Sentence string
+	Failed   bool
 }
 
 func componentState(state component.State) words.State {
@@ -28,7 +28,7 @@ func componentState(state component.State) words.State {
 // checkOf says in words how a check ended.
 func checkOf(e event.Event) *lastCheck {
 	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
-	last.Said, _ = words.Event(e)
+	last.Sentence, _ = words.Event(e)
 	return last
 }
 

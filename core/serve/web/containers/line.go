@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -26,7 +25,6 @@ type Line struct {
 	More  int
 	// To is where more of it is shown, below the base path; Act what the link says.
 	To, Act string
-	At      time.Time
 }
 
 // About names the containers of a sentence.

@@ -12,8 +12,8 @@ import (
 
 // Guide says what to do next, to a user who has not got everything running yet.
 type Guide struct {
-	Title string
-	Said  string
+	Title    string
+	Sentence string
 	// Reason is the error that stands in the way, if one does.
 	Reason string
 	Steps  []guideStep
@@ -62,8 +62,8 @@ func (s situation) guide() *Guide {
 		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
 		return &Guide{
-			Title: "Looking for containers",
-			Said:  "The first check is under way. It takes a few seconds; this page is complete when you load it again.",
+			Title:    "Looking for containers",
+			Sentence: "The first check is under way. It takes a few seconds; this page is complete when you load it again.",
 		}
 	case s.Containers == 0:
 		return emptyGuide()
@@ -76,7 +76,7 @@ func (s situation) guide() *Guide {
 func demoGuide() *Guide {
 	return &Guide{
 		Title: "This is a demo",
-		Said: "The engine and the registries are simulated, and nothing leaves this machine. " +
+		Sentence: "The engine and the registries are simulated, and nothing leaves this machine. " +
 			"New versions appear while you look, and can be installed.",
 		Steps: []guideStep{
 			{
@@ -122,9 +122,9 @@ const groupLines = `services:
     group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
 `
 
-func engineGuide(said, reason string) *Guide {
+func engineGuide(sentence, reason string) *Guide {
 	return &Guide{
-		Title: "No engine yet", Said: said, Reason: reason,
+		Title: "No engine yet", Sentence: sentence, Reason: reason,
 		Steps: []guideStep{
 			{Text: "In a container, Dogwatch needs the socket of the engine. Add it to the compose file:", Lines: composeLines},
 			{Text: "If the socket is there but access is denied, give the user of Dogwatch its group:", Lines: groupLines},
@@ -137,7 +137,7 @@ func engineGuide(said, reason string) *Guide {
 
 func emptyGuide() *Guide {
 	return &Guide{
-		Title: "No containers", Said: "The engine answers, and has no running container that is to be watched.",
+		Title: "No containers", Sentence: "The engine answers, and has no running container that is to be watched.",
 		Steps: []guideStep{
 			{
 				Text:  "Any container that runs is found within seconds. For example:",
@@ -155,7 +155,7 @@ func emptyGuide() *Guide {
 // FirstTrigger shows the shortest trigger that works.
 func FirstTrigger() *Guide {
 	return &Guide{
-		Title: "Nothing tells you yet", Said: "Updates show on these pages only, for no trigger is configured.",
+		Title: "Nothing tells you yet", Sentence: "Updates show on these pages only, for no trigger is configured.",
 		Steps: []guideStep{
 			{
 				Text:  "The shortest one publishes to ntfy. In the environment of Dogwatch:",

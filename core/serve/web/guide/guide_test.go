@@ -38,7 +38,7 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: no guide", c.name)
 		case g != nil && g.Title != c.title:
 			t.Errorf("%s: %q", c.name, g.Title)
-		case g != nil && g.Said == "":
+		case g != nil && g.Sentence == "":
 			t.Errorf("%s: says nothing", c.name)
 		}
 	}

@@ -70,7 +70,7 @@ func AddSteps(rows []DeliveryRow, steps []dispatch.Progress) {
 			continue
 		}
 		if text := words.Step(steps[at]); text != "" {
-			rows[i].Said += ": " + text
+			rows[i].Sentence += ": " + text
 		}
 	}
 }

@@ -13,9 +13,9 @@ type DeliveryRow struct {
 	State words.State
 	// About is what it is about, Path the page of that.
 	About, Path string
-	// Said is what became of it; Retry whether a person may have it sent again.
-	Said  string
-	Retry bool
+	// Sentence is what became of it; Retry whether a person may have it sent again.
+	Sentence string
+	Retry    bool
 }
 
 func newDeliveryRow(d delivery.Delivery) DeliveryRow {
@@ -23,21 +23,21 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	tries := words.Plural(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
-		row.State, row.Said = words.State{Word: "Waiting", Class: "muted"}, "to be sent"
+		row.State, row.Sentence = words.State{Word: "Waiting", Class: "muted"}, "to be sent"
 		if d.Attempts > 0 {
-			row.Said = "tried " + words.Times(d.Attempts) + ", to be tried again"
+			row.Sentence = "tried " + words.Times(d.Attempts) + ", to be tried again"
 		}
 	case delivery.Sending:
-		row.State, row.Said = words.State{Word: "Sending", Class: "muted"}, "on its way"
+		row.State, row.Sentence = words.State{Word: "Sending", Class: "muted"}, "on its way"
 	case delivery.Sent:
-		row.State, row.Said = words.State{Word: "Sent", Class: "ok"}, "sent"
+		row.State, row.Sentence = words.State{Word: "Sent", Class: "ok"}, "sent"
 		if d.Attempts > 1 {
-			row.Said = "sent at attempt " + fmt.Sprint(d.Attempts)
+			row.Sentence = "sent at attempt " + fmt.Sprint(d.Attempts)
 		}
 	case delivery.Failed:
-		row.State, row.Said = words.State{Word: "Failed", Class: "failed"}, "given up after "+tries
+		row.State, row.Sentence = words.State{Word: "Failed", Class: "failed"}, "given up after "+tries
 	default:
-		row.State, row.Said = words.State{Word: "Skipped", Class: "muted"}, "not worth sending any more"
+		row.State, row.Sentence = words.State{Word: "Skipped", Class: "muted"}, "not worth sending any more"
 	}
 	return row
 }

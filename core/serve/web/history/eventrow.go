@@ -19,15 +19,15 @@ type eventRow struct {
 	// Path is the page of its subject; "" when there is none.
 	Path string
 	// About is what a trigger was run for, when that is known.
-	About string
-	Said  string
-	Class string
+	About    string
+	Sentence string
+	Class    string
 }
 
 // newEventRow says an event in words; deliveries are those that events are about, by id.
 func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow {
 	row := eventRow{ID: e.ID, At: e.At, Subject: e.Subject, Path: subjectPath(e)}
-	row.Said, row.Class = words.Event(e)
+	row.Sentence, row.Class = words.Event(e)
 	if e.Delivery != nil {
 		if d, known := deliveries[e.Delivery.ID]; known {
 			row.About = words.Delivery(d)

@@ -13,6 +13,6 @@ func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newLoginPage(h.logins.Strategies(), "")
-	p.Said, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
+	p.Sentence, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
 	h.render(w, r, http.StatusOK, p)
 }

@@ -26,8 +26,8 @@ type Logins interface {
 // loginPage has the user log in.
 type loginPage struct {
 	Theme string
-	// Wrong says why a client was not let in, Said that all is well.
-	Wrong, Said string
+	// Wrong says why a client was not let in, Sentence that all is well.
+	Wrong, Sentence string
 	// Elsewhere is where to log out of the provider. The page goes there at once: a
 	// redirect would be the response to a form, which may not lead to other sites.
 	Elsewhere string

@@ -26,7 +26,7 @@ type operationsPage struct {
 type operationRow struct {
 	ID, About, Path, Link string
 	State                 words.State
-	Said                  string
+	Sentence              string
 	Error, By             string
 	At                    time.Time
 }
@@ -47,7 +47,7 @@ func operationRows(all []operation.Operation) []operationRow {
 		row := operationRow{
 			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: page.ContainerPath(op.Watcher, op.Name),
 			Link: page.OperationPath(op.ID), State: words.OperationState(op),
-			Said: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
+			Sentence: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
 		if words.Stopped(op) {
@@ -56,7 +56,7 @@ func operationRows(all []operation.Operation) []operationRow {
 		if op.State.Ended() {
 			row.At = op.Ended
 		} else if now := words.StepNow(op); now != "" {
-			row.Said += ": " + now
+			row.Sentence += ": " + now
 		}
 		rows = append(rows, row)
 	}

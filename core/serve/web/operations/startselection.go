@@ -43,9 +43,9 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
 		op, err := h.service.StartOperation(r.Context(), h.ActorOf(r), change)
 		if err != nil {
-			_, said := rejection(err)
+			_, problem := rejection(err)
 			v.Failed = append(v.Failed, planLine{
-				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: said,
+				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem,
 			})
 			continue
 		}

@@ -88,11 +88,11 @@ func pluginsOf(of []service.Plugin) []containers.Line {
 
 // outdatedOf are sentences about installed plugins of which there is a newer version.
 func outdatedOf(of []service.Plugin) []string {
-	var said []string
+	var sentences []string
 	for _, p := range of {
 		if p.Installed != nil && p.Installed.Available != "" {
-			said = append(said, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
+			sentences = append(sentences, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
 		}
 	}
-	return said
+	return sentences
 }

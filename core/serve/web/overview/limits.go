@@ -11,30 +11,30 @@ import (
 
 // budgetsOf are sentences about budgets that are too small for the next checks, or used up.
 func budgetsOf(registries []service.Component) []string {
-	var said []string
+	var sentences []string
 	for _, r := range registries {
 		for _, f := range r.Budgets {
 			if f.Spreads() {
-				said = append(said, fmt.Sprintf("%s: %s.", f.Host, f))
+				sentences = append(sentences, fmt.Sprintf("%s: %s.", f.Host, f))
 			}
 		}
 	}
-	return said
+	return sentences
 }
 
 // limitsOf are sentences about what hosts of registries still allow.
 func limitsOf(registries []service.Component, now time.Time) []string {
-	var said []string
+	var sentences []string
 	for _, r := range registries {
 		for _, l := range r.Limits {
 			switch {
 			case l.PausedUntil.After(now):
-				said = append(said,
+				sentences = append(sentences,
 					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
-				said = append(said, fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Said))
+				sentences = append(sentences, fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Sentence))
 			}
 		}
 	}
-	return said
+	return sentences
 }

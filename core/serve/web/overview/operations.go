@@ -33,9 +33,9 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
 			continue
 		}
-		said, _ := words.OperationEnd(op)
+		end, _ := words.OperationEnd(op)
 		lines = append(lines, containers.Line{
-			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + said,
+			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + end,
 			To: page.OperationPath(op.ID), Act: "See what happened",
 		})
 	}
@@ -44,16 +44,16 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 
 // namedOf returns which containers the overview names for what became of their updates, and which of those, or by
 // their row, for an update that did not work.
-func (h *Handler) namedOf(ended []operation.Operation, all []containers.Row) (said, failed map[string]bool) {
-	said, failed = map[string]bool{}, map[string]bool{}
+func (h *Handler) namedOf(ended []operation.Operation, all []containers.Row) (named, failed map[string]bool) {
+	named, failed = map[string]bool{}, map[string]bool{}
 	for _, op := range ended {
 		if key := op.Watcher + "/" + op.Name; !op.Ended.Before(h.Now().Add(-shownEnds)) {
-			said[key] = true
+			named[key] = true
 			failed[key] = failed[key] || op.State != operation.Succeeded
 		}
 	}
 	for _, r := range all {
 		failed[r.Key] = failed[r.Key] || r.CameBack()
 	}
-	return said, failed
+	return named, failed
 }

@@ -99,7 +99,7 @@ func (h *Handler) overviewOf(ctx context.Context, actor auth.Actor) (overviewVie
 	h.containers.Follow(ctx, actor, all)
 	open := h.operations.UnderWay(ctx)
 	v.Operations = operationsOf(open, ended, h.Now())
-	said, shown := h.namedOf(ended, all)
+	named, shown := h.namedOf(ended, all)
 	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
 	v.Operations = v.Operations[:len(open):len(open)]
 	idle := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { // what is being updated needs no user
@@ -107,7 +107,7 @@ func (h *Handler) overviewOf(ctx context.Context, actor auth.Actor) (overviewVie
 		return busy
 	})
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), containers.FailuresOf(all), approvalsOf(idle),
+	v.Needs = slices.Concat(down, bad, cameBackOf(all, named), containers.FailuresOf(all), approvalsOf(idle),
 		updatesOf(idle),
 		unsentOf(failed, pending, h.service.Components(actor, kind.Trigger), shown))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)

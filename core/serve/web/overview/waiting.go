@@ -22,8 +22,8 @@ func approvalsOf(all []containers.Row) []containers.Line {
 
 // cameBackOf are the sentences about updates that did not work, but for those of said, which
 // another sentence is about.
-func cameBackOf(all []containers.Row, said map[string]bool) []containers.Line {
-	of := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || said[r.Key] })
+func cameBackOf(all []containers.Row, named map[string]bool) []containers.Line {
+	of := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || named[r.Key] })
 	if len(of) == 0 {
 		return nil
 	}

@@ -14,13 +14,13 @@ import (
 type pluginPage struct {
 	Summary string
 	Rows    []row
-	// Said is what a button just did.
-	Said  string
-	Empty *guide.Empty
+	// Sentence is what a button just did.
+	Sentence string
+	Empty    *guide.Empty
 }
 
-func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage {
-	p := pluginPage{Said: said, Rows: make([]row, len(all))}
+func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPage {
+	p := pluginPage{Sentence: notice, Rows: make([]row, len(all))}
 	running, bad := 0, 0
 	var memory int64
 	for i, b := range all {
@@ -49,13 +49,13 @@ func Summary(all []service.Plugin) string { return newPluginPage(all, "", false)
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	all := h.service.Plugins()
-	said := ""
+	notice := ""
 	for _, b := range all { // only of what there is, whatever the address says
 		if form := notices[r.FormValue("did")]; form != "" && b.Name == r.FormValue("to") {
-			said = fmt.Sprintf(form, b.Name)
+			notice = fmt.Sprintf(form, b.Name)
 		}
 	}
-	p := newPluginPage(all, said, h.ActorOf(r).Operator())
+	p := newPluginPage(all, notice, h.ActorOf(r).Operator())
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	h.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
 }

@@ -35,7 +35,7 @@ type policiesPage struct {
 type policyUse struct {
 	policypreview.Rule
 	Containers int
-	Said       string
+	Sentence   string
 }
 
 // policyUpdate is what becomes of an update.

@@ -34,7 +34,7 @@ type settingGroup struct {
 }
 
 // navCount leads to a list.
-type navCount struct{ Label, Path, Said string }
+type navCount struct{ Label, Path, Sentence string }
 
 func newSettingsPage(a service.About, counts []navCount) settingsPage {
 	p := settingsPage{About: a, Counts: counts}
