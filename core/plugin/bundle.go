@@ -7,6 +7,7 @@ type bundle struct {
 	path     string
 	args     []string
 	env      []string // names of variables that it sees besides those all see
+	sleeps   bool     // its process ends while nothing calls it
 	checksum []byte   // third parties: of the file that was verified last
 	copyOf   string   // third parties: the file whose name it has, with an extension
 }

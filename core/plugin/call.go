@@ -54,12 +54,14 @@ func (h handle) probe(
 }
 
 // retry says what to do when the plugin's process exits during a call.
-type retry bool
+type retry int
 
 const (
-	noRetry retry = false
+	noRetry retry = iota
 	// retryOnce repeats the call with the next process: it changes nothing.
-	retryOnce retry = true
+	retryOnce
+	// onlyAwake is noRetry for what is only of interest while a process runs: it starts none, and keeps none from sleep.
+	onlyAwake
 )
 
 // call is one call of the instance: about is the registry host that it concerns, or "".
@@ -113,27 +115,30 @@ func (h *Host) redacted(err error) error { return redact.Error(err, h.opt.Redact
 
 // attempt makes the call, with the next process too where r and the reason allow it.
 func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+	var gone *process
 	for try := 0; ; try++ {
-		p, err := h.s.running(ctx, nil)
+		p, err := h.s.running(ctx, gone, r)
 		if err != nil {
 			return err
 		}
 		err = p.run(ctx, r, fn)
+		unknown := errors.Is(err, protocol.ErrUnknownInstance) && try == 0
+		if unknown {
+			h.s.reconfigure(ctx, p, h.id)
+		}
+		h.s.letGo(p, r)
 		switch {
+		case unknown:
 		case errors.Is(err, errReplaced):
 			try--
 		case err == nil:
 			h.s.noteResponse(p)
 			return nil
 		case errors.Is(err, protocol.ErrGone):
-			if r == noRetry || try > 0 {
+			if r != retryOnce || try > 0 {
 				return err
 			}
-			if _, err := h.s.running(ctx, p); err != nil {
-				return err
-			}
-		case errors.Is(err, protocol.ErrUnknownInstance) && try == 0:
-			h.s.reconfigure(ctx, p, h.id)
+			gone = p
 		default:
 			h.s.noteResponse(p)
 			return p.explainIsolation(h.s.bundle.name, err)
@@ -157,24 +162,26 @@ func (p *process) run(ctx context.Context, r retry, fn func(context.Context, *pl
 	return fn(ctx, p.client)
 }
 
-// running returns the live process, starting it when it is not needed so far.
-// It waits while the process starts, and while it still is the one called not.
-func (s *Supervisor) running(ctx context.Context, not *process) (*process, error) {
+// running returns the live process for one call, which letGo ends, starting it when it is not
+// needed so far, or asleep. It waits while the process starts, and while it still is the one called not.
+func (s *Supervisor) running(ctx context.Context, not *process, r retry) (p *process, err error) {
 	for {
 		s.mu.Lock()
-		state, p, changed, err := s.state, s.proc, s.changed, s.err
-		if state == Stopped {
+		state, changed, err := s.state, s.changed, s.err
+		if state == Running && s.proc != not {
+			p = s.hold()
+		}
+		if state == Stopped && r != onlyAwake {
 			s.want()
 		}
 		s.mu.Unlock()
-		switch state {
-		case Running:
-			if p != not && !p.gone.Load() {
-				return p, nil
-			}
-		case Stopped, Starting:
-		default:
+		switch {
+		case p != nil:
+			return p, nil
+		case !state.Well():
 			return nil, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err))
+		case r == onlyAwake:
+			return nil, unavailable(fmt.Errorf("plugin %s has no process that can be called now", s.bundle.name))
 		}
 		select {
 		case <-ctx.Done():

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // instance is one configured component that lives in the bundle.
@@ -18,6 +19,10 @@ type instance struct {
 	proc *process // the process that configured it last
 	// released is true once another instance has its ID, or none.
 	released bool
+	// outcome is how its last configuration ended.
+	outcome string
+	// limits are those of its registry before its bundle fell asleep last; guarded by Supervisor.mu.
+	limits []registry.Limit
 }
 
 // Configure keeps an instance configured from now on, in this process and in
@@ -31,11 +36,12 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	s.instances = append(s.instances, in)
 	s.want()
 	// While a process configures the instances that were there, it does not count as running yet.
-	proc, blocked := s.proc, s.err
+	proc, blocked := s.hold(), s.err
 	if s.state == Stopped || s.state == Starting || s.state == Running {
 		blocked = nil
 	}
 	s.mu.Unlock()
+	defer s.letGo(proc, noRetry)
 	switch {
 	case proc != nil && !proc.confined.covers(s.host, spec):
 		s.Restart() // as a process that may do what this instance needs
@@ -61,6 +67,12 @@ func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 		return // the end of the caller says nothing about the component
 	}
 	in.proc = p
+	s.mu.Lock()
+	woken, before := s.asleep, in.outcome
+	s.mu.Unlock()
+	if in.outcome = fmt.Sprint(err); woken && in.outcome == before {
+		return // what was known before the bundle fell asleep is no news
+	}
 	for i, warning := range got.Warnings {
 		got.Warnings[i] = s.host.opt.Redact(warning)
 	}
@@ -70,12 +82,7 @@ func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 // reconfigure configures an instance again that a process does not know.
 func (s *Supervisor) reconfigure(ctx context.Context, p *process, id string) {
 	s.mu.Lock()
-	var in *instance
-	for _, have := range s.instances {
-		if have.spec.ID == id {
-			in = have
-		}
-	}
+	in := s.instance(id)
 	s.mu.Unlock()
 	if in == nil {
 		return
@@ -86,6 +93,16 @@ func (s *Supervisor) reconfigure(ctx context.Context, p *process, id string) {
 	s.configure(ctx, p, in)
 }
 
+// instance returns the instance with an ID; nil when there is none. s.mu is held.
+func (s *Supervisor) instance(id string) *instance {
+	for _, in := range s.instances {
+		if in.spec.ID == id {
+			return in
+		}
+	}
+	return nil
+}
+
 // Validate has the plugin check an instance without keeping it: the process that runs
 // if it may do what the instance needs, else one for that alone. The error is an
 // *sdk.InvalidError for wrong options; one that is sdk.ErrUnavailable says nothing of them.
@@ -93,12 +110,14 @@ func (s *Supervisor) Validate(ctx context.Context, spec pluginclient.Instance) e
 	ctx, cancel := context.WithTimeout(ctx, startTimeout+configureTimeout)
 	defer cancel()
 	spec.ValidateOnly = true
+	var p *process
 	s.mu.Lock()
-	b, p := s.bundle, s.proc
-	if s.state != Running || p.gone.Load() || !p.confined.covers(s.host, spec) {
-		p = nil
+	b := s.bundle
+	if s.state == Running && s.proc.confined.covers(s.host, spec) {
+		p = s.hold()
 	}
 	s.mu.Unlock()
+	defer s.letGo(p, noRetry)
 	if p == nil {
 		if !b.builtin {
 			sum, err := s.host.verify(ctx, b)
@@ -127,19 +146,20 @@ func (s *Supervisor) Release(id string) {
 	}
 	p := in.release()
 	s.mu.Lock()
-	live := p != nil && s.proc == p
-	idle := live && len(s.instances) == 0
+	var live *process
+	if p != nil && s.proc == p {
+		live = s.hold()
+	}
 	s.mu.Unlock()
-	if live {
+	defer s.letGo(live, noRetry)
+	if live != nil {
 		ctx, cancel := context.WithTimeout(s.life, stopTimeout)
 		defer cancel()
 		if err := p.client.Release(ctx, id); err != nil {
 			s.log.Warn("an instance that is not configured any more still works", "instance", id, "error", s.host.redacted(err))
 		}
 	}
-	if idle {
-		s.rest(p)
-	}
+	s.rest(p)
 }
 
 // forget takes the instance with an ID out of those that processes have; nil when there is none.
@@ -172,7 +192,7 @@ func (in *instance) release() *process {
 func (s *Supervisor) rest(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.proc != p || len(s.instances) > 0 {
+	if p == nil || s.proc != p || len(s.instances) > 0 {
 		return
 	}
 	s.wanted, s.restart = false, true

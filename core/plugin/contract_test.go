@@ -282,7 +282,7 @@ func optionsInStruct(t *testing.T) {
 
 func validatesOnly(t *testing.T) {
 	w := ready(t, "x")
-	p, err := w.s.running(t.Context(), nil)
+	p, err := w.s.running(t.Context(), nil, noRetry)
 	must(t, err)
 	got, err := p.client.Configure(t.Context(), pluginclient.Instance{
 		ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire", ValidateOnly: true,

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,8 +73,8 @@ func testBundle() sdkplugin.Bundle {
 			watcher.Define("probe", "Describes its process", newProbe),
 			watcher.Define("attributing", "Tells the labels of images", newProbe, watcher.AttributesLabels()),
 		},
-		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (odd, error) {
-			return odd{}, nil
+		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (*odd, error) {
+			return &odd{}, nil
 		})},
 		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
 	}
@@ -133,22 +134,38 @@ func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 	}}, nil
 }
 
-// odd is a registry whose tags are not all tags.
-type odd struct{}
+// odd is a registry whose tags are not all tags. Each host of which it was asked for a digest has a limit then.
+type odd struct {
+	mu     sync.Mutex
+	limits []registry.Limit
+}
 
-func (odd) Hosts() []registry.Host { return nil }
+func (o *odd) Limits() []registry.Limit {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.limits)
+}
 
-func (odd) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+func (*odd) Hosts() []registry.Host { return nil }
+
+func (*odd) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
 	return registry.TagList{
 		Tags: []string{"1.0", "1.1; id", "../x", "", "\u202e1.2", "1.3\n", "-rf", "latest", strings.Repeat("1", 129)},
 	}, nil
 }
 
-func (odd) Resolve(context.Context, registry.Repository, string) (string, error) {
+func (o *odd) Resolve(_ context.Context, repo registry.Repository, tag string) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := registry.Limit{Host: repo.Host, Limit: 100}
+	if tag == "refused" {
+		l.PausedUntil = sdk.TimeOf(time.Now().Add(time.Hour))
+	}
+	o.limits = append(o.limits, l)
 	return "", sdk.ErrNotFound
 }
 
-func (odd) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
+func (*odd) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
 	return registry.Manifest{}, sdk.ErrNotFound
 }
 

@@ -25,6 +25,8 @@ type Builtin struct {
 	Types []kind.Type
 	// Env are names of further environment variables that this bundle alone may see.
 	Env []string
+	// Sleeps is true of a bundle whose process has nothing in memory that is worth its cost while nothing calls it.
+	Sleeps bool
 }
 
 // TrustStore remembers the checksum under which a third-party executable was first seen.
@@ -60,6 +62,8 @@ type Options struct {
 	RunDirs []string
 	// Contained is true inside a container, where loopback addresses are its own.
 	Contained bool
+	// Sleep is how long a bundle that Sleeps is not called before its process ends, until the next call; 0 is never.
+	Sleep time.Duration
 	// RegistryTimeout bounds one call of a registry; 0 means a minute.
 	RegistryTimeout time.Duration
 	Trust           TrustStore
@@ -106,6 +110,8 @@ type Status struct {
 	Isolation *Isolated `json:"isolation,omitempty"`
 	// Output are the last lines that its process wrote to stderr when it could not be started.
 	Output []string `json:"output,omitempty"`
+	// Woken is true when Changed is told that a bundle is running which was asleep before.
+	Woken bool `json:"-"`
 }
 
 // TypeName names a type that a bundle holds.
@@ -120,6 +126,7 @@ type State string
 // The states of a bundle.
 const (
 	Stopped   State = "stopped"   // not needed so far
+	Asleep    State = "asleep"    // has no process since nothing called it for a while; the next call starts one
 	Starting  State = "starting"  // launching, or configuring its instances
 	Running   State = "running"   // responds to calls
 	Backoff   State = "backoff"   // its process exited; will be started again
@@ -138,6 +145,9 @@ func (s State) Word() string {
 	}
 	return string(s)
 }
+
+// Well reports whether nothing is wrong with a bundle.
+func (s State) Well() bool { return s == Stopped || s == Asleep || s == Starting || s == Running }
 
 // Host owns every bundle and its process.
 type Host struct {
@@ -226,7 +236,9 @@ func New(opt Options) (*Host, error) {
 	})
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
-		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))
+		h.add(newSupervisor(h, bundle{
+			name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env, sleeps: b.Sleeps,
+		}, b.Types))
 	}
 	return h, nil
 }

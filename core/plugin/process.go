@@ -40,6 +40,9 @@ type process struct {
 	gone atomic.Bool
 	// runs is how many calls that cannot be repeated are under way.
 	runs atomic.Int32
+	// calls is how many calls are under way, used when one of them ended last; both are guarded by Supervisor.mu.
+	calls int
+	used  time.Time
 	// confined is what the process may do, isolated the same in words.
 	confined *confinement
 	isolated *Isolated

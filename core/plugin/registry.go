@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
@@ -91,14 +93,29 @@ func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cr
 	return cred, err
 }
 
-// Limits returns what the registry's hosts allow; see registry.LimitReporter. It
-// waits neither for a plugin that starts nor for one that hangs.
+// Limits returns what the registry's hosts allow, at most one limit per host; see registry.LimitReporter. It
+// waits neither for a plugin that starts nor for one that hangs. Of a plugin that is, or was, asleep it returns
+// what it knew before, even with an error.
 func (r Registry) Limits(ctx context.Context) (limits []registry.Limit, err error) {
-	err = r.call(ctx, "Limits", "", limitsTimeout, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
+	err = r.call(ctx, "Limits", "", limitsTimeout, onlyAwake, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		limits, err = c.Registry(r.id).Limits(ctx)
 		return err
 	})
-	return limits, err
+	if r.s != nil {
+		limits = append(limits, r.s.keptLimits(r.id)...)
+	}
+	return perHost(limits), err
+}
+
+// maxLimits bounds the hosts of one registry: each is a series of the metrics.
+const maxLimits = 256
+
+// perHost leaves one limit per host, whatever a plugin says: the first.
+func perHost(limits []registry.Limit) []registry.Limit {
+	byHost := func(a, b registry.Limit) int { return strings.Compare(a.Host, b.Host) }
+	slices.SortStableFunc(limits, byHost)
+	limits = slices.CompactFunc(limits, func(a, b registry.Limit) bool { return a.Host == b.Host })
+	return limits[:min(len(limits), maxLimits)]
 }
 
 // about makes a call whose failure names the host of repo.

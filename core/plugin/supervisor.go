@@ -56,6 +56,7 @@ type Supervisor struct {
 	restart   bool
 	pending   bool // a restart was requested and has not begun
 	responded bool
+	asleep    bool // nothing called it for a while, and no process has run since
 	announce  bool // Follow is to say so once it has settled
 	instances []*instance
 	// changed is closed and replaced whenever state changes.
@@ -92,6 +93,9 @@ func (s *Supervisor) Status() Status {
 	}
 	if s.proc != nil {
 		st.PID = s.proc.child.pid()
+	}
+	if s.asleep && s.state == Stopped && len(s.instances) > 0 {
+		st.State = Asleep
 	}
 	return st
 }
@@ -131,13 +135,15 @@ func (s *Supervisor) types() []kind.Type {
 // bundle has a process that may be called.
 func (s *Supervisor) set(state State, err error) {
 	s.mu.Lock()
-	if state == s.state && state == Starting {
+	if state == Starting && (s.state == Starting || s.asleep) {
 		s.mu.Unlock()
 		return
 	}
 	if state != Running {
 		s.proc = nil
 	}
+	woken := s.asleep && state == Running
+	s.asleep = s.asleep && state == Stopped
 	s.state, s.err, s.since = state, err, s.host.opt.Now()
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -149,7 +155,9 @@ func (s *Supervisor) set(state State, err error) {
 		}
 	}
 	s.mu.Unlock()
-	s.host.opt.Changed(s.Status())
+	st := s.Status()
+	st.Woken = woken
+	s.host.opt.Changed(st)
 }
 
 // run is the actor: it starts the process when it is wanted and supervises it until ctx ends.
@@ -316,6 +324,8 @@ func (s *Supervisor) awaitWanted(ctx context.Context, crashes *backoff) bool {
 func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
+	idle := time.NewTimer(s.sleepAfter())
+	defer idle.Stop()
 	missed := 0
 	for {
 		select {
@@ -336,6 +346,12 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 				p.awaitRuns(ctx)
 				return nil
 			}
+		case <-idle.C:
+			left := s.fallAsleep(ctx, p)
+			if left <= 0 {
+				return nil
+			}
+			idle.Reset(left)
 		case <-ticker.C:
 			if p.confined.outdated() {
 				s.log.Info("plugin is restarted: a file of the system that it reads was replaced")

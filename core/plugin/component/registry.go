@@ -3,7 +3,6 @@ package component
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/config"
@@ -48,16 +47,15 @@ func (r *Registry) configured(got pluginclient.Configured, err error) {
 	r.Component.configured(got, err)
 }
 
-// RateLimits returns what the registry's hosts allow, at most one limit per host:
-// what the plugin knows, or nil when it knows nothing or does not respond at once.
-// Nothing is cached.
+// RateLimits returns what the registry's hosts allow, at most one limit per host: what the plugin
+// knows, or knew before it fell asleep, and nil when it knows nothing or does not respond at once.
 func (r *Registry) RateLimits(ctx context.Context) []registry.Limit {
 	if state, _ := r.State(); state != Ready || !slices.Contains(r.Capabilities, kind.CapLimits) {
 		return nil
 	}
 	// Without a response there is nothing to show, which is no failure of what shows it.
 	limits, _ := r.Limits(ctx)
-	return perHost(limits)
+	return limits
 }
 
 // RateLimits returns the RateLimits of each registry. It calls the plugins concurrently.
@@ -69,15 +67,4 @@ func RateLimits(ctx context.Context, registries []*Registry) [][]registry.Limit 
 	}
 	wait.Wait()
 	return limits
-}
-
-// maxLimits bounds the hosts of one registry: each is a series of the metrics.
-const maxLimits = 256
-
-// perHost leaves one limit per host, whatever a plugin says.
-func perHost(limits []registry.Limit) []registry.Limit {
-	byHost := func(a, b registry.Limit) int { return strings.Compare(a.Host, b.Host) }
-	slices.SortStableFunc(limits, byHost)
-	limits = slices.CompactFunc(limits, func(a, b registry.Limit) bool { return a.Host == b.Host })
-	return limits[:min(len(limits), maxLimits)]
 }
