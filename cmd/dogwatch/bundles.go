@@ -48,6 +48,7 @@ func builtins() []plugin.Builtin {
 	var all []plugin.Builtin
 	for _, k := range kind.Kinds() {
 		b := plugin.Builtin{Name: string(k), Args: []string{"plugin", string(k)}, Types: bundle(k).Types()}
+		b.Sleeps = k != kind.Watcher // watchers keep what they have inspected
 		if k == kind.Registry {
 			b.Env = registries.Env()
 		}

@@ -35,6 +35,7 @@ func (a *App) makePlugins(context.Context) (err error) {
 		Vars:    wiring.PluginVars(settings, a.wudNames),
 		Trust:   a.store,
 		Records: a.store,
+		Sleep:   settings.Plugins.Sleep,
 		Changed: a.pluginChanged,
 		Observe: a.metrics.Call,
 	}, component.Options{
@@ -82,13 +83,14 @@ func (a *App) discover(ctx context.Context) error {
 
 // pluginChanged records what became of a plugin.
 func (a *App) pluginChanged(st plugin.Status) {
-	a.metrics.Plugin(st.Name, st.State == plugin.Running, st.Restarts)
+	asleep := st.State == plugin.Asleep
+	a.metrics.Plugin(st.Name, asleep || st.State == plugin.Running, asleep, st.Restarts)
 	types := map[plugin.State]event.Type{
 		plugin.Running: event.PluginUp, plugin.Backoff: event.PluginDown, plugin.Stopped: event.PluginDown,
 		plugin.Broken: event.PluginBroken, plugin.Untrusted: event.PluginBroken, plugin.Rejected: event.PluginBroken,
 	}
 	t, recorded := types[st.State]
-	if !recorded || st.State == plugin.Running && st.Error != "" { // nothing became of its process
+	if !recorded || st.Woken || st.State == plugin.Running && st.Error != "" { // nothing became of its process
 		a.bus.Touch(event.PluginChanged)
 		return
 	}

@@ -176,6 +176,8 @@ type Plugins struct {
 	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, each runs as a user of its own, whom no system has, and with 0 they run as root"`
 	// Limited are what executables may use; see Limits.
 	Limited []string `option:"limits" help:"What an executable may use with all that it starts: memory (256MB when not set), processes (256), temp for its temporary files (64MB), cpu in processors (no limit), as memory=512MB, or trigger-lamp:memory=512MB for one; 0 is no limit; memory and cpu need a control group, see docs/plugins.md"`
+	// Sleep is about built-in plugins.
+	Sleep time.Duration `option:"sleep" default:"5m" help:"How long the built-in registries, or triggers, have nothing to do before their process ends until they are needed again; 0 for never"`
 	// Installs are written as texts of name=value pairs; see Declared.
 	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...), key (of the publisher, or its file) and grants (capabilities); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
 }

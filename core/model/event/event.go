@@ -75,7 +75,7 @@ const (
 	ComponentChanged    Type = "component.changed"  // a component became ready, or failed
 	DeliveryProgressed  Type = "delivery.progress"  // the trigger of a delivery under way reported a step
 	DeliveryChanged     Type = "delivery.changed"   // a delivery is pending, under way, or is to be tried again
-	PluginChanged       Type = "plugin.changed"     // a plugin is being started
+	PluginChanged       Type = "plugin.changed"     // a plugin is being started, fell asleep, or was woken
 	WorkChanged         Type = "work.changed"       // work that a page started went on, or ended
 	OperationProgressed Type = "operation.progress" // a step of an operation goes on
 	ScanProgressed      Type = "scan.progress"      // a scan waits, or goes on

@@ -53,6 +53,7 @@ type Metrics struct {
 // bundle is what is known of a plugin.
 type bundle struct {
 	up       bool
+	asleep   bool
 	restarts int
 }
 
@@ -133,11 +134,12 @@ func resultOf(err error) string {
 	return "error"
 }
 
-// Plugin notes the state of a plugin and how often it was restarted so far.
-func (m *Metrics) Plugin(name string, up bool, restarts int) {
+// Plugin notes the state of a plugin, which answers calls while it is asleep, too, and how often it
+// was restarted so far.
+func (m *Metrics) Plugin(name string, up, asleep bool, restarts int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.plugins[name] = bundle{up: up, restarts: restarts}
+	m.plugins[name] = bundle{up: up, asleep: asleep, restarts: restarts}
 }
 
 func (m *Metrics) bundles() map[string]bundle {

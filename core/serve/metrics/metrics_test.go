@@ -175,8 +175,8 @@ func eventful() *Metrics {
 	m.Call("registry.ghcr.public", "Tags", time.Second, fmt.Errorf("ghcr: %w", sdk.ErrUnauthorized))
 	m.Call("registry.hub.public", "Limits", time.Second, nil) // is no question to a registry
 	m.Call("trigger.smtp.main", "Run", time.Second, nil)
-	m.Plugin("registry", true, 2)
-	m.Plugin("trigger", false, 0)
+	m.Plugin("registry", true, true, 2)
+	m.Plugin("trigger", false, false, 0)
 	for _, e := range []event.Event{
 		{Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "local"}}},
 		{Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "local", Took: "1.5s"}}},
@@ -352,7 +352,7 @@ func TestWUDLabelOfUnknownIsUndefined(t *testing.T) {
 func TestDisabledMetricsCollectNothing(t *testing.T) {
 	m := New("1", Options{WUD: true})
 	m.Call("registry.hub.public", "Tags", time.Second, nil)
-	m.Plugin("registry", true, 0)
+	m.Plugin("registry", true, false, 0)
 	m.Event(event.Event{Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "local"}}})
 	w := httptest.NewRecorder()
 	m.Handler(func(context.Context) (State, error) {
@@ -441,7 +441,7 @@ func TestMetricsAreConcurrent(t *testing.T) {
 		wait.Go(func() {
 			for range 20 {
 				m.Call("registry.hub.public", "Tags", time.Millisecond, nil)
-				m.Plugin("registry", true, 1)
+				m.Plugin("registry", true, false, 1)
 				m.Event(event.Event{
 					Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}},
 				})

@@ -135,7 +135,9 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge("dogwatch_operations_running", "Updates and rollbacks of containers that are under way.",
 		float64(s.state.Operations))
 	for name, b := range s.metrics.bundles() {
-		gauge("dogwatch_plugin_up", "Whether the plugin's process answers calls.", oneIf(b.up), "bundle", name)
+		gauge("dogwatch_plugin_up", "Whether the plugin answers calls.", oneIf(b.up), "bundle", name)
+		gauge("dogwatch_plugin_asleep", "Whether the plugin has no process until it is needed.", oneIf(b.asleep),
+			"bundle", name)
 		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue,
 			float64(b.restarts), "bundle", name)
 	}

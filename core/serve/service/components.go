@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/internal/budget"
@@ -36,6 +37,8 @@ type Component struct {
 	Remedy string
 	// Usable is true when it may be called: its options are right, be its plugin up or not.
 	Usable bool
+	// Asleep is true when its plugin has no process until it is needed.
+	Asleep bool
 	// Acts is true when it may change containers, see kind.CapEngine and kind.CapOperate.
 	Acts bool
 	// Updates is true for a watcher that may replace containers, see component.Watcher.Updates.
@@ -160,8 +163,8 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 		v.Configuration = map[string]any{}
 	}
 	v.Error, v.Warnings = s.opt.Redact(v.Error), s.texts(v.Warnings)
-	if _, t, known := s.opt.Plugins.Find(c.Kind, c.Type); known {
-		v.Summary, v.DocsURL = t.Summary, t.DocsURL
+	if bundle, t, known := s.opt.Plugins.Find(c.Kind, c.Type); known {
+		v.Summary, v.DocsURL, v.Asleep = t.Summary, t.DocsURL, bundle.Status().State == plugin.Asleep
 	}
 	switch c.Kind {
 	case kind.Watcher:

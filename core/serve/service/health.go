@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
@@ -49,9 +48,7 @@ func (s *Service) Readiness() Readiness {
 		}
 	}
 	for _, b := range s.opt.Plugins.Bundles() {
-		switch b.State {
-		case plugin.Running, plugin.Stopped, plugin.Starting:
-		default:
+		if !b.State.Well() {
 			problem("plugin "+b.Name, string(b.State)+": "+b.Error)
 		}
 	}

@@ -31,16 +31,18 @@ func somePlugins() []service.Plugin {
 	registries := webtest.PluginIn("registries", plugin.Stopped)
 	registries.Builtin = true
 	return []service.Plugin{triggers, registries, mine, bad, webtest.PluginIn("poor", plugin.Backoff),
-		webtest.PluginIn("odd", plugin.Rejected), webtest.PluginIn("new", plugin.Starting)}
+		webtest.PluginIn("odd", plugin.Rejected), webtest.PluginIn("new", plugin.Starting),
+		webtest.PluginIn("idle", plugin.Asleep)}
 }
 
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	webtest.Contains(t, body, "7 plugins, 1 running, 4 that need you, 21.5 MB together", "4711", "21.5 MB", "Holds 2 types",
+	webtest.Contains(t, body, "8 plugins, 1 running, 4 that need you, 21.5 MB together", "4711", "21.5 MB", "Holds 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
+		"Asleep", "It starts by itself as soon as it is needed.",
 		strings.Repeat("ab", 32), "engine")
 	if n := strings.Count(body, "/trust\""); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)

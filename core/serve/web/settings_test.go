@@ -28,7 +28,7 @@ func TestSettingsPage(t *testing.T) {
 		}}
 	})
 	_, body := get(t, u, "/settings")
-	webtest.Contains(t, body, "1 trigger", "No watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
+	webtest.Contains(t, body, "1 trigger", "No watchers", "8 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
 		"did you mean server.port?",
 		"debug", "env DOGWATCH_LOG_LEVEL", "1 set", `href="/base/settings/api"`, `href="/base/watchers"`)
 	if n := strings.Count(body, "<details open"); n != 1 {

@@ -40,6 +40,9 @@ func facts(c service.Component) (all []string) {
 			all = append(all, "only when asked")
 		}
 	}
+	if c.Asleep {
+		all = append(all, "asleep until it is needed")
+	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 

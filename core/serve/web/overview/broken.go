@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
@@ -74,8 +73,7 @@ func withoutKey(text string, c service.Component) string {
 func pluginsOf(of []service.Plugin) []containers.Line {
 	var lines []containers.Line
 	for _, s := range of {
-		switch s.State {
-		case plugin.Running, plugin.Stopped, plugin.Starting:
+		if s.State.Well() {
 			continue
 		}
 		lines = append(lines, containers.Line{

@@ -57,6 +57,9 @@ func newRow(b service.Plugin, operator bool) row {
 		row.State = words.State{Word: word, Class: "muted"}
 	case plugin.Stopped:
 		row.State, row.Means = words.State{Word: word, Class: "muted"}, "Nothing that is configured uses it, so no process runs."
+	case plugin.Asleep:
+		row.State, row.Means = words.State{Word: word, Class: "muted"},
+			"It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed."
 	case plugin.Backoff:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
 			"It died and is started again after a pause. Restart tries at once."
