@@ -49,7 +49,7 @@ func BenchmarkTurns(b *testing.B) {
 func (s scene) turn(b *testing.B, program string, m medians) {
 	f := s.fleet(b)
 	in := installScene(b, f)
-	in.program = program
+	in.program, in.env = program, append(in.env, benchSleep)
 	d := in.start()
 	eventually(b, "the first check ends", func() bool { return d.logged("check finished") })
 	memory := d.memory()
@@ -60,6 +60,7 @@ func (s scene) turn(b *testing.B, program string, m medians) {
 	m.add("MB-anon", max(memory, d.memory()))
 	m.add("cpu-ms/check-next", milliseconds(d.cpuAtRest()-used))
 	m.add("requests/next", float64(f.counts().Total))
+	d.rest()
 	m.add("MB-anon-rest", d.memory())
 	d.stop()
 }
