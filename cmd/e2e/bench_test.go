@@ -16,10 +16,10 @@ const listReads = 1000
 const benchLatency = 30 * time.Millisecond
 
 // benchSleep has plugins fall asleep sooner than they usually do, and later than a benchmark needs them again.
-const benchSleep = "DOGWATCH_PLUGINS_SLEEP=5s"
+const benchSleep = "DOGWATCH_PLUGINS_SLEEP=10s"
 
 // rest waits until plugins have fallen asleep, if they do, and the others have given back what only a check needs.
-func (d *daemon) rest() { time.Sleep(7 * time.Second) }
+func (d *daemon) rest() { time.Sleep(12 * time.Second) }
 
 // BenchmarkProgram runs the built program in front of simulated engines and
 // registries, 30 ms away, from its start to its second check. Each iteration
@@ -89,6 +89,9 @@ func measure(b *testing.B, s scene, m medians) {
 		b.Fatalf("the trigger cannot run: %d %s", status, body)
 	}
 	m.add("ms-to-wake", milliseconds(time.Since(woken)))
+	f.counts()
+	m.add("ms/check-woken", took(b, d.check().Check.Took))
+	m.add("requests/woken", float64(f.counts().Total))
 	d.stop()
 }
 
