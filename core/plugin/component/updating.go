@@ -56,8 +56,8 @@ func permitsOf(sections []config.Component) (p permits) {
 	return p
 }
 
-// MayUpdate reports whether a configuration lets a watcher replace containers, for where no watcher runs. An option that
-// forbids it counts more than any trigger.
+// MayUpdate reports whether a configuration lets a watcher replace containers, for where no watcher runs. An option
+// that forbids it counts more than any trigger.
 func MayUpdate(sections []config.Component, watcher string) bool {
 	for _, c := range sections {
 		if given, decided := c.Options[optionUpdate]; decided && c.Kind == kind.Watcher && c.Name == watcher {

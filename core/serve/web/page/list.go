@@ -19,8 +19,8 @@ type List struct {
 	Wrong []string
 }
 
-// ListOf returns the rows of one page, of which one more than fits was looked for. The page starts at the row before, if
-// that is not ""; id returns the id of a row, and query the query of the page that starts at one.
+// ListOf returns the rows of one page, of which one more than fits was looked for. The page starts at the row before,
+// if that is not ""; id returns the id of a row, and query the query of the page that starts at one.
 func ListOf[T any](path string, found []T, before string, id func(T) string, query func(before string) string) (
 	[]T, List,
 ) {

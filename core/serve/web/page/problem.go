@@ -42,8 +42,8 @@ type Failure struct {
 	Problem
 }
 
-// Finish responds to a form that was acted upon: it leads to another page, or says what failed. An error that is none of
-// failures is one inside Dogwatch.
+// Finish responds to a form that was acted upon: it leads to another page, or says what failed. An error that is none
+// of failures is one inside Dogwatch.
 func (s *Site) Finish(w http.ResponseWriter, r *http.Request, err error, doing, to string, failures ...Failure) {
 	if err == nil {
 		http.Redirect(w, r, s.Path(to), http.StatusSeeOther)
