@@ -123,7 +123,8 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 		WHERE (?1 = '' OR id < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
 			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) AND (?5 = '' OR delivery = ?5)
 			AND (?7 = '' OR doc ->> '$.containerId' = ?7) ORDER BY id DESC LIMIT ?6`,
-		[]any{f.Before, string(states), f.Watcher, f.Name, f.IdempotencyKey, orDefault(f.Limit), f.ContainerID}, scanOperation)
+		[]any{f.Before, string(states), f.Watcher, f.Name, f.IdempotencyKey, orDefault(f.Limit), f.ContainerID},
+		scanOperation)
 }
 
 // Operation returns one operation with its steps, or ErrNotFound.

@@ -73,7 +73,9 @@ func (i *inspector) Counting(
 // imageLabels returns the labels that a container has from its image. The facts are those of
 // the image as the engine describes it unasked; where the container runs that of another
 // platform, own says which, and the engine is asked about that.
-func (i *inspector) imageLabels(ctx context.Context, imageID string, f facts, own *ocispec.Descriptor) (*imageLabels, error) {
+func (i *inspector) imageLabels(
+	ctx context.Context, imageID string, f facts, own *ocispec.Descriptor,
+) (*imageLabels, error) {
 	other, differs := engine.OtherPlatform(f.platform, own)
 	if f.labels == nil || !differs {
 		return f.labels, nil
