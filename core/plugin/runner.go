@@ -15,6 +15,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin/runner"
+
+	"github.com/dogwatch/dogwatch/internal/sandbox"
 )
 
 // outputGrace is how long the output of a process that has ended is read: what
@@ -96,7 +98,8 @@ func (c *child) start() error {
 	if c.confined.restricted() {
 		return c.confined.start(c)
 	}
-	return c.cmd.Start()
+	// A thread that another process was started by may end with that one, and would end this one, too.
+	return sandbox.Thread(c.cmd.Start, func() { <-c.exited })
 }
 
 // collect waits for the end of the process. What it started ends with it, unless
