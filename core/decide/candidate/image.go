@@ -7,9 +7,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// IsUntagged reports whether an image was asked for by a digest that no tag is known for. A tag has no colon.
-func IsUntagged(img sdk.Image) bool { return strings.Contains(img.Tag.Value, ":") }
-
 // SaysVersion reports whether the tag of an image says its version.
 func SaysVersion(img sdk.Image) bool { return img.Tag.Semver && !img.Tag.Floating }
 

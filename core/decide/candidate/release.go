@@ -55,7 +55,7 @@ func Undated(c *sdk.Container) (r Release, undated bool) {
 // runs, and the one that is offered behind the same tag.
 func Unversioned(c *sdk.Container) (all []Release) {
 	img := c.Image
-	if SaysVersion(img) || img.Built || c.Base != nil || !img.Digest.Watch || img.Tag.Value == "" || IsUntagged(img) {
+	if SaysVersion(img) || img.Built || c.Base != nil || !img.Digest.Watch || img.Tag.Value == "" || IsDigestOnly(img) {
 		return nil
 	}
 	add := func(digest string) {

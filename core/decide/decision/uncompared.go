@@ -18,7 +18,7 @@ func uncompared(img sdk.Image, r candidate.Answer) string {
 	switch {
 	case img.Built:
 		return builtHere
-	case r.Tags > 0 || r.Digest != nil || candidate.IsUntagged(img):
+	case r.Tags > 0 || r.Digest != nil || candidate.IsDigestOnly(img):
 		return ""
 	case r.Uncompared != "":
 		return r.Uncompared

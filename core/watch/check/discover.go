@@ -279,7 +279,7 @@ func normalise(img *sdk.Image) error {
 	}
 	img.Registry.Host, img.Name = ref.Domain, ref.Path
 	own := candidate.Digests(*img)
-	if len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !candidate.IsUntagged(*img) {
+	if len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !candidate.IsDigestOnly(*img) {
 		img.Digest.Repo = own[0]
 	}
 	return nil

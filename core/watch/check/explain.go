@@ -108,7 +108,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 
 // incomparable says why nothing can be found out of an image that no engine runs.
 func incomparable(img sdk.Image) error {
-	if img.Tag.Semver || candidate.IsUntagged(img) {
+	if img.Tag.Semver || candidate.IsDigestOnly(img) {
 		return nil
 	}
 	return fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
@@ -172,7 +172,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 // imageName writes an image in its usual short form.
 func imageName(img sdk.Image) string {
 	separator := ":"
-	if candidate.IsUntagged(img) {
+	if candidate.IsDigestOnly(img) {
 		separator = "@"
 	}
 	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
@@ -203,7 +203,7 @@ func summary(c sdk.Container, s *target) []string {
 	switch {
 	case img.Built:
 		add("The image was built on the machine of its engine, so no registry is asked about it.")
-	case candidate.IsUntagged(img):
+	case candidate.IsDigestOnly(img):
 		add("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
 		add("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name)
@@ -218,7 +218,7 @@ func summary(c sdk.Container, s *target) []string {
 	default:
 		add("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}
-	if img.Digest.Pinned && !candidate.IsUntagged(img) {
+	if img.Digest.Pinned && !candidate.IsDigestOnly(img) {
 		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.",
 			img.Tag.Value)
 	}
@@ -229,7 +229,7 @@ func summary(c sdk.Container, s *target) []string {
 		add("The digest behind %s is not that of the running image.", img.Tag.Value)
 	case img.Digest.Watch && img.ID == "":
 		add("Its digest can only be compared with that of a running image.")
-	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !candidate.IsUntagged(img):
+	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !candidate.IsDigestOnly(img):
 		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch kind := c.UpdateKind.Kind; {

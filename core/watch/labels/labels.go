@@ -246,7 +246,7 @@ func (l *Labels) Defaults(img sdk.Image) []Rule {
 		add(label.TagTransform, "none")
 		add(label.TagPrerelease, "false")
 	}
-	if !candidate.IsUntagged(img) {
+	if !candidate.IsDigestOnly(img) {
 		add(label.WatchDigest, strconv.FormatBool(img.Digest.Watch))
 	}
 	add(label.TriggerInclude, "all")
@@ -267,7 +267,7 @@ func (l *Labels) OffersImplausible() bool { return l.implausible }
 // update. What has no tag has none that could move.
 func (l *Labels) WatchesDigest(img sdk.Image) bool {
 	switch {
-	case candidate.IsUntagged(img):
+	case candidate.IsDigestOnly(img):
 		return false
 	case l.digest != nil:
 		return *l.digest
@@ -288,7 +288,7 @@ func (l *Labels) Apply(c *sdk.Container) {
 		c.DisplayIcon = "mdi:docker"
 	}
 	for _, img := range []*sdk.Image{&c.Image, c.Watched()} {
-		img.Tag.Semver = !candidate.IsUntagged(*img) && l.Selector.IsVersion(img.Tag.Value)
+		img.Tag.Semver = !candidate.IsDigestOnly(*img) && l.Selector.IsVersion(img.Tag.Value)
 		img.Digest.Watch = l.WatchesDigest(*img)
 	}
 }
