@@ -22,6 +22,7 @@ func serveChoices(t *testing.T) *[]string {
 		c := &sdk.Container{ID: name + "0123456789", Name: name, Watcher: "local", UpdateAvailable: name != "new"}
 		if c.UpdateAvailable {
 			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "2.0", SemverDiff: sdk.DiffMajor}
+			c.Result = &sdk.Result{Tag: "2.0"}
 			c.Decision = &sdk.Decision{State: sdk.StateOffered}
 		}
 		containers[c.ID] = c

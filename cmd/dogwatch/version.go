@@ -15,7 +15,8 @@ func newVersion(g *global) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of Dogwatch and of what it is made with",
 		Long: `Prints the version of Dogwatch, the commit it was built from and the date of that, the
-version of Go, and that of the protocol its plugins speak: what a report of a fault should hold.`,
+version of Go, and that of the protocol its plugins speak: what a report of a fault
+should hold.`,
 		Example: `  # everything
   dogwatch version
 
