@@ -73,7 +73,7 @@ func TestRenamedContainerKeepsHistory(t *testing.T) {
 		t.Errorf("a name that nothing ever had: %d", status)
 	}
 	_, page := d.request(http.MethodGet, "/containers/local/newest", "")
-	for _, want := range []string{"renamed: new → newest", "renamed: " + old + " → new", "found, running"} {
+	for _, want := range []string{"Renamed: new → newest", "Renamed: " + old + " → new", "Found, running"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q", want)
 		}

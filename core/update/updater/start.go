@@ -14,7 +14,7 @@ import (
 
 // Start plans and stores an operation as queued; Run carries it out, after those
 // queued before it that concern the same container or project. When there is an
-// operation of the same container and Delivery, it returns that. The errors are those
+// operation of the same container and IdempotencyKey, it returns that. The errors are those
 // of Plan, and ErrBlocked, ErrConflict, ErrChanged and ErrStopping.
 func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, error) {
 	if r.isStopping() {
