@@ -56,7 +56,7 @@ func (f family) owns(name string) bool {
 }
 
 // Translate says what a label of another tool means here. It is false for
-// labels of no such tool; wud.* and dogwatch.* are none.
+// labels of no such tool; wud.* and dogwatch.* are none, and in table.go.
 func Translate(name, value string) (Translation, bool) {
 	for _, f := range families() {
 		if f.owns(name) {

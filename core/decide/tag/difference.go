@@ -11,13 +11,13 @@ func (v *version) join(start, end int) {
 		v.components[last].to++
 		return
 	}
-	v.components = append(v.components, component{start, end, len(v.numbers) - 1, len(v.numbers)})
+	v.components = append(v.components, numberRun{start, end, len(v.numbers) - 1, len(v.numbers)})
 }
 
 // isVersion reports whether a component is a version: not a single number, which counts
 // builds or names a line, not the base, no date and no month. Without a name, a packager's
 // revision looks like one: the 27.1 of 8.0.35-27.1.
-func (v *version) isVersion(c component) bool {
+func (v *version) isVersion(c numberRun) bool {
 	text := v.rest[c.start:c.end]
 	first, _ := digits(text, 0)
 	switch {

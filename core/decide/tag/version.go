@@ -19,7 +19,7 @@ type version struct {
 	numbers []string // the folded numbers
 	base    base     // which of them name the base, if the reading asks for it
 
-	components []component // which of the folded numbers dots join
+	components []numberRun // which of the folded numbers dots join
 }
 
 // reading says what a reader makes of the numbers of a suffix.
@@ -96,9 +96,9 @@ func (v *version) prerelease() string {
 	return id
 }
 
-// component is a run of numbers in a suffix that dots join: mostly the version of what else
+// numberRun is a run of numbers in a suffix that dots join: mostly the version of what else
 // is in the image, as the 3.4 of 16-3.4 and the 0.3.0 of 14-vectorchord0.3.0.
-type component struct {
+type numberRun struct {
 	start, end int // its place in the suffix
 	from, to   int // its place among the numbers
 }

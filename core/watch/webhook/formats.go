@@ -10,7 +10,7 @@ import (
 // format reads the deliveries of one sender. read returns false for what is of another.
 type format struct {
 	name, title string
-	read        func(http.Header, []byte) (Delivery, bool, error)
+	read        func(http.Header, []byte) (Push, bool, error)
 }
 
 // formats are tried in this order: what says its sender in a header comes first.
@@ -46,7 +46,7 @@ func object(body []byte, target any) (bool, error) {
 
 // readGitHub reads the events "package" and "registry_package"
 // (https://docs.github.com/en/webhooks/webhook-events-and-payloads#package).
-func readGitHub(h http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readGitHub(h http.Header, body []byte) (d Push, matches bool, err error) {
 	kind := h.Get("X-GitHub-Event")
 	if kind == "" || h.Get("X-Gitea-Event") != "" || h.Get("X-Forgejo-Event") != "" { // which send GitHub's header, too
 		return d, false, nil
@@ -91,7 +91,7 @@ func readGitHub(h http.Header, body []byte) (d Delivery, matches bool, err error
 
 // readGitea reads the package event of Gitea and Forgejo
 // (https://docs.gitea.com/usage/webhooks, https://forgejo.org/docs/latest/user/webhooks/).
-func readGitea(h http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readGitea(h http.Header, body []byte) (d Push, matches bool, err error) {
 	kind := h.Get("X-Gitea-Event")
 	if kind == "" {
 		kind = h.Get("X-Forgejo-Event")
@@ -134,7 +134,7 @@ func readGitea(h http.Header, body []byte) (d Delivery, matches bool, err error)
 // readGitLab reads pipeline events: GitLab has none of its registry, whose images are
 // pushed by pipelines (https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events).
 // The registry of GitLab's own installations sends what a distribution registry does.
-func readGitLab(h http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readGitLab(h http.Header, body []byte) (d Push, matches bool, err error) {
 	kind := h.Get("X-Gitlab-Event")
 	if kind == "" {
 		return d, false, nil
@@ -195,7 +195,7 @@ func (e registryEvent) image() (Image, bool) {
 	return Image{Host: e.Request.Host, Name: e.Target.Repository}, true
 }
 
-func readDistribution(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readDistribution(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	var e struct {
 		Events []registryEvent `json:"events"`
 	}
@@ -215,7 +215,7 @@ func readDistribution(_ http.Header, body []byte) (d Delivery, matches bool, err
 	return d, true, nil
 }
 
-func readACR(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readACR(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	var e registryEvent
 	if matches, err := object(body, &e); !matches || err != nil || e.Action == "" || e.Target == nil && e.Action != "ping" {
 		return d, false, nil
@@ -232,7 +232,7 @@ func readACR(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
 // readEventGrid reads events in the schema of Event Grid and in that of CloudEvents
 // (https://learn.microsoft.com/azure/event-grid/event-schema-container-registry,
 // https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema).
-func readEventGrid(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readEventGrid(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	type event struct {
 		ID        string          `json:"id"`
 		EventType string          `json:"eventType"`
@@ -262,7 +262,7 @@ func readEventGrid(_ http.Header, body []byte) (d Delivery, matches bool, err er
 			if err := json.Unmarshal(e.Data, &data); err != nil {
 				return d, true, err
 			}
-			return Delivery{Validation: data.Code, Ignored: "a validation of the address"}, true, nil
+			return Push{Validation: data.Code, Ignored: "a validation of the address"}, true, nil
 		case strings.HasPrefix(name, registry):
 			matches = true
 			var data registryEvent
@@ -282,7 +282,7 @@ func readEventGrid(_ http.Header, body []byte) (d Delivery, matches bool, err er
 
 // readHarbor reads both formats of Harbor's payloads
 // (https://goharbor.io/docs/main/working-with-projects/project-configuration/configure-webhooks/).
-func readHarbor(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readHarbor(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	type data struct {
 		Resources []struct {
 			URL string `json:"resource_url"`
@@ -320,7 +320,7 @@ func readHarbor(_ http.Header, body []byte) (d Delivery, matches bool, err error
 }
 
 // readDockerHub reads https://docs.docker.com/docker-hub/repos/manage/webhooks/.
-func readDockerHub(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readDockerHub(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	var e struct {
 		Pushed     *struct{} `json:"push_data"`
 		Repository struct {
@@ -336,7 +336,7 @@ func readDockerHub(_ http.Header, body []byte) (d Delivery, matches bool, err er
 }
 
 // readQuay reads https://docs.quay.io/guides/notifications.html, "Repository Push".
-func readQuay(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readQuay(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	var e struct {
 		URL  string          `json:"docker_url"`
 		Tags json.RawMessage `json:"updated_tags"`
@@ -354,7 +354,7 @@ func readQuay(_ http.Header, body []byte) (d Delivery, matches bool, err error) 
 }
 
 // readPlain reads {"image": "…"} and {"images": ["…"]}, for scripts and other senders.
-func readPlain(_ http.Header, body []byte) (d Delivery, matches bool, err error) {
+func readPlain(_ http.Header, body []byte) (d Push, matches bool, err error) {
 	var e struct {
 		Image  string   `json:"image"`
 		Images []string `json:"images"`

@@ -202,7 +202,7 @@ func (r *Receiver) Receive(name string, header http.Header, token string, body [
 }
 
 // enqueue has the repositories of a delivery wait for their check.
-func (r *Receiver) enqueue(h Hook, d Delivery, images []Image, receipt *Receipt) (Receipt, error) {
+func (r *Receiver) enqueue(h Hook, d Push, images []Image, receipt *Receipt) (Receipt, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.opt.Now()

@@ -46,8 +46,8 @@ func (i Image) concerns(host, name string) bool {
 	return name == i.Name || i.Project && strings.HasPrefix(name, i.Name+"/")
 }
 
-// Delivery is what a body says.
-type Delivery struct {
+// Push is what a body says.
+type Push struct {
 	// Format is which sender it is of: one of Formats.
 	Format string
 	// ID is the sender's own id of the delivery, or else the digest of its body. Ids in headers
@@ -65,8 +65,8 @@ type Delivery struct {
 
 // Parse reads a delivery of any known format, which it tells by headers and shape.
 // The error is for the sender, and repeats nothing of the body.
-func Parse(header http.Header, body []byte) (Delivery, error) {
-	var d Delivery
+func Parse(header http.Header, body []byte) (Push, error) {
+	var d Push
 	body = bytes.TrimSpace(body)
 	if !json.Valid(body) {
 		return d, errors.New("the body is not JSON")
@@ -100,7 +100,7 @@ func Parse(header http.Header, body []byte) (Delivery, error) {
 }
 
 // tidy has each repository once, in the form that containers have.
-func (d *Delivery) tidy() error {
+func (d *Push) tidy() error {
 	var all []Image
 	for _, i := range d.Images {
 		if i.Host != "" {
