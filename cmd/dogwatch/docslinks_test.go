@@ -45,3 +45,31 @@ func TestLinksToDocsLead(t *testing.T) {
 		t.Errorf("the address of a page is %s", got)
 	}
 }
+
+// TestImageHasOneName: the image that examples and pages run is the one that the program names, which image.sh makes.
+func TestImageHasOneName(t *testing.T) {
+	named := 0
+	check := func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		_, tag, _ := strings.Cut(config.Image, "/dogwatch/")
+		n := strings.Count(string(text), config.Image)
+		if named += n; strings.Count(string(text), tag) != n {
+			t.Errorf("%s has a %s that is not %s", path, tag, config.Image)
+		}
+		return nil
+	}
+	for _, place := range []string{"README.md", "docs", "examples", "packaging", "core", "cmd"} {
+		if err := filepath.WalkDir(filepath.Join("..", "..", place), check); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if named < 15 {
+		t.Errorf("only %d places name it", named)
+	}
+}

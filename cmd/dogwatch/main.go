@@ -47,7 +47,7 @@ func servesPlugin(args []string) (kind.Kind, bool) {
 }
 
 // collectEagerly makes the garbage collector of a process that stays eager, unless GOGC says otherwise: the memory
-// that this saves is worth more than the time it costs, but not while packages are set up. See docs/performance.md.
+// that this saves is worth more than the time it costs, but not while packages are set up. See docs/benchmarks.md.
 func collectEagerly() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(40)

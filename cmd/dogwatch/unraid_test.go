@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/config"
 )
 
 // TestUnraidTemplate: what a user of Unraid has to fill in is a configuration without a problem, and nothing that may
@@ -35,7 +37,7 @@ func TestUnraidTemplate(t *testing.T) {
 		}
 	}
 	const hash = "DOGWATCH_AUTH_BASIC_MAIN_HASH"
-	if _, asked := environ[hash]; !asked || template.Repository != "ghcr.io/dogwatch/dogwatch:latest" {
+	if _, asked := environ[hash]; !asked || template.Repository != config.Image {
 		t.Errorf("%+v", template)
 	}
 	environ[hash] = "$2a$10$1skjScRGJ/sYKX66I41OL.MPFKbgrAnmFfgEgW6FrRXhfTJoSP8nK"

@@ -10,7 +10,7 @@ import (
 )
 
 // The most that 200 containers of 200 repositories over three registries may
-// cost; docs/performance.md has what they do cost.
+// cost; docs/benchmarks.md has what they do cost.
 const (
 	firstRequests = 210
 	nextRequests  = 205

@@ -24,7 +24,7 @@ func (d *daemon) rest() { time.Sleep(12 * time.Second) }
 // BenchmarkProgram runs the built program in front of simulated engines and
 // registries, 30 ms away, from its start to its second check. Each iteration
 // is a new installation; the figures are medians over all iterations, and
-// docs/performance.md says what they mean.
+// docs/benchmarks.md says what they mean.
 func BenchmarkProgram(b *testing.B) {
 	for _, s := range []scene{
 		{containers: 200, latency: benchLatency},

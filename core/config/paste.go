@@ -27,6 +27,9 @@ const docsAddress = "https://github.com/dogwatch/dogwatch/blob/main/docs/"
 // Docs returns the address of a page of the documentation, such as updating.md#allow-it.
 func Docs(page string) string { return docsAddress + page }
 
+// Image is the container image of the newest release, as users write it to run Dogwatch.
+const Image = "ghcr.io/dogwatch/dogwatch:latest"
+
 // Giving returns the lines that give an option of the component a value, which is a plain word, where its
 // section is written: in the environment, in the file, or in both where nothing tells. A key with dots stands
 // at the end of a file whatever is above it.

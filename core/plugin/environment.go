@@ -16,7 +16,7 @@ var passedEnv = []string{
 // environment is what a bundle's process sees.
 func (h *Host) environment(b bundle, c *confinement) []string {
 	// A soft memory limit far above the live heap, an eager collector and few
-	// threads keep a small process small; see docs/performance.md.
+	// threads keep a small process small; see docs/benchmarks.md.
 	env := []string{"GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
 	if !b.builtin { // a built-in one asks for the eager collector itself, once its packages are set up
 		env = append(env, "GOGC=40")

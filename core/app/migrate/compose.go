@@ -59,7 +59,7 @@ func (c *composeFile) service(service *yaml.Node) {
 		if tool := imageOf(image); tool != "" && !c.done[n] {
 			c.done[n] = true
 			c.find(n, Finding{
-				Aside: true, Name: "image: " + image, Note: "write image: " + ownImage + " to run Dogwatch instead" + moreOf(tool),
+				Aside: true, Name: "image: " + image, Note: "write image: " + config.Image + " to run Dogwatch instead" + moreOf(tool),
 			})
 		}
 	}

@@ -2,9 +2,6 @@ package migrate
 
 import "strings"
 
-// ownImage is what users write to run this program.
-const ownImage = "dogwatch:latest"
-
 // imageOf returns the tool that an image holds; "" for any other image.
 func imageOf(image string) string {
 	name, _, _ := strings.Cut(strings.ToLower(image), "@")

@@ -499,7 +499,7 @@ func TestLinksNoTables(t *testing.T) {
 	for linked := range strings.Lines(string(out)) {
 		if linked = strings.TrimSpace(linked); strings.HasPrefix(linked, "github.com/aws/aws-sdk-go-v2/service/") &&
 			strings.HasSuffix(linked, "/schemas") {
-			t.Errorf("%s is linked; keep the AWS modules as they are, or see docs/performance.md for what that costs", linked)
+			t.Errorf("%s is linked; keep the AWS modules as they are, or see docs/benchmarks.md for what that costs", linked)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -93,7 +94,7 @@ func demoGuide() *Guide {
 // composeLines start Dogwatch beside an engine: the least that works.
 const composeLines = `services:
   dogwatch:
-    image: dogwatch:latest
+    image: ` + config.Image + `
     restart: unless-stopped
     ports: ["3000:3000"]
     volumes:
