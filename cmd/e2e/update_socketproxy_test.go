@@ -64,9 +64,9 @@ func exampleProxy(t *testing.T, name string) []rule {
 // documentedProxy returns the rules of the documentation, for a proxy that filters by path.
 func documentedProxy(t *testing.T) []rule {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "updating.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "updating-in-depth.md"))
 	must(t, err)
-	_, section, _ := strings.Cut(string(text), "\n## Socket proxy\n")
+	_, section, _ := strings.Cut(string(text), "\n## Requests that a proxy has to allow\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var rules []rule
 	for _, m := range regexp.MustCompile("`([A-Z]+) (/[^`]+)`").FindAllStringSubmatch(section, -1) {

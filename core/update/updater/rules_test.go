@@ -160,13 +160,13 @@ func TestUpdateByHandOnly(t *testing.T) {
 }
 
 func TestDocumentationHasTheCodesOfLabels(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/updating.md")
+	text, err := os.ReadFile("../../../docs/updating-in-depth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, code := range []string{BlockLabel, BlockManual, WarnHooks, WarnImage} {
 		if !strings.Contains(string(text), fmt.Sprintf("`%s`", code)) {
-			t.Errorf("docs/updating.md does not explain %s", code)
+			t.Errorf("docs/updating-in-depth.md does not explain %s", code)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDocumentationHasEveryCode(t *testing.T) {
-	text, err := os.ReadFile("../../../../../docs/updating.md")
+	text, err := os.ReadFile("../../../../../docs/updating-in-depth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestDocumentationHasEveryCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			if codes++; !strings.Contains(string(text), "`"+code+"`") {
-				t.Errorf("docs/updating.md does not explain %s", code)
+				t.Errorf("docs/updating-in-depth.md does not explain %s", code)
 			}
 			return true
 		})
