@@ -82,7 +82,7 @@ var ErrRefused = errors.New("answer refused")
 
 func (a *Answer) refuse(why string) error {
 	err := sdk.WithKind(ErrRefused, fmt.Errorf("what the plugin answered to %s is refused: %s", a.name, why))
-	return sdk.WithRemedy(err, `tell the author of the plugin; "Bounds" in docs/plugins.md has what a plugin may answer`)
+	return sdk.WithRemedy(err, `tell the author of the plugin; "Bounds" in docs/plugins-writing.md has what a plugin may answer`)
 }
 
 // take checks the next message, and counts what is kept of it until the answer is complete: what it

@@ -191,7 +191,7 @@ func TestAnswerHasBounds(t *testing.T) {
 			case !strings.Contains(says, test.says), (says == "") != (test.says == ""):
 				t.Errorf("says %q, want %q in it", says, test.says)
 			case err == nil:
-			case !refused || !strings.Contains(sdk.Remedy(err), "docs/plugins.md"):
+			case !refused || !strings.Contains(sdk.Remedy(err), "docs/plugins-writing.md"):
 				t.Errorf("says %v, and as its remedy %q", err, sdk.Remedy(err))
 			case !errors.Is(a.Refused(failed), err):
 				t.Errorf("the call failed with %v", a.Refused(failed))

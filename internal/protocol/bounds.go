@@ -11,7 +11,7 @@ import (
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 )
 
-// The bounds of what a plugin may answer. "Bounds" in docs/plugins.md has them for authors.
+// The bounds of what a plugin may answer. "Bounds" in docs/plugins-writing.md has them for authors.
 const (
 	// MaxMessage bounds one message, in bytes, MaxComponentMessage one of the service Component,
 	// which tells what a plugin holds and needs.

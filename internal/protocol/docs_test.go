@@ -9,7 +9,7 @@ import (
 
 // TestDocsHaveTheBounds: the table for authors has what is enforced.
 func TestDocsHaveTheBounds(t *testing.T) {
-	text, err := os.ReadFile("../../docs/plugins.md")
+	text, err := os.ReadFile("../../docs/plugins-writing.md")
 	if err != nil {
 		t.Fatal(err)
 	}

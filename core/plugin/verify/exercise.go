@@ -200,7 +200,7 @@ func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 }
 
 // remedyBounds is what to do about an answer that the host refuses.
-const remedyBounds = `answer within the bounds that "Bounds" in docs/plugins.md lists, with long lists in several messages`
+const remedyBounds = `answer within the bounds that "Bounds" in docs/plugins-writing.md lists, with long lists in several messages`
 
 // responding calls it with a server that answers: with an object, or else with a list.
 func (s *subject) responding(ctx context.Context, works *server) {

@@ -20,7 +20,7 @@ const (
 	// specification, "Listing Tags"): those that limit a page do so to no less.
 	leastPageSize = 100
 	maxPages      = 1000
-	// maxTags is as many as the host takes of a plugin, see "Bounds" in docs/plugins.md. A tag has at
+	// maxTags is as many as the host takes of a plugin, see "Bounds" in docs/plugins-writing.md. A tag has at
 	// most 128 bytes.
 	maxTags = 100_000
 	// maxPageBody leaves room for Google's registries, which list every image beside the tags.
