@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -66,7 +67,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run runs the command to its end. An exit code other than 0, a signal or the
 // timeout is an error. Whatever the command has left running is killed.
 func (c *command) Run(ctx context.Context, req trigger.Request) error {
-	payload, err := encode(req)
+	payload, err := httpclient.EncodeJSON(message.Content(req)) // for standard input
 	if err != nil {
 		return err
 	}

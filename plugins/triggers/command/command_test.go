@@ -19,6 +19,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -132,7 +133,7 @@ func TestEnvironmentSizeIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, _ := encode(req)
+	payload, _ := httpclient.EncodeJSON(req.Containers[0])
 	if got := strings.Fields(read(t, out)); len(got) != 5 || got[0] != "nginx" || got[1] != "unset" ||
 		got[2] != "unset" || got[3] != "unset" || got[4] != strconv.Itoa(len(payload)) {
 		t.Errorf("the command saw %q, want %d bytes on standard input", got, len(payload))

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
-	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -38,22 +36,6 @@ func inherited(more []string) []string {
 	}
 	return variables
 }
-
-// encode is what the command reads on standard input: the container, a list of a batch, or an event.
-func encode(req trigger.Request) ([]byte, error) {
-	if req.Event != nil {
-		return httpclient.EncodeJSON(message.EventOf(req))
-	}
-	if single(req) {
-		return httpclient.EncodeJSON(req.Containers[0])
-	}
-	if req.Containers == nil {
-		return []byte("[]"), nil
-	}
-	return httpclient.EncodeJSON(req.Containers)
-}
-
-func single(req trigger.Request) bool { return !req.Batch && len(req.Containers) == 1 }
 
 // environment adds to base what WUD's scripts expect: for a single container its
 // flattened values and container_json, for a batch containers_json, for an event
@@ -89,7 +71,7 @@ func environment(base []string, req trigger.Request, payload []byte) (variables,
 		add("event_json", string(payload))
 		return variables, dropped
 	}
-	if !single(req) {
+	if req.Batch || len(req.Containers) != 1 {
 		add("containers_json", string(payload))
 		return variables, dropped
 	}

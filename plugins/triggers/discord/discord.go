@@ -103,7 +103,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	case strings.Trim(o.ThreadID, "0123456789") != "":
 		return nil, sdk.Invalid("threadid", "want the number that Discord shows with Copy Thread ID, got %q", o.ThreadID)
 	}
-	client, err := chat.Hook(env, o.Options, o.URL, explain)
+	client, err := chat.New(env, o.Options, chat.Hook(o.URL, explain))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@
 package googlechat
 
 import (
-	"context"
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
@@ -41,13 +40,6 @@ func Type() trigger.Type {
 		kind.Docs("https://developers.google.com/workspace/chat/quickstart/webhooks"), kind.Messages())
 }
 
-type googlechat struct {
-	*chat.Client
-	url          string
-	thread       *thread
-	disableTitle bool
-}
-
 // message is the body of the request.
 type message struct {
 	Text   string  `json:"text"`
@@ -63,25 +55,19 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if chat.Units(o.ThreadKey) > maxThreadKey {
 		return nil, sdk.Invalid("threadkey", "want at most %d characters", maxThreadKey)
 	}
-	client, err := chat.Hook(env, o.Options, o.URL, explain)
-	if err != nil {
-		return nil, err
-	}
-	g := &googlechat{Client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
+	address, common := *o.URL, message{}
 	if o.ThreadKey != "" {
 		// Without a reply option, Chat ignores the key of a thread.
-		u, query := *o.URL, o.URL.Query()
+		query := address.Query()
 		query.Set("messageReplyOption", o.MessageReplyOption)
-		u.RawQuery = query.Encode()
-		g.url, g.thread = u.String(), &thread{o.ThreadKey}
+		address.RawQuery, common.Thread = query.Encode(), &thread{o.ThreadKey}
 	}
-	return g, nil
-}
-
-// Run posts one message.
-func (g *googlechat) Run(ctx context.Context, req trigger.Request) error {
-	m := message{Text: text(chat.Of(req, g.disableTitle), shared.Lines(req, shared.MaxURL, " · ", link)), Thread: g.thread}
-	return g.Post(ctx, g.url, m)
+	return chat.Posting(env, o.Options, chat.Hook(o.URL, explain), address.String(),
+		func(req trigger.Request) (message, error) {
+			m := common
+			m.Text = text(chat.Of(req, o.DisableTitle), shared.Lines(req, shared.MaxURL, " · ", link))
+			return m, nil
+		})
 }
 
 // link is a link in Chat's markup.

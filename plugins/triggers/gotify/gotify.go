@@ -3,7 +3,6 @@ package gotify
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 
@@ -38,14 +37,6 @@ func Type() trigger.Type {
 		kind.Messages())
 }
 
-type gotify struct {
-	chat.Connection
-	url      string
-	header   http.Header
-	priority *int
-	markdown bool
-}
-
 // body is the JSON form of a message.
 type body struct {
 	Title    string         `json:"title"`
@@ -56,43 +47,32 @@ type body struct {
 
 // New returns a trigger that sends messages as one application.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	client, err := chat.Connect(env, o.Options, o.Token)
-	if err != nil {
-		return nil, err
-	}
-	return &gotify{
-		Connection: client, url: o.URL.JoinPath("message").String(), header: http.Header{"X-Gotify-Key": {o.Token}},
-		priority: o.Priority, markdown: o.Markdown,
-	}, nil
-}
-
-// Run sends one message.
-func (g *gotify) Run(ctx context.Context, req trigger.Request) error {
-	return g.JSON(ctx, http.MethodPost, g.url, g.header, g.body(req), nil)
+	return chat.PostingJSON(env, o.Options, o.URL.JoinPath("message").String(), http.Header{"X-Gotify-Key": {o.Token}},
+		[]string{o.Token}, func(req trigger.Request) (body, error) { return o.body(req), nil })
 }
 
 // urgent is the least priority of an urgent message: with sound and vibrating.
 const urgent = 8
 
 // body makes the message of a delivery. Its extras are those of https://gotify.net/docs/msgextras.
-func (g *gotify) body(req trigger.Request) body {
-	b := body{Priority: g.priority}
+func (o Options) body(req trigger.Request) body {
+	b := body{Priority: o.Priority}
 	if req.Event.Urgent() {
 		b.Priority = new(urgent)
-		if g.priority != nil {
-			b.Priority = new(max(urgent, *g.priority))
+		if o.Priority != nil {
+			b.Priority = new(max(urgent, *o.Priority))
 		}
 	}
 	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
 	link := message.Plain
-	if g.markdown {
+	if o.Markdown {
 		link = message.Markdown
 	}
 	links := message.Lines(req, maxClick, "\n", link)
 	b.Message = chat.FitBytes(message.Body(req), maxMessageBytes-len(links))
 	b.Message += links
 	extras := map[string]any{}
-	if g.markdown {
+	if o.Markdown {
 		extras["client::display"] = map[string]any{"contentType": "text/markdown"}
 	}
 	if link := cmp.Or(message.Decide(req, maxClick), message.Link(req, maxClick)); link != "" {

@@ -110,7 +110,7 @@ func TestRejections(t *testing.T) {
 
 func TestLongTextIsCut(t *testing.T) {
 	for _, n := range []int{0, 1, maxMessageBytes - 1, maxMessageBytes, maxMessageBytes + 1, 3 * maxMessageBytes} {
-		b := (&gotify{}).body(trigger.Request{Title: strings.Repeat("é", n), Body: strings.Repeat("€", n)})
+		b := Options{}.body(trigger.Request{Title: strings.Repeat("é", n), Body: strings.Repeat("€", n)})
 		if len(b.Title) > maxTitleBytes || len(b.Message) > maxMessageBytes || !utf8.ValidString(b.Message) ||
 			b.Message == "" {
 			t.Errorf("%d characters: %d and %d bytes", n, len(b.Title), len(b.Message))

@@ -89,7 +89,7 @@ func (h *http) Run(ctx context.Context, req trigger.Request) error {
 }
 
 func (h *http) request(ctx context.Context, req trigger.Request) (*nethttp.Request, error) {
-	payload, err := httpclient.EncodeJSON(content(req))
+	payload, err := httpclient.EncodeJSON(message.Content(req))
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +115,4 @@ func (h *http) request(ctx context.Context, req trigger.Request) (*nethttp.Reque
 		r.Host = host
 	}
 	return r, nil
-}
-
-// content is what the JSON body holds: one container, a list for a batch, or an
-// event with its message.
-func content(req trigger.Request) any {
-	if req.Event != nil {
-		return message.EventOf(req)
-	}
-	if !req.Batch && len(req.Containers) == 1 {
-		return req.Containers[0]
-	}
-	if req.Containers == nil {
-		return []sdk.Container{}
-	}
-	return req.Containers
 }

@@ -2,8 +2,6 @@
 package ifttt
 
 import (
-	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -29,11 +27,6 @@ func Type() trigger.Type {
 		kind.Docs("https://help.ifttt.com/hc/en-us/articles/115010230347"))
 }
 
-type ifttt struct {
-	chat.Connection
-	url string
-}
-
 // values are what an applet gets: value1 to value3 are the only names that the service knows.
 type values struct {
 	Value1 string `json:"value1"`
@@ -49,45 +42,25 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if strings.ContainsAny(o.Event, "/ ") || o.Event == "." || o.Event == ".." {
 		return nil, sdk.Invalid("event", "want letters, digits, - and _, got %q", o.Event)
 	}
-	client, err := chat.Connect(env, o.Options, o.Key)
-	if err != nil {
-		return nil, err
-	}
+	// A key that the service does not know is a 401.
 	address := o.URL.JoinPath("trigger", url.PathEscape(o.Event), "with/key", url.PathEscape(o.Key))
-	return &ifttt{Connection: client, url: address.String()}, nil
-}
-
-// Run triggers the event once. A key that the service does not know is a 401.
-func (i *ifttt) Run(ctx context.Context, req trigger.Request) error {
-	v, err := valuesOf(req)
-	if err != nil {
-		return err
-	}
-	return i.JSON(ctx, http.MethodPost, i.url, nil, v, nil)
+	return chat.PostingJSON(env, o.Options, address.String(), nil, []string{o.Key}, valuesOf)
 }
 
 // valuesOf are the name, the new tag and all of a container, the list of a batch,
 // or the message and all of an event.
 // The service states no limit; JSON that was cut would be of no use.
 func valuesOf(req trigger.Request) (values, error) {
-	if req.Event != nil {
-		all, err := httpclient.EncodeJSON(message.EventOf(req))
+	all, err := httpclient.EncodeJSON(message.Content(req))
+	switch {
+	case req.Event != nil:
 		return values{Value1: req.Title, Value2: req.Body, Value3: string(all)}, err
+	case req.Batch || len(req.Containers) != 1:
+		return values{Value1: string(all)}, err
 	}
-	if req.Batch || len(req.Containers) != 1 {
-		containers := req.Containers
-		if containers == nil {
-			containers = []sdk.Container{}
-		}
-		list, err := httpclient.EncodeJSON(containers)
-		return values{Value1: string(list)}, err
+	v := values{Value1: req.Containers[0].Name, Value3: string(all)}
+	if found := req.Containers[0].Result; found != nil {
+		v.Value2 = found.Tag
 	}
-	c := req.Containers[0]
-	v := values{Value1: c.Name}
-	if c.Result != nil {
-		v.Value2 = c.Result.Tag
-	}
-	all, err := httpclient.EncodeJSON(c)
-	v.Value3 = string(all)
 	return v, err
 }

@@ -4,7 +4,6 @@
 package mattermost
 
 import (
-	"context"
 	"net/url"
 	"strings"
 
@@ -39,13 +38,6 @@ func Type() trigger.Type {
 		kind.Docs("https://developers.mattermost.com/integrate/webhooks/incoming/"), kind.Messages())
 }
 
-type mattermost struct {
-	*chat.Client
-	url          string
-	frame        message
-	disableTitle bool
-}
-
 // message is the body of the request.
 type message struct {
 	Text      string    `json:"text"`
@@ -65,28 +57,21 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err := chat.CheckURL("iconurl", o.IconURL); err != nil {
 		return nil, err
 	}
-	client, err := chat.Hook(env, o.Options, o.URL, explain)
-	if err != nil {
-		return nil, err
-	}
-	m := &mattermost{Client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
-	m.frame = message{
+	common := message{
 		Channel: strings.TrimPrefix(strings.TrimSpace(o.Channel), "#"), Username: o.Username, IconEmoji: o.IconEmoji,
 	}
 	if o.IconURL != nil {
-		m.frame.IconURL = o.IconURL.String()
+		common.IconURL = o.IconURL.String()
 	}
 	if o.Priority != "" && o.Priority != "standard" {
-		m.frame.Priority = &priority{o.Priority}
+		common.Priority = &priority{o.Priority}
 	}
-	return m, nil
-}
-
-// Run posts one message.
-func (m *mattermost) Run(ctx context.Context, req trigger.Request) error {
-	post := m.frame
-	post.Text = text(chat.Of(req, m.disableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown))
-	return m.Post(ctx, m.url, post)
+	return chat.Posting(env, o.Options, chat.Hook(o.URL, explain), o.URL.String(),
+		func(req trigger.Request) (message, error) {
+			post := common
+			post.Text = text(chat.Of(req, o.DisableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown))
+			return post, nil
+		})
 }
 
 // text is a message with its title in bold, and lines of links below.

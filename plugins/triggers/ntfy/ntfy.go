@@ -2,7 +2,6 @@
 package ntfy
 
 import (
-	"context"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -56,13 +55,6 @@ func Type() trigger.Type {
 	return trigger.Define("ntfy", "Publish to an ntfy topic", New, kind.Docs("https://docs.ntfy.sh/"), kind.Messages())
 }
 
-type ntfy struct {
-	chat.Connection
-	url    string
-	header http.Header
-	common body // what is the same in every message
-}
-
 // body is the JSON form of a message.
 type body struct {
 	Topic    string   `json:"topic"`
@@ -99,11 +91,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, err
 	}
 	secrets := append(secretsOf(common.Actions), o.Auth.Password, o.Auth.Token)
-	client, err := chat.Connect(env, o.Options, secrets...)
-	if err != nil {
-		return nil, err
-	}
-	return &ntfy{Connection: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), common: common}, nil
+	return chat.PostingJSON(env, o.Options, o.URL.JoinPath("/").String(), o.Auth.header(), secrets, common.with)
 }
 
 // urgent is the least priority of an urgent message: with sound, and above others.
@@ -141,18 +129,8 @@ func (a Auth) header() http.Header {
 	return nil
 }
 
-// Run publishes one message.
-func (n *ntfy) Run(ctx context.Context, req trigger.Request) error {
-	m, err := n.body(req)
-	if err != nil {
-		return err
-	}
-	return n.JSON(ctx, http.MethodPost, n.url, n.header, m, nil)
-}
-
-// body makes the message of a delivery, cut to what the server takes.
-func (n *ntfy) body(req trigger.Request) (body, error) {
-	b := n.common
+// with makes the message of a delivery, cut to what the server takes.
+func (b body) with(req trigger.Request) (body, error) {
 	if req.Event.Urgent() {
 		b.Priority = max(urgent, b.Priority)
 	}

@@ -148,8 +148,8 @@ func TestAuth(t *testing.T) {
 func FuzzPayloadSize(f *testing.F) {
 	f.Add("title", "body")
 	f.Add(strings.Repeat("\x00", 300), strings.Repeat("\x01", 5000))
-	f.Fuzz(func(t *testing.T, title, body string) {
-		m, err := (&ntfy{}).body(trigger.Request{Title: title, Body: body})
+	f.Fuzz(func(t *testing.T, title, text string) {
+		m, err := body{}.with(trigger.Request{Title: title, Body: text})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@
 package rocketchat
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -60,13 +59,6 @@ func Type() trigger.Type {
 		kind.Docs("https://developer.rocket.chat/apidocs/post-message"), kind.Messages())
 }
 
-type rocketchat struct {
-	*chat.Client
-	url          string
-	frame        message
-	disableTitle bool
-}
-
 // message is the body of the request.
 type message struct {
 	Channel   string `json:"channel"`
@@ -83,28 +75,15 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		return nil, sdk.Invalid("avatar", "must start with https:// or http://")
 	}
 	user, token := strings.TrimSpace(o.User.ID), strings.TrimSpace(o.Auth.Token)
-	client, err := chat.New(env, o.Options, chat.Service{
+	return chat.Posting(env, o.Options, chat.Service{
 		URL: o.URL, Option: "url", Header: http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
 		Explain: explain, Secrets: []string{user, token},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &rocketchat{
-		Client: client,
-		url:    o.URL.JoinPath("api/v1/chat.postMessage").String(),
-		frame: message{
+	}, o.URL.JoinPath("api/v1/chat.postMessage").String(), func(req trigger.Request) (message, error) {
+		return message{
 			Channel: strings.TrimSpace(o.Channel), Alias: o.Alias, Avatar: o.Avatar, Emoji: o.Emoji, ParseURLs: o.Parse.URLs,
-		},
-		disableTitle: o.DisableTitle,
-	}, nil
-}
-
-// Run posts one message.
-func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
-	m := r.frame
-	m.Text = text(chat.Of(req, r.disableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown))
-	return r.Post(ctx, r.url, m)
+			Text: text(chat.Of(req, o.DisableTitle), shared.Lines(req, shared.MaxURL, " · ", shared.Markdown)),
+		}, nil
+	})
 }
 
 // text is a message with lines of links below.

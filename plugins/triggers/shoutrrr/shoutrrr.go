@@ -35,7 +35,7 @@ func Type() trigger.Type {
 }
 
 type shoutrrr struct {
-	http     *httpclient.Client
+	chat.Connection
 	targets  []target
 	untitled bool
 	sent     *progress
@@ -73,7 +73,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		secrets = append(secrets, t.secrets...)
 	}
 	var err error
-	s.http, err = httpclient.New(env, o.Options, secrets...)
+	s.Connection, err = chat.Connect(env, o.Options, secrets...)
 	return s, err
 }
 
@@ -197,15 +197,9 @@ func (s *shoutrrr) Run(ctx context.Context, req trigger.Request) error {
 	return failed.err()
 }
 
-// Close closes idle connections.
-func (s *shoutrrr) Close() error {
-	s.http.Close()
-	return nil
-}
-
 // send gives a message to one service.
 func (s *shoutrrr) send(ctx context.Context, t target, m chat.Message) error {
-	c := &client{ctx: ctx, http: s.http}
+	c := &client{ctx: ctx, http: s.Client}
 	err, ours := c.outcome(t.send(c, m))
 	switch {
 	case ours:

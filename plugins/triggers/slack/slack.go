@@ -5,7 +5,6 @@
 package slack
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,13 +37,6 @@ func Type() trigger.Type {
 		kind.Messages())
 }
 
-type slack struct {
-	*chat.Client
-	url          string
-	channel      string
-	disableTitle bool
-}
-
 // message is the body of both requests.
 type message struct {
 	Channel     string       `json:"channel,omitempty"`
@@ -71,24 +63,19 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &slack{disableTitle: o.DisableTitle}
-	var err error
+	render := func(req trigger.Request) (message, error) {
+		return message{
+			Channel: strings.TrimSpace(o.Channel), Text: text(chat.Of(req, o.DisableTitle)), Attachments: attachments(req),
+		}, nil
+	}
 	if o.URL != nil {
-		s.url = o.URL.String()
-		s.Client, err = chat.Hook(env, o.Options, o.URL, explainHook)
-	} else {
-		s.url = o.APIURL.JoinPath("chat.postMessage").String()
-		s.channel = strings.TrimSpace(o.Channel)
-		token := strings.TrimSpace(o.Token)
-		s.Client, err = chat.New(env, o.Options, chat.Service{
-			URL: o.APIURL, Option: "apiurl", Header: http.Header{"Authorization": {"Bearer " + token}},
-			Explain: explainAPI, Secrets: []string{token},
-		})
+		return chat.Posting(env, o.Options, chat.Hook(o.URL, explainHook), o.URL.String(), render)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	token := strings.TrimSpace(o.Token)
+	return chat.Posting(env, o.Options, chat.Service{
+		URL: o.APIURL, Option: "apiurl", Header: http.Header{"Authorization": {"Bearer " + token}},
+		Explain: explainAPI, Secrets: []string{token},
+	}, o.APIURL.JoinPath("chat.postMessage").String(), render)
 }
 
 // check wants exactly one of the two ways to post.
@@ -108,12 +95,6 @@ func (o Options) check() error {
 		return sdk.Invalid("token", "has white space in it")
 	}
 	return nil
-}
-
-// Run posts one message.
-func (s *slack) Run(ctx context.Context, req trigger.Request) error {
-	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle)), Attachments: attachments(req)}
-	return s.Post(ctx, s.url, m)
 }
 
 const (

@@ -5,7 +5,6 @@
 package teams
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,12 +39,6 @@ type Options struct {
 func Type() trigger.Type {
 	return trigger.Define("teams", "Post a card to Microsoft Teams through a workflow", New,
 		kind.Docs("https://support.microsoft.com/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498"), kind.Messages())
-}
-
-type teams struct {
-	*chat.Client
-	url     string
-	version string
 }
 
 // payload is the body of the request: a message that has a card attached.
@@ -93,31 +86,18 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 		(host == "outlook.office.com" || strings.HasSuffix(host, ".webhook.office.com")) {
 		env.Warn("url: is that of an Office 365 connector, which Microsoft has retired; make a workflow and give its address")
 	}
-	client, err := chat.Hook(env, o.Options, o.URL, explain)
-	if err != nil {
-		return nil, err
-	}
-	return &teams{Client: client, url: o.URL.String(), version: o.CardVersion}, nil
-}
-
-// Run posts one card.
-func (t *teams) Run(ctx context.Context, req trigger.Request) error {
-	p, err := t.payload(req)
-	if err != nil {
-		return err
-	}
-	return t.Post(ctx, t.url, p)
+	return chat.Posting(env, o.Options, chat.Hook(o.URL, explain), o.URL.String(), o.payload)
 }
 
 // payload makes the message of a delivery, with a body as long as fits.
-func (t *teams) payload(req trigger.Request) (payload, error) {
+func (o Options) payload(req trigger.Request) (payload, error) {
 	text := chat.Of(req, false)
-	return chat.FitJSON(text.Body, maxPayloadBytes, func(body string) payload { return t.card(text.Title, body, req) })
+	return chat.FitJSON(text.Body, maxPayloadBytes, func(body string) payload { return o.card(text.Title, body, req) })
 }
 
-func (t *teams) card(title, body string, req trigger.Request) payload {
+func (o Options) card(title, body string, req trigger.Request) payload {
 	c := card{
-		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: t.version,
+		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: o.CardVersion,
 		Teams: width{"Full"},
 	}
 	if title != "" {

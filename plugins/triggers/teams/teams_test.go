@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 		"quotes": strings.Repeat(`"`, 30_000),
 		"dogs":   strings.Repeat("🐕", 30_000),
 	} {
-		p, err := (&teams{version: "1.4"}).payload(trigger.Request{Title: strings.Repeat("é", 300), Body: body})
+		p, err := Options{CardVersion: "1.4"}.payload(trigger.Request{Title: strings.Repeat("é", 300), Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: ends with %q", name, text[len(text)-10:])
 		}
 	}
-	p, err := (&teams{}).payload(trigger.Request{Body: "short"})
+	p, err := Options{}.payload(trigger.Request{Body: "short"})
 	if err != nil || len(p.Attachments[0].Content.Body) != 1 || p.Attachments[0].Content.Body[0].Text != "short" {
 		t.Errorf("%+v %v", p, err)
 	}
@@ -194,7 +194,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add(" ", strings.Repeat("\"\n", 9000), "http://%zz")
 	f.Fuzz(func(t *testing.T, title, body, link string) {
 		req := trigger.Request{Title: title, Body: body, Containers: []sdk.Container{{Result: &sdk.Result{Link: link}}}}
-		p, err := (&teams{version: "1.4"}).payload(req)
+		p, err := Options{CardVersion: "1.4"}.payload(req)
 		if err != nil {
 			t.Fatal(err)
 		}

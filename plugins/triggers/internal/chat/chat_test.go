@@ -177,7 +177,7 @@ func TestRejections(t *testing.T) {
 }
 
 func TestWrongClient(t *testing.T) {
-	if _, err := Hook(sdk.Env{}, httpclient.Options{}, &url.URL{Scheme: "ftp", Host: "a"}, nil); err == nil ||
+	if _, err := New(sdk.Env{}, httpclient.Options{}, Hook(&url.URL{Scheme: "ftp", Host: "a"}, nil)); err == nil ||
 		!strings.HasPrefix(err.Error(), "url: ") {
 		t.Errorf("an address that is none of the web: %v", err)
 	}

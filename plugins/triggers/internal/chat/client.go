@@ -92,11 +92,9 @@ func New(env sdk.Env, o httpclient.Options, s Service) (*Client, error) {
 	return &Client{client, s}, nil
 }
 
-// Hook returns a client of a web hook: its address, the value of the option url, is a secret.
-func Hook(env sdk.Env, o httpclient.Options, address *url.URL, explain func(Response) *Rejection) (*Client, error) {
-	return New(env, o, Service{
-		URL: address, Option: "url", Explain: explain, Secrets: httpclient.SecretParts(address),
-	})
+// Hook is the service of a web hook: its address, the value of the option url, is a secret.
+func Hook(address *url.URL, explain func(Response) *Rejection) Service {
+	return Service{URL: address, Option: "url", Explain: explain, Secrets: httpclient.SecretParts(address)}
 }
 
 // Post sends in as JSON to an address. The error is that of Send.

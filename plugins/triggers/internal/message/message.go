@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -28,6 +29,19 @@ type Event struct {
 
 // EventOf returns the event of a request, which must have one.
 func EventOf(req trigger.Request) Event { return Event{req.Event, req.Title, req.Body} }
+
+// Content returns what the JSON of a request holds: one container, a list for a batch, or an event with its message.
+func Content(req trigger.Request) any {
+	switch {
+	case req.Event != nil:
+		return EventOf(req)
+	case !req.Batch && len(req.Containers) == 1:
+		return req.Containers[0]
+	case req.Containers == nil:
+		return []sdk.Container{}
+	}
+	return req.Containers
+}
 
 // Link returns where a tap on the message of a single update leads: to its
 // release notes. It is "" for a batch, without a link, and for a link of more
