@@ -4,9 +4,10 @@ package choices
 import (
 	"context"
 	"embed"
-	"net/http"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
@@ -42,10 +43,10 @@ func New(site *page.Site, service Service, find *find.Finder, links Links) *Hand
 	return &Handler{site, service, find, links}
 }
 
-// Routes adds its pages.
-func (h *Handler) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /choose", h.showChooser)
-	mux.HandleFunc("POST /choose", h.Posted(h.choose))
-	mux.HandleFunc("GET /decide/{token}", h.showLink)
-	mux.HandleFunc("POST /decide/{token}", h.Posted(h.redeem))
+// Links redeem the signed links of messages; see link.Links.
+type Links interface {
+	// Enabled reports whether messages have links.
+	Enabled() bool
+	Show(ctx context.Context, token string) (link.Shown, error)
+	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
 }

@@ -1,7 +1,6 @@
 package choices
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -15,14 +14,6 @@ import (
 	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// Links redeem the signed links of messages; see link.Links.
-type Links interface {
-	// Enabled reports whether messages have links.
-	Enabled() bool
-	Show(ctx context.Context, token string) (link.Shown, error)
-	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
-}
 
 // linkPage asks for what a link stands for, or says what has become of it. Who has
 // the link needs no login, so the page shows the update of the link and nothing else.

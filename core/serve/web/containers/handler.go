@@ -4,7 +4,6 @@ package containers
 import (
 	"context"
 	"embed"
-	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -75,16 +74,4 @@ type Handler struct {
 func New(site *page.Site, service Service, guide *guide.Handler, find *find.Finder, operations *operations.Handler,
 	choices *choices.Handler, wanted Wanted) *Handler {
 	return &Handler{site, service, guide, find, operations, choices, wanted}
-}
-
-// Routes adds its pages.
-func (h *Handler) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /containers", h.show)
-	mux.HandleFunc("GET /containers/rows", h.showRows)
-	mux.HandleFunc("POST /containers/act", h.Posted(h.act))
-	mux.HandleFunc("GET /containers/{id}", h.redirectID)
-	mux.HandleFunc("GET /containers/{watcher}/{name}", h.find.Named(h.showContainer))
-	mux.HandleFunc("GET /containers/{watcher}/{name}/why", h.find.Named(h.showWhy))
-	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", h.find.Named(h.showNotes))
-	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", h.Posted(h.find.Named(h.startScan)))
 }

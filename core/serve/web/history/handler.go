@@ -4,7 +4,6 @@ package history
 import (
 	"context"
 	"embed"
-	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
@@ -41,13 +40,4 @@ type Handler struct {
 // New returns a handler.
 func New(site *page.Site, service Service, guide *guide.Handler) *Handler {
 	return &Handler{site, service, guide}
-}
-
-// Routes adds its pages.
-func (h *Handler) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /history", h.show)
-	mux.HandleFunc("GET /history.csv", h.historyCSV)
-	mux.HandleFunc("GET /deliveries", h.showDeliveries)
-	mux.HandleFunc("GET /deliveries.csv", h.deliveriesCSV)
-	mux.HandleFunc("POST /deliveries/{id}/retry", h.Posted(h.retryDelivery))
 }

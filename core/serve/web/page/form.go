@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // Posted returns a handler of forms, which next finds in the request.
@@ -43,22 +42,6 @@ func (s *Site) Done(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, s.Path(LocalPath(r.PostFormValue("back"))), http.StatusSeeOther)
-}
-
-// LocalPath returns a path on this server: what a form says, if it is one.
-func LocalPath(given string) string {
-	if !strings.HasPrefix(given, "/") || strings.HasPrefix(given, "//") || strings.ContainsAny(given, "\\\r\n\t") {
-		return "/"
-	}
-	return given
-}
-
-// here is the path and query of the page, without the base path, to come back to.
-func here(r *http.Request) string {
-	if r.Method != http.MethodGet {
-		return "/"
-	}
-	return LocalPath(r.URL.RequestURI())
 }
 
 // Redirect leads from a form to another page, also where htmx has sent the form.

@@ -59,15 +59,12 @@ func alias(name string) string {
 	return ""
 }
 
-// Icon returns the icon for an image; see assets.icon.
-func (s *Site) Icon(label, image string) string { return s.assets.icon(label, image) }
-
 // genericIcon is shown for images that no icon stands for.
 const genericIcon = "container"
 
-// icon returns the icon for an image: what the label asks for, what the image
+// iconOf returns which of the icons is that of an image: what the label asks for, what the image
 // or its owner is called, or the generic one.
-func (a assets) icon(label, image string) string {
+func iconOf(icons map[string]bool, label, image string) string {
 	_, slug, prefixed := strings.Cut(label, ":")
 	if !prefixed {
 		slug = label
@@ -78,7 +75,7 @@ func (a assets) icon(label, image string) string {
 		if known := alias(name); known != "" {
 			name = known
 		}
-		if name != "docker" && a.icons[name] {
+		if name != "docker" && icons[name] {
 			return name
 		}
 	}

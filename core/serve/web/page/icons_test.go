@@ -14,7 +14,7 @@ func TestIconOfImage(t *testing.T) {
 		{"si:nextcloud", "x/y", "nextcloud"}, {"", "home-assistant/home-assistant", "homeassistant"},
 		{"", "grafana/loki", "grafana"}, {"", "nobody/knows", genericIcon}, {"\"><script>", "\"><script>", genericIcon}, {"", "", genericIcon},
 	} {
-		if got := assets.icon(c[0], c[1]); got != c[2] {
+		if got := iconOf(assets.icons, c[0], c[1]); got != c[2] {
 			t.Errorf("%q %q: %q, want %q", c[0], c[1], got, c[2])
 		}
 	}

@@ -22,9 +22,6 @@ const shared = "layout*.html"
 //go:embed *.html
 var layoutFiles embed.FS
 
-// pages are the templates by the name of their file, each with the layout.
-type pages map[string]*template.Template
-
 // Page is what the layout shows around the content of a page.
 type Page struct {
 	Title string
@@ -90,9 +87,6 @@ func (s *Site) functions() template.FuncMap {
 	}
 }
 
-// Path returns the link to a page of ours.
-func (s *Site) Path(to string) string { return s.BasePath + to }
-
 // userName returns the user of a request that has a session, and so can log out; else "".
 func (s *Site) userName(r *http.Request) string {
 	if actor := s.ActorOf(r); actor.Session() {
@@ -100,9 +94,6 @@ func (s *Site) userName(r *http.Request) string {
 	}
 	return ""
 }
-
-// Partial reports whether htmx asks for a fragment rather than a page.
-func Partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
 
 // Show responds with a whole page; name is that of its template file.
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
@@ -149,26 +140,4 @@ func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, name, 
 	_, _ = z.Write(body.Bytes()) // the client may have gone
 	_ = z.Close()
 	s.gzipWriters.Put(z)
-}
-
-// acceptsGzip reports whether the client takes gzip. Browsers do, and other clients
-// do not need it, so the weights of RFC 9110, section 12.5.3, are only read as zero or not.
-func acceptsGzip(r *http.Request) bool {
-	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
-		if strings.EqualFold(name, "gzip") {
-			return weight == "" || strings.Trim(weight, "0.") != ""
-		}
-	}
-	return false
-}
-
-// Loaded reports whether there are pages, and responds with an error when there are none.
-func (s *Site) Loaded(w http.ResponseWriter) bool {
-	err := s.load()
-	if err != nil {
-		s.Log.Error("serve a page", "error", err)
-		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
-	}
-	return err == nil
 }

@@ -10,58 +10,12 @@
 package page
 
 import (
-	"context"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"sync"
-	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
-	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 )
-
-// Service is what pages of every kind read; *service.Service says what its methods return.
-type Service interface {
-	LastEvent(ctx context.Context) (int64, error)
-	DeliveryProgress() []dispatch.Progress
-	Redact(text string) string
-}
-
-// Options configure the pages.
-type Options struct {
-	// BasePath is in front of every link: "" or "/dogwatch".
-	BasePath string
-	Version  string
-	// Templates are those of the areas, in files by the names of their pages.
-	Templates []fs.FS
-	Service   Service
-	// ActorOf returns the actor of a request that was admitted.
-	ActorOf func(r *http.Request) auth.Actor
-	// TaskChanged is called when a task that a page started goes on or ends.
-	TaskChanged func()
-	Log         hclog.Logger
-	Now         func() time.Time
-}
-
-// Site is what the pages share. Its methods may be called concurrently.
-type Site struct {
-	Options
-	// Markdown makes HTML of release notes. It is made at the first use, as it takes megabytes.
-	Markdown func() *notes.Renderer
-	Started  time.Time
-	Tasks    *Tasks
-	// load reads what assets and pages hold at the first page view: without one
-	// they would take megabytes of memory for nothing.
-	load   func() error
-	assets assets
-	pages  pages
-	// gzipWriters are used again, for they are large.
-	gzipWriters sync.Pool
-}
 
 // New returns a site. Close must be called.
 func New(opt Options) *Site {
@@ -95,4 +49,14 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /static/{file}", s.serveFile)
 	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
 	mux.HandleFunc("/", s.notFound)
+}
+
+// Loaded reports whether there are pages, and responds with an error when there are none.
+func (s *Site) Loaded(w http.ResponseWriter) bool {
+	err := s.load()
+	if err != nil {
+		s.Log.Error("serve a page", "error", err)
+		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
+	}
+	return err == nil
 }

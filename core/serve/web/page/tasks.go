@@ -2,41 +2,10 @@ package page
 
 import (
 	"context"
-	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
-
-	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
-
-// MayChoose reports whether the user of a request can decide about updates.
-func (s *Site) MayChoose(r *http.Request) bool { return s.ActorOf(r).Scope >= auth.Write }
-
-// WorkView is what pages show of the tasks: a running one with the latest step of its trigger.
-func (s *Site) WorkView(r *http.Request) TasksView {
-	v := s.Tasks.view()
-	if !s.MayChoose(r) {
-		for i := range v.Tasks {
-			v.Tasks[i].Undo = nil
-		}
-	}
-	if !v.Running {
-		return v
-	}
-	steps := s.Service.DeliveryProgress()
-	for i := range v.Tasks {
-		t := &v.Tasks[i]
-		for _, p := range steps {
-			if t.Running() && p.Manual && p.Trigger == t.Trigger && slices.Contains(t.Subjects, p.Subject) {
-				t.Step = words.Step(p)
-			}
-		}
-	}
-	return v
-}
 
 const (
 	// maxTasks bounds what is remembered, and with it what runs at once.
@@ -174,17 +143,4 @@ func (w *Tasks) Dismiss(id int) {
 	defer w.mu.Unlock()
 	w.all = slices.DeleteFunc(w.all, func(t *Task) bool { return t.ID == id && !t.Running() })
 	w.changed()
-}
-
-// showTasks responds with the tasks, for htmx.
-func (s *Site) showTasks(w http.ResponseWriter, r *http.Request) {
-	s.Fragment(w, r, "problem", "work", s.WorkView(r))
-}
-
-// dismissTask forgets a task that has ended.
-func (s *Site) dismissTask(w http.ResponseWriter, r *http.Request) {
-	if id, err := strconv.Atoi(r.PathValue("id")); err == nil {
-		s.Tasks.Dismiss(id)
-	}
-	s.Done(w, r)
 }

@@ -4,7 +4,6 @@ package plugins
 import (
 	"context"
 	"embed"
-	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -37,13 +36,4 @@ type Handler struct {
 // New returns a handler.
 func New(site *page.Site, service Service, guide *guide.Handler) *Handler {
 	return &Handler{site, service, guide}
-}
-
-// Routes adds its pages.
-func (h *Handler) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /plugins", h.show)
-	mux.HandleFunc("GET /plugins/types/{kind}/{type}", h.showType)
-	mux.HandleFunc("POST /plugins/{name}/restart", h.Posted(h.restart))
-	mux.HandleFunc("POST /plugins/{name}/trust", h.Posted(h.trust))
-	mux.HandleFunc("POST /plugins/{name}/grant", h.Posted(h.grant))
 }

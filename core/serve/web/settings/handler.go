@@ -4,7 +4,6 @@ package settings
 import (
 	"context"
 	"embed"
-	"net/http"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
@@ -62,18 +61,3 @@ func problem(err error, title, detail string) page.Failure {
 
 // forbidden is for an actor that may not do it; the error says who may.
 var forbidden = problem(service.ErrForbidden, "This is not allowed", "")
-
-// Routes adds its pages.
-func (h *Handler) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /settings", h.show)
-	mux.HandleFunc("GET /settings/api", h.showAPI)
-	mux.HandleFunc("GET /settings/reload", h.showReload)
-	mux.HandleFunc("POST /settings/reload", h.Posted(h.reload))
-	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
-	mux.HandleFunc("POST /settings/log", h.Posted(h.setLogLevel))
-	mux.HandleFunc("POST /settings/tokens", h.Posted(h.createToken))
-	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.Posted(h.revokeToken))
-	mux.HandleFunc("POST /settings/sessions/{id}/end", h.Posted(h.endSession))
-	mux.HandleFunc("POST /settings/sessions/end-others", h.Posted(h.endOtherSessions))
-	mux.HandleFunc("POST /settings/links/revoke", h.Posted(h.revokeLinks))
-}

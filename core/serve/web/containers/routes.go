@@ -1,0 +1,15 @@
+package containers
+
+import "net/http"
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /containers", h.show)
+	mux.HandleFunc("GET /containers/rows", h.showRows)
+	mux.HandleFunc("POST /containers/act", h.Posted(h.act))
+	mux.HandleFunc("GET /containers/{id}", h.redirectID)
+	mux.HandleFunc("GET /containers/{watcher}/{name}", h.find.Named(h.showContainer))
+	mux.HandleFunc("GET /containers/{watcher}/{name}/why", h.find.Named(h.showWhy))
+	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", h.find.Named(h.showNotes))
+	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", h.Posted(h.find.Named(h.startScan)))
+}

@@ -1,0 +1,18 @@
+package settings
+
+import "net/http"
+
+// Routes adds its pages.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /settings", h.show)
+	mux.HandleFunc("GET /settings/api", h.showAPI)
+	mux.HandleFunc("GET /settings/reload", h.showReload)
+	mux.HandleFunc("POST /settings/reload", h.Posted(h.reload))
+	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
+	mux.HandleFunc("POST /settings/log", h.Posted(h.setLogLevel))
+	mux.HandleFunc("POST /settings/tokens", h.Posted(h.createToken))
+	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.Posted(h.revokeToken))
+	mux.HandleFunc("POST /settings/sessions/{id}/end", h.Posted(h.endSession))
+	mux.HandleFunc("POST /settings/sessions/end-others", h.Posted(h.endOtherSessions))
+	mux.HandleFunc("POST /settings/links/revoke", h.Posted(h.revokeLinks))
+}
