@@ -217,8 +217,8 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 func progressText(instance *oneshot.Instance) func() string {
 	began := time.Now()
 	return func() string {
-		if progress := words.Progress(instance.Progress()...); progress != "" {
-			return fmt.Sprintf("Checking: %s containers in %s", progress, words.Took(time.Since(began)))
+		if checked := words.Checked(instance.Progress()...); checked != "" {
+			return fmt.Sprintf("Checking: %s in %s", checked, words.Took(time.Since(began)))
 		}
 		if n := instance.Calls(); n > 0 {
 			return fmt.Sprintf("Checking: %s in %s", words.Plural(n, "answer"), words.Took(time.Since(began)))

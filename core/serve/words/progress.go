@@ -18,12 +18,28 @@ func ProgressOf(watcher string, all []check.Progress) check.Progress {
 
 // Progress is how far checks are in all: "5 of 6"; "" where that is not known.
 func Progress(all ...check.Progress) string {
-	checked, total := 0, 0
-	for _, p := range all {
-		checked, total = checked+p.Checked, total+p.Total
-	}
+	checked, total := sumOf(all)
 	if total == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", checked, total)
+}
+
+// Checked is Progress with its noun: "5 of 6 containers", and "6 containers" of all.
+func Checked(all ...check.Progress) string {
+	checked, total := sumOf(all)
+	switch total {
+	case 0:
+		return ""
+	case checked:
+		return Plural(total, "container")
+	}
+	return fmt.Sprintf("%d of %s", checked, Plural(total, "container"))
+}
+
+func sumOf(all []check.Progress) (checked, total int) {
+	for _, p := range all {
+		checked, total = checked+p.Checked, total+p.Total
+	}
+	return checked, total
 }
