@@ -46,19 +46,12 @@ func inOrder(ready []planned, needs bool) []ordered {
 				return d.ID == p.container.ID
 			})
 			all[i].recreated = all[i].recreated || recreates
-			if recreates || needs && n < i && dependsOn(p.container, other.container) {
+			if recreates || needs && n < i && label.DependsOn(p.container, other.container) {
 				all[i].after = append(all[i].after, n)
 			}
 		}
 	}
 	return all
-}
-
-// dependsOn reports whether a container depends on another one of its stack.
-func dependsOn(c, other sdk.Container) bool {
-	is, on := label.StackOf(c), label.StackOf(other)
-	return c.Watcher == other.Watcher && c.Stack == other.Stack && is.Name == on.Name &&
-		slices.Contains(is.Needs, on.Service)
 }
 
 // carryOut begins the operations and follows them to their ends, each once those that it waits for
@@ -156,7 +149,7 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 	why = map[string]string{}
 	for _, c := range selected {
 		for _, other := range selected {
-			if why[other.ID] != "" && dependsOn(c, other) {
+			if why[other.ID] != "" && label.DependsOn(c, other) {
 				why[c.ID] = other.Name + ", which it depends on, is left out"
 			}
 		}

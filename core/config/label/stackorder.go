@@ -12,17 +12,15 @@ import (
 // container depends on, and otherwise by the name of the container. Of a circle, the first by name comes last.
 func InOrder[T any](all []T, of func(T) sdk.Container) []T {
 	type node struct {
-		what       T
-		key, stack string // the watcher and the name, the watcher and the stack
-		is         Stack
-		seen       bool
+		member
+		what T
+		key  string // the watcher and the name
+		seen bool
 	}
 	nodes := make([]*node, len(all))
 	for i, what := range all {
 		c := of(what)
-		is := StackOf(c)
-		nodes[i] = &node{what: what, key: c.Watcher + "/" + c.Name, stack: c.Watcher + "/" + cmp.Or(c.Stack, is.Name),
-			is: is}
+		nodes[i] = &node{member: memberOf(c), what: what, key: c.Watcher + "/" + c.Name}
 	}
 	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(a.key, b.key) })
 	sorted := make([]T, 0, len(all))
@@ -33,7 +31,7 @@ func InOrder[T any](all []T, of func(T) sdk.Container) []T {
 		}
 		n.seen = true
 		for _, other := range nodes {
-			if other.stack == n.stack && slices.Contains(n.is.Needs, other.is.Service) {
+			if n.needs(other.member) {
 				add(other)
 			}
 		}
@@ -43,6 +41,24 @@ func InOrder[T any](all []T, of func(T) sdk.Container) []T {
 		add(n)
 	}
 	return sorted
+}
+
+// DependsOn reports whether a container depends on another one of its watcher and stack.
+func DependsOn(c, other sdk.Container) bool { return memberOf(c).needs(memberOf(other)) }
+
+// member is a container in its stack.
+type member struct {
+	stack string // with the watcher
+	is    Stack
+}
+
+func memberOf(c sdk.Container) member {
+	is := StackOf(c)
+	return member{c.Watcher + "/" + cmp.Or(c.Stack, is.Name), is}
+}
+
+func (m member) needs(other member) bool {
+	return m.stack == other.stack && slices.Contains(m.is.Needs, other.is.Service)
 }
 
 // compose returns the value of a label about the stack; "" where only the image says it.
