@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -70,7 +71,7 @@ func TestImageSpeaksForNobodyElse(t *testing.T) {
 	}
 	only(t, engine, "intruder", evil)
 	e := get[check.Explanation](d, http.MethodGet, "/api/containers/"+c.ID+"/explain")
-	if !slices.Contains(e.Rules, check.Rule{Name: "display.name", Value: "Evil",
+	if !slices.Contains(e.Rules, labels.Rule{Name: "display.name", Value: "Evil",
 		Source: "label dogwatch.display.name from the image"}) {
 		t.Errorf("rules %v", e.Rules)
 	}

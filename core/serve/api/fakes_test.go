@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -61,7 +62,7 @@ func (f *fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanati
 	if f.explain == nil {
 		return check.Explanation{ID: c.ID, Name: c.Name, Image: "docker.io/" + c.Image.Name, Registry: "hub.public",
 			Summary: []string{"So nothing newer is known."},
-			Rules:   []check.Rule{{Name: "include", Value: ".*", Source: "default"}},
+			Rules:   []labels.Rule{{Name: "include", Value: ".*", Source: "default"}},
 			Tags:    []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: "the newest"}}}
 	}
 	return f.explain(c)

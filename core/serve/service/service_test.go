@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -52,7 +53,7 @@ func (f *fakeParts) Budgets() []budget.Forecast                    { return nil 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{
 		Name: secret, Error: secret, Summary: []string{secret}, Warnings: []string{secret},
-		Rules: []check.Rule{{Name: "tag.include", Value: secret}},
+		Rules: []labels.Rule{{Name: "tag.include", Value: secret}},
 		Tags:  []check.Verdict{{Tag: secret}},
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -80,7 +81,7 @@ func (f fakeContainers) CheckOne(_ context.Context, _ auth.Actor, c sdk.Containe
 func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explanation {
 	return check.Explanation{
 		Name: c.Name, Summary: []string{"So nothing newer is known."},
-		Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {
+		Rules: []labels.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {
 			Name: "tag.exclude", Value: "none", Source: "default",
 		}},
 		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {

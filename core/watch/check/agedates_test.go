@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -418,7 +419,7 @@ func TestExplainNamesRulesAndDecision(t *testing.T) {
 	d.rules.MinAge = policy.Setting[time.Duration]{Value: 72 * time.Hour, Source: "policies.careful.minage"}
 	d.run()
 	why := d.Explain(t.Context(), d.get("id-web"))
-	for _, want := range []Rule{
+	for _, want := range []labels.Rule{
 		{Name: "update.threshold", Value: "minor", Source: "label dogwatch.update.threshold"},
 		{Name: "update.minage", Value: "3d", Source: "policies.careful.minage"},
 	} {

@@ -27,7 +27,7 @@ type Explanation struct {
 	// Summary is the decision in sentences for users.
 	Summary []string `json:"summary"`
 	// Rules are those of labels, then those that apply by default.
-	Rules []Rule `json:"rules"`
+	Rules []labels.Rule `json:"rules"`
 	// Warnings are labels without effect and other oddities.
 	Warnings []string  `json:"warnings,omitempty"`
 	Tags     []Verdict `json:"tags"`
@@ -40,9 +40,6 @@ type Explanation struct {
 	Decision *sdk.Decision `json:"decision,omitempty"`
 	Error    string        `json:"error,omitempty"`
 }
-
-// Rule is one of a label, of an update, or that applies by default.
-type Rule = labels.Rule
 
 // Verdict says what became of one tag.
 type Verdict struct {
@@ -72,7 +69,7 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 	s, err := c.imageTarget(text)
 	if err != nil {
 		return Explanation{
-			Image: text, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(),
+			Image: text, Rules: []labels.Rule{}, Tags: []Verdict{}, Error: err.Error(),
 			Summary: []string{"The check failed: " + err.Error() + "."},
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -111,7 +112,7 @@ func TestExplain(t *testing.T) {
 	}
 	equal(t, "verdicts", verdicts,
 		[]string{"1.25.0 current", "1.26.0 newest", "1.26.0-alpine family", "latest not-version", "1.24.0 not-newer"})
-	for _, want := range []Rule{
+	for _, want := range []labels.Rule{
 		{Name: "tag.exclude", Value: "^9", Source: "label wud.tag.exclude"},
 		{Name: "tag.transform", Value: "none", Source: "default"},
 	} {

@@ -9,17 +9,18 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // rulesOfUpdates returns the rules by which updates are decided, named as their labels are.
-func rulesOfUpdates(r policy.Rules) []Rule {
-	var all []Rule
+func rulesOfUpdates(r policy.Rules) []labels.Rule {
+	var all []labels.Rule
 	for _, rule := range preview.Rules(r) {
 		if rule.Name != policy.RuleUpdate {
 			rule.Name = "update." + rule.Name
 		}
-		all = append(all, Rule(rule))
+		all = append(all, labels.Rule(rule))
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -126,7 +127,7 @@ func TestExplainFloatingTag(t *testing.T) {
 	e := w.Explain(t.Context(), w.get("id-db"))
 	contains(t, "summary", strings.Join(e.Summary, " "), "It floats",
 		"The digest behind 16-alpine is that of the running image")
-	if rule := (Rule{Name: "watch.digest", Value: "true", Source: "default"}); !slices.Contains(e.Rules, rule) {
+	if rule := (labels.Rule{Name: "watch.digest", Value: "true", Source: "default"}); !slices.Contains(e.Rules, rule) {
 		t.Errorf("rules %+v, want %+v", e.Rules, rule)
 	}
 	e = w.Explain(t.Context(), w.get("id-off"))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -13,16 +14,16 @@ import (
 func TestForeignLabelsAreOffByDefault(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
-	labels := []string{"diun.enable=false", "diun.include_tags=^1\\.25", "diun.nonsense=1", "dd.watch=false",
+	foreign := []string{"diun.enable=false", "diun.include_tags=^1\\.25", "diun.nonsense=1", "dd.watch=false",
 		"dd.display.name=X", "com.centurylinklabs.watchtower.enable=false", "com.centurylinklabs.watchtower=true"}
-	w.engine.list = []sdk.Container{container("web", "nginx:1.25.0", labels...)}
+	w.engine.list = []sdk.Container{container("web", "nginx:1.25.0", foreign...)}
 	w.run()
 	got := w.get("id-web")
 	if got.Result.Tag != "1.26.0" || got.IncludeTags != "" || got.DisplayName != "web" || got.Error != nil {
 		t.Errorf("stored: %+v", got)
 	}
 	if e := w.Explain(t.Context(), got); len(e.Warnings) > 0 ||
-		slices.ContainsFunc(e.Rules, func(r Rule) bool { return !r.IsDefault() }) {
+		slices.ContainsFunc(e.Rules, func(r labels.Rule) bool { return !r.IsDefault() }) {
 		t.Errorf("explained: rules %v, warnings %q", e.Rules, e.Warnings)
 	}
 }

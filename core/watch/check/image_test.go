@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -27,12 +28,12 @@ func built(name, image string, labels ...string) sdk.Container {
 func TestImageDescribesItself(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "2.0.0"}
-	labels := []string{
+	own := []string{
 		"dogwatch.watch=false", "dogwatch.tag.include=^1", "dogwatch.display.name=Web", "dogwatch.trigger.include=smtp.evil",
 		"dogwatch.link.template=https://example.org/${container.image.name}/${raw}",
 		"com.docker.compose.project=shop", "dogwatch.hook.pre=sh",
 	}
-	w.engine.has(built("web", "nginx:1.25.0", labels...), container("own", "nginx:1.25.0",
+	w.engine.has(built("web", "nginx:1.25.0", own...), container("own", "nginx:1.25.0",
 		"com.docker.compose.project=shop"))
 	w.run()
 	w.run()
@@ -49,7 +50,7 @@ func TestImageDescribesItself(t *testing.T) {
 		"label dogwatch.watch from the image: ignored: only the operator may say this",
 		"label dogwatch.trigger.include from the image: ignored", "label dogwatch.hook.pre from the image: ignored",
 		"label com.docker.compose.project from the image: ignored")
-	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, Rule{Name: "tag.include", Value: "^1",
+	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, labels.Rule{Name: "tag.include", Value: "^1",
 		Source: "label dogwatch.tag.include from the image"}) {
 		t.Errorf("%q\n%+v", e.Warnings, e.Rules)
 	}

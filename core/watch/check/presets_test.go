@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -44,7 +45,7 @@ func TestMajorUpdateOfDatabaseIsNotAutomatic(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, said)
 		}
 	}
-	rule := Rule{Name: "update.major", Value: "approve", Source: "preset postgres"}
+	rule := labels.Rule{Name: "update.major", Value: "approve", Source: "preset postgres"}
 	if e := w.Explain(t.Context(), c); !slices.Contains(e.Rules, rule) {
 		t.Errorf("rules %v", e.Rules)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -26,7 +27,7 @@ const (
 type whyView struct {
 	// Explanation has in Rules those that labels set; Defaults are the others.
 	check.Explanation
-	Defaults []check.Rule
+	Defaults []labels.Rule
 	Kept     []check.Verdict
 	// More is how many tags are not shown.
 	More int
