@@ -5,14 +5,6 @@ import "slices"
 // MaxCandidates is how many candidates a Selection has of each level at most, besides known ones.
 const MaxCandidates = 30
 
-// The levels that share the room for candidates: the first number that differs from the current tag's.
-const (
-	majorLevel = iota
-	minorLevel
-	patchLevel // and whatever is less
-	levels
-)
-
 // level returns the level of v.
 func (d *search) level(v *version) int {
 	switch {

@@ -2,18 +2,6 @@ package tag
 
 import "slices"
 
-// join adds the last number to the component that ends before it, or begins another.
-// It stands at start in the suffix.
-func (v *version) join(start, end int) {
-	last := len(v.components) - 1
-	if last >= 0 && v.components[last].end == start-1 && v.rest[start-1] == '.' {
-		v.components[last].end = end
-		v.components[last].to++
-		return
-	}
-	v.components = append(v.components, numberRun{start, end, len(v.numbers) - 1, len(v.numbers)})
-}
-
 // isVersion reports whether a component is a version: not a single number, which counts
 // builds or names a line, not the base, no date and no month. Without a name, a packager's
 // revision looks like one: the 27.1 of 8.0.35-27.1.

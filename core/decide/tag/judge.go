@@ -1,6 +1,9 @@
 package tag
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // judgeAll judges the tags and ranks those that are newer.
 func (d *search) judgeAll(tags []string, note func(*search, string, Reason)) error {
@@ -113,5 +116,16 @@ func (d *search) filter(tag string) (Reason, error) {
 	return "", nil
 }
 
-// read reads a transformed text as this search does.
-func (d *search) read(v *version, text string) bool { return v.read(text, d.how) }
+// related reports whether v may follow the current tag: a version of its family, or one
+// without the revisions of the current tag (10.8.13-1), which not every version has.
+func (d *search) related(v *version) bool {
+	if d.how.bare {
+		return sameFamily(v, &d.running)
+	}
+	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
+		if bytes.Equal(family, v.family) {
+			return true
+		}
+	}
+	return false
+}

@@ -2,33 +2,11 @@ package tag
 
 import "strings"
 
-// spanEnd returns the end of the numbers that begin at i.
-func spanEnd(s string, i int) int {
-	_, end := digits(s, i)
-	if isDashedDate(s[i:]) {
-		end = i + len("2024-01-15")
-	}
-	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
-		_, end = digits(s, end+1)
-	}
-	return end
-}
-
 // digits returns the run of digits at i and its end.
 func digits(s string, i int) (run string, end int) {
 	for end = i; end < len(s) && isDigit(s[end]); end++ {
 	}
 	return s[i:end], end
-}
-
-// isRespin reports whether numbers are a date and the count of what was built again from
-// it: 20240114.1, 2024-01-14.1.
-func isRespin(numbers string) bool {
-	dot := strings.IndexByte(numbers, '.')
-	if dot < 0 || len(numbers)-dot > len(".999") || strings.IndexByte(numbers[dot+1:], '.') >= 0 {
-		return false
-	}
-	return isDashedDate(numbers[:dot]) || dateDigits(numbers[:dot]) > 0
 }
 
 // between reports whether s is a number from low to high, all of the same length.
@@ -99,19 +77,6 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isAlnum(c byte) bool { return isDigit(c) || isLetter(c) }
 
 func isSeparator(c byte) bool { return c == '-' || c == '.' || c == '_' || c == '+' }
-
-// lineEnd returns the end of the number that follows the n letters of a line, directly
-// or after a hyphen; n if there is none.
-func lineEnd(s string, n int) int {
-	i := n
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i >= len(s) || !isDigit(s[i]) {
-		return n
-	}
-	return spanEnd(s, i)
-}
 
 const (
 	maxText   = 256                // longer texts are not versions, as in node-semver

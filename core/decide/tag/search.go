@@ -90,3 +90,14 @@ type limits struct {
 	tag    string
 	count  int
 }
+
+// read reads a transformed text as this search does.
+func (d *search) read(v *version, text string) bool { return v.read(text, d.how) }
+
+// The levels that share the room for candidates: the first number that differs from the current tag's.
+const (
+	majorLevel = iota
+	minorLevel
+	patchLevel // and whatever is less
+	levels
+)

@@ -127,22 +127,6 @@ func (v *version) readCount(s string, i int) int {
 	return end
 }
 
-// related reports whether v may follow the current tag: a version of its family, or one
-// without the revisions of the current tag (10.8.13-1), which not every version has.
-func (d *search) related(v *version) bool {
-	if d.how.bare {
-		return sameFamily(v, &d.running)
-	}
-	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
-		if bytes.Equal(family, v.family) {
-			return true
-		}
-	}
-	return false
-}
-
-func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
-
 // withoutRevision returns what a family is without the revision it begins with, the count
 // of how often a version was built or mended: 1.0.0-1, 1.0.0-3_slim, 1.0.0-r2-alpine, 1.0.0c.
 func withoutRevision(family []byte) (rest []byte, ok bool) {
@@ -152,4 +136,16 @@ func withoutRevision(family []byte) (rest []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// join adds the last number to the component that ends before it, or begins another.
+// It stands at start in the suffix.
+func (v *version) join(start, end int) {
+	last := len(v.components) - 1
+	if last >= 0 && v.components[last].end == start-1 && v.rest[start-1] == '.' {
+		v.components[last].end = end
+		v.components[last].to++
+		return
+	}
+	v.components = append(v.components, numberRun{start, end, len(v.numbers) - 1, len(v.numbers)})
 }

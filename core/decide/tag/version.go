@@ -1,6 +1,7 @@
 package tag
 
 import (
+	"bytes"
 	"strings"
 )
 
@@ -102,3 +103,5 @@ type numberRun struct {
 	start, end int // its place in the suffix
 	from, to   int // its place among the numbers
 }
+
+func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
