@@ -329,3 +329,11 @@ func (r *replacement) labelCompose(ctx context.Context, labels map[string]string
 	}
 	labels[compose.LabelHash] = hash
 }
+
+// slot returns the containers that have the same number in the same service.
+func (r *replacement) slot(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
+	all, err := r.service(ctx, labels)
+	return slices.DeleteFunc(all, func(c container.Summary) bool {
+		return c.Labels[compose.LabelNumber] != labels[compose.LabelNumber]
+	}), err
+}

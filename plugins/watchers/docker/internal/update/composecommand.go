@@ -106,14 +106,6 @@ func (r *replacement) secrets(c replace.Container) []string {
 	return all
 }
 
-// slot returns the containers that have the same number in the same service.
-func (r *replacement) slot(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
-	all, err := r.service(ctx, labels)
-	return slices.DeleteFunc(all, func(c container.Summary) bool {
-		return c.Labels[compose.LabelNumber] != labels[compose.LabelNumber]
-	}), err
-}
-
 // rollBackByCommand returns to the old image. The old container is used if compose left
 // it; otherwise compose makes it anew from the old file and the old image.
 func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome) (watcher.Outcome, error) {

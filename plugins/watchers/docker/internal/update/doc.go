@@ -10,16 +10,19 @@
 //	                   from being written where a container can write, too
 //	files.go           files that were written into the container
 //	proxy.go           whether it is the way to the engine
-//	apply.go           Apply: takes the steps of the plan, each after it is in the journal
+//	apply.go           Apply: carries out the plan; replacement.go is what it keeps meanwhile
+//	take.go            takes a step after it is in the journal
 //	hook.go            the hooks before and after
 //	stop.go            stops the old container, and removes it at the end
 //	restartpolicy.go   holds its restart policy back meanwhile; replacing.go has lists show it as it was
 //	ports.go           compares the published ports
 //	health.go          waits until the new one works; probe.go requests its address
+//	outcome.go         what is said at the end
 //	evidence.go        what a new one leaves that does not work
-//	rollback.go        returns to the old one
+//	rollback.go        returns to the old one, whose state restore.go restores
 //	recover.go         finds out after a kill how far it came
 //	resume.go          takes the steps that are left
 //	composecommand.go  the same by docker compose up
-//	selfupdate.go      the same of Dogwatch itself, by a helper; helper.go is what that does
+//	selfupdate.go      the same of Dogwatch itself, by a helper; handover.go is what that gets and writes, helper.go
+//	                   what it does
 package update

@@ -97,11 +97,6 @@ func (r *replacement) newOf(ctx context.Context, name string) string {
 	return found[0].ID
 }
 
-// restarted reports whether a container runs after it had ended and was restarted: its state tells nothing of that.
-func restarted(c container.InspectResponse) bool {
-	return c.RestartCount > 0 && c.State.Running && !c.State.Restarting
-}
-
 // lastLines returns the end of what a container wrote, the standard error too.
 func lastLines(ctx context.Context, e *engine.Engine, id string, tty bool) (string, error) {
 	end := &compose.Tail{Limit: evidenceBytes}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -16,13 +17,10 @@ import (
 )
 
 const (
-	// defaultLiveness is how long a new container has to stay up at least.
-	defaultLiveness = 2 * time.Second
 	// healthWindow is how long it may take to become healthy, if nothing else is set.
 	healthWindow = 2 * time.Minute
 	// healthInterval is the time between two looks at it.
 	healthInterval = 500 * time.Millisecond
-	probeTimeout   = 5 * time.Second
 )
 
 // healthy waits until the new container works: until it is healthy, or a probe
@@ -203,4 +201,36 @@ func flaps(log []*container.HealthcheckResult) bool {
 	return slices.ContainsFunc(log, func(r *container.HealthcheckResult) bool {
 		return r.ExitCode != 0 && last.Sub(r.End) < defaultLiveness
 	})
+}
+
+// lostNew is the code of a new container that another client has removed.
+const lostNew = "new.missing"
+
+func removedMeanwhile(name string) *coded {
+	return &coded{lostNew, "another client has removed the new " + name}
+}
+
+// present returns the new container in the place of the one called name, whatever its name is
+// by now. A coded error says that it was removed.
+func (r *replacement) present(ctx context.Context, name string) (container.InspectResponse, error) {
+	c, err := r.engine.Container(ctx, r.new(name))
+	if engine.HasStatus(err, http.StatusNotFound) {
+		return c, removedMeanwhile(name)
+	}
+	return c, err
+}
+
+// stays looks at a new container a last time before the old one is removed. A coded error says
+// that it was removed, or that it does not run any more.
+func (r *replacement) stays(ctx context.Context, name string) error {
+	c, err := r.present(ctx, name)
+	if err != nil || replace.Statuses(r.op.Plan)[name] == replace.Stopped || r.loops(name) {
+		return err
+	}
+	return alive(c)
+}
+
+// restarted reports whether a container runs after it had ended and was restarted: its state tells nothing of that.
+func restarted(c container.InspectResponse) bool {
+	return c.RestartCount > 0 && c.State.Running && !c.State.Restarting
 }

@@ -1,134 +1,56 @@
 package update
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
-	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// line is a line of a helper's log.
-type line struct {
-	Begin    *watcher.Step         `json:"begin,omitempty"`
-	End      *watcher.StepRecord   `json:"end,omitempty"`
-	Progress *watcher.StepProgress `json:"progress,omitempty"`
-	Outcome  *watcher.Outcome      `json:"outcome,omitempty"`
-}
-
-// helperLog is what a helper's log says.
-type helperLog struct {
-	steps    []watcher.StepRecord
-	progress *watcher.StepProgress // of the step under way
-	outcome  *watcher.Outcome      // nil while there is none
-}
-
-// readHelper reads a log. Lines that are none of a helper's are left out.
-func readHelper(log []byte) helperLog {
-	var all helperLog
-	for text := range bytes.Lines(log) {
-		var l line
-		if json.Unmarshal(text, &l) == nil {
-			all.add(l)
-		}
+// ReadHandover reads from the environment what this helper container is to do.
+func ReadHandover() (job Handover, err error) {
+	if err := json.Unmarshal([]byte(os.Getenv(handoverVariable)), &job); err != nil {
+		return job, fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w",
+			handoverVariable, err)
 	}
-	return all
+	return job, nil
 }
 
-func (h *helperLog) add(l line) {
-	switch {
-	case l.Begin != nil:
-		h.steps, h.progress = append(h.steps, watcher.StepRecord{Step: *l.Begin}), nil
-	case l.End != nil:
-		h.progress = nil
-		for i := len(h.steps) - 1; i >= 0; i-- {
-			if h.steps[i].ID == l.End.ID && !h.steps[i].Ended {
-				h.steps[i] = *l.End
-				return
-			}
-		}
-	case l.Progress != nil:
-		h.progress = l.Progress
-	case l.Outcome != nil:
-		h.outcome = l.Outcome
+// CarryOut carries out an operation in a helper container, writes its steps and outcome to out, and leaves the
+// container to be removed. Run again after a crash it recovers. The error means that it did not finish.
+func (u *Updater) CarryOut(ctx context.Context, job Handover, out io.Writer) error {
+	u.Whereabouts = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
+	var before []byte
+	if err := again(ctx, func() (err error) { before, err = u.engine.Logs(ctx, job.Helper); return err }); err != nil {
+		return err
 	}
-}
-
-// tail is the end of a log, for a log.
-func tail(log []byte) string {
-	const most = 400
-	return strings.TrimSpace(string(log[max(0, len(log)-most):]))
-}
-
-// helperJournal is the watcher.Journal of a helper: its log.
-type helperJournal struct {
-	helperLog
-	out  io.Writer
-	last time.Time // of the last progress
-}
-
-func (j *helperJournal) write(l line) error {
-	text, err := json.Marshal(l)
-	if err == nil {
-		_, err = j.out.Write(append(text, '\n'))
-	}
-	if err == nil {
-		j.add(l)
-	}
-	return err
-}
-
-// Begin implements watcher.Journal.
-func (j *helperJournal) Begin(ctx context.Context, s watcher.Step) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return j.write(line{Begin: &s})
-}
-
-// End implements watcher.Journal.
-func (j *helperJournal) End(_ context.Context, s watcher.Step, facts map[string]string, err error) error {
-	r := watcher.StepRecord{Step: s, Ended: true, Facts: facts}
-	if err != nil {
-		r.Error = err.Error()
-	}
-	return j.write(line{End: &r})
-}
-
-// Progress implements watcher.Journal.
-func (j *helperJournal) Progress(p watcher.StepProgress) {
-	if time.Since(j.last) < time.Second {
-		return
-	}
-	j.last = time.Now()
-	_ = j.write(line{Progress: &p}) // which may be lost
-}
-
-// helperTries is how often an operation that has changed nothing yet is tried.
-const helperTries = 5
-
-// again repeats what fails, until ctx ends: no other process can go on instead.
-func again(ctx context.Context, work func() error) error {
-	pauses := backoff.Pauses{First: time.Second, Longest: 30 * time.Second}
-	for failures := 1; ; failures++ {
-		err := work()
+	j := &helperJournal{helperLog: readHelper(before), out: out}
+	if j.outcome == nil {
+		outcome, err := u.carryOut(ctx, job, j)
 		if err == nil {
+			err = j.write(line{Outcome: &outcome})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// It has run long enough: the engine is not to start it again.
+	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
+	return again(ctx, func() error {
+		err := u.engine.Post(ctx, "finish "+job.Helper, "/containers/"+job.Helper+"/update", nil, policy, nil)
+		if engine.IsResponse(err) { // such as that it is removed already
 			return nil
 		}
-		fmt.Fprintln(os.Stderr, err)
-		if stopped := pause(ctx, pauses.After(failures)); stopped != nil {
-			return errors.Join(err, stopped)
-		}
-	}
+		return err
+	})
 }
 
 // carryOut applies an operation, and recovers it as often as it takes.

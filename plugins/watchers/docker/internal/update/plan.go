@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/versions"
 	"golang.org/x/sync/errgroup"
 
@@ -173,25 +172,6 @@ func (u *Updater) withImage(ctx context.Context, c container.InspectResponse) (r
 		return out.WithImage(imageFrom(got)), nil
 	}
 	return out.WithImage(nil), nil
-}
-
-// imageOf returns an image; nil when there is none of that name.
-func (u *Updater) imageOf(ctx context.Context, name string) (*replace.Image, error) {
-	got, err := u.engine.Image(ctx, name)
-	switch {
-	case engine.HasStatus(err, http.StatusNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return imageFrom(got), nil
-}
-
-func imageFrom(got image.InspectResponse) *replace.Image {
-	return &replace.Image{
-		ID: got.ID, Config: got.Config, Platform: got.Os + "/" + got.Architecture,
-		Tags: engine.Named(got.RepoTags), Digests: engine.Named(got.RepoDigests),
-	}
 }
 
 // Capabilities says what the engine can do. Whether it takes changes is found out by

@@ -19,7 +19,10 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 )
 
-const here = "127.0.0.1"
+const (
+	here         = "127.0.0.1"
+	probeTimeout = 5 * time.Second
+)
 
 // machine is where Dogwatch reaches the ports that the engine publishes.
 func (u *Updater) machine(f replace.Facts) string {

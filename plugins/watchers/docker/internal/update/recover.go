@@ -4,22 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
-)
-
-// rollBackPrefix begins the ids of steps that return to an old container.
-const rollBackPrefix = "back:"
-
-// creationLimit is how long a creation may go on whose name is wanted back, which is looked
-// at after each creationPause. The engine keeps the name before it shows the container.
-const (
-	creationLimit = time.Minute
-	creationPause = 100 * time.Millisecond
 )
 
 // Recover implements watcher.Updater. Once all new containers worked it finishes
@@ -88,24 +77,6 @@ func (r *replacement) remember() (changed bool) {
 		}
 	}
 	return changed
-}
-
-// noteStop notes whether the engine may be stopping the old container of a step.
-func (r *replacement) noteStop(s watcher.StepRecord) {
-	if s.Code == watcher.StepStop {
-		r.stopping[s.Container] = !s.Ended || s.Error != ""
-	}
-}
-
-// harmless reports whether a step changes nothing of the containers.
-func harmless(s watcher.Step) bool {
-	return s.Code == watcher.StepPull || s.Code == watcher.StepEdit || s.ID == replace.PreHookID(s.Container)
-}
-
-// trailing reports whether a step comes after all new containers work. That it fails
-// changes nothing about the outcome.
-func trailing(s watcher.Step) bool {
-	return s.Code == watcher.StepRemove || s.Code == watcher.StepPrune || s.Code == watcher.StepRestart
 }
 
 // worked reports whether all new containers worked when the operation was

@@ -2,9 +2,13 @@ package update
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
+	"github.com/docker/docker/api/types/image"
+
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -53,4 +57,23 @@ func (u *Updater) exact(ctx context.Context, image watcher.TargetImage) (string,
 		}
 	}
 	return ref.String(), nil
+}
+
+// imageOf returns an image; nil when there is none of that name.
+func (u *Updater) imageOf(ctx context.Context, name string) (*replace.Image, error) {
+	got, err := u.engine.Image(ctx, name)
+	switch {
+	case engine.HasStatus(err, http.StatusNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return imageFrom(got), nil
+}
+
+func imageFrom(got image.InspectResponse) *replace.Image {
+	return &replace.Image{
+		ID: got.ID, Config: got.Config, Platform: got.Os + "/" + got.Architecture,
+		Tags: engine.Named(got.RepoTags), Digests: engine.Named(got.RepoDigests),
+	}
 }

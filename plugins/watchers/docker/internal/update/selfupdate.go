@@ -5,80 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
-	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
-
-// ReadHandover reads from the environment what this helper container is to do.
-func ReadHandover() (job Handover, err error) {
-	if err := json.Unmarshal([]byte(os.Getenv(handoverVariable)), &job); err != nil {
-		return job, fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w",
-			handoverVariable, err)
-	}
-	return job, nil
-}
-
-// CarryOut carries out an operation in a helper container, writes its steps and outcome to out, and leaves the
-// container to be removed. Run again after a crash it recovers. The error means that it did not finish.
-func (u *Updater) CarryOut(ctx context.Context, job Handover, out io.Writer) error {
-	u.Whereabouts = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
-	var before []byte
-	if err := again(ctx, func() (err error) { before, err = u.engine.Logs(ctx, job.Helper); return err }); err != nil {
-		return err
-	}
-	j := &helperJournal{helperLog: readHelper(before), out: out}
-	if j.outcome == nil {
-		outcome, err := u.carryOut(ctx, job, j)
-		if err == nil {
-			err = j.write(line{Outcome: &outcome})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	// It has run long enough: the engine is not to start it again.
-	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
-	return again(ctx, func() error {
-		err := u.engine.Post(ctx, "finish "+job.Helper, "/containers/"+job.Helper+"/update", nil, policy, nil)
-		if engine.IsResponse(err) { // such as that it is removed already
-			return nil
-		}
-		return err
-	})
-}
-
-// Dogwatch replaces its own container, or one that it depends on, by means of a helper
-// container. It runs the program that runs now, takes the same steps, and writes each
-// into its log, where whichever Dogwatch runs reads them. Nothing else is kept of it.
-
-// Handover is what a helper container is to do. It holds no secret.
-type Handover struct {
-	Operation string
-	Helper    string // its own name
-	UserAgent string
-	Options   json.RawMessage // of the watcher
-	Request   watcher.UpdateRequest
-	Plan      watcher.Plan
-}
-
-// handoverVariable is the variable of the environment that holds a handover.
-const handoverVariable = "DOGWATCH_HANDOVER"
-
-// factOutcome is how the helper says that the operation ended, once that is known.
-const factOutcome = "outcome"
 
 // handOver takes the steps of a plan that a helper finishes.
 func (r *replacement) handOver(ctx context.Context, f replace.Facts, plan watcher.Plan) (watcher.Outcome, error) {
@@ -191,19 +129,6 @@ func (r *replacement) helperSpec(ctx context.Context, f replace.Facts) (replace.
 	return replace.Helper(f, self, job.Helper, r.op.ID, command, handoverVariable+"="+string(text)), nil
 }
 
-// handedOver reports whether a helper carries out a plan.
-func handedOver(p watcher.Plan) bool {
-	return slices.ContainsFunc(p.Steps, func(s watcher.Step) bool { return s.Code == watcher.StepHandover })
-}
-
-const (
-	helperPause = 300 * time.Millisecond
-	// helperSettle is how long the engine may still be at what a helper that is gone requested.
-	helperSettle = 3 * time.Second
-	// helperStarts is how often a helper that exited too soon is started again.
-	helperStarts = 3
-)
-
 // errLeaving ends what follows a helper that is about to stop this very process.
 var errLeaving = errors.New("a helper container goes on with the operation, " +
 	"and the next start of Dogwatch reads how it ended")
@@ -269,14 +194,6 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 			return watcher.Outcome{}, err
 		}
 	}
-}
-
-// pause waits. The error is the cause of the end of ctx, if it ends earlier.
-func pause(ctx context.Context, d time.Duration) error {
-	if backoff.Sleep(ctx, d) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // leaving reports whether the helper is about to stop the container that this process runs in.

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// defaultStopMargin is how much longer a stop may take than the container's own timeout.
-	defaultStopMargin = time.Minute
 	// killMargin is how much longer a container may run, of which an engine that was asked to stop it kills what is
 	// left.
 	killMargin = 10 * time.Second

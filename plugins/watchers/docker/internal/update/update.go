@@ -11,6 +11,13 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 )
 
+const (
+	// defaultLiveness is how long a new container has to stay up at least.
+	defaultLiveness = 2 * time.Second
+	// defaultStopMargin is how much longer a stop may take than the container's own timeout.
+	defaultStopMargin = time.Minute
+)
+
 // Updater replaces containers of one engine. Its methods may be called concurrently; its fields are set before.
 type Updater struct {
 	engine *engine.Engine
