@@ -30,7 +30,7 @@ var owners = map[string][]string{
 	"github.com/netresearch/go-cron":      {"core/watch/schedule"},
 	"github.com/dlclark/regexp2":          {"core/decide/tag", "core/model/tally", "core/config/template"},
 	"go.yaml.in/yaml/v3": {"core/config", "core/app/migrate", "core/decide/preset", "internal/gallery",
-		"plugins/watchers/docker/internal/compose"},
+		"internal/yamltext", "plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/serve/auth"},
 	"golang.org/x/oauth2":                    {"core/serve/auth"},
 	"github.com/tg123/go-htpasswd":           {"core/serve/auth"},

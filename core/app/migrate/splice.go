@@ -9,79 +9,27 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // splicer collects edits of a YAML file by node.
 type splicer struct {
 	data  []byte
-	lines []int // where each line starts
 	edits []edit
 	// want is what each edited node holds afterwards.
 	want map[*yaml.Node]string
 }
 
 func newSplicer(data []byte) *splicer {
-	s := &splicer{data: data, lines: []int{0}, want: map[*yaml.Node]string{}}
-	for i, c := range data {
-		if c == '\n' {
-			s.lines = append(s.lines, i+1)
-		}
-	}
-	return s
+	return &splicer{data: data, want: map[*yaml.Node]string{}}
 }
 
-// scalar returns where the text of a node stands, without the quotation marks
-// around it, and which they are. It is false for what is not written on one
-// line, or not where the parser says.
+// scalar returns where the text of a node stands, without the quotation marks around it, and which they are. It is
+// false for what is not written on one line, or not where the parser says.
 func (s *splicer) scalar(n *yaml.Node) (at span, quote byte, ok bool) {
-	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(s.lines) {
-		return at, 0, false
-	}
-	from := s.lines[n.Line-1]
-	if n.Line == 1 {
-		from += len(s.data) - len(bytes.TrimPrefix(s.data, []byte("\uFEFF")))
-	}
-	for range n.Column - 1 { // which counts characters
-		_, size := utf8.DecodeRune(s.data[from:])
-		from += size
-	}
-	line := s.data[from:]
-	if i := bytes.IndexAny(line, "\r\n"); i >= 0 {
-		line = line[:i]
-	}
-	for len(line) > 0 && (line[0] == '&' || line[0] == '!') { // an anchor or a tag in front
-		_, rest, _ := bytes.Cut(line, []byte(" "))
-		rest = bytes.TrimLeft(rest, " ")
-		from += len(line) - len(rest)
-		line = rest
-	}
-	switch {
-	case len(line) > 1 && (line[0] == '"' || line[0] == '\''):
-		end := yamlClosing(line)
-		if end < 0 {
-			return at, 0, false
-		}
-		return span{from + 1, from + end}, line[0], true
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && n.Value != "" && bytes.HasPrefix(line, []byte(n.Value)):
-		return span{from, from + len(n.Value)}, 0, true
-	}
-	return at, 0, false
-}
-
-// yamlClosing returns the index of the quotation mark that ends a YAML scalar.
-func yamlClosing(line []byte) int {
-	for i := 1; i < len(line); i++ {
-		switch {
-		case line[0] == '"' && line[i] == '\\':
-			i++
-		case line[i] != line[0]:
-		case line[0] == '\'' && i+1 < len(line) && line[i+1] == '\'':
-			i++
-		default:
-			return i
-		}
-	}
-	return -1
+	at.from, at.to, quote, ok = yamltext.Locate(s.data, n)
+	return at, quote, ok && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
 // replace gives a node another text and reports whether it can.

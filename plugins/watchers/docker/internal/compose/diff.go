@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // keyPattern is what may stand before the changed text on its line to be shown.
@@ -19,7 +21,7 @@ func diff(c Change, before []byte) string {
 		len(bytes.TrimLeft([]byte(prefix), " \t")) > 0 {
 		prefix = "… "
 	}
-	suffix := string(bytes.TrimRight(lineAt(before, end), " \t"))
+	suffix := string(bytes.TrimRight(yamltext.Line(before, end), " \t"))
 	if !regexp.MustCompile(`^[\w.:/@${}?-]*["']?$`).MatchString(suffix) {
 		suffix = " …"
 	}

@@ -3,6 +3,8 @@ package compose
 import (
 	"bytes"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // entry is a variable of an env file.
@@ -61,7 +63,7 @@ func parseEntry(data []byte, offset, end int) (entry, bool) {
 	}
 	from := skipBlanks(data, offset+i+1, end)
 	if from < end && (data[from] == '"' || data[from] == '\'') {
-		length := closing(data[from:])
+		length := yamltext.Closing(data[from:])
 		if data[from] == '\'' {
 			length = 1 + bytes.IndexByte(data[from+1:], '\'')
 		}
