@@ -32,9 +32,9 @@ func TestListBeyondItsBoundsFails(t *testing.T) {
 	t.Parallel()
 	const refused = "watcher.wire.main: what the plugin answered to Watcher.List is refused: "
 	for how, want := range map[string]string{
-		"lists-50000":  refused + "it occupies more than 48 MiB, with what other calls under way were answered",
-		"lists-empty":  refused + "containers has more than 10000 entries",
-		"lists-17-mib": refused + "a message of it has more than 16777216 bytes",
+		"lists-50000":       refused + "it occupies more than 48 MiB, with what other calls under way were answered",
+		"lists-10001-empty": refused + "containers has more than 10000 entries",
+		"lists-17-mib":      refused + "a message of it has more than 16777216 bytes",
 	} {
 		t.Run(how, func(t *testing.T) {
 			in, w := wireWatcher(t, how)

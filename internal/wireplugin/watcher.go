@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,12 +34,9 @@ func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pl
 	case s.wire.has("lists-10000"):
 		return list(out, 10_000, 2_000, 20)
 	case s.wire.has("lists-empty"): // 4 MiB on the wire, and a gigabyte when they are decoded
-		page := make([]*pluginv1.Container, 2<<20)
-		nothing := &pluginv1.Container{}
-		for i := range page {
-			page[i] = nothing
-		}
-		return out.Send(&pluginv1.ListResponse{Containers: page})
+		return out.Send(empty(2 << 20))
+	case s.wire.has("lists-10001-empty"):
+		return out.Send(empty(10_001))
 	case s.wire.has("lists-17-mib"):
 		return out.Send(&pluginv1.ListResponse{Containers: []*pluginv1.Container{{Id: strings.Repeat("x", 17<<20)}}})
 	case s.wire.has("writes-a-line"):
@@ -51,6 +49,11 @@ func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pl
 		return status.Error(codes.Internal, "100 MiB were written")
 	}
 	return s.wire.send(out.Context())
+}
+
+// empty is a page of containers of which nothing is said.
+func empty(containers int) *pluginv1.ListResponse {
+	return &pluginv1.ListResponse{Containers: slices.Repeat([]*pluginv1.Container{{}}, containers)}
 }
 
 // list sends containers whose labels have so many bytes, in so many messages.
