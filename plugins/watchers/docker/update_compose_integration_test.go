@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -273,9 +274,10 @@ func TestComposeFileAgreesAfterAnInterruption(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
+	chosen := dockertest.Moments(t, 3, 0)
 	for call, updated := 1, false; !updated; call++ {
 		for _, fail := range []error{errGone, watcher.ErrStop} {
-			if fail != errGone && call != 3 && call != 9 {
+			if !chosen(call) || fail == watcher.ErrStop && call%6 != 3 {
 				continue // TestUpdateInterruptedAnywhere stops at every step
 			}
 			p.write(t, p.file, composeText)
