@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 
 // sight is a page in one of its states.
@@ -156,24 +158,34 @@ func (h houses) sights() []sight {
 }
 
 // TestGallery looks at every page in every state, in both themes, on a desk and on
-// a phone. With DOGWATCH_TEST_SHOTS it leaves a picture of each.
+// a phone. With DOGWATCH_TEST_SHOTS it leaves a picture of each. What keeps users from using
+// a page is looked for in one theme at each width, in the other one on the page after it,
+// and on the next day.
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	requireBrowser(t)
 	h, only := openHouses(t), os.Getenv("DOGWATCH_TEST_SIGHT")
 	var acting sync.Mutex
-	for _, width := range []int64{1440, 390} {
+	for w, width := range []int64{1440, 390} {
 		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
 			t.Parallel()
 			b := openTab(t, "")
-			for _, s := range h.sights() {
+			dark, light := dockertest.Moments(t, 2, w), dockertest.Moments(t, 2, w+1)
+			for i, s := range h.sights() {
+				var themes []string
+				if light(i) {
+					themes = append(themes, "light")
+				}
+				if dark(i) {
+					themes = append(themes, "dark")
+				}
 				if !strings.HasPrefix(s.name, only) || s.desk && width < 960 {
 					continue
 				}
 				if s.acts {
-					b.lookAlone(&acting, s, width)
+					b.lookAlone(&acting, s, width, themes)
 				} else {
-					b.look(s, width)
+					b.look(s, width, themes)
 				}
 			}
 		})
@@ -181,15 +193,15 @@ func TestGallery(t *testing.T) {
 }
 
 // lookAlone looks while no other tab acts, and leaves nothing of what was done.
-func (b *tab) lookAlone(acting *sync.Mutex, s sight, width int64) {
+func (b *tab) lookAlone(acting *sync.Mutex, s sight, width int64, themes []string) {
 	acting.Lock()
 	defer acting.Unlock()
-	b.look(s, width)
+	b.look(s, width, themes)
 	b.until("document.querySelectorAll('#work form button').forEach(e => e.click()), !document.querySelector('#work form')")
 }
 
-// look opens a page at a width and says what is wrong with it.
-func (b *tab) look(s sight, width int64) {
+// look opens a page at a width and says what is wrong with it, by an audit in each of the themes, too.
+func (b *tab) look(s sight, width int64, themes []string) {
 	b.t.Helper()
 	bad := func(theme string, found []string) {
 		for _, f := range found {
@@ -214,10 +226,8 @@ func (b *tab) look(s sight, width int64) {
 	bad("light", js[[]string](b, fmt.Sprintf("(%s)(%t)", flaws, width < 960)))
 	js[any](b, "document.activeElement?.blur()")
 	b.picture(s.name, "light", width)
-	bad("light", audit(b))
 	b.prefers("prefers-color-scheme", "dark")
 	b.picture(s.name, "dark", width)
-	bad("dark", audit(b, "color-contrast"))
 	narrow := []int64{320}
 	if width > 960 {
 		narrow = []int64{720, 1024}
@@ -227,6 +237,12 @@ func (b *tab) look(s sight, width int64) {
 		if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 			b.t.Errorf("%s: at %d px it is %d too wide", s.name, n, over)
 		}
+	}
+	b.size(width, 844)
+	js[any](b, alike)
+	for _, theme := range themes {
+		b.prefers("prefers-color-scheme", theme)
+		bad(theme, audit(b))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -250,6 +266,16 @@ func (b *tab) picture(name, theme string, width int64) {
 	b.shotAs(fmt.Sprintf("%s-%s-%d", name, theme, width))
 	b.size(width, 844)
 }
+
+// alike leaves out what follows on many of its kind, since an audit of a list takes as long as the list is: rows and
+// paragraphs are written by one template.
+const alike = `for (const parent of document.querySelectorAll('main, main *')) {
+	const seen = {};
+	for (const e of [...parent.children]) {
+		const kind = e.tagName + e.className;
+		if ((seen[kind] = (seen[kind] || 0) + 1) > 15) e.remove();
+	}
+}`
 
 // flaws is a function that lists what is wrong with a page on a small or a large
 // screen. Targets are at least 24 pixels large (WCAG 2.2, success criterion
