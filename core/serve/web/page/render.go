@@ -3,11 +3,13 @@ package page
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"embed"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
@@ -140,4 +142,28 @@ func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, name, 
 	_, _ = z.Write(body.Bytes()) // the client may have gone
 	_ = z.Close()
 	s.gzipWriters.Put(z)
+}
+
+type lastKey struct{}
+
+// Dated returns a request for a page that knows the newest event from before
+// anything is read for the page: its script receives what happens after that.
+func (s *Site) Dated(r *http.Request) *http.Request {
+	if Partial(r) || strings.HasPrefix(r.URL.Path, "/static/") {
+		return r
+	}
+	last, err := s.Service.LastEvent(r.Context())
+	if err != nil {
+		return r // whatever the page reads will fail, too, and says so
+	}
+	return r.WithContext(context.WithValue(r.Context(), lastKey{}, last))
+}
+
+// lastOf returns the newest event that a page may know of; "" when that is not known.
+func lastOf(r *http.Request) string {
+	last, known := r.Context().Value(lastKey{}).(int64)
+	if !known {
+		return ""
+	}
+	return strconv.FormatInt(last, 10)
 }
