@@ -165,13 +165,11 @@ const (
 // rows are the buttons to decide about the updates of a message, a row for each container.
 func rows(req trigger.Request) []row {
 	var all []row
-	for _, actions := range shared.Buttons(req, maxButtonURL, maxButtons) {
-		r := row{Type: typeRow}
-		for _, a := range actions {
-			label, _ := httpclient.Truncate(a.Label, maxButtonLabel)
-			r.Components = append(r.Components, button{typeButton, styleLink, label, a.URL})
-		}
-		all = append(all, r)
+	for _, buttons := range shared.Rows(req, maxButtonURL, maxButtons, func(a trigger.Action) button {
+		label, _ := httpclient.Truncate(a.Label, maxButtonLabel)
+		return button{typeButton, styleLink, label, a.URL}
+	}) {
+		all = append(all, row{typeRow, buttons})
 	}
 	return all
 }

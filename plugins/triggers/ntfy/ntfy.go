@@ -137,12 +137,10 @@ func (b body) with(req trigger.Request) (body, error) {
 	if b.Click == "" {
 		b.Click = message.Link(req, maxClick)
 	}
-	if rows := message.Buttons(req, maxClick, maxActions-len(b.Actions)); len(rows) > 0 {
-		b.Actions = slices.Clone(b.Actions) // which are those of every message
-		for _, a := range slices.Concat(rows...) {
-			b.Actions = append(b.Actions, action{Action: "view", Label: a.Label, URL: a.URL, Clear: true})
-		}
-	}
+	rows := message.Rows(req, maxClick, maxActions-len(b.Actions), func(a trigger.Action) action {
+		return action{Action: "view", Label: a.Label, URL: a.URL, Clear: true}
+	})
+	b.Actions = slices.Concat(b.Actions, slices.Concat(rows...)) // the first are those of every message
 	b.Title, _ = httpclient.Truncate(req.Title, maxTitle)
 	return chat.FitJSON(chat.FitBytes(req.Body, maxMessageBytes), maxPayloadBytes, func(text string) body {
 		b.Message = text

@@ -106,12 +106,9 @@ const (
 // attachments are the buttons to decide about the updates of a message, one for each container.
 func attachments(req trigger.Request) []attachment {
 	var all []attachment
-	for _, row := range shared.Buttons(req, maxURL, maxButtons) {
-		a := attachment{Fallback: "Approve, skip or snooze it on the pages of Dogwatch"}
-		for _, b := range row {
-			a.Actions = append(a.Actions, button{"button", b.Label, b.URL})
-		}
-		all = append(all, a)
+	write := func(a trigger.Action) button { return button{"button", a.Label, a.URL} }
+	for _, row := range shared.Rows(req, maxURL, maxButtons, write) {
+		all = append(all, attachment{"Approve, skip or snooze it on the pages of Dogwatch", row})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ package teams
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
@@ -106,11 +107,9 @@ func (o Options) card(title, body string, req trigger.Request) payload {
 	if body != "" {
 		c.Body = append(c.Body, textBlock{Type: "TextBlock", Text: paragraphs(body), Wrap: true})
 	}
-	for _, row := range message.Buttons(req, maxLink, maxButtons) {
-		for _, a := range row {
-			c.Actions = append(c.Actions, openURL{"Action.OpenUrl", a.Label, a.URL})
-		}
-	}
+	c.Actions = slices.Concat(message.Rows(req, maxLink, maxButtons, func(a trigger.Action) openURL {
+		return openURL{"Action.OpenUrl", a.Label, a.URL}
+	})...)
 	if link := link(req); link != "" {
 		// An address in the text of a card cannot be followed.
 		c.Actions = append(c.Actions, openURL{"Action.OpenUrl", "Release notes", link})

@@ -26,18 +26,11 @@ type button struct {
 // keyboardOf returns the buttons to decide about the updates of a message, a row for each
 // container; nil when there are none.
 func keyboardOf(req trigger.Request) *keyboard {
-	var k keyboard
-	for _, actions := range message.Buttons(req, maxURL, maxButtons) {
-		var row []button
-		for _, a := range actions {
-			row = append(row, button{a.Label, a.URL})
-		}
-		k.Rows = append(k.Rows, row)
-	}
-	if k.Rows == nil {
+	rows := message.Rows(req, maxURL, maxButtons, func(a trigger.Action) button { return button{a.Label, a.URL} })
+	if rows == nil {
 		return nil
 	}
-	return &k
+	return &keyboard{rows}
 }
 
 // refusesButtons reports whether Telegram does not take the addresses of buttons.

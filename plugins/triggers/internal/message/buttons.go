@@ -25,6 +25,18 @@ func Buttons(req trigger.Request, maxURL, most int) [][]trigger.Action {
 	return rows
 }
 
+// Rows returns Buttons as a service writes them.
+func Rows[B any](req trigger.Request, maxURL, most int, write func(trigger.Action) B) (rows [][]B) {
+	for _, actions := range Buttons(req, maxURL, most) {
+		var row []B
+		for _, a := range actions {
+			row = append(row, write(a))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 func rowOf(req trigger.Request, c *sdk.Container, maxURL int) []trigger.Action {
 	var row []trigger.Action
 	for _, a := range req.ActionsOf(c.ID) {
