@@ -99,6 +99,35 @@ func describe(u Update, d Decision) string {
 	return text
 }
 
+// decided is what becomes of candidates, as describe says it.
+type decided struct {
+	about      string
+	candidates []Candidate
+	rules      Rules
+	facts      Facts
+	choices    []Choice
+	want       string
+}
+
+func decide(t *testing.T, all []decided) {
+	t.Helper()
+	for _, c := range all {
+		u := Update{Subject: "local/web", Candidates: c.candidates}
+		got := Decide(u, c.rules, c.facts, c.choices, noon)
+		if text := describe(u, got); text != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.about, text, c.want)
+		}
+		for _, r := range got.Reasons {
+			if r.Text == "" || strings.HasSuffix(r.Text, ".") {
+				t.Errorf("%s: %s has the sentence %q", c.about, r.Code, r.Text)
+			}
+		}
+		if got.State == Held && len(got.Reasons) == 0 {
+			t.Errorf("%s: it is held without a reason", c.about)
+		}
+	}
+}
+
 var (
 	major = version("9.0.0", sdk.DiffMajor, 30)
 	minor = version("8.2.1", sdk.DiffMinor, 10)
@@ -143,14 +172,7 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 		f.HoldAdded, f.HoldSource = s, "scan.hold"
 		return f
 	}
-	for _, c := range []struct {
-		about      string
-		candidates []Candidate
-		rules      Rules
-		facts      Facts
-		choices    []Choice
-		want       string
-	}{
+	decide(t, []decided{
 		{"not scanned", alone, security(Rules{}, vulnerability.High), Facts{MayUpdate: true}, nil,
 			"held 8.2.3 age.min(6) next 6"},
 		{"another one was scanned", alone, security(Rules{}, vulnerability.High), compared(nil), nil,
@@ -181,12 +203,7 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 		{"it adds some, and a user approved it", alone, auto, holding(adds, vulnerability.Critical),
 			[]Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve"},
 		{"holding, not scanned", alone, auto, holding(compared(nil), vulnerability.Critical), nil, "automatic 8.2.3 auto"},
-	} {
-		u := Update{Subject: "local/web", Candidates: c.candidates}
-		if got := describe(u, Decide(u, c.rules, c.facts, c.choices, noon)); got != c.want {
-			t.Errorf("%s: %s, want %s", c.about, got, c.want)
-		}
-	}
+	})
 	d := Decide(Update{Subject: "local/web", Candidates: alone}, auto, holding(adds, vulnerability.High), nil, noon)
 	var texts []string
 	for _, r := range d.Reasons {
@@ -235,14 +252,7 @@ func TestDecide(t *testing.T) {
 	skipped[0].Diff, skipped[1].Diff = sdk.DiffMinor, sdk.DiffPatch
 	young := []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
 	unknownAge := []Candidate{{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, FirstSeen: noon.Add(-2 * day)}}
-	for _, c := range []struct {
-		about      string
-		candidates []Candidate
-		rules      Rules
-		facts      Facts
-		choices    []Choice
-		want       string
-	}{
+	decide(t, []decided{
 		{"no update", nil, Rules{}, may, nil, "nothing"},
 		{"no rules", all, Rules{}, may, nil, "offered 9.0.0"},
 		{"a digest, no rules", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, nil, "offered sha256:b"},
@@ -384,21 +394,7 @@ func TestDecide(t *testing.T) {
 			nil, "held 9.0.0 rule.invalid"},
 		{"the same, approved", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may,
 			[]Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve rule.invalid"},
-	} {
-		u := Update{Subject: "local/web", Candidates: c.candidates}
-		got := Decide(u, c.rules, c.facts, c.choices, noon)
-		if text := describe(u, got); text != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.about, text, c.want)
-		}
-		for _, r := range got.Reasons {
-			if r.Text == "" || strings.HasSuffix(r.Text, ".") {
-				t.Errorf("%s: %s has the sentence %q", c.about, r.Code, r.Text)
-			}
-		}
-		if got.State == Held && len(got.Reasons) == 0 {
-			t.Errorf("%s: it is held without a reason", c.about)
-		}
-	}
+	})
 }
 
 func TestMeasures(t *testing.T) {

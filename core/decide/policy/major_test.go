@@ -38,14 +38,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		return c
 	}
 	few := []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}
-	for _, c := range []struct {
-		about      string
-		candidates []Candidate
-		rules      Rules
-		facts      Facts
-		choices    []Choice
-		want       string
-	}{
+	decide(t, []decided{
 		{"both: the smaller one is carried out", all, postgres, may, nil, "automatic 8.2.1 auto major"},
 		{"only a major one", []Candidate{major}, postgres, may, nil, "offered 9.0.0 approval"},
 		{"only a major one, by a user's rule", []Candidate{major}, user, may, nil, "offered 9.0.0 major"},
@@ -82,13 +75,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 			"automatic sha256:b auto"},
 		{"a tag with a number at its end", []Candidate{tagged("alpine3.19", "")}, mariadb, may, nil,
 			"offered sha256:b approval"},
-	} {
-		u := Update{Subject: "local/web", Candidates: c.candidates}
-		d := Decide(u, c.rules, c.facts, c.choices, noon)
-		if got := describe(u, d); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.about, got, c.want)
-		}
-	}
+	})
 	beside := Decide(Update{Candidates: all}, postgres, may, nil, noon).Reasons[1]
 	if want := (Reason{Code: ReasonMajor, Source: "preset postgres",
 		Text: "9.0.0 is a major update, which is not carried out by itself"}); beside != want {
