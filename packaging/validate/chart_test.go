@@ -283,7 +283,7 @@ func inSecrets(t *testing.T) map[string][]byte {
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
 	return map[string][]byte{
-		"hash":   []byte("$2a$10$1skjScRGJ/sYKX66I41OL.MPFKbgrAnmFfgEgW6FrRXhfTJoSP8nK"),
+		"hash":   []byte("$2a$10$1skjScRGJ/sYKX66I41OL.MPFKbgrAnmFfgEgW6FrRXhfTJoSP8nK\n"),
 		"ca.pem": public, "cert.pem": public,
 		"key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
 	}

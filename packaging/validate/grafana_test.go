@@ -251,3 +251,41 @@ func TestAlertsFire(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentationHasAlertsAndMetrics: docs/grafana.md has each of them, and no others.
+func TestDocumentationHasAlertsAndMetrics(t *testing.T) {
+	text, err := os.ReadFile("../../docs/grafana.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile("`(dogwatch_[a-z_]+…?|Dogwatch[A-Za-z]+)`").FindAllStringSubmatch(string(text), -1) {
+		documented[m[1]] = false
+	}
+	has := func(name string) {
+		found := false
+		for known := range documented {
+			prefix, isPrefix := strings.CutSuffix(known, "…")
+			if known == name || isPrefix && strings.HasPrefix(name, prefix) {
+				documented[known], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("the page does not have %s", name)
+		}
+	}
+	for _, rule := range alerts(t) {
+		has(rule.Alert)
+	}
+	for name := range served(t) {
+		name = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+		if strings.HasPrefix(name, "dogwatch_") {
+			has(name)
+		}
+	}
+	for name, is := range documented {
+		if !is {
+			t.Errorf("the page has %s, which does not exist", name)
+		}
+	}
+}
