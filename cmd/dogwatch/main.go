@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 	"slices"
 	_ "time/tzdata" // an image FROM scratch has no time zones of its own
 
@@ -44,12 +43,4 @@ func servesPlugin(args []string) (kind.Kind, bool) {
 		}
 	}
 	return "", false
-}
-
-// collectEagerly makes the garbage collector of a process that stays eager, unless GOGC says otherwise: the memory
-// that this saves is worth more than the time it costs, but not while packages are set up. See docs/benchmarks.md.
-func collectEagerly() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(40)
-	}
 }

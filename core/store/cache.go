@@ -134,15 +134,6 @@ func (t tx) shrink(limit int64) (room int64, err error) {
 	return limit - size, err
 }
 
-// Stored bodies begin with how they are stored: 0 as they are, 1 deflated.
-const (
-	plain    = 0
-	deflated = 1
-)
-
-// shortBody is what is not worth deflating, in bytes.
-const shortBody = 256
-
 func inflate(stored []byte) ([]byte, error) {
 	if len(stored) == 0 {
 		return nil, io.ErrUnexpectedEOF

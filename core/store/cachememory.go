@@ -70,3 +70,12 @@ func (c *cache) deflate(body []byte) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// Stored bodies begin with how they are stored: 0 as they are, 1 deflated.
+const (
+	plain    = 0
+	deflated = 1
+)
+
+// shortBody is what is not worth deflating, in bytes.
+const shortBody = 256

@@ -64,3 +64,18 @@ func orNewest(before int64) int64 {
 	}
 	return before
 }
+
+// eachRow reads the rows of a query one by one; none is not an error.
+func eachRow(ctx context.Context, from source, read func(scanner) error, text string, args ...any) error {
+	rows, err := from.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

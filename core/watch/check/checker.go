@@ -201,3 +201,9 @@ func (p *pass) startListing() {
 		st.running.listing = true
 	}
 }
+
+// target is a container on its way through a check, with what is asked about its image.
+type target struct {
+	registryquery.Question
+	labels labels.Labels
+}

@@ -20,12 +20,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// target is a container on its way through a check, with what is asked about its image.
-type target struct {
-	registryquery.Question
-	labels labels.Labels
-}
-
 // labelsOf reads the labels of a container.
 func (c *Checker) labelsOf(container sdk.Container, watchByDefault bool) labels.Labels {
 	opt := c.labels

@@ -80,11 +80,6 @@ func (h *Handler) beginsUpdate(r *http.Request, chosen []sdk.Container) bool {
 	return false
 }
 
-// carriesOut reports whether the update of a container is carried out once the user approves it.
-func (h *Handler) carriesOut(r *http.Request, c *sdk.Container) bool {
-	return c.Base == nil && h.service.UpdatePermission(h.ActorOf(r), c.Watcher).Allowed
-}
-
 // chooseAll stores the same choice about each container, and says how that went.
 func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk.Container, action string,
 	until time.Time) {

@@ -12,12 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-const (
-	// undoChoices is the action of forms that undo what was decided.
-	undoChoices = "undo"
-	// untilNext is the value of a snooze that lasts until the next version.
-	untilNext = "next"
-)
+// undoChoices is the action of forms that undo what was decided.
+const undoChoices = "undo"
 
 // Chooser is the form with which a user decides about the updates of containers.
 type Chooser struct {
@@ -109,4 +105,9 @@ func Path(chosen []sdk.Container, back string, versions url.Values) string {
 		}
 	}
 	return "/choose?" + query.Encode()
+}
+
+// carriesOut reports whether the update of a container is carried out once the user approves it.
+func (h *Handler) carriesOut(r *http.Request, c *sdk.Container) bool {
+	return c.Base == nil && h.service.UpdatePermission(h.ActorOf(r), c.Watcher).Allowed
 }

@@ -15,6 +15,9 @@ func snoozePresets() []page.SelectOption {
 		{Value: untilNext, Word: "until the next version"}}
 }
 
+// untilNext is the value of a snooze that lasts until the next version.
+const untilNext = "next"
+
 // snoozedUntil returns when a snooze ends, as a form says; zero for the next version.
 func (h *Handler) snoozedUntil(form url.Values) (time.Time, error) {
 	now := h.Now()

@@ -18,6 +18,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
+// recentDeliveries is how many of a trigger its page lists.
+const recentDeliveries = 5
+
 // component finds the component that a path names. When there is none, it renders an error and returns false.
 func (h *Handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
 	c, known := h.service.Component(r.Context(), h.ActorOf(r), k, r.PathValue("type"), r.PathValue("name"))

@@ -3,7 +3,6 @@ package components
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -12,12 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-const (
-	// maxTestTime is how long a page waits for the test of a component.
-	maxTestTime = 45 * time.Second
-	// recentDeliveries is how many of a trigger its page lists.
-	recentDeliveries = 5
-)
+// maxTestTime is how long a page waits for the test of a component.
+const maxTestTime = 45 * time.Second
 
 // test runs a test of a component and renders the result, or redirects to
 // the page that shows it.
@@ -44,26 +39,4 @@ func (h *Handler) test(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	}
 	h.testResults.keep(c.Key(), testResult{at: h.Now(), image: image, view: view})
 	http.Redirect(w, r, h.Path(page.ComponentPath(c)+"?tested#test-result"), http.StatusSeeOther)
-}
-
-// testView is a test run in words.
-type testView struct {
-	service.TestResult
-	OK bool
-	// Verdict is one sentence.
-	Verdict string
-}
-
-func newTestView(c service.Component, result service.TestResult, err error) *testView {
-	v := &testView{TestResult: result, OK: err == nil}
-	took := result.Took.Round(time.Millisecond).String()
-	switch {
-	case !v.OK:
-		v.Verdict = "It does not work: " + err.Error()
-	case c.Kind == kind.Trigger && result.Response == "":
-		v.Verdict = "The service took the message below (" + took + ")."
-	default:
-		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
-	}
-	return v
 }

@@ -1,8 +1,12 @@
 package components
 
 import (
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // testResultTime is for how long the page of a component shows the result of its last test.
@@ -42,4 +46,26 @@ func (t *testResults) of(key string, now time.Time) testResult {
 		return testResult{}
 	}
 	return last
+}
+
+// testView is a test run in words.
+type testView struct {
+	service.TestResult
+	OK bool
+	// Verdict is one sentence.
+	Verdict string
+}
+
+func newTestView(c service.Component, result service.TestResult, err error) *testView {
+	v := &testView{TestResult: result, OK: err == nil}
+	took := result.Took.Round(time.Millisecond).String()
+	switch {
+	case !v.OK:
+		v.Verdict = "It does not work: " + err.Error()
+	case c.Kind == kind.Trigger && result.Response == "":
+		v.Verdict = "The service took the message below (" + took + ")."
+	default:
+		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
+	}
+	return v
 }

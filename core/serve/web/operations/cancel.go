@@ -4,15 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
-
-// cancelAgain is how long an operation that was cancelled has no button for that.
-const cancelAgain = 30 * time.Second
 
 // cancel has an operation stop, whose page then says so.
 func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {

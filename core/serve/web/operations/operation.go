@@ -147,3 +147,6 @@ func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 		Back: "To the operations", BackTo: "/operations",
 	})
 }
+
+// cancelAgain is how long an operation that was cancelled has no button for that.
+const cancelAgain = 30 * time.Second

@@ -179,3 +179,16 @@ func (h *Handler) renderPlan(
 	}
 	h.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
 }
+
+// changeOf is what a form, or the address of a plan, asks for.
+func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
+	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
+	change.Rules.Acknowledged = form["ack"]
+	if kind == operation.Update {
+		change.Version = form.Get("version")
+	}
+	if form.Get("compose") == "edit" {
+		change.Rules.Compose = &watcher.ComposeRules{Backup: true}
+	}
+	return change
+}

@@ -3,30 +3,13 @@ package operations
 import (
 	"errors"
 	"net/http"
-	"net/url"
 
-	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
-	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
-
-// changeOf is what a form, or the address of a plan, asks for.
-func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
-	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
-	change.Rules.Acknowledged = form["ack"]
-	if kind == operation.Update {
-		change.Version = form.Get("version")
-	}
-	if form.Get("compose") == "edit" {
-		change.Rules.Compose = &watcher.ComposeRules{Backup: true}
-	}
-	return change
-}
 
 const (
 	noticeChanged = "It has changed since this plan was made, so nothing was done. This is the plan as it is now."
