@@ -14,10 +14,11 @@ const repository = "https://github.com/dogwatch/dogwatch"
 
 const heading = `# Gallery of plugins
 
-Plugins that add something to Dogwatch. ` + "`dogwatch plugin install REFERENCE`" +
-	` [installs](../plugins-install.md) one, and
-[Plugins](../plugins.md) says how to trust and configure it. It is a program that runs beside Dogwatch: look at its source first. That one is
-listed here says no more than that its reference is complete.
+Plugins that add something to Dogwatch. ` + "`dogwatch plugin search`" + ` lists them, ` +
+	"`dogwatch plugin install trigger-file`" + ` [installs](../plugins-install.md#from-the-gallery)
+one, by what is in the column of that name, and the page of the plugins does both. The README of each says how to configure it.
+A plugin is a program that runs beside Dogwatch: look at its source first. That one is listed here says no more than that its reference is complete.
+Those of this repository are built and signed by the release; you can [build them yourself](../plugins.md#installing-one), too.
 
 `
 
@@ -33,7 +34,7 @@ Add a reference to [` + "`gallery.yaml`" + `](gallery.yaml) and run ` + "`go gen
 | ` + "`does`" + ` | what it does, in a line |
 | ` + "`license`" + ` | identifier of SPDX |
 | ` + "`source`" + ` | address of the source, or a folder of this repository |
-| ` + "`install`" + ` | reference of the artifact; without it users build the plugin from its source |
+| ` + "`install`" + ` | reference of the artifact; without it users build the plugin from its source; not for a folder of this repository |
 | ` + "`sdk`" + ` | version of the SDK that it was built with; not for a folder of this repository |
 `
 
@@ -60,16 +61,13 @@ func Page(plugins []Plugin) string {
 }
 
 func (p Plugin) row() string {
-	source, install := p.Source, "`"+p.Install+"`"
-	if p.ours() {
-		source = repository + "/tree/main/" + p.Source
+	install := "`" + p.Install + "`"
+	switch {
+	case Released(p.Install):
+		install = "`" + p.Name + "`"
+	case p.Install == "":
+		install = "[build it](" + p.address() + ")"
 	}
-	if p.Install == "" {
-		install = "[build it](" + source + ")"
-		if p.ours() {
-			install = "[build it](" + repository + "/blob/main/" + p.Source + "/README.md#build-and-install)"
-		}
-	}
-	return fmt.Sprintf("| [%s](%s) | `%s.%s` | %s | %s | %s | %s |\n", p.Name, source, p.Kind, p.Type, p.Does, install,
+	return fmt.Sprintf("| [%s](%s) | `%s.%s` | %s | %s | %s | %s |\n", p.Name, p.address(), p.Kind, p.Type, p.Does, install,
 		p.License, p.SDK)
 }
