@@ -11,6 +11,9 @@ import (
 // version is set by the build: -ldflags "-X main.version=1.2.3".
 var version = "dev"
 
+// releaseKey is the public key of releases, of minisign, which build.sh sets; "" for none.
+var releaseKey string
+
 // The exit codes of every command.
 const (
 	exitOK      = 0

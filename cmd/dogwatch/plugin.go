@@ -34,7 +34,7 @@ does not run until somebody trusts it.`,
 		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g),
 		newPluginRestart(g), newPluginNew(g), newPluginVerify(g),
 		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g), newPluginUpdate(g),
-		newPluginOutdated(g), newPluginGrants(g))
+		newPluginOutdated(g), newPluginGrants(g), newPluginSearch(g))
 }
 
 func newPluginList(g *global) *cobra.Command {

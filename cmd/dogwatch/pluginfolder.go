@@ -25,6 +25,7 @@ type installFlags struct {
 	name, digest, sha256, key string
 	grants                    []string
 	newKey, replace, yes      bool
+	newest                    bool
 	downgrade                 bool
 	maxSize                   int64 // MiB
 	timeout                   time.Duration
@@ -84,6 +85,8 @@ type pluginFolder struct {
 	cfg    *config.Config
 	flags  installFlags
 	logins *registryLogins
+	// releases is the key that signs the plugins of the gallery; zero where none is built in.
+	releases artifact.Key
 }
 
 // withPlugins locks the folder of the plugins for a command. Errors show no secret.
@@ -104,7 +107,11 @@ func (g *global) withPlugins(ctx context.Context, f installFlags, use func(conte
 		return err
 	}
 	defer folder.Close()
-	err = use(ctx, pluginFolder{Folder: folder, g: g, cfg: cfg, flags: f, logins: logins})
+	shop, err := newGallery(cfg)
+	if err != nil {
+		return err
+	}
+	err = use(ctx, pluginFolder{Folder: folder, g: g, cfg: cfg, flags: f, logins: logins, releases: shop.Key})
 	var code *exitError
 	if err == nil || errors.As(err, &code) {
 		return err

@@ -17,12 +17,12 @@ import (
 func newPluginInstall(g *global) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
-		Use:   "install REF",
-		Short: "Install a plugin from a registry, an address or a file",
-		Long: `Fetches a plugin and puts it into plugins.dir. REF is an artifact in a registry,
-with the login that the configuration has for it; an https:// address, with the
-SHA-256 of its file; or a file. Of an artifact for several platforms the one for
-this system is taken.
+		Use:   "install NAME|REF",
+		Short: "Install a plugin from the gallery, a registry, an address or a file",
+		Long: `Fetches a plugin and puts it into plugins.dir. NAME is that of a plugin of the gallery,
+which dogwatch plugin search lists. REF is an artifact in a registry, with the login that
+the configuration has for it; an https:// address, with the SHA-256 of its file; or a
+file. Of an artifact for several platforms the one for this system is taken.
 
 Size, checksum and the publisher's signature are verified first, and what the plugin
 is and wants is shown before it is installed. The publisher's key is remembered: from
@@ -32,7 +32,10 @@ dogwatch plugin rollback. A type that is built in, or that another file holds, i
 
 A plugin has only those of the capabilities it asks for that you grant: you are asked
 for each, or --grant names them. dogwatch plugin grants shows and changes them later.`,
-		Example: `  # from a registry
+		Example: `  # from the gallery
+  dogwatch plugin install trigger-file
+
+  # from a registry
   dogwatch plugin install ghcr.io/me/trigger-lamp:1.0.0
 
   # only if the publisher signed it with this key of minisign
@@ -46,9 +49,9 @@ for each, or --grant names them. dogwatch plugin grants shows and changes them l
   dogwatch plugin install ./trigger-lamp`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := f.request(args[0])
+			r, err := g.installRequest(cmd.Context(), f, args[0])
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			return g.withPlugins(cmd.Context(), f, func(ctx context.Context, p pluginFolder) error { return p.install(ctx, r) })
 		},
@@ -59,6 +62,7 @@ for each, or --grant names them. dogwatch plugin grants shows and changes them l
 	cmd.Flags().StringVar(&f.sha256, "sha256", "", "the only `checksum` of the file at an address that is accepted")
 	cmd.Flags().StringVar(&f.key, "key", "",
 		"the publisher's `key`, of minisign or cosign (ECDSA P-256), or its file: what it did not sign is refused")
+	cmd.Flags().BoolVar(&f.newest, "newest", false, "look NAME up in the list of the newest release")
 	cmd.Flags().BoolVar(&f.newKey, "new-key", false, "accept --key instead of the one that is remembered")
 	cmd.Flags().BoolVar(&f.downgrade, "allow-downgrade", false,
 		"accept a version that is not newer than the installed one")
@@ -136,6 +140,8 @@ func (p pluginFolder) show(w io.Writer, s *install.Staged) {
 	switch {
 	case s.Key.IsZero():
 		line("signature", "none that could be verified: whoever could change the artifact could change the plugin")
+	case s.Key.Equal(p.releases):
+		line("signature", "holds, by the key "+s.Key.String()+", which is that of Dogwatch's releases")
 	case s.FirstKey() && s.Carried:
 		line("signature", "holds, by the key "+s.Key.String()+", which came with the plugin and is seen for the first time")
 	case s.FirstKey():

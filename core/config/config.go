@@ -176,6 +176,8 @@ type Plugins struct {
 	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, each runs as a user of its own, whom no system has, and with 0 they run as root"`
 	// Limited are what executables may use; see Limits.
 	Limited []string `option:"limits" help:"What an executable may use with all that it starts: memory (256MB when not set), processes (256), temp for its temporary files (64MB), cpu in processors (no limit), as memory=512MB, or trigger-lamp:memory=512MB for one; 0 is no limit; memory and cpu need a control group, see docs/plugins.md"`
+	// Gallery is an https:// address after Load.
+	Gallery *url.URL `option:"gallery" default:"https://github.com/dogwatch/dogwatch/releases/latest/download/gallery.json" help:"Where the newest index of the gallery of plugins is, which is asked only when you ask for it: an https:// address"`
 	// Sleep is about built-in plugins.
 	Sleep time.Duration `option:"sleep" default:"5m" help:"How long the built-in registries, or triggers, have nothing to do before their process ends until they are needed again; 0 for never"`
 	// Installs are written as texts of name=value pairs; see Declared.

@@ -207,6 +207,9 @@ func (l *loader) checkPlugins(p Plugins) {
 			l.fault("plugins.limits", err.Error(), "")
 		}
 	}
+	if g := p.Gallery; g != nil && (g.Scheme != "https" || g.Host == "" || g.User != nil) {
+		l.fault("plugins.gallery", "want an address that starts with https://, without a user", "")
+	}
 	l.checkInstalls(p)
 	for _, name := range p.Env {
 		if !variableForm().MatchString(name) {
