@@ -123,6 +123,9 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 	}
 	opt.Options = madeOf(cfg, log, redactor)
 	opt.Logins = func() app.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
+	if opt.Gallery, err = newGallery(cfg); err != nil {
+		return err
+	}
 	host, err := app.New(ctx, opt)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/statestream"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
@@ -46,6 +47,8 @@ type Options struct {
 	Started func()
 	// Logins, if set, finds the logins with which plugins are fetched.
 	Logins func() RegistryLogins
+	// Gallery is what plugins can be chosen from.
+	Gallery install.Gallery
 }
 
 // App is the running Dogwatch: it makes every part, hands each what it needs, has all

@@ -32,6 +32,10 @@ type installer struct {
 	config *config.Config
 	trust  plugin.TrustStore
 	logins func() RegistryLogins
+	// gallery is what can be installed by its name, may who may hold a type, and start has what was installed run.
+	gallery install.Gallery
+	may     install.MayHold
+	start   func(ctx context.Context, name, sum string) error
 
 	mu       sync.Mutex
 	problems []config.Problem

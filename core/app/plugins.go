@@ -46,7 +46,8 @@ func (a *App) makePlugins(context.Context) (err error) {
 		return err
 	}
 	a.parts.Add(parts.Part{Name: "plugins", Run: a.followPlugins, Close: a.plugins.Close})
-	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins}
+	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins, gallery: opt.Gallery,
+		may: a.mayHold(context.Background()), start: a.startInstalled}
 	if opt.Logins != nil { // after what plugins.install names was installed
 		a.parts.Add(parts.Part{Name: "newer plugins", Needs: a.configured(), Run: a.lookForPlugins})
 	}

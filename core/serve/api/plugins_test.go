@@ -13,6 +13,7 @@ func TestPluginRoutes(t *testing.T) {
 	if types, _ := all[0]["types"].([]any); len(types) != 5 {
 		t.Errorf("types: %v", all[0]["types"])
 	}
+	w.get("/api/plugins/gallery?newest=perhaps").fails(400, "newest: want true or false")
 	w.do("POST", "/api/plugins/nope/restart", "").fails(404, "Plugin not found")
 	w.do("POST", "/api/plugins/nope/trust", `{"sha256":"00"}`).fails(404, "Plugin not found")
 	w.do("POST", "/api/plugins/nope/grant", `{"capability":"engine","granted":true}`).fails(404, "Plugin not found")

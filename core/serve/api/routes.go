@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -144,6 +145,10 @@ func (h *handler) authRoutes(s scopes) {
 
 func (h *handler) pluginRoutes(s scopes) {
 	s.read.Get("/api/plugins", h.listPlugins)
+	s.read.Get("/api/plugins/gallery", h.listGallery)
+	s.write.Post("/api/plugins/{name}/install", h.changePlugin(service.InstallPlugin))
+	s.write.Post("/api/plugins/{name}/update", h.changePlugin(service.UpdatePlugin))
+	s.write.Post("/api/plugins/{name}/rollback", h.changePlugin(service.RollBackPlugin))
 	s.write.Post("/api/plugins/{name}/restart", h.restartPlugin)
 	s.write.Post("/api/plugins/{name}/trust", h.trustPlugin)
 	s.write.Post("/api/plugins/{name}/grant", h.grantPlugin)

@@ -90,6 +90,11 @@ type Installs interface {
 	Problems() []config.Problem
 	// Grant gives a capability to what was installed under a name, or takes it away.
 	Grant(ctx context.Context, name, capability string, granted bool) error
+	// Offers returns the plugins of the gallery: of the index that is built in, or of the newest one. They are complete
+	// with an error, too, which says what of the newest one does not count.
+	Offers(ctx context.Context, newest bool) ([]install.Offer, error)
+	// Change installs, updates or rolls back, has the result run, and returns what is there then.
+	Change(ctx context.Context, do PluginChange, name string, newest bool) (install.Pin, error)
 }
 
 // Checks checks containers now. A check goes on when the context of the caller

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
@@ -155,10 +156,11 @@ func (f fakeComponents) Preview(context.Context, string, string) (testrun.Result
 
 // fakePlugins are constant plugins that record what was done with them.
 type fakePlugins struct {
-	all   []service.Plugin
-	types []kind.Type
-	calls *[]string
-	err   error
+	all    []service.Plugin
+	offers []install.Offer
+	types  []kind.Type
+	calls  *[]string
+	err    error
 }
 
 func (f fakePlugins) Plugins() []service.Plugin { return f.all }
@@ -192,6 +194,20 @@ func (f fakePlugins) GrantPlugin(
 	}
 	*f.calls = append(*f.calls, fmt.Sprint("grant ", name, " ", capability, " ", granted))
 	return found, f.err
+}
+
+func (f fakePlugins) Gallery(_ context.Context, actor auth.Actor, newest bool) ([]install.Offer, error) {
+	if newest && !actor.Operator() {
+		return nil, service.ErrForbidden
+	}
+	return f.offers, f.err
+}
+
+func (f fakePlugins) ChangePlugin(
+	_ context.Context, _ auth.Actor, do service.PluginChange, name string, newest bool,
+) (install.Pin, error) {
+	*f.calls = append(*f.calls, fmt.Sprint(do, " ", name, " ", newest))
+	return install.Pin{Version: "1.2.3"}, f.err
 }
 
 func (f fakePlugins) find(name string) (service.Plugin, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/internal/gallery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -181,4 +182,69 @@ func TestTrustPluginForbidsTokens(t *testing.T) {
 		t.Errorf("status %d, done %q", status, done)
 	}
 	webtest.Contains(t, body, "people who are logged in")
+}
+
+// TestGalleryOnThePluginPage: what can be installed is listed; a change is confirmed before it is made, and only people
+// can have one made.
+func TestGalleryOnThePluginPage(t *testing.T) {
+	done := []string{}
+	all := somePlugins()
+	all[2] = installedPlugin(all[2])
+	all[2].Installed.Previous = "0.9"
+	one := func(name, reference, installed, newer string, builtIn bool) install.Offer {
+		return install.Offer{
+			Plugin: gallery.Plugin{Name: name, Kind: kind.Trigger, Type: "x", Does: "rings <b>bells</b>",
+				Source: "https://git.example.org/" + name},
+			Reference: reference, Installed: installed, Newer: newer, BuiltIn: builtIn,
+		}
+	}
+	fake := fakePlugins{all: all, calls: &done, offers: []install.Offer{
+		one("bell", "ghcr.io/dogwatch/bell:1.2.3", "", "", true), one("gong", "", "", "", true),
+		one("horn", "ghcr.io/eve/horn:1", "", "", false),
+		one("drum", "ghcr.io/dogwatch/drum:1.2.3", "1.0.0", "ghcr.io/dogwatch/drum:1.2.3", true),
+	}}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	_, body := get(t, u, "/plugins")
+	webtest.Contains(t, body, "<h2>Gallery</h2>", "rings &lt;b&gt;bells&lt;/b&gt;", `aria-label="Install bell of the gallery"`,
+		"1.0.0 is installed", `aria-label="Update drum of the gallery"`, `aria-label="Roll back my-plugin"`)
+	for _, absent := range []string{"Install gong", "Install horn", "Install drum", "<b>bells"} {
+		if strings.Contains(body, absent) {
+			t.Errorf("the page has %s", absent)
+		}
+	}
+	_, body = post(t, u, "/plugins/bell/change", url.Values{"do": {"install"}, "gallery": {"newest"}})
+	webtest.Contains(t, body, "Install bell?", "ghcr.io/dogwatch/bell:1.2.3", "It is granted nothing.", `name="sure" value="1"`,
+		`action="/base/plugins/bell/change"`, `name="gallery" value="newest"`)
+	if len(done) > 0 {
+		t.Errorf("done without a confirmation: %q", done)
+	}
+	for i, do := range []string{"install", "update", "rollback"} {
+		if r, body := post(t, u, "/plugins/bell/change", url.Values{"do": {do}, "sure": {"1"}}); r.StatusCode !=
+			http.StatusSeeOther {
+			t.Fatalf("%s: status %d: %s", do, r.StatusCode, body)
+		}
+		for body = ""; strings.Count(body, "Bell 1.2.3 is") <= i; {
+			_, body = get(t, u, "/plugins")
+		}
+	}
+	if want := []string{"install bell false", "update bell false", "rollback bell false"}; !slices.Equal(done, want) {
+		t.Errorf("done: %q", done)
+	}
+	webtest.Contains(t, body, "Bell 1.2.3 is installed.", "Bell 1.2.3 is back.")
+	if r, _ := post(t, u, "/plugins/bell/change", url.Values{"do": {"burn"}}); r.StatusCode !=
+		http.StatusUnprocessableEntity {
+		t.Errorf("status %d", r.StatusCode)
+	}
+	token := func(r *http.Request) *http.Request {
+		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
+	}
+	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/bell/change?do=install&sure=1", nil)))
+	if status != http.StatusForbidden || len(done) != 3 {
+		t.Errorf("status %d, done %q", status, done)
+	}
+	webtest.Contains(t, body, "A token cannot install plugins.")
+	_, body = respond(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	if strings.Contains(body, "/change\"") {
+		t.Error("the page offers it to a token")
+	}
 }

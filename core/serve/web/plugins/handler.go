@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 
+	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -24,6 +25,8 @@ type Service interface {
 	RestartPlugin(actor auth.Actor, name string) (service.Plugin, error)
 	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
 	GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error)
+	Gallery(ctx context.Context, actor auth.Actor, newest bool) ([]install.Offer, error)
+	ChangePlugin(ctx context.Context, actor auth.Actor, do service.PluginChange, name string, newest bool) (install.Pin, error)
 }
 
 // Handler serves the plugins.

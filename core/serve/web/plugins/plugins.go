@@ -17,6 +17,7 @@ type pluginPage struct {
 	// Sentence is what a button just did.
 	Sentence string
 	Empty    *guide.Empty
+	Gallery  galleryPart
 }
 
 func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPage {
@@ -56,6 +57,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p := newPluginPage(all, notice, h.ActorOf(r).Operator())
+	p.Gallery = h.gallery(r)
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	h.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
 }

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"net/url"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -27,18 +26,25 @@ type row struct {
 	Memory string
 	// Trust is true when the file can be accepted, by the user who sees the page.
 	Trust bool
+	// Changes are what that user can have done with the file.
+	Changes []button
 }
 
 // holding is a type that a plugin holds: "trigger smtp".
 type holding struct{ Name, Path string }
 
 func newRow(b service.Plugin, operator bool) row {
-	row := row{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: words.Bytes(b.Memory)}
+	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
 		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
 	}
 	if operator {
 		row.Grants = grantsOf(b)
+	}
+	if in := b.Installed; in != nil {
+		row.Changes = buttons(operator, map[service.PluginChange]bool{
+			service.UpdatePlugin: in.Available != "" && in.Key != "", service.RollBackPlugin: in.Previous != "",
+		})
 	}
 	for _, capability := range b.Requested {
 		if !slices.Contains(b.Status.Grants, capability) {
