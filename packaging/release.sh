@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes the release of the tag that is checked out, in dist: programs, archives, packages, checksums and their
-# signature, and the image. Arguments are further ones of goreleaser release, such as --snapshot, or --skip=publish.
-# From the environment are taken GORELEASER, the program (default: goreleaser), and IMAGE, where to push the image to
-# (default: nowhere).
+# signature, the image, and the plugins of the gallery. Arguments are further ones of goreleaser release, such as
+# --snapshot, or --skip=publish. From the environment are taken GORELEASER, the program (default: goreleaser), and IMAGE
+# and PLUGINS, where to push the image and the plugins to (default: nowhere).
 set -eu
 cd "$(dirname "$0")/.."
 "${GORELEASER:-goreleaser}" release --clean "$@"
@@ -16,3 +16,4 @@ if [ -n "${IMAGE:-}" ]; then
 	esac
 fi
 go run ./packaging/image "$@" dist/linux_linux_*/dogwatch >dist/image.digest
+sh packaging/plugins.sh "$version"

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/packaging/registrytest"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -137,6 +138,8 @@ func (c checkout) release(t *testing.T) (string, error) {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t, "amd64, arm64")
+	host := registrytest.Start(t)
+	c.env = append(c.env, registryAt(host)...)
 	if out, err := c.release(t); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -163,6 +166,7 @@ func TestRelease(t *testing.T) {
 		}
 	})
 	t.Run("is reproducible", func(t *testing.T) { testReproducible(t, c) })
+	t.Run("has plugins", func(t *testing.T) { testGallery(t, c, host) })
 	t.Run("installs and serves", func(t *testing.T) { testInstalls(t, c) })
 }
 
@@ -175,6 +179,9 @@ func testSigned(t *testing.T, c checkout) {
 		t.Error(out)
 	}
 	sums := c.read(t, "dist/SHA256SUMS")
+	if !strings.Contains(sums, "  gallery.json\n") {
+		t.Errorf("SHA256SUMS does not have gallery.json:\n%s", sums)
+	}
 	for _, end := range []string{".tar.gz", ".deb", ".rpm", ".apk"} {
 		for _, arch := range []string{"amd64", "arm64"} {
 			name := "dogwatch_" + version + "_linux_" + arch + end
@@ -259,7 +266,7 @@ func testReproducible(t *testing.T, c checkout) {
 	if out, err := other.release(t); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"SHA256SUMS", "image.digest"} {
+	for _, name := range []string{"SHA256SUMS", "image.digest", "plugins.txt"} {
 		if a, b := c.read(t, "dist/"+name), other.read(t, "dist/"+name); a != b || len(a) < 64 {
 			t.Errorf("%s is %s, and in another folder %s", name, a, b)
 		}

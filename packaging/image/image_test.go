@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -23,8 +21,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
+	"github.com/dogwatch/dogwatch/packaging/registrytest"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // hello builds a program; env is that of go build.
@@ -49,45 +47,10 @@ func made(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// realRegistry starts a registry that ends with the test, and returns its host.
-func realRegistry(t *testing.T) string {
-	t.Helper()
-	program, err := exec.LookPath("docker-registry")
-	if err != nil {
-		plugintest.Skip(t, "registry", err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := l.Addr().String()
-	l.Close()
-	config := filepath.Join(t.TempDir(), "config.yml")
-	text := fmt.Sprintf("version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: %s\nhttp:\n  addr: %s\n", t.TempDir(), host)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, "serve", config)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Wait() })
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", host)
-		if err == nil {
-			conn.Close()
-			return host
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestImageIsPushed to a registry, from which a real engine runs it: without a network, read-only and unprivileged.
 func TestImageIsPushed(t *testing.T) {
 	t.Parallel()
-	host := realRegistry(t)
+	host := registrytest.Start(t)
 	programs := []string{hello(t), hello(t, "GOARCH=arm", "GOARM=6"), hello(t, "GOARCH=arm", "GOARM=7")}
 	one, latest := host+"/dogwatch:1.2.3", host+"/dogwatch:latest"
 	digest := made(t, append([]string{"-version", "1.2.3", "-push", one, "-push", latest}, programs...)...)
