@@ -28,7 +28,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/watchers", "GET /api/watchers/{type}/{name}", "GET /api/registries", "GET /api/registries/{type}/{name}",
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
-		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
+		"GET /api/plugins", "GET /api/plugins/gallery", "GET /api/events", "GET /api/deliveries",
 		"POST /api/containers/{id}/plan", "GET /api/containers/{id}/diff", "GET /api/operations", "GET /api/operations/{id}",
 		"GET /api/choices", "GET /api/containers/{id}/decision", "GET /api/webhooks",
 	},
@@ -44,7 +44,8 @@ var levels = map[auth.Scope][]string{
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test",
 		"POST /api/triggers/{type}/{name}/test",
 	},
-	auth.Manage: {"POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens",
+	auth.Manage: {"POST /api/plugins/{name}/install", "POST /api/plugins/{name}/update",
+		"POST /api/plugins/{name}/rollback", "POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens",
 		"POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
 }
 

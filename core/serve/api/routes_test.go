@@ -85,7 +85,7 @@ func everyRoute(w *testServer) map[string]struct {
 			`{"image":"me/app:1.0"}`, 200},
 		"POST /api/triggers/{type}/{name}/test":  {"/api/triggers/smtp/gmail/test", "", 200},
 		"GET /api/authentications/{type}/{name}": {"/api/authentications/anonymous/anonymous", "", 200},
-		"GET /api/plugins/gallery":               {"/api/plugins/gallery?newest=false", "", 200},
+		"GET /api/plugins/gallery":               {"/api/plugins/gallery", "", 200},
 		"POST /api/plugins/{name}/install":       {"/api/plugins/bell/install", "", 409},
 		"POST /api/plugins/{name}/update":        {"/api/plugins/bell/update", "", 409},
 		"POST /api/plugins/{name}/rollback":      {"/api/plugins/bell/rollback", "", 409},
