@@ -120,7 +120,7 @@ func TestRepositoryIsWithoutTag(t *testing.T) {
 	}
 }
 
-// TestNewestIsAskedSeldom: what was read counts for a minute, then an answer that nothing has changed does; a failure is
+// TestNewestIsAskedSeldom: what was read counts for a minute, then an answer that nothing has changed; a failure is
 // remembered as long, and what is too large or no https:// address is none.
 func TestNewestIsAskedSeldom(t *testing.T) {
 	requests, status, body := 0, http.StatusOK, `{"version": "1.2.3", "plugins": []}`

@@ -26,7 +26,9 @@ type Service interface {
 	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
 	GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error)
 	Gallery(ctx context.Context, actor auth.Actor, newest bool) ([]install.Offer, error)
-	ChangePlugin(ctx context.Context, actor auth.Actor, do service.PluginChange, name string, newest bool) (install.Pin, error)
+	ChangePlugin(
+		ctx context.Context, actor auth.Actor, do service.PluginChange, name string, newest bool,
+	) (install.Pin, error)
 }
 
 // Handler serves the plugins.
