@@ -73,3 +73,34 @@ func TestImageHasOneName(t *testing.T) {
 		t.Errorf("only %d places name it", named)
 	}
 }
+
+// TestPagesAreTwoClicksAway: a reader of the README gets to each page of the documentation by two links at most.
+func TestPagesAreTwoClicksAway(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s:]+\.md)(?:#[^)]*)?\)`)
+	reached, pages := map[string]bool{}, []string{filepath.Join("..", "..", "README.md")}
+	for range 2 {
+		var next []string
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+				if to := filepath.Join(filepath.Dir(page), m[1]); !reached[to] {
+					reached[to] = true
+					next = append(next, to)
+				}
+			}
+		}
+		pages = next
+	}
+	err := filepath.WalkDir(filepath.Join("..", "..", "docs"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" && !reached[path] {
+			t.Errorf("%s is farther away", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
