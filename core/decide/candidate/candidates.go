@@ -47,7 +47,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 		}
 	}
 	var levels [3][]policy.Candidate
-	for _, newer := range r.Selection.Candidates {
+	for _, newer := range r.Selection.Tags {
 		c := policy.Candidate{Tag: newer.Tag, Kind: sdk.KindTag, Diff: newer.Diff, FirstSeen: now, Observed: observed}
 		if k, isKnown := known[c.Tag]; isKnown {
 			c.FirstSeen, c.Created, c.Observed = k.FirstSeen, k.Created, k.Observed
@@ -70,7 +70,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 			keep[c.Tag] = true
 		}
 	}
-	for _, c := range r.Selection.Candidates {
+	for _, c := range r.Selection.Tags {
 		if keep[c.Tag] {
 			level := levels[Level(c.Diff)]
 			found.Candidates = append(found.Candidates,

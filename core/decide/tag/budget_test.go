@@ -43,7 +43,7 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 		"transform": {Transform: `^(1.*)$ => $1`, Exclude: `z`},
 	} {
 		d := search{
-			Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
+			Selector: mustCompile(t, r), ctx: t.Context(), judged: new(version), deadline: time.Now().Add(-time.Second),
 		}
 		err := d.judgeAll([]string{"1"}, nil)
 		var bad *RuleError
@@ -52,7 +52,7 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 		}
 	}
 	d := search{
-		Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second),
+		Selector: mustCompile(t, Rules{}), ctx: t.Context(), judged: new(version), deadline: time.Now().Add(-time.Second),
 	}
 	if err := d.judgeAll([]string{"1"}, nil); err != nil {
 		t.Errorf("without patterns: %v", err)
@@ -65,7 +65,7 @@ func TestSlowLinearPatternEnds(t *testing.T) {
 	start := time.Now()
 	d := search{
 		Selector: mustCompile(t, Rules{Include: `(?:` + strings.Repeat(`.?`, 90) + `){0,10}!`}), ctx: t.Context(),
-		candidate: new(version), deadline: start.Add(budget),
+		judged: new(version), deadline: start.Add(budget),
 	}
 	if err := d.judgeAll(slices.Repeat([]string{strings.Repeat("a", 127)}, 20_000), nil); !errors.Is(err, ErrTimeout) {
 		t.Error(err)

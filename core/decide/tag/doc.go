@@ -7,7 +7,7 @@
 // Files in the order of a selection: selector.go and compiler.go (rules), pattern.go and filter.go (include,
 // exclude, transform), parse.go, suffix.go, prerelease.go, calendar.go and number.go (a tag is read), base.go,
 // distribution.go, floating.go and rolling.go (what its parts stand for), version.go (versions compare),
-// search.go and judge.go (which tags are candidates; of the same family: suffix.go), leap.go and path.go (a jump
+// search.go and judge.go (which tags are eligible; of the same family: suffix.go), leap.go and path.go (a jump
 // that is implausible, and the steps on the way), order.go and select.go (the best), explain.go (why).
 //
 // # How a tag is read
@@ -76,7 +76,7 @@
 // else is in the image (16-3.4, 14-vectorchord0.3.0). Numbers that dots do not join, bases,
 // months and dates are none.
 //
-// # Which tags are candidates
+// # Which tags are eligible
 //
 // A tag must
 //
@@ -104,7 +104,7 @@
 // tags (16.6-alpine3.21) show that the publisher has moved on. A container whose
 // current tag include or exclude rules out is not kept on its base.
 //
-// A path leaves out no release line, or no stop: what is beyond the next one is no candidate.
+// A path leaves out no release line, or no stop: what is beyond the next one is not eligible.
 //
 // Without a path, selection is transitive, and what it chooses has no successor on its base among the same
 // tags.

@@ -56,14 +56,14 @@ func (s *Selector) Explain(ctx context.Context, current string, tags []string, k
 
 // Without is that of the Selection. Dropped tags that have no verdict get theirs.
 func (e Explanation) Without(current string, dropped map[string]Dropped) Explanation {
-	candidates := e.Candidates
+	newer := e.Tags
 	e.Selection = e.Selection.Without(current, dropped)
 	e.Verdicts = slices.Clone(e.Verdicts)
 	found := map[string]bool{}
 	for i := range e.Verdicts {
 		v := &e.Verdicts[i]
 		if why, isDropped := dropped[v.Tag]; isDropped {
-			if e.Newer && v.Kept && !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Tag == v.Tag }) {
+			if e.Newer && v.Kept && !slices.ContainsFunc(newer, func(c Newer) bool { return c.Tag == v.Tag }) {
 				e.Kept--
 			}
 			found[v.Tag], v.Kept, v.Reason, v.Detail = true, false, why.Reason, why.Detail
@@ -137,7 +137,7 @@ func (d *search) detail(r Reason) string {
 	case ReasonCount:
 		return fmt.Sprintf("it has not %d numbers as the current tag has", d.raw.count)
 	case ReasonFamily:
-		return fmt.Sprintf("it is of the family %s, not %s", d.candidate.familyName(), d.running.familyName())
+		return fmt.Sprintf("it is of the family %s, not %s", d.judged.familyName(), d.running.familyName())
 	case ReasonPrerelease:
 		if d.running.stage.release() {
 			return "it is a prerelease and the current tag is none"
@@ -150,11 +150,11 @@ func (d *search) detail(r Reason) string {
 	case ReasonBase:
 		return fmt.Sprintf("it is newer, but on another base, and newer tags are published on the base %s of the current tag", d.running.base.text)
 	case ReasonStep:
-		return d.comesFirst(d.candidate)
+		return d.comesFirst(d.judged)
 	case ReasonNotNewer:
-		if compareLists(d.candidate.release(), d.running.release()) != 0 && compareCore(d.candidate, &d.running) == 0 {
+		if compareLists(d.judged.release(), d.running.release()) != 0 && compareCore(d.judged, &d.running) == 0 {
 			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s",
-				d.candidate.base.text, d.running.base.text)
+				d.judged.base.text, d.running.base.text)
 		}
 		return "it is not newer than the current tag"
 	}

@@ -17,7 +17,7 @@ func (d *search) judgeAll(tags []string, note func(*search, string, Reason)) err
 			return err
 		}
 		if reason == ReasonStep {
-			d.leaveOut(tag, d.candidate)
+			d.leaveOut(tag, d.judged)
 		}
 		if reason == ReasonNewer || reason == ReasonBase {
 			if reason == ReasonNewer {
@@ -34,7 +34,7 @@ func (d *search) judgeAll(tags []string, note func(*search, string, Reason)) err
 	return nil
 }
 
-// judge says what becomes of a tag, and leaves its version in d.candidate. The rules
+// judge says what becomes of a tag, and leaves its version in d.judged. The rules
 // stand in the order of WUD's.
 func (d *search) judge(tag string) (Reason, error) {
 	if reason, err := d.filter(tag); reason != "" || err != nil {
@@ -58,7 +58,7 @@ func (d *search) judge(tag string) (Reason, error) {
 	if err != nil {
 		return "", err
 	}
-	v := d.candidate
+	v := d.judged
 	if !d.read(v, text) {
 		return ReasonNotVersion, nil
 	}

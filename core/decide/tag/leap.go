@@ -12,7 +12,7 @@ const (
 	leapMost   = 2 // versions at or above the number
 )
 
-// leaps returns the candidates whose number is out of all proportion. Only the first number
+// leaps returns the newer tags whose number is out of all proportion. Only the first number
 // that differs from the current tag's counts.
 func (d *search) leaps(list []ranked) (tags []string) {
 	type step struct {

@@ -55,8 +55,8 @@ func TestSelectorAlongAPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, candidate := range sel.Candidates {
-			got = append(got, candidate.Tag)
+		for _, newer := range sel.Tags {
+			got = append(got, newer.Tag)
 		}
 		first, _, _ := strings.Cut(sel.First, " comes first, which must not be left out ("+c.path.Source+")")
 		if strings.Join(got, " ") != c.want || sel.Beyond != c.beyond || first != c.first {

@@ -25,7 +25,7 @@ const (
 	milestone
 	preview
 	earlyAccess
-	candidate
+	releaseCandidate
 	stable
 	patched
 )
@@ -71,7 +71,7 @@ func stageOf(letters string) stage {
 	case "ea":
 		return earlyAccess
 	case "rc", "cr", "candidate", "c":
-		return candidate
+		return releaseCandidate
 	case "hotfix", "patch", "post", "security":
 		return patched
 	}

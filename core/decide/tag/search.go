@@ -17,8 +17,8 @@ type search struct {
 	elsewhere bool    // the include pattern asks for another family
 	months    bool    // the current tag is a year and a month: 22.04, 23.10
 	how       reading
-	candidate *version
-	stands    standing // of the candidate
+	judged    *version
+	stands    standing // of judged
 	newer     ranking
 	kept      int          // tags that are newer on the current base
 	offBase   int          // and on another one
@@ -83,7 +83,7 @@ type limits struct {
 	isSeeking bool
 	// next is the nearest release line above the current one, on its base and on another.
 	next, elsewhere []string
-	// line and stop are the numbers that no candidate may exceed; nil for none.
+	// line and stop are the numbers that no tag may exceed; nil for none.
 	line, stop []string
 
 	beyond *version // the newest tag that is left out; nil for none
@@ -94,7 +94,7 @@ type limits struct {
 // read reads a transformed text as this search does.
 func (d *search) read(v *version, text string) bool { return v.read(text, d.how) }
 
-// The levels that share the room for candidates: the first number that differs from the current tag's.
+// The levels that share the room for newer tags: the first number that differs from the current tag's.
 const (
 	majorLevel = iota
 	minorLevel

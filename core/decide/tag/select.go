@@ -9,7 +9,7 @@ import (
 // Select returns the best of the tags for a container that runs current, whatever their
 // order. It never returns a tag that is not strictly newer. The error is that of ctx, or a
 // *RuleError wrapping ErrTimeout; the rules then cannot be applied to this repository.
-// Tags that are known stay candidates while they are newer, however many are better.
+// Tags that are known stay eligible while they are newer, however many are better.
 func (s *Selector) Select(ctx context.Context, current string, tags []string, known ...string) (Selection, error) {
 	return s.search(ctx, current, tags, known, nil)
 }
@@ -20,7 +20,7 @@ func (s *Selector) search(
 	ctx context.Context, current string, tags, known []string, note func(*search, string, Reason),
 ) (Selection, error) {
 	d := search{
-		Selector: s, ctx: ctx, current: current, candidate: new(version), raw: layoutOf(current),
+		Selector: s, ctx: ctx, current: current, judged: new(version), raw: layoutOf(current),
 		newer: ranking{known: known},
 	}
 	d.deadline = time.Now().Add(matchBudget)
@@ -87,10 +87,10 @@ func (d *search) lookElsewhere(tags []string) error {
 
 // selection returns the outcome of a run.
 func (d *search) selection() (Selection, error) {
-	if candidates, stands := d.candidates(); len(candidates) > 0 {
+	if best, stands := d.rankedTags(); len(best) > 0 {
 		sel := Selection{
-			Tag: candidates[0].tag, Newer: true, Kept: d.kept,
-			Candidates: d.stepped(candidates), Leaps: d.leaps(candidates),
+			Tag: best[0].tag, Newer: true, Kept: d.kept,
+			Tags: d.stepped(best), Leaps: d.leaps(best),
 		}
 		if stands == offBase || stands == rebuilt {
 			sel.Kept, sel.LeftBase = d.kept+d.offBase, d.running.base.text
@@ -101,8 +101,8 @@ func (d *search) selection() (Selection, error) {
 	if err != nil || next == "" {
 		return Selection{Tag: d.current}, err
 	}
-	only := []Candidate{{Tag: next, Diff: d.Diff(d.current, next)}}
-	return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text, Candidates: only}, nil
+	only := []Newer{{Tag: next, Diff: d.Diff(d.current, next)}}
+	return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text, Tags: only}, nil
 }
 
 // warn returns what the owner of the container should know.
@@ -167,7 +167,7 @@ func (d *search) afterDroppedBase() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if !d.read(d.candidate, text) || compareLists(d.candidate.release(), b.later.release()) != 0 {
+		if !d.read(d.judged, text) || compareLists(d.judged.release(), b.later.release()) != 0 {
 			continue
 		}
 		if best == "" || len(tag) < len(best) || (len(tag) == len(best) && tag < best) {

@@ -351,7 +351,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// Reading tags reuses its memory: there are allocations for the candidates, and none for each tag.
+// Reading tags reuses its memory: there are allocations for the newer tags, and none for each tag.
 func TestSelectAllocatesLittle(t *testing.T) {
 	tags := manyTags(10_000)
 	s := mustCompile(t, Rules{})

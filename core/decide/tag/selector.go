@@ -2,8 +2,8 @@ package tag
 
 // Rules is what a container's policy asks of tag selection. Empty strings mean no rule.
 type Rules struct {
-	Include    string // JavaScript regular expression: only matching tags are candidates
-	Exclude    string // JavaScript regular expression: matching tags are no candidates
+	Include    string // JavaScript regular expression: only matching tags are selected
+	Exclude    string // JavaScript regular expression: matching tags are not selected
 	Transform  string // "regex => replacement with $1": how tags are read as versions
 	Prerelease bool   // offer prereleases to a container that runs a release, too
 }
@@ -32,15 +32,15 @@ type Selection struct {
 	LeftOut int
 	First   string
 
-	// Candidates are the newer tags that may be offered, the best first, which is Tag. There
-	// are at most MaxCandidates of each level, and known ones.
-	Candidates []Candidate
+	// Tags are the newer ones that may be offered, the best first, which is Tag. There
+	// are at most MaxPerLevel of each level, and known ones.
+	Tags []Newer
 	// Leaps are those whose number is out of all proportion to the others.
 	Leaps []string
 }
 
-// Candidate is a tag that may be offered.
-type Candidate struct {
+// Newer is a tag that may be offered.
+type Newer struct {
 	Tag  string
 	Diff string // the step from the current tag; see Selector.Diff
 }
@@ -118,9 +118,9 @@ func (s *Selector) IsVersion(tag string) bool {
 // differs is a "patch", and a suffix number (-ls45) is a "prerelease", as WUD says. Where
 // the suffix has versions of what else is in the image (16-3.4, 14-vectorchord0.3.0), the
 // largest step counts.
-func (s *Selector) Diff(current, candidate string) string {
+func (s *Selector) Diff(from, to string) string {
 	var a, b version
-	if !s.read(&a, s.Transform(current)) || !s.read(&b, s.Transform(candidate)) {
+	if !s.read(&a, s.Transform(from)) || !s.read(&b, s.Transform(to)) {
 		return "unknown"
 	}
 	return difference(&a, &b)

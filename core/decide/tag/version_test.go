@@ -144,8 +144,8 @@ func TestPrereleaseWords(t *testing.T) {
 		"1.0-unstable": unstable, "1.0-insiders": insider, "next-1.0": next, "1.0.0alpha1": alpha, "1.0a1": alpha,
 		"2022.2.0b1": beta, "v0.108.0-b.52": beta, "17beta1-alpine": beta, "1.0.0-M3": milestone, "1.0.0.m2": milestone,
 		"10.0.0-preview.1.23110.8": preview, "1.0-pre": preview, "22-ea-jdk": earlyAccess,
-		"1.0.0-rc1": candidate, "1.22rc1": candidate, "5.0.CR1": candidate, "1.0c1": candidate,
-		"1.0.0-hotfix.1-rc2": candidate, "1.0.0-rc2-hotfix1": candidate,
+		"1.0.0-rc1": releaseCandidate, "1.22rc1": releaseCandidate, "5.0.CR1": releaseCandidate, "1.0c1": releaseCandidate,
+		"1.0.0-hotfix.1-rc2": releaseCandidate, "1.0.0-rc2-hotfix1": releaseCandidate,
 		"2.15.0.post1": patched, "12.0.1-security-01": patched, "1.0-hotfix2": patched, "1.0-patch.1": patched,
 
 		"1.0-perl": stable, "1.0-ls45": stable, "1.0-r5": stable, "1.0-1": stable, "8u292-b10": stable, "1.1.1b": stable,

@@ -42,7 +42,7 @@ func (cl *Client) readCandidates(ctx context.Context, q *Question, tags []string
 // judgeAll is judge, with those candidates as well that come behind many that are dropped.
 func (r *kindReader) judgeAll(ctx context.Context) {
 	for tags := r.tags; ; {
-		r.all, r.leaps = r.Answer.Selection.Candidates, r.Answer.Selection.Leaps
+		r.all, r.leaps = r.Answer.Selection.Tags, r.Answer.Selection.Leaps
 		more := r.judge(ctx)
 		r.withoutDropped()
 		if !more {
@@ -89,23 +89,23 @@ func (r *kindReader) judge(ctx context.Context) (more bool) {
 		}
 	}
 	for level := range count {
-		more = more || count[level] >= tag.MaxCandidates && !settled[level] && !unread[level]
+		more = more || count[level] >= tag.MaxPerLevel && !settled[level] && !unread[level]
 	}
 	return more
 }
 
 // judgeTarget reads what is about to be offered: rules and choices may hold what comes before it.
 func (r *kindReader) judgeTarget(ctx context.Context) {
-	isUnread := func(c tag.Candidate) bool {
+	isUnread := func(c tag.Newer) bool {
 		_, isRead := r.known[c.Tag]
 		return !isRead
 	}
-	for r.left > 0 && slices.ContainsFunc(r.Answer.Selection.Candidates, isUnread) && !r.offersFirst() {
+	for r.left > 0 && slices.ContainsFunc(r.Answer.Selection.Tags, isUnread) && !r.offersFirst() {
 		of, _ := r.offers(r.opt.Now())
 		if _, isRead := r.known[of.Tag]; isRead || of.Kind != sdk.KindTag {
 			return
 		}
-		kind, told := r.kind(ctx, tag.Candidate{Tag: of.Tag, Diff: of.Diff})
+		kind, told := r.kind(ctx, tag.Newer{Tag: of.Tag, Diff: of.Diff})
 		why := r.dropping(ctx, of.Tag, kind)
 		if !told || why.Reason == "" {
 			return
@@ -118,7 +118,7 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 // offersFirst reports whether the first candidate has been offered and nothing can hold it, so that
 // what comes behind it does not matter.
 func (r *kindReader) offersFirst() bool {
-	c, first := r.Container, r.Answer.Selection.Candidates[0]
+	c, first := r.Container, r.Answer.Selection.Tags[0]
 	return c.UpdateAvailable && c.Result != nil && c.Result.Tag == first.Tag && r.mayOffer(first) &&
 		r.Rules.MinAge.Value <= 0 && r.Rules.Skip.Value == nil &&
 		!r.opt.Decisions.Chosen(event.Subject(c))

@@ -51,7 +51,7 @@ func (r *kindReader) keepKinds(ctx context.Context) {
 	if len(r.known) > maxTagged {
 		rolling := tag.Rolling(img.Tag.Value, r.tags)
 		maps.DeleteFunc(r.known, func(name string, _ tagKind) bool {
-			isCandidate := slices.ContainsFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
+			isCandidate := slices.ContainsFunc(r.all, func(c tag.Newer) bool { return c.Tag == name })
 			return !isCandidate && name != rolling && name != img.Tag.Value && r.dropped[name].Reason == ""
 		})
 	}
@@ -62,9 +62,9 @@ func (r *kindReader) keepKinds(ctx context.Context) {
 type kindReader struct {
 	*Client
 	*Question
-	all   []tag.Candidate // the best first, with those that are dropped
-	leaps []string        // those of them whose number is out of all proportion
-	tags  []string        // of the repository
+	all   []tag.Newer // the best first, with those that are dropped
+	leaps []string    // those of them whose number is out of all proportion
+	tags  []string    // of the repository
 	known map[string]tagKind
 	read  bool // known has changed
 	left  int  // how many may be read
@@ -76,7 +76,7 @@ type kindReader struct {
 }
 
 // readNewest reads the newest candidate of each step, if it is among those that are wanted.
-func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Candidate) bool) {
+func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Newer) bool) {
 	var read [3]bool
 	for _, c := range r.all {
 		level := candidate.Level(c.Diff)
@@ -88,7 +88,7 @@ func (r *kindReader) readNewest(ctx context.Context, wanted func(tag.Candidate) 
 }
 
 // mayOffer reports whether the rules of the container may ever offer a candidate.
-func (r *kindReader) mayOffer(c tag.Candidate) bool {
+func (r *kindReader) mayOffer(c tag.Newer) bool {
 	return policy.Passes(r.Rules.Threshold.Value, sdk.KindTag, c.Diff)
 }
 

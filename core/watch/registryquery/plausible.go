@@ -41,7 +41,7 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	}
 	latest := tag.Rolling(r.Image().Tag.Value, r.tags)
 	rolling := r.held(ctx, latest, kind.At)
-	index := slices.IndexFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
+	index := slices.IndexFunc(r.all, func(c tag.Newer) bool { return c.Tag == name })
 	holds := r.holds(rolling)
 	switch {
 	case holds >= 0 && (holds == index || holds < index && !leaps):
@@ -88,7 +88,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 		return have
 	}
 	if r.holds(kind) < 0 {
-		r.readNewest(ctx, func(tag.Candidate) bool { return true }) // it may be one that rules never offer
+		r.readNewest(ctx, func(tag.Newer) bool { return true }) // it may be one that rules never offer
 	}
 	return kind
 }
@@ -143,7 +143,7 @@ func artifactText(artifact string) string {
 }
 
 // kind returns what a candidate is; told is false when that could not be found out.
-func (r *kindReader) kind(ctx context.Context, c tag.Candidate) (kind tagKind, told bool) {
+func (r *kindReader) kind(ctx context.Context, c tag.Newer) (kind tagKind, told bool) {
 	kind, told = r.known[c.Tag]
 	if told && (r.isFresh(kind) || !kind.Unread && r.dropping(ctx, c.Tag, kind).Reason == "") {
 		return kind, true

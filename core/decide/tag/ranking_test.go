@@ -42,8 +42,8 @@ func TestCandidates(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, candidate := range sel.Candidates {
-			got = append(got, candidate.Tag+" "+candidate.Diff)
+		for _, newer := range sel.Tags {
+			got = append(got, newer.Tag+" "+newer.Diff)
 		}
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s:\n got  %s\n want %s", title, strings.Join(got, ", "), c.want)
@@ -63,13 +63,13 @@ func TestCandidatesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(first.Candidates); n != 3*MaxCandidates+3 {
-		t.Errorf("%d candidates", n)
+	if n := len(first.Tags); n != 3*MaxPerLevel+3 {
+		t.Errorf("%d tags", n)
 	}
-	for _, want := range []Candidate{{"101.0.0", "major"}, {"72.0.0", "major"}, {"3.0.0", "major"},
+	for _, want := range []Newer{{"101.0.0", "major"}, {"72.0.0", "major"}, {"3.0.0", "major"},
 		{"1.102.0", "minor"}, {"1.73.0", "minor"}, {"1.4.0", "minor"}, {"1.2.103", "patch"}, {"1.2.74", "patch"},
 		{"1.2.5", "patch"}} {
-		if !slices.Contains(first.Candidates, want) {
+		if !slices.Contains(first.Tags, want) {
 			t.Errorf("%v is missing", want)
 		}
 	}
@@ -77,13 +77,13 @@ func TestCandidatesAreBounded(t *testing.T) {
 	for range 20 {
 		r.Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
 		sel, err := s.Select(t.Context(), "1.2.3", tags, known...)
-		if err != nil || !slices.Equal(sel.Candidates, first.Candidates) {
-			t.Fatalf("the order of the tags matters: %v, %v", sel.Candidates, err)
+		if err != nil || !slices.Equal(sel.Tags, first.Tags) {
+			t.Fatalf("the order of the tags matters: %v, %v", sel.Tags, err)
 		}
 	}
 }
 
-// Whatever the tags, the first candidate is the selected tag, none comes twice, and
+// Whatever the tags, the first newer tag is the selected tag, none comes twice, and
 // each is what Select would choose if the better ones did not exist.
 func TestCandidatesFollowSelection(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -98,24 +98,24 @@ func TestCandidatesFollowSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sel.Newer != (len(sel.Candidates) > 0) || sel.Newer && sel.Candidates[0].Tag != sel.Tag {
-			t.Fatalf("%s among %q: %s, candidates %v", current, tags, sel.Tag, sel.Candidates)
+		if sel.Newer != (len(sel.Tags) > 0) || sel.Newer && sel.Tags[0].Tag != sel.Tag {
+			t.Fatalf("%s among %q: %s, newer %v", current, tags, sel.Tag, sel.Tags)
 		}
 		seen := map[string]bool{}
-		for _, c := range sel.Candidates {
+		for _, c := range sel.Tags {
 			if seen[c.Tag] || c.Tag == current || c.Diff != s.Diff(current, c.Tag) {
-				t.Fatalf("%s among %q: candidates %v", current, tags, sel.Candidates)
+				t.Fatalf("%s among %q: newer %v", current, tags, sel.Tags)
 			}
 			seen[c.Tag] = true
 			if alone, err := s.Select(t.Context(), current, []string{current, c.Tag}); sel.LeftBase == "" &&
 				(err != nil || !alone.Newer) {
-				t.Fatalf("%s is a candidate for %s and alone is not: %v", c.Tag, current, err)
+				t.Fatalf("%s is newer for %s and alone is not: %v", c.Tag, current, err)
 			}
 		}
 	}
 }
 
-// What turns out to be no image is left out of the candidates, and of the verdicts of Explain.
+// What turns out to be no image is left out of the newer tags, and of the verdicts of Explain.
 func TestSelectionWithoutArtifacts(t *testing.T) {
 	s := mustCompile(t, Rules{})
 	tags := []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"}
@@ -136,7 +136,7 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 		if e.Tag != want || sel.Tag != want || sel.Newer != (want != "1.0.0") {
 			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
 		}
-		if sel.Kept != 3-len(artifacts) || len(sel.Candidates) != sel.Kept {
+		if sel.Kept != 3-len(artifacts) || len(sel.Tags) != sel.Kept {
 			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
 		}
 		for _, v := range e.Verdicts {
@@ -147,7 +147,7 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 				t.Errorf("without %v: %+v", artifacts, v)
 			}
 		}
-		if before.Tag != "2.0.0" || len(before.Candidates) != 3 {
+		if before.Tag != "2.0.0" || len(before.Tags) != 3 {
 			t.Errorf("the selection itself is now %+v", before.Selection)
 		}
 	}

@@ -2,8 +2,8 @@ package tag
 
 import "slices"
 
-// MaxCandidates is how many candidates a Selection has of each level at most, besides known ones.
-const MaxCandidates = 30
+// MaxPerLevel is how many newer tags a Selection has of each level at most, besides known ones.
+const MaxPerLevel = 30
 
 // level returns the level of v.
 func (d *search) level(v *version) int {
@@ -19,19 +19,19 @@ func (d *search) level(v *version) int {
 // rank puts the tag just judged in its place. Its version is kept, so that the
 // next tag is read into another one.
 func (d *search) rank(tag string) {
-	r := ranked{version: d.candidate, tag: tag, stands: d.stands}
+	r := ranked{version: d.judged, tag: tag, stands: d.stands}
 	list := &d.newer.best[d.level(r.version)]
 	spare := (*version)(nil)
-	if full := len(*list) == MaxCandidates; full {
-		last := (*list)[MaxCandidates-1]
+	if full := len(*list) == MaxPerLevel; full {
+		last := (*list)[MaxPerLevel-1]
 		if !d.better(r, last) {
 			if d.newer.isKnown(tag) {
 				d.newer.extra = append(d.newer.extra, r)
-				d.candidate = new(version)
+				d.judged = new(version)
 			}
 			return
 		}
-		if *list = (*list)[:MaxCandidates-1]; d.newer.isKnown(last.tag) {
+		if *list = (*list)[:MaxPerLevel-1]; d.newer.isKnown(last.tag) {
 			d.newer.extra = append(d.newer.extra, last)
 		} else {
 			spare = last.version
@@ -42,7 +42,7 @@ func (d *search) rank(tag string) {
 	}
 	at, _ := slices.BinarySearchFunc(*list, r, d.compare)
 	*list = slices.Insert(*list, at, r)
-	d.candidate = spare
+	d.judged = spare
 }
 
 // compare orders ranked tags, the best first. No two are equal.
@@ -58,10 +58,10 @@ func (d *search) compare(a, b ranked) int {
 
 func (r *ranking) isKnown(tag string) bool { return slices.Contains(r.known, tag) }
 
-// candidates returns the tags that may be offered, the best first, and how that stands
+// rankedTags returns the tags that may be offered, the best first, and how that stands
 // to the current tag. Where the current base has newer versions, those on other bases
 // are none. Of several tags of one version the best counts.
-func (d *search) candidates() (list []ranked, best standing) {
+func (d *search) rankedTags() (list []ranked, best standing) {
 	all := slices.Concat(d.newer.best[majorLevel], d.newer.best[minorLevel], d.newer.best[patchLevel], d.newer.extra)
 	if len(all) == 0 {
 		return nil, notNewer
@@ -80,35 +80,35 @@ func (d *search) candidates() (list []ranked, best standing) {
 	return list, best
 }
 
-// stepped returns candidates with their steps from the current tag.
-func (d *search) stepped(list []ranked) []Candidate {
+// stepped returns tags with their steps from the current tag.
+func (d *search) stepped(list []ranked) []Newer {
 	diff := d.differ()
-	candidates := make([]Candidate, len(list))
+	newer := make([]Newer, len(list))
 	for i, r := range list {
-		candidates[i] = Candidate{Tag: r.tag, Diff: diff(r.tag)}
+		newer[i] = Newer{Tag: r.tag, Diff: diff(r.tag)}
 	}
-	return candidates
+	return newer
 }
 
-// Dropped says why a candidate is not offered after all, for what its tag does not tell.
+// Dropped says why a newer tag is not offered after all, for what its tag does not tell.
 type Dropped struct {
 	Reason Reason // ReasonArtifact or ReasonImplausible
 	Detail string // one sentence for the user
 }
 
-// Without returns what remains of a selection when some of its candidates, by tag, are not
+// Without returns what remains of a selection when some of its tags, are not
 // offered after all. current is the tag that runs.
 func (s Selection) Without(current string, dropped map[string]Dropped) Selection {
-	before := len(s.Candidates)
-	s.Candidates = slices.DeleteFunc(slices.Clone(s.Candidates), func(c Candidate) bool {
+	before := len(s.Tags)
+	s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(c Newer) bool {
 		_, isDropped := dropped[c.Tag]
 		return isDropped
 	})
-	if len(s.Candidates) == 0 {
+	if len(s.Tags) == 0 {
 		return Selection{Tag: current, Warnings: s.Warnings}
 	}
-	s.Kept -= before - len(s.Candidates)
-	s.Tag = s.Candidates[0].Tag
+	s.Kept -= before - len(s.Tags)
+	s.Tag = s.Tags[0].Tag
 	return s
 }
 
