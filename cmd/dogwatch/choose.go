@@ -16,15 +16,15 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// choice is what a command decides about the updates of containers, as the body of a request.
-type choice struct {
+// choiceBody is what a command decides about the updates of containers, as the body of a request.
+type choiceBody struct {
 	Action  string   `json:"action"`
 	Version string   `json:"version,omitempty"`
 	Until   sdk.Time `json:"until,omitzero"`
 }
 
 func newSkip(g *global) *cobra.Command {
-	return newChoose(g, choice{Action: "skip"}, &cobra.Command{
+	return newChoose(g, choiceBody{Action: "skip"}, &cobra.Command{
 		Use:   "skip CONTAINER...",
 		Short: "Do not offer this version of a container; wait for the next",
 		Long: `Has the Dogwatch that is serving hold the update of a container, and offer the next
@@ -39,7 +39,7 @@ back.`,
 }
 
 func newSnooze(g *global) *cobra.Command {
-	return newChoose(g, choice{Action: "snooze"}, &cobra.Command{
+	return newChoose(g, choiceBody{Action: "snooze"}, &cobra.Command{
 		Use:   "snooze CONTAINER...",
 		Short: "Hold the update of a container until a date or the next version",
 		Long: `Has the Dogwatch that is serving hold every update of a container until the date, or
@@ -54,7 +54,7 @@ is kept when the container is recreated; undo takes it back.`,
 }
 
 func newApprove(g *global) *cobra.Command {
-	return newChoose(g, choice{Action: "approve"}, &cobra.Command{
+	return newChoose(g, choiceBody{Action: "approve"}, &cobra.Command{
 		Use:   "approve CONTAINER...",
 		Short: "Approve the update of a container, whatever its age and step",
 		Long: `Has the Dogwatch that is serving carry out the update of a container where its watcher
@@ -69,7 +69,7 @@ the rules say of ages and steps. See update for carrying it out now.`,
 }
 
 func newUndo(g *global) *cobra.Command {
-	return newChoose(g, choice{Action: "undo"}, &cobra.Command{
+	return newChoose(g, choiceBody{Action: "undo"}, &cobra.Command{
 		Use:   "undo CONTAINER...",
 		Short: "Take back what was chosen about the update of a container",
 		Long: `Has the Dogwatch that is serving forget that the update of a container was skipped,
@@ -84,7 +84,7 @@ rollback.`,
 }
 
 // newChoose completes a command that makes a choice.
-func newChoose(g *global, c choice, cmd *cobra.Command) *cobra.Command {
+func newChoose(g *global, c choiceBody, cmd *cobra.Command) *cobra.Command {
 	var until string
 	cmd.Args = arguments(1, -1)
 	cmd.ValidArgsFunction = others(g.containerNames)
@@ -131,7 +131,7 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 }
 
 // choose makes a choice about each container, and goes on when it is refused of one.
-func (g *global) choose(ctx context.Context, c choice, names []string) (err error) {
+func (g *global) choose(ctx context.Context, c choiceBody, names []string) (err error) {
 	u, err := g.openUpdating(ctx)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/app/stored"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
@@ -183,8 +184,8 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 			Update:  policy.Update{Subject: subject, Candidates: recorded.Found[subject].Candidates},
 			Rules:   rules(c),
 			Facts:   factsOf(cfg, c, recorded.Stops[subject]),
-			Choices: slices.DeleteFunc(slices.Clone(recorded.Choices), func(choice policy.Choice) bool {
-				return choice.Subject != subject
+			Choices: slices.DeleteFunc(slices.Clone(recorded.Choices), func(chosen choice.Choice) bool {
+				return chosen.Subject != subject
 			}),
 		})
 	}

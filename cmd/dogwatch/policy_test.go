@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -36,8 +38,8 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 		if days == 0 {
 			continue
 		}
-		found, err := policy.Found{
-			Candidates: []policy.Candidate{{
+		found, err := candidate.Found{
+			Candidates: []candidate.Candidate{{
 				Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: time.Now().AddDate(0, 0, -days),
 			}},
 		}.Encode()
@@ -49,8 +51,8 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 	if err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	skipped := policy.Choice{
-		Subject: "local/skipped", Kind: policy.Skip, Actor: "ana",
+	skipped := choice.Choice{
+		Subject: "local/skipped", Kind: choice.Skip, Actor: "ana",
 		Update: updatekey.Key{Subject: "local/skipped", Kind: sdk.KindTag, FromTag: "1.0", ToTag: "1.1"},
 		At:     sdk.TimeOf(time.Now()),
 	}
@@ -169,10 +171,10 @@ func stackMember(t *testing.T, s *store.Store, name string, before time.Time, wh
 			State: sdk.StateHeld, OfferedAt: sdk.TimeOf(offered), Reasons: []sdk.Reason{why},
 		},
 	}
-	candidate := policy.Candidate{
+	newer := candidate.Candidate{
 		Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: offered, OfferedAt: offered,
 	}
-	found, err := policy.Found{Candidates: []policy.Candidate{candidate}}.Encode()
+	found, err := candidate.Found{Candidates: []candidate.Candidate{newer}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -64,7 +65,7 @@ type App struct {
 	plugins    *plugin.Host
 	installer  *installer
 	components *component.Manager
-	choices    *decision.Choices
+	choices    *choice.Choices
 	queries    *registryquery.Client
 	checker    *check.Checker
 	dater      *registryquery.Dater

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -16,7 +17,7 @@ import (
 // makeChecks makes what finds newer versions, and decides what becomes of them.
 func (a *App) makeChecks(ctx context.Context) error {
 	opt := a.opt
-	a.choices = decision.NewChoices(decision.ChoiceOptions{
+	a.choices = choice.New(choice.Options{
 		Store:   a.store,
 		Now:     opt.Now,
 		Changed: func(ctx context.Context) { a.decisions.RedecideSoon(ctx) },

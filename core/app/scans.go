@@ -7,7 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -20,7 +20,7 @@ import (
 // scans have images scanned for vulnerabilities.
 type scans interface {
 	service.Scans
-	Compared(c *sdk.Container, to policy.Candidate) (vulnerability.Summary, bool)
+	Compared(c *sdk.Container, to candidate.Candidate) (vulnerability.Summary, bool)
 	Summary(c *sdk.Container, digest string) (vulnerability.Summary, bool)
 	Verdict(c *sdk.Container) scan.Verdict
 }

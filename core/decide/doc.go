@@ -1,6 +1,6 @@
 // Package decide says what becomes of an update: tag selects the newest version, candidate lists what answers of
-// registries offer, policy weighs that by rules, windows and ages, and decision stores the outcome, now and whenever
-// that changes, beside what users chose. preset has what vendors say; scan and notes find out more about an update.
+// registries offer, choice keeps what users want of that, policy weighs both by rules, windows and ages, and decision
+// stores the outcome, now and whenever that changes. preset has what vendors say; scan and notes find out more about an update.
 // None of tag, candidate and policy does any I/O.
 //
 // In: the tags of a repository and the candidates of a check; rules, choices, reports of scanners, release notes.
@@ -9,5 +9,5 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	decision > candidate preview scan > policy > notes policy/window preset tag vulnerability
+//	decision > preview scan > policy > candidate choice notes policy/window preset vulnerability > tag
 package decide

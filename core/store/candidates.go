@@ -4,15 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 )
 
 // Candidates returns the versions that the last checks found, by subject. What this
 // version cannot read is left out: the next check finds it again.
-func (s *Store) Candidates(ctx context.Context) (map[string]policy.Found, error) {
+func (s *Store) Candidates(ctx context.Context) (map[string]candidate.Found, error) {
 	type row struct {
 		subject string
-		found   policy.Found
+		found   candidate.Found
 		unknown bool
 	}
 	rows, err := queryRows(ctx, s, "read candidates", "SELECT subject, doc FROM candidates", nil,
@@ -23,7 +23,7 @@ func (s *Store) Candidates(ctx context.Context) (map[string]policy.Found, error)
 			}
 			return r, err
 		})
-	all := make(map[string]policy.Found, len(rows))
+	all := make(map[string]candidate.Found, len(rows))
 	for _, r := range rows {
 		if !r.unknown {
 			all[r.subject] = r.found
@@ -33,7 +33,7 @@ func (s *Store) Candidates(ctx context.Context) (map[string]policy.Found, error)
 }
 
 // Candidates returns the versions that the last checks found, by subject.
-func (r *Reader) Candidates(ctx context.Context) (map[string]policy.Found, error) {
+func (r *Reader) Candidates(ctx context.Context) (map[string]candidate.Found, error) {
 	const version = 10
 	if err := r.since(version, "candidates"); err != nil {
 		return nil, err

@@ -4,24 +4,23 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// ChoicesBySubject implements decision.ChoiceStore.
-func (s *Store) ChoicesBySubject() map[string][]policy.Choice { return *s.choices.Load() }
+// ChoicesBySubject implements choice.Store.
+func (s *Store) ChoicesBySubject() map[string][]choice.Choice { return *s.choices.Load() }
 
 // Choices returns what users decided about updates.
-func (s *Store) Choices(ctx context.Context) ([]policy.Choice, error) {
+func (s *Store) Choices(ctx context.Context) ([]choice.Choice, error) {
 	all, err := readChoices(ctx, s.reader)
 	return all, s.wrap("read choices", err)
 }
 
 // Choices returns what users decided about updates.
-func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
+func (r *Reader) Choices(ctx context.Context) ([]choice.Choice, error) {
 	const version = 11
 	if err := r.since(version, "choices"); err != nil {
 		return nil, err
@@ -31,9 +30,9 @@ func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
 
 // readChoices returns what the file has, by subject and time. What this version cannot
 // read is left out.
-func readChoices(ctx context.Context, from source) (all []policy.Choice, err error) {
+func readChoices(ctx context.Context, from source) (all []choice.Choice, err error) {
 	err = eachRow(ctx, from, func(scan scanner) error {
-		var c policy.Choice
+		var c choice.Choice
 		var offer, kind string
 		var until, at int64
 		err := scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at)
@@ -45,15 +44,15 @@ func readChoices(ctx context.Context, from source) (all []policy.Choice, err err
 				return nil
 			}
 		}
-		c.Kind, c.Until, c.At = policy.ChoiceKind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
+		c.Kind, c.Until, c.At = choice.Kind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
 		all = append(all, c)
 		return nil
 	}, "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
 	return all, err
 }
 
-func bySubject(all []policy.Choice) map[string][]policy.Choice {
-	choices := map[string][]policy.Choice{}
+func bySubject(all []choice.Choice) map[string][]choice.Choice {
+	choices := map[string][]choice.Choice{}
 	for _, c := range all {
 		choices[c.Subject] = append(choices[c.Subject], c)
 	}
@@ -61,7 +60,7 @@ func bySubject(all []policy.Choice) map[string][]policy.Choice {
 }
 
 // choicesBySubject returns the choices of the file as memory is to have them.
-func (t tx) choicesBySubject() (map[string][]policy.Choice, error) {
+func (t tx) choicesBySubject() (map[string][]choice.Choice, error) {
 	all, err := readChoices(t.ctx, t.conn)
 	return bySubject(all), err
 }
@@ -76,7 +75,7 @@ func (s *Store) loadChoices(ctx context.Context) error {
 
 // changeChoices runs fn as one transaction, and brings the memory up to date.
 func (s *Store) changeChoices(ctx context.Context, doing string, fn func(tx) error) error {
-	var after map[string][]policy.Choice
+	var after map[string][]choice.Choice
 	return s.write(ctx, doing, func(t tx) (err error) {
 		if err = fn(t); err == nil {
 			after, err = t.choicesBySubject()
@@ -88,8 +87,8 @@ func (s *Store) changeChoices(ctx context.Context, doing string, fn func(tx) err
 	})
 }
 
-// PutChoice implements decision.ChoiceStore.
-func (s *Store) PutChoice(ctx context.Context, c policy.Choice, with *decision.LinkUse, ev ...event.Event) error {
+// PutChoice implements choice.Store.
+func (s *Store) PutChoice(ctx context.Context, c choice.Choice, with *choice.LinkUse, ev ...event.Event) error {
 	return s.changeChoices(ctx, "store a choice", func(t tx) error {
 		if with != nil {
 			if err := s.useLink(t, *with); err != nil {
@@ -103,7 +102,7 @@ func (s *Store) PutChoice(ctx context.Context, c policy.Choice, with *decision.L
 	})
 }
 
-func (t tx) putChoice(c policy.Choice) error {
+func (t tx) putChoice(c choice.Choice) error {
 	offer := ""
 	if c.Update != (update.Key{}) {
 		offer = c.Update.String()
@@ -113,7 +112,7 @@ func (t tx) putChoice(c policy.Choice) error {
 	return err
 }
 
-// DeleteChoices implements decision.ChoiceStore.
+// DeleteChoices implements choice.Store.
 func (s *Store) DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error {
 	return s.changeChoices(ctx, "delete choices", func(t tx) error {
 		if _, err := t.exec("DELETE FROM choices WHERE subject = ?", subject); err != nil {

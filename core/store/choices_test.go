@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // webChoice is in every file that can have it.
-var webChoice = policy.Choice{
-	Subject: "local/web", Kind: policy.Skip, Actor: "ana", At: sdk.TimeOf(start),
+var webChoice = choice.Choice{
+	Subject: "local/web", Kind: choice.Skip, Actor: "ana", At: sdk.TimeOf(start),
 	Update: update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "1.25.0", ToTag: "2.0.0"},
 }
 
@@ -25,26 +25,26 @@ var webChoice = policy.Choice{
 func TestChoicesOfOneVersion(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, filepath.Join(t.TempDir(), "store.db"))
-	whole := policy.Choice{
-		Subject: "local/web", Kind: policy.Snooze, Actor: "ben", At: sdk.TimeOf(start.Add(seconds(1))),
+	whole := choice.Choice{
+		Subject: "local/web", Kind: choice.Snooze, Actor: "ben", At: sdk.TimeOf(start.Add(seconds(1))),
 		Until: sdk.TimeOf(start.Add(seconds(99))),
 	}
 	approved := webChoice
-	approved.Kind, approved.At = policy.Approved, sdk.TimeOf(start.Add(seconds(2)))
+	approved.Kind, approved.At = choice.Approved, sdk.TimeOf(start.Add(seconds(2)))
 	approved.Update.FromTag = "1.24.0" // it ran another version by then
 	other := webChoice
 	other.Subject = "local/db"
 	other.Update.Subject = "local/db"
-	for _, c := range []policy.Choice{webChoice, whole, approved, other} {
+	for _, c := range []choice.Choice{webChoice, whole, approved, other} {
 		must(t, s.PutChoice(ctx, c, nil, event.Event{At: start, Type: event.ChoiceMade, Subject: c.Subject}))
 	}
 	got, err := s.Choices(ctx)
 	must(t, err)
-	if want := []policy.Choice{other, whole, approved}; !reflect.DeepEqual(got, want) {
+	if want := []choice.Choice{other, whole, approved}; !reflect.DeepEqual(got, want) {
 		t.Errorf("choices %+v\nwant %+v", got, want)
 	}
 	must(t, s.DeleteChoices(ctx, "local/web", event.Event{At: start, Type: event.ChoiceUndone, Subject: "local/web"}))
-	if got, err = s.Choices(ctx); err != nil || !reflect.DeepEqual(got, []policy.Choice{other}) {
+	if got, err = s.Choices(ctx); err != nil || !reflect.DeepEqual(got, []choice.Choice{other}) {
 		t.Errorf("choices %+v, %v", got, err)
 	}
 	if events, err := s.Events(ctx, 0, 100); err != nil || len(events) != 5 {
@@ -56,10 +56,10 @@ func TestChoicesOfOneVersion(t *testing.T) {
 // gone for long, and those about versions that were reached, or withdrawn, long ago.
 func TestPruneChoices(t *testing.T) {
 	at := func(days int) time.Time { return start.AddDate(0, 0, days) }
-	made := func(name string, day, until int, key update.Key) policy.Choice {
-		c := policy.Choice{Subject: "local/" + name, Kind: policy.Skip, Actor: "ana", At: sdk.TimeOf(at(day)), Update: key}
+	made := func(name string, day, until int, key update.Key) choice.Choice {
+		c := choice.Choice{Subject: "local/" + name, Kind: choice.Skip, Actor: "ana", At: sdk.TimeOf(at(day)), Update: key}
 		if until > 0 {
-			c.Kind, c.Until = policy.Snooze, sdk.TimeOf(at(until))
+			c.Kind, c.Until = choice.Snooze, sdk.TimeOf(at(until))
 		}
 		if key.Kind != "" {
 			c.Update.Subject = c.Subject
@@ -74,7 +74,7 @@ func TestPruneChoices(t *testing.T) {
 	}
 	const today = 100 // and 90 days before is the time
 	cases := map[string]struct {
-		choice policy.Choice
+		choice choice.Choice
 		event  event.Type // on day 50, if any
 		kept   bool
 	}{
@@ -117,7 +117,7 @@ func TestPruneChoices(t *testing.T) {
 	stored, err := s.Choices(ctx)
 	must(t, err)
 	for title, c := range cases {
-		kept := slices.ContainsFunc(stored, func(of policy.Choice) bool { return of.Subject == subjects[title] })
+		kept := slices.ContainsFunc(stored, func(of choice.Choice) bool { return of.Subject == subjects[title] })
 		if inMemory := len(s.ChoicesBySubject()[subjects[title]]) > 0; kept != c.kept || inMemory != kept {
 			t.Errorf("%s: kept %t, in memory %t, want %t", title, kept, inMemory, c.kept)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -99,7 +99,7 @@ type diff struct {
 	changed []containerRow             // to write whole
 	checked []*Record                  // only their check time moved
 	next    *Snapshot                  // nil when the containers are as before
-	choices map[string][]policy.Choice // nil when they are as before
+	choices map[string][]choice.Choice // nil when they are as before
 }
 
 // containerRow is a record with the forms that only the file holds.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
@@ -54,14 +54,14 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 }
 
 // LinkUse implements link.Store.
-func (s *Store) LinkUse(ctx context.Context, nonce []byte) (decision.LinkUse, bool, error) {
-	u := decision.LinkUse{Nonce: nonce}
+func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.LinkUse, bool, error) {
+	u := choice.LinkUse{Nonce: nonce}
 	var at, expires int64
 	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?",
 		nonce).
 		Scan(&u.Trigger, &u.Action, &at, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return decision.LinkUse{}, false, nil
+		return choice.LinkUse{}, false, nil
 	}
 	u.At, u.Expires = instant(at), instant(expires)
 	return u, err == nil, s.wrap("read whether a link was used", err)
@@ -69,7 +69,7 @@ func (s *Store) LinkUse(ctx context.Context, nonce []byte) (decision.LinkUse, bo
 
 // useLink records the use of a link, with the choice that was made with it. It fails
 // when the link was used before. What is known of links that have expired goes.
-func (s *Store) useLink(t tx, u decision.LinkUse) error {
+func (s *Store) useLink(t tx, u choice.LinkUse) error {
 	if _, err := t.exec("DELETE FROM links_used WHERE expires_at < ?", millis(s.now().Add(-usedLinksKept))); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 )
 
 func TestLinkKeyIsMadeOnce(t *testing.T) {
@@ -27,7 +27,7 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 		choices++
 		c := webChoice
 		c.Update.ToTag = nonce
-		must(t, s.PutChoice(t.Context(), c, &decision.LinkUse{
+		must(t, s.PutChoice(t.Context(), c, &choice.LinkUse{
 			Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires,
 		}))
 	}
@@ -43,7 +43,7 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 	add("old", now.Add(-usedLinksKept-time.Hour))
 	add("ended", now.Add(-time.Hour))
 	add("new", now.Add(time.Hour))
-	if err := s.PutChoice(t.Context(), webChoice, &decision.LinkUse{Nonce: []byte("new"), At: now, Expires: now}); err == nil {
+	if err := s.PutChoice(t.Context(), webChoice, &choice.LinkUse{Nonce: []byte("new"), At: now, Expires: now}); err == nil {
 		t.Error("a link is used twice")
 	}
 	if got, err := s.Choices(t.Context()); err != nil || len(got) != choices ||

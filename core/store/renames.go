@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -35,7 +35,7 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 		return false, nil
 	}
 	old := s.snap.Load()
-	var moves []policy.Choice // with their new subjects
+	var moves []choice.Choice // with their new subjects
 	var fresh []string
 	seen := map[string]bool{}
 	for i := range ch.Put {
@@ -95,7 +95,7 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 
 // returning returns the choices that were taken along from the names of new containers. The
 // container that took them keeps them, too, but for approvals: those are for one update.
-func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error) {
+func (s *Store) returning(t tx, fresh []string) (back []choice.Choice, err error) {
 	if len(fresh) == 0 {
 		return nil, nil
 	}
@@ -114,10 +114,10 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 	for _, subject := range fresh {
 		all := s.ChoicesBySubject()
 		for _, c := range all[takers[subject]] {
-			if slices.ContainsFunc(all[subject], func(later policy.Choice) bool { return later.Version() == c.Version() }) {
+			if slices.ContainsFunc(all[subject], func(later choice.Choice) bool { return later.Version() == c.Version() }) {
 				continue
 			}
-			if c.Kind == policy.Approved {
+			if c.Kind == choice.Approved {
 				if _, err := t.exec("DELETE FROM choices WHERE subject = ? AND version = ?", c.Subject, c.Version()); err != nil {
 					return nil, err
 				}
@@ -142,8 +142,8 @@ func (s *Store) RenamedTo(ctx context.Context, watcher, name string) (to string,
 }
 
 // isUsed reports whether a choice is an approval with which an update of the container has begun.
-func (t tx) isUsed(c policy.Choice, of *sdk.Container) (used bool, err error) {
-	if c.Kind != policy.Approved {
+func (t tx) isUsed(c choice.Choice, of *sdk.Container) (used bool, err error) {
+	if c.Kind != choice.Approved {
 		return false, nil
 	}
 	err = eachRow(t.ctx, t.conn, func(scan scanner) error {
@@ -160,7 +160,7 @@ func (t tx) isUsed(c policy.Choice, of *sdk.Container) (used bool, err error) {
 }
 
 // about returns a choice as one about another container.
-func about(c policy.Choice, subject string) policy.Choice {
+func about(c choice.Choice, subject string) choice.Choice {
 	c.Subject = subject
 	if c.Update != (update.Key{}) {
 		c.Update.Subject = subject

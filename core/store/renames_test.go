@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -32,9 +32,9 @@ func renaming(s *Store, list ...sdk.Container) event.Change {
 	return ch
 }
 
-func choose(t *testing.T, s *Store, subject string, kind policy.ChoiceKind, version string) {
+func choose(t *testing.T, s *Store, subject string, kind choice.Kind, version string) {
 	t.Helper()
-	c := policy.Choice{Subject: subject, Kind: kind, Actor: "ana", At: sdk.TimeOf(start)}
+	c := choice.Choice{Subject: subject, Kind: kind, Actor: "ana", At: sdk.TimeOf(start)}
 	if version == "" {
 		c.Until = sdk.TimeOf(start.Add(time.Hour))
 	} else {
@@ -109,10 +109,10 @@ func TestChoicesFollowARenamedContainer(t *testing.T) {
 		watcher := strings.ReplaceAll(title, " ", "-")
 		local := func(name, id string) sdk.Container { return container(watcher, name, watcher+id) }
 		must(t, s.Commit(t.Context(), event.Change{Put: []sdk.Container{local("web", "1"), local("db", "2")}}))
-		choose(t, s, watcher+"/web", policy.Skip, "2.0.0")
-		choose(t, s, watcher+"/web", policy.Snooze, "")
-		choose(t, s, watcher+"/web", policy.Approved, "9.0.0")
-		choose(t, s, watcher+"/db", policy.Approved, "3.0.0")
+		choose(t, s, watcher+"/web", choice.Skip, "2.0.0")
+		choose(t, s, watcher+"/web", choice.Snooze, "")
+		choose(t, s, watcher+"/web", choice.Approved, "9.0.0")
+		choose(t, s, watcher+"/db", choice.Approved, "3.0.0")
 		for i, step := range c.steps {
 			for j := range step {
 				if step[j] = local(step[j].Name, step[j].ID); title == "another watcher has it" {
@@ -144,8 +144,8 @@ func TestChoicesFollowARenamedContainer(t *testing.T) {
 func TestUsedApprovalStaysWithItsName(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Commit(t.Context(), event.Change{Put: []sdk.Container{local("web", "1")}}))
-	choose(t, s, "local/web", policy.Approved, "9.0.0")
-	choose(t, s, "local/web", policy.Approved, "8.0.0")
+	choose(t, s, "local/web", choice.Approved, "9.0.0")
+	choose(t, s, "local/web", choice.Approved, "8.0.0")
 	key := update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "1.25.1", ToTag: "9.0.0"}
 	must(t, s.AddOperation(t.Context(), operation.Operation{
 		ID: "1", Kind: operation.Update, Watcher: "local", Name: "web", Update: key.String(),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 )
 
@@ -29,7 +29,7 @@ type Store struct {
 	log    hclog.Logger
 	snap   atomic.Pointer[Snapshot] // replaced only by the holder of the writer
 	// choices are those of the file, by subject, replaced as snap is.
-	choices atomic.Pointer[map[string][]policy.Choice]
+	choices atomic.Pointer[map[string][]choice.Choice]
 	cache   cache
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -61,9 +63,9 @@ func Containers(ctx context.Context, settings *config.Config) (all []sdk.Contain
 type Decided struct {
 	Containers []sdk.Container
 	// Found are the versions that the last checks found, by subject.
-	Found map[string]policy.Found
+	Found map[string]candidate.Found
 	// Choices are what users decided.
-	Choices []policy.Choice
+	Choices []choice.Choice
 	// Stops are the updates that stopped the stacks of containers, by subject; see policy.Facts.
 	Stops map[string]policy.Stop
 }

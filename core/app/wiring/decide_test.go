@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -32,7 +32,7 @@ func TestDecisionsOfSubscribers(t *testing.T) {
 	if err := s.Commit(t.Context(), event.Change{Put: []sdk.Container{web, fine}}); err != nil {
 		t.Fatal(err)
 	}
-	choices := decision.NewChoices(decision.ChoiceOptions{Store: s, Now: time.Now})
+	choices := choice.New(choice.Options{Store: s, Now: time.Now})
 	decide := Decide(choices, Containers{Store: s}, time.Now)
 	for _, c := range []struct{ id, action, wrong string }{
 		{"1", "skip", ""}, {"1", "snooze", ""}, {"1", "explode", "explode"}, {"2", "skip", "no update"},

@@ -3,7 +3,7 @@ package wiring
 import (
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -17,7 +17,7 @@ func MayApprove(allowed func(watcher string) bool) func(c *sdk.Container) bool {
 				slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == code })
 		}
 		switch {
-		case decision.Approvable(c) != nil, has(policy.ReasonApproved),
+		case choice.Approvable(c) != nil, has(policy.ReasonApproved),
 			c.Decision != nil && c.Decision.State == sdk.StateAutomatic:
 			return false
 		case has(policy.ReasonApproval):

@@ -9,8 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -160,7 +159,7 @@ const snoozedFor = 7 * 24 * time.Hour
 
 // Decide stores what a user of a subscriber's system decided about the update of a container.
 func Decide(
-	choices *decision.Choices, s Containers, now func() time.Time,
+	choices *choice.Choices, s Containers, now func() time.Time,
 ) func(ctx context.Context, by, containerID, action string) error {
 	return func(ctx context.Context, by, containerID, action string) error {
 		c, known := s.ByID(containerID)
@@ -174,6 +173,6 @@ func Decide(
 		if action == trigger.ActionSnooze {
 			key, until = update.Key{}, now().Add(snoozedFor)
 		}
-		return choices.Choose(ctx, "trigger "+by, event.Subject(c), key, policy.ChoiceKind(action), until)
+		return choices.Choose(ctx, "trigger "+by, event.Subject(c), key, choice.Kind(action), until)
 	}
 }

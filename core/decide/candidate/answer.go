@@ -5,7 +5,6 @@ package candidate
 import (
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -69,7 +68,7 @@ type Pin struct {
 
 // apply returns a candidate with the image that is behind its tag. Its age begins anew if that is another one than the
 // one whose age counted: whoever publishes an image can move its tag once the age of the tag has passed.
-func (p Pin) apply(c policy.Candidate) policy.Candidate {
+func (p Pin) apply(c Candidate) Candidate {
 	c.Pinned = p.Digest
 	if !p.Since.IsZero() {
 		c.FirstSeen, c.Observed, c.Moved = p.Since, true, p.Moved

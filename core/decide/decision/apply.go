@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -103,7 +102,7 @@ func own(stored []sdk.Container, watcher string) map[string]*sdk.Container {
 
 // change is what follows from answers about containers that are still stored. The caller holds commitLock.
 func (d *Decisions) change(
-	a Answers, stored map[string]*sdk.Container, known map[string]policy.Found,
+	a Answers, stored map[string]*sdk.Container, known map[string]candidate.Found,
 ) (event.Change, error) {
 	change := event.Change{Put: make([]sdk.Container, 0, len(a.Answered))}
 	now := d.opt.Now()
@@ -129,7 +128,7 @@ func (d *Decisions) change(
 }
 
 // Judge returns a container as Apply would store it. known is what was found for it before. It stores nothing.
-func (d *Decisions) Judge(a Answered, known policy.Found, now time.Time) sdk.Container {
+func (d *Decisions) Judge(a Answered, known candidate.Found, now time.Time) sdk.Container {
 	c := *a.Container
 	d.judgeAnswered(&c, a, known, now)
 	return c
@@ -138,8 +137,8 @@ func (d *Decisions) Judge(a Answered, known policy.Found, now time.Time) sdk.Con
 // judgeAnswered writes what follows from an answer into a container, with the decision by it. It returns what judge
 // does.
 func (d *Decisions) judgeAnswered(
-	c *sdk.Container, a Answered, known policy.Found, now time.Time,
-) (found policy.Found, offeredBefore bool) {
+	c *sdk.Container, a Answered, known candidate.Found, now time.Time,
+) (found candidate.Found, offeredBefore bool) {
 	*c = withAnswer(*c, a.Labels, *a.Answer, sdk.TimeOf(now))
 	if a.Answer.Err != nil {
 		return found, false

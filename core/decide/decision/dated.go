@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -103,7 +102,7 @@ func (d *Decisions) storeVersion(ctx context.Context, r candidate.Release, versi
 }
 
 // measured returns what was found of a container with the version and the step of its new digest.
-func measured(found policy.Found, c *sdk.Container) policy.Found {
+func measured(found candidate.Found, c *sdk.Container) candidate.Found {
 	found.Candidates = slices.Clone(found.Candidates)
 	for i := range found.Candidates {
 		if k := &found.Candidates[i]; k.Kind == sdk.KindDigest && k.Digest == c.Result.Digest {

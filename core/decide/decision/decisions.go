@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -28,7 +30,7 @@ type Store interface {
 type Options struct {
 	Store Store
 	// Candidates returns the versions that earlier checks found, by subject; nil when none are kept.
-	Candidates func(ctx context.Context) (map[string]policy.Found, error)
+	Candidates func(ctx context.Context) (map[string]candidate.Found, error)
 	// AlreadyNotified returns the updates that need no event, as another program
 	// notified users of them before; nil when there are none.
 	AlreadyNotified func(ctx context.Context) ([]update.Notified, error)
@@ -36,7 +38,7 @@ type Options struct {
 	// be nil, and none may wait for Decisions.
 	Rules   func(sdk.Container) policy.Rules
 	Facts   func(sdk.Container) policy.Facts
-	Choices func(subject string) []policy.Choice
+	Choices func(subject string) []choice.Choice
 	// Link writes the links of a container, as its labels ask for, after it was decided again; nil for none.
 	Link func(*sdk.Container) error
 	// Next returns the first time that a decision names; zero for never. Bus says when decisions may have changed.
@@ -57,7 +59,7 @@ type Decisions struct {
 	// is stored: two watchers of one engine must not both own a container. It guards what follows.
 	commitLock sync.Mutex
 	// found is what is known of updates, by subject; nil until it is read.
-	found    map[string]policy.Found
+	found    map[string]candidate.Found
 	backlogs map[string]backlog // by watcher
 }
 
@@ -88,7 +90,7 @@ func (d *Decisions) Rules(c sdk.Container) policy.Rules {
 // Chosen reports whether a user made a choice about the update of a container, by its subject.
 func (d *Decisions) Chosen(subject string) bool { return len(d.choices(subject)) > 0 }
 
-func (d *Decisions) choices(subject string) []policy.Choice {
+func (d *Decisions) choices(subject string) []choice.Choice {
 	if d.opt.Choices == nil {
 		return nil
 	}
@@ -97,7 +99,7 @@ func (d *Decisions) choices(subject string) []policy.Choice {
 
 // Decide returns what becomes of the update of a container with what was found for it. It stores nothing.
 func (d *Decisions) Decide(
-	c *sdk.Container, rules policy.Rules, found policy.Found, now time.Time,
+	c *sdk.Container, rules policy.Rules, found candidate.Found, now time.Time,
 ) policy.Decision {
 	if len(found.Candidates) == 0 {
 		return policy.Decision{Target: -1}

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -11,7 +12,7 @@ import (
 type Facts struct {
 	// Compared compares what a scanner found in a candidate with what runs; nil without a scanner. An update that adds
 	// vulnerabilities of at least HoldAdded is held, as the setting HoldSource says.
-	Compared   func(c *sdk.Container, to policy.Candidate) (vulnerability.Summary, bool)
+	Compared   func(c *sdk.Container, to candidate.Candidate) (vulnerability.Summary, bool)
 	HoldAdded  vulnerability.Severity
 	HoldSource string
 	// MayUpdate reports whether a watcher carries out updates, and what remedies that it does not.
@@ -28,7 +29,7 @@ type Facts struct {
 func (f Facts) Of(c sdk.Container) policy.Facts {
 	facts := policy.Facts{Pins: true}
 	if f.Compared != nil {
-		facts.Compared = func(to policy.Candidate) (vulnerability.Summary, bool) { return f.Compared(&c, to) }
+		facts.Compared = func(to candidate.Candidate) (vulnerability.Summary, bool) { return f.Compared(&c, to) }
 		facts.HoldAdded, facts.HoldSource = f.HoldAdded, f.HoldSource
 	}
 	if c.Base != nil {
@@ -38,11 +39,11 @@ func (f Facts) Of(c sdk.Container) policy.Facts {
 	if facts.MayUpdate, facts.Remedy = f.MayUpdate(c.Watcher); !facts.MayUpdate {
 		return facts
 	}
-	facts.CameBack = func(to policy.Candidate) bool {
+	facts.CameBack = func(to candidate.Candidate) bool {
 		undone, tried := f.Tried(&c, KeyOf(&c, to))
 		return tried && undone == nil
 	}
-	facts.RolledBack = func(to policy.Candidate) (policy.Rollback, bool) {
+	facts.RolledBack = func(to candidate.Candidate) (policy.Rollback, bool) {
 		undone, tried := f.Tried(&c, KeyOf(&c, to))
 		if !tried || undone == nil {
 			return policy.Rollback{}, false
@@ -54,7 +55,7 @@ func (f Facts) Of(c sdk.Container) policy.Facts {
 }
 
 // KeyOf returns the key of the update of a container to a candidate.
-func KeyOf(c *sdk.Container, to policy.Candidate) update.Key {
+func KeyOf(c *sdk.Container, to candidate.Candidate) update.Key {
 	offered := *c
 	offered.UpdateKind = sdk.UpdateKind{Kind: to.Kind, LocalValue: c.Watched().Tag.Value, RemoteValue: to.Tag}
 	if to.Kind == sdk.KindDigest {

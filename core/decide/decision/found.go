@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // known returns what the last checks found, by name. The caller holds commitLock.
-func (d *Decisions) known(ctx context.Context) (map[string]policy.Found, error) {
+func (d *Decisions) known(ctx context.Context) (map[string]candidate.Found, error) {
 	if d.found != nil {
 		return d.found, nil
 	}
-	found := map[string]policy.Found{}
+	found := map[string]candidate.Found{}
 	if d.opt.Candidates != nil {
 		var err error
 		if found, err = d.opt.Candidates(ctx); err != nil {
@@ -28,7 +28,7 @@ func (d *Decisions) known(ctx context.Context) (map[string]policy.Found, error) 
 }
 
 // read returns the stored containers, and what the last checks found of them. The caller holds commitLock.
-func (d *Decisions) read(ctx context.Context) (stored []sdk.Container, known map[string]policy.Found, err error) {
+func (d *Decisions) read(ctx context.Context) (stored []sdk.Container, known map[string]candidate.Found, err error) {
 	if stored, err = d.opt.Store.Containers(ctx); err != nil {
 		return nil, nil, fmt.Errorf("read the stored containers: %w", err)
 	}
@@ -38,7 +38,7 @@ func (d *Decisions) read(ctx context.Context) (stored []sdk.Container, known map
 
 // remember adds what was found of a container to a change, if it differs from what is known.
 // The caller holds commitLock, and commits the change.
-func (d *Decisions) remember(change *event.Change, name string, found policy.Found) error {
+func (d *Decisions) remember(change *event.Change, name string, found candidate.Found) error {
 	before, known := d.found[name]
 	if known && before.Equal(found) {
 		return nil
@@ -60,7 +60,7 @@ func (d *Decisions) commit(ctx context.Context, change event.Change) error {
 		return err
 	}
 	for name, doc := range change.Candidates {
-		var found policy.Found
+		var found candidate.Found
 		if err := json.Unmarshal(doc, &found); err != nil {
 			return fmt.Errorf("read the stored candidates of %s: %w", name, err)
 		}
@@ -109,7 +109,7 @@ func (d *Decisions) moveCandidates(change *event.Change) error {
 }
 
 // Known returns what the last check found for a container, by its subject.
-func (d *Decisions) Known(ctx context.Context, subject string) (policy.Found, error) {
+func (d *Decisions) Known(ctx context.Context, subject string) (candidate.Found, error) {
 	d.commitLock.Lock()
 	defer d.commitLock.Unlock()
 	known, err := d.known(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/config/label/labeltest"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -109,17 +110,17 @@ func TestRandomLabelsOfImagesAllowNoMore(t *testing.T) {
 		cfg.Labels.Foreign = true
 		c := labeltest.Container(r)
 		with, without := LayersOf(cfg).Rules(c), LayersOf(cfg).Rules(labeltest.WithoutImage(c))
-		for _, candidate := range []policy.Candidate{
+		for _, newer := range []candidate.Candidate{
 			{Tag: "2.0.0", Kind: sdk.KindTag, Diff: sdk.DiffMajor, Created: now.Add(-100 * 24 * time.Hour)},
 			{Tag: "1.1.0", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now.Add(-20 * 24 * time.Hour)},
 			{Tag: "1.0.1", Kind: sdk.KindTag, Diff: sdk.DiffPatch, Created: now.Add(-2 * 24 * time.Hour)},
 			{Tag: "1.0.0", Digest: "sha256:b", Kind: sdk.KindDigest, Created: now.Add(-time.Hour),
 				FirstSeen: now.Add(-time.Hour)},
 		} {
-			u := policy.Update{Subject: "local/web", Candidates: []policy.Candidate{candidate}}
+			u := policy.Update{Subject: "local/web", Candidates: []candidate.Candidate{newer}}
 			a, b := policy.Decide(u, with, facts, nil, now), policy.Decide(u, without, facts, nil, now)
 			if freedom(a) > freedom(b) {
-				t.Fatalf("%q of %q: %s is %+v, and without the image %+v", c.Labels, c.ImageLabels, candidate.Tag, a, b)
+				t.Fatalf("%q of %q: %s is %+v, and without the image %+v", c.Labels, c.ImageLabels, newer.Tag, a, b)
 			}
 			if freedom(a) < freedom(b) {
 				tighter++

@@ -84,7 +84,7 @@ func TestRebuiltTagHasItsStep(t *testing.T) {
 		}
 		r := candidate.Answer{Digest: &candidate.Digest{Remote: "sha256:new", Version: test.offered}}
 		after := withAnswer(c, unlabelled{}, r, sdk.Time{})
-		found := candidate.Search{}.Candidates(after.Image, r, policy.Found{}, time.Time{})
+		found := candidate.Search{}.Candidates(after.Image, r, candidate.Found{}, time.Time{})
 		offer(&after, found.Candidates[0], found.From)
 		if after.UpdateKind.Kind != sdk.KindDigest || after.UpdateKind.SemverDiff != test.want ||
 			after.Result.Version != test.offered {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -31,8 +33,8 @@ func BenchmarkDecideThousand(b *testing.B) {
 			updates[i].Candidates = append(updates[i].Candidates, version("9."+strconv.Itoa(20-n)+".0", diff, float64(n)))
 		}
 	}
-	made := []Choice{choice(Skip, "9.17.0", 1)}
-	facts := Facts{MayUpdate: true, CameBack: func(Candidate) bool { return false }}
+	made := []choice.Choice{chose(choice.Skip, "9.17.0", 1)}
+	facts := Facts{MayUpdate: true, CameBack: func(candidate.Candidate) bool { return false }}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range updates {

@@ -6,20 +6,45 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// State is what became of an update.
+type State string
+
+// The states of a decision.
+const (
+	None      State = ""          // there is no update
+	Offered   State = "offered"   // triggers notify of it, users can carry it out
+	Held      State = "held"      // no trigger runs; Reasons say why
+	Automatic State = "automatic" // the watcher is to carry it out now
+)
+
+// Decision is what becomes of an update.
+type Decision struct {
+	State State
+	// Target is the version that is offered, held or to be carried out: the index of
+	// Update.Candidates; -1 when there is no update.
+	Target int
+	// Reasons are why, the one that ends last first. A held update has at least one.
+	Reasons []Reason
+	// Next is when time alone may change the decision; zero for never.
+	Next time.Time
+}
+
 // Decide returns what becomes of an update at a time. The newest version that
 // nothing excludes is the target; where there is none, the update is held for the reasons
 // of the version that comes next. The order of candidates matters, that of choices does not.
-func Decide(u Update, r Rules, f Facts, choices []Choice, now time.Time) Decision {
+func Decide(u Update, r Rules, f Facts, choices []choice.Choice, now time.Time) Decision {
 	if len(u.Candidates) == 0 {
 		return Decision{Target: -1}
 	}
 	c := &circumstances{update: u, rules: r, facts: f, choices: sorted(choices), now: now}
-	for _, choice := range c.choices {
-		c.about = append(c.about, c.chosen(choice))
+	for _, chosen := range c.choices {
+		c.about = append(c.about, c.candidateOf(chosen))
 	}
 	target, held := c.target()
 	d := Decision{Target: target}
@@ -45,23 +70,23 @@ type circumstances struct {
 	update  Update
 	rules   Rules
 	facts   Facts
-	choices []Choice
+	choices []choice.Choice
 	about   []int // the candidates that the choices are about; -1 for none
 	now     time.Time
 	scratch [4]Reason
 	// accepted is the approval of the target, if there is one.
-	accepted *Choice
+	accepted *choice.Choice
 	// passed is a major update that would be the target if it were carried out by itself; nil for none.
-	passed *Candidate
+	passed *candidate.Candidate
 	next   time.Time // when time alone may change something; zero for never
 }
 
 // sorted returns choices in an order of their own, the latest first.
-func sorted(choices []Choice) []Choice {
+func sorted(choices []choice.Choice) []choice.Choice {
 	if len(choices) < 2 {
 		return choices
 	}
-	return slices.SortedFunc(slices.Values(choices), func(a, b Choice) int {
+	return slices.SortedFunc(slices.Values(choices), func(a, b choice.Choice) int {
 		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.ToTag, b.Update.ToTag),
 			cmp.Compare(a.Update.ToDigest, b.Update.ToDigest), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
 	})
@@ -87,13 +112,13 @@ func (c *circumstances) target() (int, []Reason) {
 	if c.isSplit() {
 		// What may be carried out does not wait for a major update that may not.
 		for i, e := range excluded {
-			candidate := &c.update.Candidates[i]
+			newer := &c.update.Candidates[i]
 			switch {
 			case e.any:
-			case c.mode(candidate).Value == Auto:
+			case c.mode(newer).Value == Auto:
 				return i, nil
 			case c.passed == nil:
-				c.passed = candidate
+				c.passed = newer
 			}
 		}
 	}
@@ -127,23 +152,23 @@ func (c *circumstances) firstToEnd(i int, excluded []exclusion) int {
 
 // approval returns the latest approval and its candidate; -1 when there is none, or when a
 // user decided otherwise since.
-func (c *circumstances) approval() (Choice, int) {
-	for n, choice := range c.choices {
+func (c *circumstances) approval() (choice.Choice, int) {
+	for n, chosen := range c.choices {
 		i := c.about[n]
-		if choice.Kind != Approved || i < 0 {
+		if chosen.Kind != choice.Approved || i < 0 {
 			continue
 		}
-		if rollback, undone := c.rolledBack(i); undone && !choice.At.After(rollback.At) {
+		if rollback, undone := c.rolledBack(i); undone && !chosen.At.After(rollback.At) {
 			continue // it was of the update that was rolled back since
 		}
 		for m, later := range c.choices {
-			if later.Kind != Approved && later.At.After(choice.At.Time) && (c.covers(m, i) || c.isWhole(later)) {
-				return Choice{}, -1
+			if later.Kind != choice.Approved && later.At.After(chosen.At.Time) && (c.covers(m, i) || c.isOfAll(later)) {
+				return choice.Choice{}, -1
 			}
 		}
-		return choice, i
+		return chosen, i
 	}
-	return Choice{}, -1
+	return choice.Choice{}, -1
 }
 
 // rolledBack returns how a user rolled a candidate back; false when nobody did.
@@ -226,7 +251,7 @@ func (c *circumstances) conclude(d *Decision) {
 		}
 		if !approved && c.passed != nil {
 			d.Reasons = append(d.Reasons, Reason{Code: ReasonMajor, Source: c.mode(c.passed).Source,
-				Text: c.passed.name() + " is a major update, which is not carried out by itself"})
+				Text: nameOf(c.passed) + " is a major update, which is not carried out by itself"})
 		}
 	}
 }
@@ -240,7 +265,7 @@ func (c *circumstances) cameBack(target int) []Reason {
 }
 
 // stopped says what stopped the stack since it was decided that the target is carried out; "" for nothing.
-func (c *circumstances) stopped(target Candidate) string {
+func (c *circumstances) stopped(target candidate.Candidate) string {
 	decided := target.OfferedAt
 	if c.accepted != nil && c.accepted.At.After(decided) {
 		decided = c.accepted.At.Time
@@ -258,11 +283,11 @@ func (c *circumstances) stopped(target Candidate) string {
 
 // added returns the vulnerabilities that a candidate adds and that keep it from being
 // carried out by a rule.
-func (c *circumstances) added(candidate Candidate) vulnerability.Counts {
+func (c *circumstances) added(newer candidate.Candidate) vulnerability.Counts {
 	if c.facts.HoldAdded == vulnerability.Unknown || c.facts.Compared == nil {
 		return vulnerability.Counts{}
 	}
-	summary, known := c.facts.Compared(candidate)
+	summary, known := c.facts.Compared(newer)
 	if !known {
 		return vulnerability.Counts{}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -13,7 +14,7 @@ var strictness = [...]Mode{Auto, Notify, Approve}
 
 // IsMajor reports whether a candidate is of another major version than what runs. Of an image of a preset that is
 // another release line of its vendor, and a step that is not known counts, unless the tag itself names its line.
-func (r *Rules) IsMajor(c *Candidate) bool {
+func (r *Rules) IsMajor(c *candidate.Candidate) bool {
 	line := 1
 	if r.Preset != nil {
 		line = r.Preset.Line
@@ -34,7 +35,7 @@ func (r *Rules) IsMajorUpdate(c *sdk.Container) bool {
 	if !c.UpdateAvailable || c.Result == nil {
 		return false
 	}
-	return r.IsMajor(&Candidate{Tag: c.Result.Tag, Kind: c.UpdateKind.Kind, Diff: c.UpdateKind.SemverDiff})
+	return r.IsMajor(&candidate.Candidate{Tag: c.Result.Tag, Kind: c.UpdateKind.Kind, Diff: c.UpdateKind.SemverDiff})
 }
 
 // numbers returns how many numbers a tag begins with: 2 for 16.4-alpine, 0 for latest.
@@ -53,10 +54,10 @@ func numbers(tag string) int {
 }
 
 // mode returns the mode of a candidate, with the source of the rule that decides it.
-func (c *circumstances) mode(candidate *Candidate) Setting[Mode] {
+func (c *circumstances) mode(newer *candidate.Candidate) Setting[Mode] {
 	major := c.rules.Major
 	isStricter := slices.Index(strictness[:], major.Value) > slices.Index(strictness[:], c.rules.Mode.Value)
-	if isStricter && c.rules.IsMajor(candidate) {
+	if isStricter && c.rules.IsMajor(newer) {
 		return major
 	}
 	return c.rules.Mode

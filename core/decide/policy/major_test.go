@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -26,22 +28,22 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 	closed.Window = set[Window](span(2, 3), "policy.window")
 	young.MinAge = set(7*day, "policy.minage")
 	may := Facts{MayUpdate: true}
-	back := Facts{MayUpdate: true, CameBack: func(c Candidate) bool { return c.Tag == "8.2.1" }}
-	latest := func(diff string) Candidate {
+	back := Facts{MayUpdate: true, CameBack: func(c candidate.Candidate) bool { return c.Tag == "8.2.1" }}
+	latest := func(diff string) candidate.Candidate {
 		c := rebuild("sha256:b", 1, 1)
 		c.Diff = diff
 		return c
 	}
-	tagged := func(tag, diff string) Candidate {
+	tagged := func(tag, diff string) candidate.Candidate {
 		c := latest(diff)
 		c.Tag = tag
 		return c
 	}
-	few := []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}
+	few := []candidate.Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}
 	decide(t, []decided{
 		{"both: the smaller one is carried out", all, postgres, may, nil, "automatic 8.2.1 auto major"},
-		{"only a major one", []Candidate{major}, postgres, may, nil, "offered 9.0.0 approval"},
-		{"only a major one, by a user's rule", []Candidate{major}, user, may, nil, "offered 9.0.0 major"},
+		{"only a major one", []candidate.Candidate{major}, postgres, may, nil, "offered 9.0.0 approval"},
+		{"only a major one, by a user's rule", []candidate.Candidate{major}, user, may, nil, "offered 9.0.0 major"},
 		{"both, by a user's rule", all, user, may, nil, "automatic 8.2.1 auto major"},
 		{"a user's rule is that of all updates", all, with(Auto, Auto, "policy.major", 1), may, nil,
 			"automatic 9.0.0 auto"},
@@ -51,29 +53,29 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		{"it lets no more happen", all, with(Approve, Notify, "policy.major", 1), may, nil, "offered 9.0.0 approval"},
 		{"nor this", all, with(Notify, Auto, "policy.major", 1), may, nil, "offered 9.0.0"},
 		{"the watcher may not", all, postgres, Facts{Remedy: "x"}, nil, "offered 9.0.0 approval"},
-		{"approved", all, postgres, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
-		{"the smaller one is skipped", []Candidate{major, minor}, postgres, may, []Choice{choice(Skip, "8.2.1", 1)},
+		{"approved", all, postgres, may, []choice.Choice{chose(choice.Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
+		{"the smaller one is skipped", []candidate.Candidate{major, minor}, postgres, may, []choice.Choice{chose(choice.Skip, "8.2.1", 1)},
 			"offered 9.0.0 approval"},
-		{"the major one is skipped", all, postgres, may, []Choice{choice(Skip, "9.0.0", 1)}, "automatic 8.2.1 auto"},
+		{"the major one is skipped", all, postgres, may, []choice.Choice{chose(choice.Skip, "9.0.0", 1)}, "automatic 8.2.1 auto"},
 		{"the window is closed", all, closed, may, nil, "held 8.2.1 window.closed(2) next 2"},
 		{"a smaller one is too young", few, young, may, nil, "offered 9.0.0 approval next 2"},
 		{"the smaller one was tried", all, postgres, back, nil, "offered 8.2.1 rolledback"},
 
 		{"a release line of two numbers", all, mariadb, may, nil, "automatic 8.1.4 auto major"},
-		{"only another line", []Candidate{minor}, mariadb, may, nil, "offered 8.2.1 approval"},
-		{"a rebuild into another major version", []Candidate{latest(sdk.DiffMajor)}, postgres, may, nil,
+		{"only another line", []candidate.Candidate{minor}, mariadb, may, nil, "offered 8.2.1 approval"},
+		{"a rebuild into another major version", []candidate.Candidate{latest(sdk.DiffMajor)}, postgres, may, nil,
 			"offered sha256:b approval"},
-		{"a rebuild within it", []Candidate{latest(sdk.DiffMinor)}, postgres, may, nil, "automatic sha256:b auto"},
-		{"a rebuild of latest to no one knows what", []Candidate{latest("")}, postgres, may, nil,
+		{"a rebuild within it", []candidate.Candidate{latest(sdk.DiffMinor)}, postgres, may, nil, "automatic sha256:b auto"},
+		{"a rebuild of latest to no one knows what", []candidate.Candidate{latest("")}, postgres, may, nil,
 			"offered sha256:b approval"},
-		{"the same of an image without preset", []Candidate{latest("")}, user, may, nil, "automatic sha256:b auto"},
-		{"the same of a tag that names the line", []Candidate{tagged("16-alpine", "")}, postgres, may, nil,
+		{"the same of an image without preset", []candidate.Candidate{latest("")}, user, may, nil, "automatic sha256:b auto"},
+		{"the same of a tag that names the line", []candidate.Candidate{tagged("16-alpine", "")}, postgres, may, nil,
 			"automatic sha256:b auto"},
-		{"the same of a tag that names half of it", []Candidate{tagged("10", "")}, mariadb, may, nil,
+		{"the same of a tag that names half of it", []candidate.Candidate{tagged("10", "")}, mariadb, may, nil,
 			"offered sha256:b approval"},
-		{"the same of a tag that names it", []Candidate{tagged("v10.11", "")}, mariadb, may, nil,
+		{"the same of a tag that names it", []candidate.Candidate{tagged("v10.11", "")}, mariadb, may, nil,
 			"automatic sha256:b auto"},
-		{"a tag with a number at its end", []Candidate{tagged("alpine3.19", "")}, mariadb, may, nil,
+		{"a tag with a number at its end", []candidate.Candidate{tagged("alpine3.19", "")}, mariadb, may, nil,
 			"offered sha256:b approval"},
 	})
 	beside := Decide(Update{Candidates: all}, postgres, may, nil, noon).Reasons[1]
@@ -81,7 +83,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		Text: "9.0.0 is a major update, which is not carried out by itself"}); beside != want {
 		t.Errorf("%+v, want %+v", beside, want)
 	}
-	d := Decide(Update{Candidates: []Candidate{major}}, postgres, may, nil, noon)
+	d := Decide(Update{Candidates: []candidate.Candidate{major}}, postgres, may, nil, noon)
 	if got, want := d.Reasons[0], (Reason{Code: ReasonApproval, Source: "preset postgres",
 		Text: "it waits for the approval of a user, since it is a major update"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -131,10 +133,10 @@ func TestMajorHoldsBackNothingElse(t *testing.T) {
 		u, rules, f, choices := random(r)
 		rules.Mode.Value, rules.Major, f.MayUpdate = Auto, set(Approve, "preset db"), true
 		small := u
-		small.Candidates = slices.DeleteFunc(slices.Clone(u.Candidates), func(c Candidate) bool {
+		small.Candidates = slices.DeleteFunc(slices.Clone(u.Candidates), func(c candidate.Candidate) bool {
 			return rules.IsMajor(&c)
 		})
-		if slices.ContainsFunc(choices, func(c Choice) bool { return c.Kind == Approved }) {
+		if slices.ContainsFunc(choices, func(c choice.Choice) bool { return c.Kind == choice.Approved }) {
 			continue
 		}
 		without := Decide(small, rules, f, choices, noon)

@@ -5,64 +5,65 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // tooYoung returns why a candidate has not the minimum age, if it has not and does not fix what makes that not matter.
-func (c *circumstances) tooYoung(candidate *Candidate, sentences bool) (reason Reason, young bool) {
+func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (reason Reason, young bool) {
 	age := c.rules.MinAge
 	if age.Value <= 0 {
 		return reason, false
 	}
-	began, did := c.began(candidate)
+	began, did := c.began(newer)
 	oldEnough := began.Add(age.Value)
-	unpinned := c.facts.Pins && candidate.Kind == sdk.KindTag && candidate.Pinned == "" && !oldEnough.After(c.now)
+	unpinned := c.facts.Pins && newer.Kind == sdk.KindTag && newer.Pinned == "" && !oldEnough.After(c.now)
 	if !unpinned && !oldEnough.After(c.now) {
 		return reason, false
 	}
 	c.changes(oldEnough)
-	if c.isUrgent(candidate) {
+	if c.isUrgent(newer) {
 		return reason, false
 	}
 	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: oldEnough}
-	if unpinned || c.facts.AgeUnread && !candidate.Observed && candidate.Created.IsZero() {
+	if unpinned || c.facts.AgeUnread && !newer.Observed && newer.Created.IsZero() {
 		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 	} else if did != firstSeenNow && sentences {
 		did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
 	}
 	if sentences {
-		reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), did, FormatAge(age.Value))
+		reason.Text = fmt.Sprintf("%s %s, and must be %s old", nameOf(newer), did, FormatAge(age.Value))
 	}
 	return reason, true
 }
 
 // isUrgent reports whether a candidate fixes vulnerabilities that make its age not matter.
-func (c *circumstances) isUrgent(candidate *Candidate) bool {
+func (c *circumstances) isUrgent(newer *candidate.Candidate) bool {
 	from := c.rules.Security.Value
 	if from == vulnerability.Unknown || c.facts.Compared == nil {
 		return false
 	}
-	summary, known := c.facts.Compared(*candidate)
+	summary, known := c.facts.Compared(*newer)
 	return known && summary.Improves(from)
 }
 
 // isEarly reports whether a candidate is offered before it has the minimum age.
-func (c *circumstances) isEarly(candidate *Candidate) bool {
-	began, _ := c.began(candidate)
+func (c *circumstances) isEarly(newer *candidate.Candidate) bool {
+	began, _ := c.began(newer)
 	age := c.rules.MinAge.Value
-	return age > 0 && began.Add(age).After(c.now) && c.isUrgent(candidate)
+	return age > 0 && began.Add(age).After(c.now) && c.isUrgent(newer)
 }
 
 const firstSeenNow = "is first seen now"
 
 // began returns the time from which the age of a candidate counts, and what happened then.
-func (c *circumstances) began(candidate *Candidate) (at time.Time, did string) {
-	at, seen := candidate.Began()
+func (c *circumstances) began(newer *candidate.Candidate) (at time.Time, did string) {
+	at, seen := newer.Began()
 	switch {
 	case at.IsZero():
 		return c.now, firstSeenNow
-	case candidate.Moved:
+	case newer.Moved:
 		return at, "was moved to another image"
 	case seen:
 		return at, "was first seen"

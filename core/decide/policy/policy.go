@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 )
@@ -96,7 +97,7 @@ type Pattern interface {
 type Update struct {
 	Subject string // "local/nginx"
 	// Candidates are the newer versions, the newest first. A new digest behind the same tag comes last.
-	Candidates []Candidate
+	Candidates []candidate.Candidate
 }
 
 // Facts are what a decision depends on besides rules and choices.
@@ -112,14 +113,14 @@ type Facts struct {
 	MayUpdate bool
 	Remedy    string
 	// CameBack reports whether a version was tried and did not work; nil for none.
-	CameBack func(Candidate) bool
+	CameBack func(candidate.Candidate) bool
 	// RolledBack returns how a user rolled a version back that had worked, false when nobody did; nil for none.
-	RolledBack func(Candidate) (Rollback, bool)
+	RolledBack func(candidate.Candidate) (Rollback, bool)
 	// Stopped returns the update that stopped the stack of the container, zero for none; nil for none.
 	Stopped func() Stop
 	// Compared returns how the vulnerabilities of a version compare with those of the image
 	// that runs, if both were scanned; nil for none.
-	Compared func(Candidate) (vulnerability.Summary, bool)
+	Compared func(candidate.Candidate) (vulnerability.Summary, bool)
 	// HoldAdded is the severity of vulnerabilities that keep a version that adds some from
 	// being carried out by a rule; vulnerability.Unknown for none. HoldSource is where that is set.
 	HoldAdded  vulnerability.Severity

@@ -7,16 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // random is a situation at random, within some days around noon.
-func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
+func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []choice.Choice) {
 	days := func() float64 { return float64(r.IntN(160)-80) / 4 }
 	u.Subject = "local/web"
-	all := []Candidate{
+	all := []candidate.Candidate{
 		version("9.0.1", sdk.DiffMajor, days()), version("9.0.0", sdk.DiffMajor, days()),
 		version("8.3.0", sdk.DiffMinor, days()),
 		version("8.2.1", sdk.DiffMinor, days()), version("8.1.5", sdk.DiffPatch, days()), rebuild("sha256:b", days(), days()),
@@ -59,10 +61,10 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
 	}
 	f.MayUpdate = r.IntN(2) == 0
 	for range r.IntN(4) {
-		c := choice([]ChoiceKind{Skip, Snooze, Approved}[r.IntN(3)],
+		c := chose([]choice.Kind{choice.Skip, choice.Snooze, choice.Approved}[r.IntN(3)],
 			[]string{"", "9.0.1", "9.0.0", "8.3.0", "8.2.1", "sha256:b"}[r.IntN(6)], float64(r.IntN(100)))
-		if c.Kind == Snooze && (c.Update.Kind == "" || r.IntN(2) == 0) {
-			c = c.until(days())
+		if c.Kind == choice.Snooze && (c.Update.Kind == "" || r.IntN(2) == 0) {
+			c = until(c, days())
 		}
 		choices = append(choices, c)
 	}
@@ -166,7 +168,7 @@ func BenchmarkDecide(b *testing.B) {
 		u       Update
 		rules   Rules
 		f       Facts
-		choices []Choice
+		choices []choice.Choice
 	}
 	var all []situation
 	for range 1000 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -40,20 +41,20 @@ type Reason struct {
 	Until time.Time
 }
 
-func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence bool) Reason {
-	reason := Reason{Code: code, Source: choice.Actor, Until: choice.Until.Time}
+func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sentence bool) Reason {
+	reason := Reason{Code: code, Source: chosen.Actor, Until: chosen.Until.Time}
 	if !sentence {
 		return reason
 	}
 	text := "it was " + did
-	if choice.Actor != "" {
-		text += " by " + choice.Actor
+	if chosen.Actor != "" {
+		text += " by " + chosen.Actor
 	}
 	switch {
-	case choice.Kind == Snooze && choice.Until.IsZero():
+	case chosen.Kind == choice.Snooze && chosen.Until.IsZero():
 		text += " until the next version"
-	case choice.Kind == Snooze:
-		text += " until " + choice.Until.In(now.Location()).Format("2006-01-02 15:04")
+	case chosen.Kind == choice.Snooze:
+		text += " until " + chosen.Until.In(now.Location()).Format("2006-01-02 15:04")
 	}
 	reason.Text = text
 	return reason

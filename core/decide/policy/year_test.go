@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -53,7 +55,7 @@ type container struct {
 	facts   Facts
 	back    map[string]bool // what was tried and rolled back
 	update  Update
-	choices []Choice
+	choices []choice.Choice
 
 	decided  Decision
 	at       time.Time // of that
@@ -91,11 +93,11 @@ func (c *container) check(now time.Time) {
 	if len(c.history) == 0 || c.history[0].at.After(now) {
 		return
 	}
-	known := map[string]Candidate{}
+	known := map[string]candidate.Candidate{}
 	for _, k := range c.update.Candidates {
 		known[k.Tag+k.Digest] = k
 	}
-	var found []Candidate
+	var found []candidate.Candidate
 	for _, p := range c.history {
 		if p.at.After(now) {
 			break
@@ -103,9 +105,9 @@ func (c *container) check(now time.Time) {
 		if !newer(p.release, c.running) {
 			continue
 		}
-		k := Candidate{Tag: p.tag(), Kind: sdk.KindTag, Diff: p.step(c.running), FirstSeen: now}
+		k := candidate.Candidate{Tag: p.tag(), Kind: sdk.KindTag, Diff: p.step(c.running), FirstSeen: now}
 		if c.rebuilt {
-			k = Candidate{Tag: "latest", Kind: sdk.KindDigest, Digest: p.digest(), FirstSeen: now}
+			k = candidate.Candidate{Tag: "latest", Kind: sdk.KindDigest, Digest: p.digest(), FirstSeen: now}
 		}
 		if c.dated {
 			k.Created = p.at
@@ -123,7 +125,7 @@ func newer(a, b release) bool {
 	return slices.Compare([]int{a.major, a.minor, a.patch, a.build}, []int{b.major, b.minor, b.patch, b.build}) > 0
 }
 
-func (c *container) key(k Candidate) update.Key {
+func (c *container) key(k candidate.Candidate) update.Key {
 	if k.Kind == sdk.KindDigest {
 		return update.Key{
 			Subject: c.update.Subject, Kind: k.Kind, FromTag: k.Tag, FromDigest: c.running.digest(), ToTag: k.Tag,
@@ -143,19 +145,19 @@ func (c *container) choose(now time.Time) {
 	if c.random.IntN(3) == 0 {
 		target = c.update.Candidates[c.random.IntN(len(c.update.Candidates))] // of another step
 	}
-	made := Choice{Subject: c.update.Subject, Update: c.key(target), Actor: "ana", At: sdk.TimeOf(now)}
+	made := choice.Choice{Subject: c.update.Subject, Update: c.key(target), Actor: "ana", At: sdk.TimeOf(now)}
 	later := sdk.TimeOf(now.Add(time.Duration(1+c.random.IntN(14*24)) * time.Hour))
 	switch c.random.IntN(8) {
 	case 0:
-		made.Kind = Skip
+		made.Kind = choice.Skip
 	case 1:
-		made.Kind, made.Until = Snooze, later
+		made.Kind, made.Until = choice.Snooze, later
 	case 2:
-		made.Kind = Snooze
+		made.Kind = choice.Snooze
 	case 3:
-		made.Kind, made.Until, made.Update = Snooze, later, update.Key{}
+		made.Kind, made.Until, made.Update = choice.Snooze, later, update.Key{}
 	case 4:
-		made.Kind = Approved
+		made.Kind = choice.Approved
 	case 5: // undo
 		c.choices = c.choices[:max(0, len(c.choices)-1)]
 		return
@@ -163,12 +165,12 @@ func (c *container) choose(now time.Time) {
 		c.run(target, now)
 		return
 	}
-	c.choices = slices.DeleteFunc(c.choices, func(other Choice) bool { return other.Update == made.Update })
+	c.choices = slices.DeleteFunc(c.choices, func(other choice.Choice) bool { return other.Update == made.Update })
 	c.choices = append(c.choices, made)
 }
 
 // run carries out an operation, which may fail.
-func (c *container) run(target Candidate, now time.Time) {
+func (c *container) run(target candidate.Candidate, now time.Time) {
 	if c.random.IntN(8) == 0 {
 		c.back[target.Tag+target.Digest] = true
 		return
@@ -178,9 +180,9 @@ func (c *container) run(target Candidate, now time.Time) {
 			c.running = p.release
 		}
 	}
-	c.choices = slices.DeleteFunc(c.choices, func(made Choice) bool {
+	c.choices = slices.DeleteFunc(c.choices, func(made choice.Choice) bool {
 		return made.Update.Kind != "" &&
-			!slices.ContainsFunc(c.update.Candidates, func(k Candidate) bool { return c.key(k).SameTarget(made.Update) })
+			!slices.ContainsFunc(c.update.Candidates, func(k candidate.Candidate) bool { return c.key(k).SameTarget(made.Update) })
 	})
 	for i := range c.update.Candidates {
 		c.update.Candidates[i].OfferedAt = time.Time{} // from another version it is another update
@@ -209,8 +211,8 @@ func (c *container) decide(t *testing.T, now time.Time) {
 		}
 		operation := key.String()
 		if c.decided.Reasons != nil && c.decided.Reasons[0].Code == ReasonApproved {
-			i := slices.IndexFunc(c.choices, func(made Choice) bool {
-				return made.Kind == Approved && c.key(target).SameTarget(made.Update)
+			i := slices.IndexFunc(c.choices, func(made choice.Choice) bool {
+				return made.Kind == choice.Approved && c.key(target).SameTarget(made.Update)
 			})
 			operation += c.choices[i].At.String() // once for each approval
 		}
@@ -225,7 +227,7 @@ func (c *container) decide(t *testing.T, now time.Time) {
 // offer notifies of the target the first time that it is offered. It reports
 // whether users were notified of the same update before, and when.
 func (c *container) offer(now time.Time) (before time.Time, twice bool) {
-	found, first := Found{Candidates: c.update.Candidates}.Offer(c.decided.Target, now)
+	found, first := candidate.Found{Candidates: c.update.Candidates}.Offer(c.decided.Target, now)
 	c.update.Candidates = found.Candidates
 	if !first {
 		return before, false
@@ -272,7 +274,7 @@ func (c *container) judge(t *testing.T) {
 	}
 	if codes[ReasonMinAge] {
 		for _, other := range c.update.Candidates {
-			if c.allows(other, now) && !slices.ContainsFunc(c.choices, func(made Choice) bool { return made.Kind != Approved }) {
+			if c.allows(other, now) && !slices.ContainsFunc(c.choices, func(made choice.Choice) bool { return made.Kind != choice.Approved }) {
 				t.Fatalf("%s: at %s it waits for %s, though %s is old enough", c.about, now, target.Tag, other.Tag)
 			}
 		}
@@ -280,7 +282,7 @@ func (c *container) judge(t *testing.T) {
 }
 
 // allows reports whether threshold and age let a candidate pass.
-func (c *container) allows(k Candidate, now time.Time) bool {
+func (c *container) allows(k candidate.Candidate, now time.Time) bool {
 	began := k.FirstSeen
 	if !k.Created.IsZero() {
 		began = k.Created

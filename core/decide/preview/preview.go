@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
@@ -25,7 +27,7 @@ type Subject struct {
 	Update  policy.Update
 	Rules   policy.Rules
 	Facts   policy.Facts
-	Choices []policy.Choice
+	Choices []choice.Choice
 }
 
 // Preview is what rules make of the updates of containers.
@@ -169,7 +171,7 @@ func rank(state string) int {
 		string(policy.None)}, state)
 }
 
-func targetOf(c policy.Candidate) string {
+func targetOf(c candidate.Candidate) string {
 	if c.Kind != sdk.KindDigest {
 		return c.Tag
 	}

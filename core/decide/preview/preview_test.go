@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -20,7 +21,7 @@ func subject(t *testing.T, name string, age time.Duration, rules ...string) prev
 	t.Helper()
 	s := preview.Subject{Running: "1.0", Update: policy.Update{Subject: name}, Facts: policy.Facts{MayUpdate: true}}
 	if age > 0 {
-		s.Update.Candidates = []policy.Candidate{{
+		s.Update.Candidates = []candidate.Candidate{{
 			Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now().Add(-age),
 		}}
 	}
@@ -111,7 +112,7 @@ func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
 	}{{nil, "has an age not read yet, and must be 7d old", false},
 		{[]string{"minage=2d"}, "was first seen 2026-", true}} {
 		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
-		of[0].Update.Candidates = []policy.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
+		of[0].Update.Candidates = []candidate.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
 			FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}
 		changed, err := preview.With(of, []string{"minage=7d"}, time.UTC)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -20,7 +20,7 @@ func (None) Enabled() bool                                          { return fal
 func (None) Request(sdk.Container, string) error                    { return ErrNoScanner }
 func (None) Status(context.Context, *sdk.Container) (Status, error) { return Status{}, ErrNoScanner }
 func (None) Counts() Counts                                         { return Counts{} }
-func (None) Compared(*sdk.Container, policy.Candidate) (vulnerability.Summary, bool) {
+func (None) Compared(*sdk.Container, candidate.Candidate) (vulnerability.Summary, bool) {
 	return vulnerability.Summary{}, false
 }
 func (None) Summary(*sdk.Container, string) (vulnerability.Summary, bool) {

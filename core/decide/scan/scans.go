@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -195,7 +195,7 @@ func currentKey(c *sdk.Container) string {
 
 // Compared returns how a newer version compares with the image that a container runs;
 // false when they were not compared.
-func (s *Scans) Compared(c *sdk.Container, to policy.Candidate) (vulnerability.Summary, bool) {
+func (s *Scans) Compared(c *sdk.Container, to candidate.Candidate) (vulnerability.Summary, bool) {
 	version := to.Tag
 	if to.Kind == sdk.KindDigest {
 		version = to.Digest

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -163,12 +164,12 @@ func TestScanComparesAndRemembers(t *testing.T) {
 		st.Comparison.To != "sha256:new" {
 		t.Fatalf("%+v", st)
 	}
-	candidate := policy.Candidate{Tag: "1.1", Kind: sdk.KindTag}
+	newer := candidate.Candidate{Tag: "1.1", Kind: sdk.KindTag}
 	c := web("web")
-	if s, known := b.Compared(&c, candidate); !known || s.Fixed.Critical != 2 {
+	if s, known := b.Compared(&c, newer); !known || s.Fixed.Critical != 2 {
 		t.Errorf("%+v, %v", s, known)
 	}
-	if _, known := b.Compared(&c, policy.Candidate{Tag: "1.2", Kind: sdk.KindTag}); known {
+	if _, known := b.Compared(&c, candidate.Candidate{Tag: "1.2", Kind: sdk.KindTag}); known {
 		t.Error("another version is known")
 	}
 	if _, known := b.Summary(&c, "sha256:another"); known {
@@ -204,7 +205,7 @@ func TestScanComparesAndRemembers(t *testing.T) {
 	if err := again.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s, known := again.Compared(&c, candidate); !known || s.Fixed.High != 1 {
+	if s, known := again.Compared(&c, newer); !known || s.Fixed.High != 1 {
 		t.Errorf("after a restart: %+v, %v", s, known)
 	}
 }

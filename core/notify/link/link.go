@@ -16,8 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -37,7 +36,7 @@ var (
 var ErrChoice = errors.New("this cannot be chosen")
 
 // Use is what became of a link that was used.
-type Use = decision.LinkUse
+type Use = choice.LinkUse
 
 // Store keeps what must outlive the process.
 type Store interface {
@@ -63,7 +62,7 @@ type Choices interface {
 	// ChooseWith records a choice about an update in the place of one that was made before, and
 	// the use of the link with which it is made: both, or neither. A zero until ends a snooze
 	// with the next version.
-	ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind,
+	ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind choice.Kind,
 		until time.Time) error
 }
 
@@ -129,7 +128,7 @@ func (l *Links) For(triggerID string, c *sdk.Container) []trigger.Action {
 		Update: update.KeyOf(c), Trigger: triggerID, generation: l.generation(triggerID),
 		Expires: l.opt.Now().Add(l.opt.Expiry).UTC().Truncate(time.Second),
 	}
-	return l.actions(c.ID, l.opt.MayApprove(c), func(kind policy.ChoiceKind) string {
+	return l.actions(c.ID, l.opt.MayApprove(c), func(kind choice.Kind) string {
 		one := signed
 		one.Action = kind
 		rand.Read(one.nonce[:]) // never fails
@@ -139,18 +138,18 @@ func (l *Links) For(triggerID string, c *sdk.Container) []trigger.Action {
 
 // Sample returns links for a sample message: they show that the page can be reached.
 func (l *Links) Sample(c *sdk.Container) []trigger.Action {
-	return l.actions(c.ID, true, func(policy.ChoiceKind) string { return SampleToken })
+	return l.actions(c.ID, true, func(choice.Kind) string { return SampleToken })
 }
 
-func (l *Links) actions(containerID string, mayApprove bool, token func(policy.ChoiceKind) string) []trigger.Action {
+func (l *Links) actions(containerID string, mayApprove bool, token func(choice.Kind) string) []trigger.Action {
 	var all []trigger.Action
 	for _, a := range []struct {
-		kind    policy.ChoiceKind
+		kind    choice.Kind
 		sdkKind string
 		label   string
-	}{{policy.Approved, trigger.ActionApprove, "Approve"}, {policy.Skip, trigger.ActionSkip, "Skip"},
-		{policy.Snooze, trigger.ActionSnooze, "Snooze"}, {Any, trigger.ActionDecide, "Decide"}} {
-		if a.kind == policy.Approved && !mayApprove {
+	}{{choice.Approved, trigger.ActionApprove, "Approve"}, {choice.Skip, trigger.ActionSkip, "Skip"},
+		{choice.Snooze, trigger.ActionSnooze, "Snooze"}, {Any, trigger.ActionDecide, "Decide"}} {
+		if a.kind == choice.Approved && !mayApprove {
 			continue
 		}
 		address := strings.TrimSuffix(l.opt.URL.String(), "/") + Path + token(a.kind)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/link"
@@ -24,10 +24,10 @@ import (
 var start = time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)
 
 // choice is what Choose was called with.
-type choice struct {
+type chosen struct {
 	actor string
 	key   update.Key
-	kind  policy.ChoiceKind
+	kind  choice.Kind
 	until time.Time
 }
 
@@ -41,7 +41,7 @@ type fixture struct {
 
 	mu        sync.Mutex
 	container sdk.Container
-	choices   []choice
+	choices   []chosen
 	err       error
 }
 
@@ -82,12 +82,12 @@ func (f *fixture) ByName(watcher, name string) (sdk.Container, bool) {
 }
 
 func (f *fixture) ChooseWith(
-	ctx context.Context, use link.Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, use link.Use, actor, subject string, key update.Key, kind choice.Kind, until time.Time,
 ) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {
-		f.err = f.store.PutChoice(ctx, policy.Choice{
+		f.err = f.store.PutChoice(ctx, choice.Choice{
 			Subject: subject, Update: key, Kind: kind, Actor: actor, At: sdk.TimeOf(f.clock()),
 		}, &use)
 	}
@@ -97,7 +97,7 @@ func (f *fixture) ChooseWith(
 	if subject != key.Subject {
 		f.t.Errorf("subject %q of the update of %q", subject, key.Subject)
 	}
-	f.choices = append(f.choices, choice{actor, key, kind, until})
+	f.choices = append(f.choices, chosen{actor, key, kind, until})
 	return nil
 }
 
@@ -153,7 +153,7 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	token := f.token("ntfy.main", trigger.ActionApprove)
 	for range 3 { // to look is no decision, however often a scanner does
 		if shown, err := f.Show(t.Context(), token); err != nil || shown.Container.Name != "nginx" ||
-			shown.Action != policy.Approved {
+			shown.Action != choice.Approved {
 			t.Fatalf("shown %+v, %v", shown, err)
 		}
 	}
@@ -163,8 +163,8 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	want := choice{"link of trigger ntfy.main", update.KeyOf(&f.container), policy.Approved, time.Time{}}
-	if !slices.Equal(f.choices, []choice{want}) {
+	want := chosen{"link of trigger ntfy.main", update.KeyOf(&f.container), choice.Approved, time.Time{}}
+	if !slices.Equal(f.choices, []chosen{want}) {
 		t.Fatalf("chosen is %+v", f.choices)
 	}
 	f.restart()
@@ -218,13 +218,13 @@ func TestRedeemFailedChoice(t *testing.T) {
 func TestRedeemChosenAction(t *testing.T) {
 	f := newFixture(t)
 	skip := f.token("ntfy.main", trigger.ActionSkip)
-	for _, other := range []policy.ChoiceKind{policy.Approved, policy.Snooze, link.Any, "undo"} {
+	for _, other := range []choice.Kind{choice.Approved, choice.Snooze, link.Any, "undo"} {
 		if _, err := f.Redeem(t.Context(), skip, other, time.Time{}); !errors.Is(err, link.ErrChoice) {
 			t.Errorf("%s with a link to skip: %v", other, err)
 		}
 	}
 	decide := f.token("ntfy.main", trigger.ActionDecide)
-	for _, none := range []policy.ChoiceKind{"", link.Any, "undo"} {
+	for _, none := range []choice.Kind{"", link.Any, "undo"} {
 		if _, err := f.Redeem(t.Context(), decide, none, time.Time{}); !errors.Is(err, link.ErrChoice) {
 			t.Errorf("%q with a link to decide: %v", none, err)
 		}
@@ -232,11 +232,11 @@ func TestRedeemChosenAction(t *testing.T) {
 	if len(f.choices) > 0 {
 		t.Fatalf("chosen is %+v", f.choices)
 	}
-	shown, err := f.Redeem(t.Context(), decide, policy.Snooze, start.Add(time.Hour))
-	if err != nil || shown.Use.Action != "snooze" || len(f.choices) != 1 || f.choices[0].kind != policy.Snooze {
+	shown, err := f.Redeem(t.Context(), decide, choice.Snooze, start.Add(time.Hour))
+	if err != nil || shown.Use.Action != "snooze" || len(f.choices) != 1 || f.choices[0].kind != choice.Snooze {
 		t.Errorf("%+v, %v, %+v", shown.Use, err, f.choices)
 	}
-	if _, err := f.Redeem(t.Context(), decide, policy.Skip, time.Time{}); !errors.Is(err, link.ErrUsed) {
+	if _, err := f.Redeem(t.Context(), decide, choice.Skip, time.Time{}); !errors.Is(err, link.ErrUsed) {
 		t.Errorf("a second choice: %v", err)
 	}
 }

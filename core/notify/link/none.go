@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -23,6 +23,6 @@ func (None) For(string, *sdk.Container) []trigger.Action          { return nil }
 func (None) Sample(*sdk.Container) []trigger.Action               { return nil }
 func (None) Revoke(context.Context, string, ...event.Event) error { return ErrNone }
 func (None) Show(context.Context, string) (Shown, error)          { return Shown{}, ErrNone }
-func (None) Redeem(context.Context, string, policy.ChoiceKind, time.Time) (Shown, error) {
+func (None) Redeem(context.Context, string, choice.Kind, time.Time) (Shown, error) {
 	return Shown{}, ErrNone
 }

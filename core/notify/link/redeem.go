@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -84,7 +83,7 @@ func (l *Links) find(ctx context.Context, shown *Shown) (err error) {
 // for one. A snooze ends at until, or with the next version if that is zero; other
 // actions take none. The errors are those of Show, ErrChoice, and those of the choices,
 // after which the link can be used again: it is used if and only if the choice is made.
-func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (Shown, error) {
+func (l *Links) Redeem(ctx context.Context, token string, action choice.Kind, until time.Time) (Shown, error) {
 	l.redeeming.Lock()
 	defer l.redeeming.Unlock()
 	shown, err := l.Show(ctx, token)
@@ -95,17 +94,17 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 	if action == "" {
 		action = shown.Action
 	}
-	if action == policy.Approved {
-		if err := decision.Approvable(&shown.Container); err != nil {
+	if action == choice.Approved {
+		if err := choice.Approvable(&shown.Container); err != nil {
 			return shown, sdk.WithKind(ErrChoice, err)
 		}
 	}
 	switch {
 	case action != shown.Action && shown.Action != Any,
-		action != policy.Approved && action != policy.Skip && action != policy.Snooze:
+		action != choice.Approved && action != choice.Skip && action != choice.Snooze:
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("this link does not stand for that: choose one of the buttons"))
 	case until.IsZero():
-	case action != policy.Snooze:
+	case action != choice.Snooze:
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("only a snooze has an end"))
 	case !until.After(now):
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would have ended already: choose a later date"))

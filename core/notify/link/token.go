@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/internal/linktoken"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -19,7 +19,7 @@ import (
 // Link is what a signed link stands for: one thing that may be decided about one
 // update, by the reader of a message.
 type Link struct {
-	Action policy.ChoiceKind
+	Action choice.Kind
 	Update update.Key
 	// Trigger is whose message it is in: "ntfy.main".
 	Trigger string
@@ -44,9 +44,9 @@ const (
 var errMalformed = errors.New("malformed")
 
 // Any is the action of a link whose page lets the reader choose one.
-const Any policy.ChoiceKind = "any"
+const Any choice.Kind = "any"
 
-var actionCodes = []policy.ChoiceKind{1: policy.Approved, 2: policy.Skip, 3: policy.Snooze, 4: Any}
+var actionCodes = []choice.Kind{1: choice.Approved, 2: choice.Skip, 3: choice.Snooze, 4: Any}
 
 var kindCodes = []string{1: sdk.KindTag, 2: sdk.KindDigest}
 

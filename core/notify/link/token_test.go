@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/internal/linktoken"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -59,7 +59,7 @@ func TestTokenRoundTrip(t *testing.T) {
 	for _, odd := range []string{"sha256:", digest("A"), digest("a")[:70], digest("a") + "00",
 		"sha512:" + strings.Repeat("a", 64), strings.Repeat("a", 64)} {
 		want := Link{
-			Action: policy.Skip, Update: update.Key{Kind: sdk.KindDigest, ToDigest: odd}, Expires: time.Unix(1, 0).UTC(),
+			Action: choice.Skip, Update: update.Key{Kind: sdk.KindDigest, ToDigest: odd}, Expires: time.Unix(1, 0).UTC(),
 		}
 		if got, err := verify(testKey, want.sign(testKey)); err != nil || got != want {
 			t.Errorf("%q became %q, %v", odd, got.Update.ToDigest, err)
@@ -98,7 +98,7 @@ func TestTokenForged(t *testing.T) {
 }
 
 var example = Link{
-	Action: policy.Approved, Trigger: "discord.main", Expires: time.Unix(1_774_000_000, 0).UTC(), generation: 3,
+	Action: choice.Approved, Trigger: "discord.main", Expires: time.Unix(1_774_000_000, 0).UTC(), generation: 3,
 	Update: update.Key{
 		Subject: "nas/home-assistant", Kind: sdk.KindDigest, FromTag: "stable-alpine", FromDigest: digest("a"),
 		ToTag: "stable-alpine", ToDigest: digest("b"),

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -35,7 +35,7 @@ type choiceView struct {
 	At        sdk.Time `json:"at"`
 }
 
-func viewChoices(all []policy.Choice) []choiceView {
+func viewChoices(all []choice.Choice) []choiceView {
 	views := []choiceView{}
 	for _, c := range all {
 		views = append(views, choiceView{
@@ -72,18 +72,18 @@ func (h *handler) decide(w http.ResponseWriter, r *http.Request) {
 		h.undoChoices(w, r)
 		return
 	}
-	h.choose(w, r, policy.ChoiceKind(body.Action), body)
+	h.choose(w, r, choice.Kind(body.Action), body)
 }
 
 // snooze is POST /api/containers/{id}/snooze of What's Up Docker 9.
 func (h *handler) snooze(w http.ResponseWriter, r *http.Request) {
 	var body choiceBody
 	if _, ok := h.decode(w, r, &body); ok {
-		h.choose(w, r, policy.Snooze, body)
+		h.choose(w, r, choice.Snooze, body)
 	}
 }
 
-func (h *handler) choose(w http.ResponseWriter, r *http.Request, kind policy.ChoiceKind, body choiceBody) {
+func (h *handler) choose(w http.ResponseWriter, r *http.Request, kind choice.Kind, body choiceBody) {
 	until, err := parseUntil(body.Until)
 	if err == nil {
 		err = h.Service.Choose(r.Context(), h.actor(r), service.Choice{

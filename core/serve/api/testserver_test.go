@@ -20,7 +20,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
-	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -98,7 +98,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	if err != nil {
 		t.Fatal(err)
 	}
-	choices := decision.NewChoices(decision.ChoiceOptions{Store: w.store, Now: time.Now})
+	choices := choice.New(choice.Options{Store: w.store, Now: time.Now})
 	log := hclog.New(&hclog.LoggerOptions{
 		Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex),
 	})

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -14,11 +13,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Choices are what users decided about updates; see decision.Choices.
+// Choices are what users decided about updates; see choice.Choices.
 type Choices interface {
-	Of(subject string) []policy.Choice
-	All() []policy.Choice
-	Choose(ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error
+	Of(subject string) []choice.Choice
+	All() []choice.Choice
+	Choose(ctx context.Context, actor, subject string, key update.Key, kind choice.Kind, until time.Time) error
 	Undo(ctx context.Context, actor, subject string) (int, error)
 }
 
@@ -28,7 +27,7 @@ var errNoChoices = sdk.WithKind(ErrForbidden, errors.New("nothing can be decided
 type Choice struct {
 	// Container is its id.
 	Container string
-	Kind      policy.ChoiceKind
+	Kind      choice.Kind
 	// Version is the tag or digest that it is about, the one of the result or one of its levels; ""
 	// for the one of the result, or for all versions when it is a snooze that has an end.
 	Version string
@@ -38,33 +37,33 @@ type Choice struct {
 // Choose stores what an actor decides about an update, and has the container decided again.
 // The error is an ErrNotFound when there is no such container, an *sdk.InvalidError when the
 // choice cannot be, and an ErrForbidden.
-func (s *Service) Choose(ctx context.Context, actor auth.Actor, choice Choice) error {
+func (s *Service) Choose(ctx context.Context, actor auth.Actor, chosen Choice) error {
 	if err := allow(actor, auth.Write, "decide about updates"); err != nil {
 		return err
 	}
-	rec, err := s.Container(choice.Container)
+	rec, err := s.Container(chosen.Container)
 	switch {
 	case err != nil:
 		return err
 	case s.opt.Choices == nil:
 		return errNoChoices
-	case choice.Kind == policy.Approved:
-		if err := decision.Approvable(&rec.Container); err != nil {
+	case chosen.Kind == choice.Approved:
+		if err := choice.Approvable(&rec.Container); err != nil {
 			return err
 		}
 	}
 	c := rec.Container
 	var key update.Key
-	if choice.Kind != policy.Snooze || choice.Until.IsZero() || choice.Version != "" {
-		if key, err = keyOf(&c, choice.Version); err != nil {
+	if chosen.Kind != choice.Snooze || chosen.Until.IsZero() || chosen.Version != "" {
+		if key, err = keyOf(&c, chosen.Version); err != nil {
 			return err
 		}
 	}
-	if err := s.opt.Choices.Choose(ctx, actor.User, event.Subject(c), key, choice.Kind, choice.Until); err != nil {
+	if err := s.opt.Choices.Choose(ctx, actor.User, event.Subject(c), key, chosen.Kind, chosen.Until); err != nil {
 		return err
 	}
-	s.log.Info("decided about an update", "container", event.Subject(c), "action", choice.Kind, "version", key.To(),
-		"until", sdk.TimeOf(choice.Until), "actor", actor.User, "address", actor.ClientAddress())
+	s.log.Info("decided about an update", "container", event.Subject(c), "action", chosen.Kind, "version", key.To(),
+		"until", sdk.TimeOf(chosen.Until), "actor", actor.User, "address", actor.ClientAddress())
 	return nil
 }
 
@@ -107,7 +106,7 @@ func (s *Service) UndoChoices(ctx context.Context, actor auth.Actor, container s
 }
 
 // ChoicesOf returns what users decided about the updates of a container, by its subject.
-func (s *Service) ChoicesOf(subject string) []policy.Choice {
+func (s *Service) ChoicesOf(subject string) []choice.Choice {
 	if s.opt.Choices == nil {
 		return nil
 	}
@@ -115,7 +114,7 @@ func (s *Service) ChoicesOf(subject string) []policy.Choice {
 }
 
 // AllChoices returns what users decided about all containers.
-func (s *Service) AllChoices() []policy.Choice {
+func (s *Service) AllChoices() []choice.Choice {
 	if s.opt.Choices == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -95,12 +96,12 @@ func (s *Service) levels(c *sdk.Container, rules policy.Rules) []Level {
 
 // skipped says who skipped a version of a container; "" for nobody.
 func (s *Service) skipped(c *sdk.Container, version string, rules policy.Rules) string {
-	for _, choice := range s.ChoicesOf(event.Subject(*c)) {
-		if choice.Kind == policy.Skip && choice.Version() == version {
-			if choice.Actor == "" {
+	for _, chosen := range s.ChoicesOf(event.Subject(*c)) {
+		if chosen.Kind == choice.Skip && chosen.Version() == version {
+			if chosen.Actor == "" {
 				return "a user"
 			}
-			return choice.Actor
+			return chosen.Actor
 		}
 	}
 	if skip := rules.Skip; skip.Value != nil && skip.Value.Match(version) {

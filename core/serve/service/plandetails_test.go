@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
@@ -19,16 +20,16 @@ import (
 // skippedBy are choices against versions, by who made them.
 type skippedBy map[string]string
 
-func (s skippedBy) Of(subject string) (all []policy.Choice) {
+func (s skippedBy) Of(subject string) (all []choice.Choice) {
 	for version, actor := range s {
-		all = append(all, policy.Choice{Subject: subject, Kind: policy.Skip, Actor: actor,
+		all = append(all, choice.Choice{Subject: subject, Kind: choice.Skip, Actor: actor,
 			Update: update.Key{Subject: subject, Kind: sdk.KindTag, ToTag: version}})
 	}
 	return all
 }
 
-func (skippedBy) All() []policy.Choice { return nil }
-func (skippedBy) Choose(context.Context, string, string, update.Key, policy.ChoiceKind, time.Time) error {
+func (skippedBy) All() []choice.Choice { return nil }
+func (skippedBy) Choose(context.Context, string, string, update.Key, choice.Kind, time.Time) error {
 	return nil
 }
 func (skippedBy) Undo(context.Context, string, string) (int, error) { return 0, nil }

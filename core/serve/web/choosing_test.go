@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -33,8 +33,8 @@ func levelled(patch, minor, major string) func(*sdk.Container) {
 }
 
 // chosenOf returns a choice about the update of a container that a made.
-func chosenOf(name string, kind policy.ChoiceKind, tag string, until time.Time) policy.Choice {
-	c := policy.Choice{
+func chosenOf(name string, kind choice.Kind, tag string, until time.Time) choice.Choice {
+	c := choice.Choice{
 		Subject: "local/" + name, Kind: kind, Actor: "ana", At: sdk.TimeOf(webtest.Noon.Add(-time.Hour)), Until: sdk.TimeOf(until),
 	}
 	if tag != "" {
@@ -79,18 +79,18 @@ func TestChoose(t *testing.T) {
 		said string
 	}{
 		"skip": {url.Values{"do": {"skip"}, "version:local/db": {"9.0.0"}}, service.Choice{
-			Kind: policy.Skip, Version: "9.0.0",
+			Kind: choice.Skip, Version: "9.0.0",
 		}, "Skipped: db"},
 		"approve another level": {url.Values{"do": {"approve"}, "version:local/db": {"8.2.1"}}, service.Choice{
-			Kind: policy.Approved, Version: "8.2.1",
+			Kind: choice.Approved, Version: "8.2.1",
 		}, "Approved: db"},
 		"snooze for a week": {url.Values{"do": {"snooze"}, "until": {"7"}, "version:local/db": {"9.0.0"}},
-			service.Choice{Kind: policy.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
+			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
 		"snooze until a day": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{
-			Kind: policy.Snooze, Until: midnight,
+			Kind: choice.Snooze, Until: midnight,
 		}, "Snoozed: db"},
 		"snooze to the next version": {url.Values{"do": {"snooze"}, "until": {"next"}, "version:local/db": {"9.0.0"}},
-			service.Choice{Kind: policy.Snooze, Version: "9.0.0"}, "with the next version"},
+			service.Choice{Kind: choice.Snooze, Version: "9.0.0"}, "with the next version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
@@ -221,10 +221,10 @@ func TestDecideAboutASelection(t *testing.T) {
 
 func TestListOfChoices(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major")))
-	fakes(u).fakeChoices.all = []policy.Choice{
-		chosenOf("db", policy.Skip, "9.0.0", time.Time{}), chosenOf("db", policy.Snooze, "", webtest.Noon.AddDate(0, 0, 2)),
-		chosenOf("db", policy.Snooze, "", webtest.Noon.Add(-time.Minute)),
-		chosenOf("db", policy.Approved, "1.0.0", time.Time{}), chosenOf("gone", policy.Snooze, "3.0.0", time.Time{}),
+	fakes(u).fakeChoices.all = []choice.Choice{
+		chosenOf("db", choice.Skip, "9.0.0", time.Time{}), chosenOf("db", choice.Snooze, "", webtest.Noon.AddDate(0, 0, 2)),
+		chosenOf("db", choice.Snooze, "", webtest.Noon.Add(-time.Minute)),
+		chosenOf("db", choice.Approved, "1.0.0", time.Time{}), chosenOf("gone", choice.Snooze, "3.0.0", time.Time{}),
 	}
 	_, body := get(t, u, "/policies")
 	webtest.Contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
@@ -243,7 +243,7 @@ func TestListOfChoices(t *testing.T) {
 
 // fakeChoices has constant choices, and records what is chosen and undone.
 type fakeChoices struct {
-	all    []policy.Choice
+	all    []choice.Choice
 	chosen []service.Choice
 	undone []string
 	err    map[string]error // by id of the container
@@ -262,7 +262,7 @@ func (f *fakeChoices) UndoChoices(_ context.Context, _ auth.Actor, container str
 	return 1, f.err[container]
 }
 
-func (f *fakeChoices) ChoicesOf(subject string) (of []policy.Choice) {
+func (f *fakeChoices) ChoicesOf(subject string) (of []choice.Choice) {
 	for _, c := range f.all {
 		if c.Subject == subject {
 			of = append(of, c)
@@ -271,4 +271,4 @@ func (f *fakeChoices) ChoicesOf(subject string) (of []policy.Choice) {
 	return of
 }
 
-func (f *fakeChoices) AllChoices() []policy.Choice { return f.all }
+func (f *fakeChoices) AllChoices() []choice.Choice { return f.all }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -38,7 +38,7 @@ func (f *fakeLinks) Show(_ context.Context, token string) (link.Shown, error) {
 }
 
 func (f *fakeLinks) Redeem(
-	ctx context.Context, token string, action policy.ChoiceKind, until time.Time,
+	ctx context.Context, token string, action choice.Kind, until time.Time,
 ) (link.Shown, error) {
 	shown, err := f.Show(ctx, token)
 	if err == nil {
@@ -49,7 +49,7 @@ func (f *fakeLinks) Redeem(
 }
 
 // withLink returns a UI whose one link is for an action about an update of web.
-func withLink(t *testing.T, action policy.ChoiceKind, change ...func(*sdk.Container)) (*UI, *fakeLinks) {
+func withLink(t *testing.T, action choice.Kind, change ...func(*sdk.Container)) (*UI, *fakeLinks) {
 	t.Helper()
 	c := webtest.Container("web", append([]func(*sdk.Container){webtest.Newer("1.1.0", sdk.DiffMinor)}, change...)...)
 	f := &fakeLinks{shown: link.Shown{
@@ -77,10 +77,10 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 		}
 		c.Result.Link = "https://example.org/notes"
 	}
-	for action, want := range map[policy.ChoiceKind][]string{
-		policy.Approved: {"Approve the update of web?", ">Approve</button>"},
-		policy.Skip:     {"Skip this version of web?", ">Skip this version</button>"},
-		policy.Snooze: {"Snooze the update of web?", `<option value="7" selected>for a week</option>`,
+	for action, want := range map[choice.Kind][]string{
+		choice.Approved: {"Approve the update of web?", ">Approve</button>"},
+		choice.Skip:     {"Skip this version of web?", ">Skip this version</button>"},
+		choice.Snooze: {"Snooze the update of web?", `<option value="7" selected>for a week</option>`,
 			`<option value="0">until the next version</option>`},
 	} {
 		u, f := withLink(t, action, held)
@@ -115,7 +115,7 @@ func TestDecideByForm(t *testing.T) {
 		"-1": {http.StatusUnprocessableEntity, time.Time{}}, "x": {http.StatusUnprocessableEntity, time.Time{}},
 		"99999999": {http.StatusUnprocessableEntity, time.Time{}},
 	} {
-		u, f := withLink(t, policy.Snooze)
+		u, f := withLink(t, choice.Snooze)
 		resp, body := openLink(t, u, http.MethodPost, "/decide/good", url.Values{"days": {days}})
 		if resp.StatusCode != want.status {
 			t.Errorf("days %q: %d\n%s", days, resp.StatusCode, body)
@@ -165,7 +165,7 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		"used":    {link.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
 		"store":   {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
 	} {
-		u, f := withLink(t, policy.Skip)
+		u, f := withLink(t, choice.Skip)
 		f.err, f.shown.Use = c.err, link.Use{At: webtest.Noon, Action: "skip"}
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			resp, body := openLink(t, u, method, "/decide/good", url.Values{})
@@ -175,7 +175,7 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 			}
 		}
 	}
-	u, f := withLink(t, policy.Skip)
+	u, f := withLink(t, choice.Skip)
 	for _, token := range []string{"forged", url.PathEscape(webtest.Evil), "%00", strings.Repeat("x", 5000)} {
 		resp, body := openLink(t, u, http.MethodPost, "/decide/"+token, url.Values{})
 		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "This link is not valid") {
@@ -194,7 +194,7 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 }
 
 func TestDecidePageEscapesTexts(t *testing.T) {
-	u, _ := withLink(t, policy.Approved, func(c *sdk.Container) {
+	u, _ := withLink(t, choice.Approved, func(c *sdk.Container) {
 		c.DisplayName, c.Result.Link, c.Image.Name = webtest.Evil, "javascript:alert(1)", webtest.Evil
 		c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: webtest.Evil}}}
 	})

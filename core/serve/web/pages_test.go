@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -73,7 +74,7 @@ func evilTexts(f *fakeService) {
 	f.fakePolicies = fakePolicies{subjects: []policypreview.Subject{{
 		Running: webtest.Evil,
 		Update: policy.Update{Subject: webtest.Evil,
-			Candidates: []policy.Candidate{{Tag: webtest.Evil, Kind: sdk.KindTag, Diff: webtest.Evil}}},
+			Candidates: []candidate.Candidate{{Tag: webtest.Evil, Kind: sdk.KindTag, Diff: webtest.Evil}}},
 		Rules: policy.Rules{Problems: []policy.Problem{{Source: webtest.Evil, Text: webtest.Evil}}},
 	}}}
 	f.fakeSettings = &fakeSettings{

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -40,7 +41,7 @@ func policySubjects(t *testing.T) []policypreview.Subject {
 	t.Helper()
 	of := func(name string, age time.Duration) policypreview.Subject {
 		return policypreview.Subject{Running: "1.0",
-			Update: policy.Update{Subject: "local/" + name, Candidates: []policy.Candidate{
+			Update: policy.Update{Subject: "local/" + name, Candidates: []candidate.Candidate{
 				{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: webtest.Noon.Add(-age)}}}}
 	}
 	young, shut := of("young", 48*time.Hour), of("shut", 480*time.Hour)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -53,7 +54,7 @@ type Options struct {
 	// Containers returns what is stored now. It must not be changed.
 	Containers func() []*sdk.Container
 	// Choices returns what users decided about a container, by its subject.
-	Choices    func(subject string) []policy.Choice
+	Choices    func(subject string) []choice.Choice
 	Operations Operations
 	Updater    Updater
 	// Scanned returns whether an update that a rule wants may begin as far as the
@@ -346,7 +347,7 @@ func pauseAfter(failures int) time.Duration {
 }
 
 // decided returns when it was decided last that a container is updated.
-func decided(c *sdk.Container, approval *policy.Choice) time.Time {
+func decided(c *sdk.Container, approval *choice.Choice) time.Time {
 	at := c.Decision.OfferedAt.Time
 	if approval != nil && approval.At.After(at) {
 		at = approval.At.Time

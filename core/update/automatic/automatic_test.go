@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -32,7 +33,7 @@ type fixture struct {
 	bus        event.Bus
 	now        time.Time
 	containers []*sdk.Container
-	choices    []policy.Choice
+	choices    []choice.Choice
 	requests   []string // the names of those whose update was requested
 	refuse     map[string]error
 	ids        int
@@ -59,7 +60,7 @@ func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 func (f *fixture) restart() {
 	f.Runner = New(Options{
 		Containers: func() []*sdk.Container { return f.containers },
-		Choices:    func(string) []policy.Choice { return f.choices },
+		Choices:    func(string) []choice.Choice { return f.choices },
 		Operations: f.store, Updater: f, Bus: &f.bus,
 		Scanned: scan.None{}.Verdict, Decide: func(context.Context) { f.decided++ },
 		Redact: func(text string) string { return text }, Log: hclog.New(&hclog.LoggerOptions{Output: &f.log}),
@@ -291,8 +292,8 @@ func TestStoppedStackIsDecidedAgain(t *testing.T) {
 // approve has a user approve the update of a container now.
 func approve(f *fixture, c *sdk.Container) {
 	f.now = f.now.Add(time.Minute)
-	f.choices = append(f.choices, policy.Choice{
-		Subject: event.Subject(*c), Update: update.KeyOf(c), Kind: policy.Approved, Actor: "ana", At: sdk.TimeOf(f.now),
+	f.choices = append(f.choices, choice.Choice{
+		Subject: event.Subject(*c), Update: update.KeyOf(c), Kind: choice.Approved, Actor: "ana", At: sdk.TimeOf(f.now),
 	})
 	c.Decision.Reasons = []sdk.Reason{{Code: policy.ReasonApproved, Source: "ana"}}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
@@ -76,7 +77,7 @@ func beKilled(dir string, round int) error {
 		return all
 	}
 	var decisions *decision.Decisions
-	choices := decision.NewChoices(decision.ChoiceOptions{Store: s, Now: time.Now, Changed: func(ctx context.Context) {
+	choices := choice.New(choice.Options{Store: s, Now: time.Now, Changed: func(ctx context.Context) {
 		if err := decisions.Redecide(ctx); err != nil {
 			panic(err)
 		}
@@ -140,7 +141,7 @@ func (s byName) ByName(watcher, name string) (sdk.Container, bool) {
 
 // chooseForEver says what a user tries to choose, and whether it was stored.
 func chooseForEver(
-	ctx context.Context, s *store.Store, choices *decision.Choices, random *rand.Rand, say func(...string),
+	ctx context.Context, s *store.Store, choices *choice.Choices, random *rand.Rand, say func(...string),
 ) error {
 	names := []string{"auto1", "auto2", "web", "db"}
 	for {
@@ -151,7 +152,7 @@ func chooseForEver(
 			continue
 		}
 		key := update.KeyOf(&r.Container)
-		kind := []policy.ChoiceKind{policy.Approved, policy.Approved, policy.Skip, policy.Snooze, "undo"}[random.IntN(5)]
+		kind := []choice.Kind{choice.Approved, choice.Approved, choice.Skip, choice.Snooze, "undo"}[random.IntN(5)]
 		say("try", key.Subject, key.ToTag, string(kind))
 		var err error
 		if kind == "undo" {
@@ -252,7 +253,7 @@ func (k *killing) killAfter(round, n int) (open []string) {
 		switch words := strings.Fields(said.Text()); words[0] {
 		case "try":
 			open = words[1:]
-			if open[2] == string(policy.Approved) {
+			if open[2] == string(choice.Approved) {
 				k.approvals[open[0]+" "+open[1]]++
 			}
 		case "stored":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -48,15 +49,15 @@ func (r *Runner) purpose(c *sdk.Container) purpose {
 	if c.Decision == nil {
 		return p
 	}
-	var approval *policy.Choice
+	var approval *choice.Choice
 	isApproved := slices.ContainsFunc(c.Decision.Reasons, func(reason sdk.Reason) bool {
 		return reason.Code == policy.ReasonApproved
 	})
 	if isApproved && r.opt.Choices != nil {
-		for _, choice := range r.opt.Choices(event.Subject(*c)) {
-			if choice.Kind == policy.Approved && choice.Update.SameTarget(p.update) &&
-				(approval == nil || choice.At.After(approval.At.Time)) {
-				approval = &choice
+		for _, chosen := range r.opt.Choices(event.Subject(*c)) {
+			if chosen.Kind == choice.Approved && chosen.Update.SameTarget(p.update) &&
+				(approval == nil || chosen.At.After(approval.At.Time)) {
+				approval = &chosen
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
@@ -36,7 +35,7 @@ func running(image string, given ...string) (sdk.Container, labels.Labels) {
 // answered returns a container as a check stores it with an answer.
 func answered(c sdk.Container, p labels.Labels, a candidate.Answer, at sdk.Time) sdk.Container {
 	return decision.New(decision.Options{Log: hclog.NewNullLogger()}).Judge(
-		decision.Answered{Container: &c, Answer: &a, Labels: &p}, policy.Found{}, at.Time)
+		decision.Answered{Container: &c, Answer: &a, Labels: &p}, candidate.Found{}, at.Time)
 }
 
 func TestResultOfAnAnswer(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -20,7 +22,7 @@ type ruled struct {
 	*fixture
 	rules   policy.Rules
 	facts   policy.Facts
-	choices []policy.Choice
+	choices []choice.Choice
 	last    int64
 }
 
@@ -30,7 +32,7 @@ func openRules(t *testing.T, image string, tags ...string) *ruled {
 		o.Decide.Candidates = w.store.Candidates
 		o.Decide.Rules = func(sdk.Container) policy.Rules { return d.rules }
 		o.Decide.Facts = func(sdk.Container) policy.Facts { return d.facts }
-		o.Decide.Choices = func(string) []policy.Choice { return d.choices }
+		o.Decide.Choices = func(string) []choice.Choice { return d.choices }
 	})
 	c := container("web", image)
 	d.engine.has(c)
@@ -50,7 +52,7 @@ func (d *ruled) redecide() {
 }
 
 // candidates returns what is known of the updates of the only container.
-func (d *ruled) candidates() []policy.Candidate {
+func (d *ruled) candidates() []candidate.Candidate {
 	d.t.Helper()
 	found, err := d.decisions.Known(context.Background(), "local/web")
 	if err != nil {
@@ -289,8 +291,8 @@ func TestRedecide(t *testing.T) {
 			t.Errorf("the next check does not report it: %+v", report)
 		}
 
-		d.choices = []policy.Choice{{
-			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
+		d.choices = []choice.Choice{{
+			Subject: "local/web", Kind: choice.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
 			Actor: "user ana", At: sdk.TimeOf(time.Now()),
 		}}
 		d.redecide()
@@ -304,8 +306,8 @@ func TestRedecide(t *testing.T) {
 		if d.get("id-web").IsSnoozed {
 			t.Error("still snoozed")
 		}
-		d.choices = []policy.Choice{{
-			Subject: "local/web", Kind: policy.Skip, Update: keyOf(d), Actor: "user ana", At: sdk.TimeOf(time.Now()),
+		d.choices = []choice.Choice{{
+			Subject: "local/web", Kind: choice.Skip, Update: keyOf(d), Actor: "user ana", At: sdk.TimeOf(time.Now()),
 		}}
 		d.redecide()
 		d.expect("skipped", "held 1.1.0 choice.skip", "container.changed decision")
@@ -328,11 +330,11 @@ func TestOfferedOnce(t *testing.T) {
 		d.run()
 		d.expect("found", "offered 2.0.0", "container.added", "update.found major,minor")
 		since := d.get("id-web").Decision.OfferedAt
-		choice := policy.Choice{
-			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
+		chosen := choice.Choice{
+			Subject: "local/web", Kind: choice.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)),
 			Actor: "user ana", At: sdk.TimeOf(time.Now()),
 		}
-		d.choices = []policy.Choice{choice}
+		d.choices = []choice.Choice{chosen}
 		time.Sleep(time.Minute)
 		d.redecide()
 		d.expect("snoozed", "offered 1.1.0", "update.found")
@@ -342,8 +344,8 @@ func TestOfferedOnce(t *testing.T) {
 		if got := d.get("id-web").Decision.OfferedAt; !got.Equal(since.Time) {
 			t.Errorf("offered at %s, want %s", got, since)
 		}
-		choice.Kind, choice.Until = policy.Skip, sdk.Time{}
-		d.choices = []policy.Choice{choice}
+		chosen.Kind, chosen.Until = choice.Skip, sdk.Time{}
+		d.choices = []choice.Choice{chosen}
 		d.run()
 		d.expect("skipped", "offered 1.1.0", "container.changed decision")
 		d.choices = nil
@@ -369,8 +371,8 @@ func TestDecisionDuringCheck(t *testing.T) {
 	d.run()
 	d.expect("found", "offered 1.1.0", "container.added", "update.found minor")
 	d.hub.before = func(context.Context, string) error {
-		d.choices = []policy.Choice{{
-			Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Actor: "user ana", At: noon,
+		d.choices = []choice.Choice{{
+			Subject: "local/web", Kind: choice.Snooze, Update: keyOf(d), Actor: "user ana", At: noon,
 		}}
 		return d.decisions.Redecide(context.Background())
 	}

@@ -25,9 +25,9 @@ func presetSentences(c sdk.Container, s *target) []string {
 		return say
 	}
 	var major []string
-	for _, candidate := range newest(c) {
-		if s.Rules.IsMajor(&candidate) {
-			major = append(major, candidate.Tag)
+	for _, newer := range newest(c) {
+		if s.Rules.IsMajor(&newer) {
+			major = append(major, newer.Tag)
 		}
 	}
 	if len(major) > 0 {
@@ -38,13 +38,13 @@ func presetSentences(c sdk.Container, s *target) []string {
 }
 
 // newest returns the versions that an update is shown with.
-func newest(c sdk.Container) (all []policy.Candidate) {
+func newest(c sdk.Container) (all []candidate.Candidate) {
 	if c.UpdateKind.Kind == sdk.KindDigest {
-		return []policy.Candidate{{Tag: c.Result.Tag, Kind: sdk.KindDigest, Diff: c.UpdateKind.SemverDiff}}
+		return []candidate.Candidate{{Tag: c.Result.Tag, Kind: sdk.KindDigest, Diff: c.UpdateKind.SemverDiff}}
 	}
 	for _, level := range tally.Levels(&c) {
 		if level.Step != sdk.DiffPatch {
-			all = append(all, policy.Candidate{Tag: level.Tag, Kind: sdk.KindTag, Diff: level.Step})
+			all = append(all, candidate.Candidate{Tag: level.Tag, Kind: sdk.KindTag, Diff: level.Step})
 		}
 	}
 	return all

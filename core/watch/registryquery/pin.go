@@ -36,7 +36,7 @@ func (r *kindReader) pinTargets(ctx context.Context) {
 }
 
 // offers returns the candidate that is offered or waits, if the images behind all of them are those with the age.
-func (r *kindReader) offers(now time.Time) (c policy.Candidate, found bool) {
+func (r *kindReader) offers(now time.Time) (c candidate.Candidate, found bool) {
 	known := r.candidates(now)
 	if len(known.Candidates) == 0 {
 		return c, false
@@ -50,7 +50,7 @@ func (r *kindReader) offers(now time.Time) (c policy.Candidate, found bool) {
 }
 
 // pin looks which image is behind the tag of a candidate. It returns false if that cannot be found out now.
-func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time) bool {
+func (r *kindReader) pin(ctx context.Context, c candidate.Candidate, now time.Time) bool {
 	kind := r.known[c.Tag]
 	before, digest := cmp.Or(c.Pinned, kind.Digest), kind.Digest
 	if digest == "" || kind.At.Before(r.began) { // else it was read in this very check
@@ -77,7 +77,7 @@ func (r *kindReader) pin(ctx context.Context, c policy.Candidate, now time.Time)
 
 // lastTrusted returns until when the image behind the tag of a candidate may have come there without its age beginning
 // with that: until the candidate was first seen, and where the date of its image counts, until a rule asked for ages.
-func (r *kindReader) lastTrusted(c policy.Candidate, now time.Time) time.Time {
+func (r *kindReader) lastTrusted(c candidate.Candidate, now time.Time) time.Time {
 	if c.Observed || c.Created.IsZero() {
 		return c.FirstSeen
 	}

@@ -28,7 +28,7 @@ type Question struct {
 	// Selector chooses among tags by the labels of the container.
 	Selector *tag.Selector
 	// Known is what the last check found, and Rules those by which the update is decided.
-	Known  policy.Found
+	Known  candidate.Found
 	Rules  policy.Rules
 	Search candidate.Search
 	// Explained is whether every tag gets a verdict.
@@ -53,7 +53,7 @@ type Labels interface {
 func (q *Question) Image() *sdk.Image { return q.Container.Watched() }
 
 // candidates returns what the answer offers so far.
-func (q *Question) candidates(now time.Time) policy.Found {
+func (q *Question) candidates(now time.Time) candidate.Found {
 	return q.Search.Candidates(*q.Image(), q.Answer, q.Known, now)
 }
 

@@ -77,7 +77,7 @@ type Options struct {
 // Decisions say what becomes of candidates, so that of those that matter more is asked.
 type Decisions interface {
 	// Decide returns what becomes of the update of a container with what was found so far.
-	Decide(c *sdk.Container, rules policy.Rules, found policy.Found, now time.Time) policy.Decision
+	Decide(c *sdk.Container, rules policy.Rules, found candidate.Found, now time.Time) policy.Decision
 	// Chosen reports whether a user made a choice about the update of a container, by its subject.
 	Chosen(subject string) bool
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -51,14 +51,14 @@ func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
 	}
 	action, until := r.PostForm.Get("do"), time.Time{}
 	var err error
-	switch policy.ChoiceKind(action) {
-	case policy.Skip, undoChoices:
-	case policy.Approved:
+	switch choice.Kind(action) {
+	case choice.Skip, undoChoices:
+	case choice.Approved:
 		if r.PostForm.Get("sure") == "" && h.beginsUpdate(r, chosen) {
 			h.Redirect(w, r, Path(chosen, r.PostForm.Get("back"), r.PostForm))
 			return
 		}
-	case policy.Snooze:
+	case choice.Snooze:
 		until, err = h.snoozedUntil(r.PostForm)
 	default:
 		err = sdk.Invalid("do", "the form is not understood")
@@ -124,7 +124,7 @@ func (h *Handler) chooseOne(r *http.Request, c *sdk.Container, action, version s
 		version = "" // a snooze with an end holds every update
 	}
 	return h.service.Choose(r.Context(), h.ActorOf(r), service.Choice{
-		Container: c.ID, Kind: policy.ChoiceKind(action), Version: version, Until: until,
+		Container: c.ID, Kind: choice.Kind(action), Version: version, Until: until,
 	})
 }
 
@@ -152,7 +152,7 @@ func choiceTitle(action string, of []sdk.Container) string {
 	if action == undoChoices {
 		return "Undone for " + words.Names(of)
 	}
-	return doneTitles[policy.ChoiceKind(action)] + ": " + words.Names(of)
+	return doneTitles[choice.Kind(action)] + ": " + words.Names(of)
 }
 
 // choiceSentence says what follows from a choice.
@@ -160,9 +160,9 @@ func choiceSentence(action string, until time.Time) string {
 	switch {
 	case action == undoChoices:
 		return "Rules alone decide again."
-	case action == string(policy.Approved):
+	case action == string(choice.Approved):
 		return "The version is taken whatever its age and step."
-	case action == string(policy.Skip):
+	case action == string(choice.Skip):
 		return "The next version is offered."
 	case until.IsZero():
 		return "It is offered again with the next version."
@@ -170,6 +170,6 @@ func choiceSentence(action string, until time.Time) string {
 	return "It is offered again from " + policypreview.Moment(until) + " on."
 }
 
-var doneTitles = map[policy.ChoiceKind]string{
-	policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed",
+var doneTitles = map[choice.Kind]string{
+	choice.Approved: "Approved", choice.Skip: "Skipped", choice.Snooze: "Snoozed",
 }

@@ -6,7 +6,7 @@ import (
 	"embed"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -27,7 +27,7 @@ type Service interface {
 	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
 	Choose(ctx context.Context, actor auth.Actor, choice service.Choice) error
 	UndoChoices(ctx context.Context, actor auth.Actor, container string) (int, error)
-	AllChoices() []policy.Choice
+	AllChoices() []choice.Choice
 }
 
 // Handler serves the choices.
@@ -48,5 +48,5 @@ type Links interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
 	Show(ctx context.Context, token string) (link.Shown, error)
-	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
+	Redeem(ctx context.Context, token string, action choice.Kind, until time.Time) (link.Shown, error)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -40,7 +40,7 @@ type linkPage struct {
 
 // linkButton is one thing that can be decided, and what follows from it.
 type linkButton struct {
-	Action         policy.ChoiceKind
+	Action         choice.Kind
 	Label, Meaning string
 	// Snoozes is true for the one that takes until when.
 	Snoozes bool
@@ -48,9 +48,9 @@ type linkButton struct {
 
 // linkButtons are all that a link can stand for.
 var linkButtons = []linkButton{
-	{policy.Approved, "Approve", "this version is taken whatever its age, in the next window if there is one", false},
-	{policy.Skip, "Skip this version", "it is not offered again, and the next version is", false},
-	{policy.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
+	{choice.Approved, "Approve", "this version is taken whatever its age, in the next window if there is one", false},
+	{choice.Skip, "Skip this version", "it is not offered again, and the next version is", false},
+	{choice.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
 }
 
 // snoozeChoice is how long to snooze. 0 days are until the next version.
@@ -125,16 +125,16 @@ func (h *Handler) question(shown link.Shown, token string) linkPage {
 	p := h.about(shown)
 	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeChoices
 	for _, b := range linkButtons {
-		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != policy.Approved || shown.MayApprove) {
+		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != choice.Approved || shown.MayApprove) {
 			p.Buttons = append(p.Buttons, b)
 		}
 	}
 	switch shown.Action {
-	case policy.Approved:
+	case choice.Approved:
 		p.Title = "Approve the update of " + p.Name + "?"
-	case policy.Skip:
+	case choice.Skip:
 		p.Title = "Skip this version of " + p.Name + "?"
-	case policy.Snooze:
+	case choice.Snooze:
 		p.Title = "Snooze the update of " + p.Name + "?"
 	default:
 		p.Title = "What about the update of " + p.Name + "?"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -29,7 +29,7 @@ var linkErrors = []struct {
 func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.Shown, err error) {
 	p := h.about(shown)
 	if errors.Is(err, link.ErrUsed) {
-		kind := policy.ChoiceKind(shown.Use.Action)
+		kind := choice.Kind(shown.Use.Action)
 		p.Title = doneTitles[kind]
 		p.Done = "This link was used on " + words.Exact(shown.Use.At) +
 			", and works once. To change that, open the pages of Dogwatch"

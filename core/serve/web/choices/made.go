@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -21,10 +21,10 @@ type Made struct {
 
 // MadeOf are the choices about a container that are in force, as users read them; of is nil
 // when it is gone.
-func MadeOf(all []policy.Choice, of *sdk.Container, now time.Time) []Made {
+func MadeOf(all []choice.Choice, of *sdk.Container, now time.Time) []Made {
 	var made []Made
 	for _, c := range all {
-		ended := c.Kind == policy.Snooze && !c.Until.IsZero() && !c.Until.After(now)
+		ended := c.Kind == choice.Snooze && !c.Until.IsZero() && !c.Until.After(now)
 		if ended || of != nil && reached(c, of) {
 			continue
 		}
@@ -34,9 +34,9 @@ func MadeOf(all []policy.Choice, of *sdk.Container, now time.Time) []Made {
 		}
 		m := Made{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
 		switch {
-		case c.Kind == policy.Skip:
+		case c.Kind == choice.Skip:
 			m.Words = "Skipped " + version
-		case c.Kind == policy.Approved:
+		case c.Kind == choice.Approved:
 			m.Words = "Approved " + version
 		case m.Until.IsZero():
 			m.Words = "Snoozed " + version + " until the next version"
@@ -49,7 +49,7 @@ func MadeOf(all []policy.Choice, of *sdk.Container, now time.Time) []Made {
 }
 
 // reached reports whether a container runs the version that a choice is about.
-func reached(c policy.Choice, of *sdk.Container) bool {
+func reached(c choice.Choice, of *sdk.Container) bool {
 	if c.Update.Kind == sdk.KindDigest {
 		return c.Update.ToDigest == of.Image.Digest.Repo
 	}
@@ -68,7 +68,7 @@ type Row struct {
 func (h *Handler) Rows() []Row {
 	snapshot := h.service.Containers()
 	var subjects []string
-	by := map[string][]policy.Choice{}
+	by := map[string][]choice.Choice{}
 	for _, c := range h.service.AllChoices() {
 		if by[c.Subject] == nil {
 			subjects = append(subjects, c.Subject)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/notify/link"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -26,7 +26,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	shown, err := h.links.Redeem(r.Context(), token, policy.ChoiceKind(r.PostFormValue("action")), until)
+	shown, err := h.links.Redeem(r.Context(), token, choice.Kind(r.PostFormValue("action")), until)
 	log := h.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action,
 		"address", h.ActorOf(r).ClientAddress())
 	switch {
@@ -42,7 +42,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	}
 	log.Info("decided with a link")
 	p := h.about(shown)
-	chosen := policy.ChoiceKind(shown.Use.Action)
+	chosen := choice.Kind(shown.Use.Action)
 	p.Title, p.Done = doneTitles[chosen], doneSentence(chosen, until)
 	h.renderLink(w, r, http.StatusOK, p)
 }
@@ -51,7 +51,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 // has that for the others too.
 func (h *Handler) snoozeEnd(form url.Values) (until time.Time, ok bool) {
 	days := form.Get("days")
-	if days == "" || days == "0" || form.Get("action") != "" && form.Get("action") != string(policy.Snooze) {
+	if days == "" || days == "0" || form.Get("action") != "" && form.Get("action") != string(choice.Snooze) {
 		return time.Time{}, true
 	}
 	n, err := strconv.ParseUint(days, 10, 16)
@@ -59,11 +59,11 @@ func (h *Handler) snoozeEnd(form url.Values) (until time.Time, ok bool) {
 }
 
 // doneSentence says what follows from a decision.
-func doneSentence(chosen policy.ChoiceKind, until time.Time) string {
+func doneSentence(chosen choice.Kind, until time.Time) string {
 	switch {
-	case chosen == policy.Approved:
+	case chosen == choice.Approved:
 		return "The update is approved. You can close this page"
-	case chosen == policy.Skip:
+	case chosen == choice.Skip:
 		return "This version is not offered again, the next one is. You can close this page"
 	case until.IsZero():
 		return "It is offered again with the next version. You can close this page"

@@ -5,8 +5,8 @@ import (
 	"context"
 	"embed"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
@@ -48,7 +48,7 @@ type Service interface {
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
 	PreviewPolicies(ctx context.Context, rules []string) (service.PolicyPreview, error)
-	ChoicesOf(subject string) []policy.Choice
+	ChoicesOf(subject string) []choice.Choice
 }
 
 // Wanted are called with containers that are shown, so that what pages say of them is fetched. They must not wait.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -16,8 +17,8 @@ import (
 // was offered first, and whether it was offered before, perhaps until it gave way to another one that was not snoozed
 // or skipped.
 func (d *Decisions) judge(
-	before, c *sdk.Container, found policy.Found, now time.Time,
-) (offered policy.Found, offeredBefore bool) {
+	before, c *sdk.Container, found candidate.Found, now time.Time,
+) (offered candidate.Found, offeredBefore bool) {
 	rules := d.Rules(*c)
 	outcome := d.Decide(c, rules, found, now)
 	*c = Detached(*c)
@@ -77,7 +78,7 @@ func Offered(c *sdk.Container) bool {
 
 // offer makes a candidate the update of a container. from is the digest with which a
 // digest was compared.
-func offer(c *sdk.Container, target policy.Candidate, from string) {
+func offer(c *sdk.Container, target candidate.Candidate, from string) {
 	img := c.Watched()
 	result := sdk.Result{
 		Tag: target.Tag, Digest: target.Digest, Version: target.Version, Created: sdk.TimeOf(target.Created),
@@ -96,7 +97,7 @@ func offer(c *sdk.Container, target policy.Candidate, from string) {
 }
 
 // levels returns the newest candidate of each step; nil when there is none.
-func levels(candidates []policy.Candidate) *sdk.Levels {
+func levels(candidates []candidate.Candidate) *sdk.Levels {
 	var l sdk.Levels
 	any := false
 	for _, c := range candidates {

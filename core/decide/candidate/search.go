@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -31,24 +30,24 @@ type Search struct {
 
 // Candidates returns what an answer offers a container with an image: newer tags, the best first, and
 // a new digest behind the running tag last. What was known before keeps the dates it has.
-func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now time.Time) policy.Found {
+func (s Search) Candidates(img sdk.Image, r Answer, before Found, now time.Time) Found {
 	minAge, now := s.MinAge, sdk.TimeOf(now).Time
-	found := policy.Found{Tag: img.Tag.Value, SearchID: searchID(img, s.TagLabels)}
+	found := Found{Tag: img.Tag.Value, SearchID: searchID(img, s.TagLabels)}
 	if minAge > 0 {
 		found.AgesSince = cmp.Or(before.AgesSince, now)
 	}
 	// An image that has the very labels of the operator, as of an update, looks for nothing else.
 	observed := before.SearchID == found.SearchID ||
 		before.SearchID == searchID(img, slices.Concat(s.TagLabels, s.ImageTagLabels))
-	known := map[string]policy.Candidate{}
+	known := map[string]Candidate{}
 	for _, c := range before.Candidates {
 		if c.Kind == sdk.KindTag {
 			known[c.Tag] = c
 		}
 	}
-	var levels [3][]policy.Candidate
+	var levels [3][]Candidate
 	for _, newer := range r.Selection.Tags {
-		c := policy.Candidate{Tag: newer.Tag, Kind: sdk.KindTag, Diff: newer.Diff, FirstSeen: now, Observed: observed}
+		c := Candidate{Tag: newer.Tag, Kind: sdk.KindTag, Diff: newer.Diff, FirstSeen: now, Observed: observed}
 		if k, isKnown := known[c.Tag]; isKnown {
 			c.FirstSeen, c.Created, c.Observed = k.FirstSeen, k.Created, k.Observed
 			c.Pinned, c.Moved = k.Pinned, k.Moved
@@ -74,7 +73,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 		if keep[c.Tag] {
 			level := levels[Level(c.Diff)]
 			found.Candidates = append(found.Candidates,
-				level[slices.IndexFunc(level, func(k policy.Candidate) bool { return k.Tag == c.Tag })])
+				level[slices.IndexFunc(level, func(k Candidate) bool { return k.Tag == c.Tag })])
 		}
 	}
 	if d := r.Digest; d != nil && !d.Same {
@@ -85,7 +84,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before policy.Found, now tim
 		}
 		found.Candidates = append(found.Candidates, c)
 		if minAge > 0 {
-			found.Candidates = append(found.Candidates, retain(append([]policy.Candidate{c}, earlier...), minAge, now)[1:]...)
+			found.Candidates = append(found.Candidates, retain(append([]Candidate{c}, earlier...), minAge, now)[1:]...)
 		}
 	}
 	return found
@@ -110,9 +109,9 @@ func searchID(img sdk.Image, tagLabels []Label) string {
 // since the one that runs, the newest first. Each has an age of its own. An earlier one that is behind the tag
 // again is the new one, and what was there in between is none any more.
 func rebuild(
-	img sdk.Image, from string, d *Digest, before policy.Found, now time.Time,
-) (c policy.Candidate, earlier []policy.Candidate) {
-	c = policy.Candidate{
+	img sdk.Image, from string, d *Digest, before Found, now time.Time,
+) (c Candidate, earlier []Candidate) {
+	c = Candidate{
 		Tag: img.Tag.Value, Digest: d.Remote, Version: d.Version, Kind: sdk.KindDigest,
 		Diff: Diff(img.Version, d.Version), FirstSeen: now,
 	}
@@ -127,7 +126,7 @@ func rebuild(
 	if before.From != from {
 		earlier = newerThan(IDs(img), earlier, c.Digest)
 	}
-	if i := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return k.Digest == c.Digest }); i >= 0 {
+	if i := slices.IndexFunc(earlier, func(k Candidate) bool { return k.Digest == c.Digest }); i >= 0 {
 		k := earlier[i]
 		c.FirstSeen, c.Observed, c.OfferedAt = k.FirstSeen, k.Observed, k.OfferedAt
 		c.Created = cmp.Or(k.Created, c.Created)
@@ -138,8 +137,8 @@ func rebuild(
 
 // newerThan returns those candidates that are newer than an image with some ids, which was one of them; if it was
 // not, only the one with a digest is known to be newer. None of them was offered to who runs that image.
-func newerThan(ids []string, earlier []policy.Candidate, digest string) (newer []policy.Candidate) {
-	runs := slices.IndexFunc(earlier, func(k policy.Candidate) bool { return slices.Contains(ids, k.Digest) })
+func newerThan(ids []string, earlier []Candidate, digest string) (newer []Candidate) {
+	runs := slices.IndexFunc(earlier, func(k Candidate) bool { return slices.Contains(ids, k.Digest) })
 	for i, k := range earlier {
 		if i < runs || runs < 0 && k.Digest == digest {
 			k.OfferedAt = time.Time{}
@@ -166,17 +165,17 @@ const usualAge = 14 * 24 * time.Hour
 // retain chooses maxPerLevel of the candidates of a level, the newest first. Were only the
 // newest kept, a version that is published every day would never be known for a month: so
 // of each part of the time up to the age that is asked for, the first one stays.
-func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []policy.Candidate {
+func retain(level []Candidate, minAge time.Duration, now time.Time) []Candidate {
 	if len(level) <= maxPerLevel {
 		return level
 	}
 	minAge = cmp.Or(minAge, usualAge)
 	// What is new and comes after a known one was left out before, so since when it exists is not known.
-	isNew := func(c policy.Candidate) bool { return c.FirstSeen.Equal(now) }
-	if i := slices.IndexFunc(level, func(c policy.Candidate) bool { return !isNew(c) }); i >= 0 {
+	isNew := func(c Candidate) bool { return c.FirstSeen.Equal(now) }
+	if i := slices.IndexFunc(level, func(c Candidate) bool { return !isNew(c) }); i >= 0 {
 		level = append(slices.Clone(level[:i]), slices.DeleteFunc(slices.Clone(level[i:]), isNew)...)
 	}
-	began := func(c policy.Candidate) time.Time {
+	began := func(c Candidate) time.Time {
 		at, _ := c.Began()
 		return at
 	}
@@ -184,7 +183,7 @@ func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []pol
 	for i := 1; i < len(level); i++ {
 		at := began(level[i])
 		part := at.Truncate(max(minAge/(maxPerLevel-4), time.Minute))
-		first := !slices.ContainsFunc(level[i+1:], func(older policy.Candidate) bool {
+		first := !slices.ContainsFunc(level[i+1:], func(older Candidate) bool {
 			o := began(older)
 			return !o.Before(part) && !o.After(at)
 		})
@@ -201,7 +200,7 @@ func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []pol
 	}
 	keep = append(keep, rest[:min(len(rest), maxPerLevel-len(keep))]...)
 	slices.Sort(keep)
-	kept := make([]policy.Candidate, len(keep))
+	kept := make([]Candidate, len(keep))
 	for i, index := range keep {
 		kept[i] = level[index]
 	}

@@ -1,4 +1,6 @@
-package decision
+// Package choice keeps what users decide about updates: to skip a version, to snooze, to approve. Package policy says
+// what follows from that.
+package choice
 
 import (
 	"context"
@@ -8,12 +10,37 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
+
+// Kind is what a user decided.
+type Kind string
+
+// The kinds of choices.
+const (
+	Skip     Kind = "skip"    // not this version: wait for the next
+	Snooze   Kind = "snooze"  // not until Until, or until the next version if that is zero
+	Approved Kind = "approve" // this version, whatever its age and the threshold: in the next window
+)
+
+// Choice is what a user decided about one update of one container. A container has at
+// most one of each version, and one Snooze of all versions. Choices stores them.
+type Choice struct {
+	Subject string `json:"subject"`
+	// Update is the update that the user was shown. A Snooze with the zero Key is of all updates.
+	Update update.Key `json:"update"`
+	Kind   Kind       `json:"kind"`
+	Until  sdk.Time   `json:"until,omitzero"`
+	// Actor is who decided, as in the log of operations; for a link in a message, which one.
+	Actor string   `json:"actor"`
+	At    sdk.Time `json:"at"`
+}
+
+// Version returns the tag or the digest that a choice is about; "" for all versions.
+func (c Choice) Version() string { return c.Update.To() }
 
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
@@ -28,22 +55,22 @@ type LinkUse struct {
 	Expires time.Time
 }
 
-// ChoiceStore keeps choices.
-type ChoiceStore interface {
+// Store keeps choices.
+type Store interface {
 	// ChoicesBySubject returns all choices as of the last commit. It is cheap, and what it
 	// returns must not be changed.
-	ChoicesBySubject() map[string][]policy.Choice
+	ChoicesBySubject() map[string][]Choice
 	// PutChoice stores a choice in place of that of the same container and version, with
 	// the use of a link, if it was made with one, and events: all of that, or nothing. It fails
 	// when the link was used before.
-	PutChoice(ctx context.Context, c policy.Choice, with *LinkUse, ev ...event.Event) error
+	PutChoice(ctx context.Context, c Choice, with *LinkUse, ev ...event.Event) error
 	// DeleteChoices deletes the choices of a container, with events.
 	DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error
 }
 
-// ChoiceOptions configure Choices.
-type ChoiceOptions struct {
-	Store ChoiceStore
+// Options configure Choices.
+type Options struct {
+	Store Store
 	// Changed, if set, is called after a choice has been stored: it decides again, at once or
 	// as soon as that is possible.
 	Changed func(ctx context.Context)
@@ -54,27 +81,27 @@ type ChoiceOptions struct {
 // are stored by the name of a container and the update they are about, so that they survive a container that is
 // recreated, and each is an event with its actor. The methods may be called concurrently.
 type Choices struct {
-	opt ChoiceOptions
+	opt Options
 	// undoing is held from reading choices until they are deleted, and while one is stored: the
 	// events name all that were deleted.
 	undoing sync.Mutex
 }
 
-// NewChoices returns the choices of a store.
-func NewChoices(opt ChoiceOptions) *Choices { return &Choices{opt: opt} }
+// New returns the choices of a store.
+func New(opt Options) *Choices { return &Choices{opt: opt} }
 
 // Of returns the choices about a container, by its subject. It does not wait for the store.
-func (c *Choices) Of(subject string) []policy.Choice {
+func (c *Choices) Of(subject string) []Choice {
 	return slices.Clone(c.opt.Store.ChoicesBySubject()[subject])
 }
 
 // All returns the choices of all containers, by subject and then the latest first.
-func (c *Choices) All() []policy.Choice {
+func (c *Choices) All() []Choice {
 	stored := c.opt.Store.ChoicesBySubject()
-	var all []policy.Choice
+	var all []Choice
 	for _, subject := range slices.Sorted(maps.Keys(stored)) {
 		all = append(all,
-			slices.SortedFunc(slices.Values(stored[subject]), func(a, b policy.Choice) int {
+			slices.SortedFunc(slices.Values(stored[subject]), func(a, b Choice) int {
 				return b.At.Compare(a.At.Time)
 			})...)
 	}
@@ -97,33 +124,33 @@ func Approvable(c *sdk.Container) error {
 // without lasts until the next version. The error is an *sdk.InvalidError that names what
 // cannot be.
 func (c *Choices) Choose(
-	ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, actor, subject string, key update.Key, kind Kind, until time.Time,
 ) error {
 	return c.choose(ctx, nil, actor, subject, key, kind, until)
 }
 
 // ChooseWith is Choose for who has a signed link, whose use is stored with the choice.
 func (c *Choices) ChooseWith(
-	ctx context.Context, link LinkUse, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, link LinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
 ) error {
 	return c.choose(ctx, &link, actor, subject, key, kind, until)
 }
 
 func (c *Choices) choose(
-	ctx context.Context, with *LinkUse, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time,
+	ctx context.Context, with *LinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
 ) error {
 	now := c.opt.Now()
 	ofAll := key == (update.Key{})
 	switch {
-	case kind != policy.Skip && kind != policy.Snooze && kind != policy.Approved:
+	case kind != Skip && kind != Snooze && kind != Approved:
 		return sdk.Invalid("action", "want skip, snooze or approve, got %.20q", kind)
 	case !ofAll && key.Subject != subject:
 		return sdk.Invalid("version", "the update is of %s, not of %s", key.Subject, subject)
-	case ofAll && kind != policy.Snooze:
+	case ofAll && kind != Snooze:
 		return sdk.Invalid("version", "say which version: only a snooze can be of all")
 	case ofAll && until.IsZero():
 		return sdk.Invalid("until", "say until when; without a date, a snooze is of one version")
-	case !until.IsZero() && kind != policy.Snooze:
+	case !until.IsZero() && kind != Snooze:
 		return sdk.Invalid("until", "only a snooze has an end")
 	case !until.IsZero() && !until.After(now):
 		return sdk.Invalid("until", "%s is in the past", until.Format(time.RFC3339))
@@ -133,7 +160,7 @@ func (c *Choices) choose(
 	if !until.IsZero() {
 		key = update.Key{}
 	}
-	chosen := policy.Choice{
+	chosen := Choice{
 		Subject: subject, Update: key, Kind: kind, Until: sdk.TimeOf(until), Actor: actor, At: sdk.TimeOf(now),
 	}
 	return c.change(ctx, func(ctx context.Context) error {
@@ -165,7 +192,7 @@ func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) 
 }
 
 // event returns the event of what an actor did with a choice.
-func (c *Choices) event(t event.Type, about policy.Choice, actor string) event.Event {
+func (c *Choices) event(t event.Type, about Choice, actor string) event.Event {
 	return event.Event{At: c.opt.Now(), Type: t, Subject: about.Subject, Payload: event.Payload{Choice: &event.Choice{
 		Action: string(about.Kind), Version: about.Version(), Until: about.Until, Actor: actor,
 	}}}

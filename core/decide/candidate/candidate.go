@@ -1,10 +1,6 @@
-package policy
+package candidate
 
-import (
-	"time"
-
-	"github.com/dogwatch/dogwatch/sdk"
-)
+import "time"
 
 // Candidate is a version that is newer than what runs.
 type Candidate struct {
@@ -38,12 +34,4 @@ func (c Candidate) Began() (at time.Time, seen bool) {
 		return c.FirstSeen, true
 	}
 	return c.Created, false
-}
-
-// is reports whether a candidate has a tag or, if it is a new image of the same tag, a digest.
-func (c Candidate) is(tag, digest string) bool {
-	if c.Kind == sdk.KindDigest {
-		return c.Digest == digest
-	}
-	return c.Tag == tag
 }

@@ -1,4 +1,4 @@
-package policy
+package candidate
 
 import (
 	"encoding/json"

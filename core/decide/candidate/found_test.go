@@ -1,4 +1,4 @@
-package policy
+package candidate
 
 import (
 	"reflect"
@@ -8,7 +8,8 @@ import (
 
 // TestFoundEqualNoticesEveryField that Found and Candidate have, or will have.
 func TestFoundEqualNoticesEveryField(t *testing.T) {
-	filled := func() Found { return Found{Candidates: []Candidate{version("1.26.0", "minor", 3)}} }
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	filled := func() Found { return Found{Candidates: []Candidate{{Tag: "1.26.0", Kind: "tag", FirstSeen: noon}}} }
 	if !filled().Equal(filled()) {
 		t.Fatal("the same differs")
 	}

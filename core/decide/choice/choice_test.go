@@ -1,4 +1,4 @@
-package decision_test
+package choice_test
 
 import (
 	"context"
@@ -11,8 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/decide/decision"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -27,7 +26,7 @@ func key(version string) update.Key {
 
 // bench has choices on a real store.
 type bench struct {
-	*decision.Choices
+	*choice.Choices
 	t       *testing.T
 	store   *store.Store
 	path    string
@@ -49,12 +48,12 @@ func (b *bench) start() {
 	}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Choices = decision.NewChoices(decision.ChoiceOptions{
+	b.Choices = choice.New(choice.Options{
 		Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ },
 	})
 }
 
-func (b *bench) choose(version string, kind policy.ChoiceKind, until time.Time) error {
+func (b *bench) choose(version string, kind choice.Kind, until time.Time) error {
 	k := update.Key{}
 	if version != "" {
 		k = key(version)
@@ -75,10 +74,10 @@ func TestChoicesSurviveARestart(t *testing.T) {
 	b := open(t)
 	for _, c := range []struct {
 		version string
-		kind    policy.ChoiceKind
+		kind    choice.Kind
 		until   time.Time
-	}{{"9.0.0", policy.Skip, time.Time{}}, {"8.2.1", policy.Snooze, time.Time{}},
-		{"9.0.0", policy.Approved, time.Time{}}, {"", policy.Snooze, noon.Add(time.Hour)}} {
+	}{{"9.0.0", choice.Skip, time.Time{}}, {"8.2.1", choice.Snooze, time.Time{}},
+		{"9.0.0", choice.Approved, time.Time{}}, {"", choice.Snooze, noon.Add(time.Hour)}} {
 		if err := b.choose(c.version, c.kind, c.until); err != nil {
 			t.Fatal(err)
 		}
@@ -119,19 +118,19 @@ func TestChooseRefuses(t *testing.T) {
 	other.Subject = "local/db"
 	for about, c := range map[string]struct {
 		key   update.Key
-		kind  policy.ChoiceKind
+		kind  choice.Kind
 		until time.Time
 		field string
 	}{
 		"unknown action":          {key("9.0.0"), "ignore", time.Time{}, "action"},
-		"another container":       {other, policy.Skip, time.Time{}, "version"},
-		"to skip everything":      {update.Key{}, policy.Skip, time.Time{}, "version"},
-		"to approve everything":   {update.Key{}, policy.Approved, time.Time{}, "version"},
-		"to snooze all for ever":  {update.Key{}, policy.Snooze, time.Time{}, "until"},
-		"a snooze that has ended": {key("9.0.0"), policy.Snooze, noon, "until"},
-		"a snooze without end":    {key("9.0.0"), policy.Snooze, noon.AddDate(6, 0, 0), "until"},
-		"to skip until a date":    {key("9.0.0"), policy.Skip, noon.Add(time.Hour), "until"},
-		"to approve until a date": {key("9.0.0"), policy.Approved, noon.Add(time.Hour), "until"},
+		"another container":       {other, choice.Skip, time.Time{}, "version"},
+		"to skip everything":      {update.Key{}, choice.Skip, time.Time{}, "version"},
+		"to approve everything":   {update.Key{}, choice.Approved, time.Time{}, "version"},
+		"to snooze all for ever":  {update.Key{}, choice.Snooze, time.Time{}, "until"},
+		"a snooze that has ended": {key("9.0.0"), choice.Snooze, noon, "until"},
+		"a snooze without end":    {key("9.0.0"), choice.Snooze, noon.AddDate(6, 0, 0), "until"},
+		"to skip until a date":    {key("9.0.0"), choice.Skip, noon.Add(time.Hour), "until"},
+		"to approve until a date": {key("9.0.0"), choice.Approved, noon.Add(time.Hour), "until"},
 	} {
 		var invalid *sdk.InvalidError
 		err := b.Choose(context.Background(), "ana", "local/web", c.key, c.kind, c.until)
@@ -148,7 +147,7 @@ func TestChooseRefuses(t *testing.T) {
 func TestChooseFails(t *testing.T) {
 	b := open(t)
 	b.store.Close()
-	if err := b.choose("8.2.1", policy.Skip, time.Time{}); err == nil || b.text() != "" || b.changed > 0 {
+	if err := b.choose("8.2.1", choice.Skip, time.Time{}); err == nil || b.text() != "" || b.changed > 0 {
 		t.Errorf("with a closed store: %v, choices %q, decided again %d times", err, b.text(), b.changed)
 	}
 }
@@ -158,11 +157,11 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 	b := open(t)
 	until := noon.Add(time.Hour)
 	for title, snooze := range map[string]func() error{
-		"of a version": func() error { return b.choose("9.0.0", policy.Snooze, until) },
-		"of all":       func() error { return b.choose("", policy.Snooze, until) },
+		"of a version": func() error { return b.choose("9.0.0", choice.Snooze, until) },
+		"of all":       func() error { return b.choose("", choice.Snooze, until) },
 		"with a link": func() error {
-			return b.ChooseWith(context.Background(), decision.LinkUse{Nonce: []byte("n"), Expires: until},
-				"link of trigger ntfy.main", "local/web", key("9.0.0"), policy.Snooze, until)
+			return b.ChooseWith(context.Background(), choice.LinkUse{Nonce: []byte("n"), Expires: until},
+				"link of trigger ntfy.main", "local/web", key("9.0.0"), choice.Snooze, until)
 		},
 	} {
 		if err := snooze(); err != nil {
@@ -177,10 +176,10 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 // TestChooseWithStoresTheUseOfTheLink with the choice: both, or neither.
 func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 	b := open(t)
-	use := decision.LinkUse{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
+	use := choice.LinkUse{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
 	with := func(version string) error {
 		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version),
-			policy.Skip, time.Time{})
+			choice.Skip, time.Time{})
 	}
 	if err := with("9.0.0"); err != nil {
 		t.Fatal(err)
@@ -197,11 +196,11 @@ func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 // TestChooseConcurrently: memory and store agree on who was last.
 func TestChooseConcurrently(t *testing.T) {
 	b := open(t)
-	b.Choices = decision.NewChoices(decision.ChoiceOptions{Store: b.store, Now: func() time.Time { return noon }})
+	b.Choices = choice.New(choice.Options{Store: b.store, Now: func() time.Time { return noon }})
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			kind := []policy.ChoiceKind{policy.Skip, policy.Snooze, policy.Approved}[i%3]
+			kind := []choice.Kind{choice.Skip, choice.Snooze, choice.Approved}[i%3]
 			if err := b.choose("9.0.0", kind, time.Time{}); err != nil {
 				t.Error(err)
 			}
