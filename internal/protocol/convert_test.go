@@ -240,7 +240,7 @@ func (f *filler) fill(v reflect.Value, path string) {
 	case time.Duration:
 		v.SetInt(int64(time.Duration(f.n) * time.Second)) // windows have whole seconds
 		return
-	case option.Type, option.Mask, kind.Kind, kind.Delivery:
+	case option.Type, option.Mask, kind.Kind, kind.Guarantee:
 		v.SetString(fmt.Sprintf("%s %d", path, f.n))
 		return
 	case map[string]any:

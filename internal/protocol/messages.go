@@ -38,7 +38,7 @@ func DecodeType(m *pluginv1.TypeInfo) kind.Type {
 		Summary:      m.GetSummary(),
 		DocsURL:      m.GetDocsUrl(),
 		Capabilities: m.GetCapabilities(),
-		Delivery:     kind.Delivery(m.GetDelivery()),
+		Delivery:     kind.Guarantee(m.GetDelivery()),
 		DefaultName:  m.GetDefaultName(),
 		Options:      each(m.GetOptions(), decodeOption),
 	}

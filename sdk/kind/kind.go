@@ -25,13 +25,19 @@ const (
 // Kinds are all kinds, in the order in which they appear to users.
 func Kinds() []Kind { return []Kind{Watcher, Registry, Trigger} }
 
-// Delivery is whether the host may repeat a trigger call whose outcome it lost.
-type Delivery string
+// Guarantee is how often at least, or at most, a delivery reaches a trigger: whether the host may repeat a call whose
+// outcome it lost.
+type Guarantee string
 
-// The deliveries. A message that arrives twice is a nuisance; an action that runs twice can do damage.
+// Delivery is the name of Guarantee up to version 2.1.0.
+//
+// Deprecated: use Guarantee. A delivery is one message to one trigger.
+type Delivery = Guarantee
+
+// The guarantees. A message that arrives twice is a nuisance; an action that runs twice can do damage.
 const (
-	AtLeastOnce Delivery = "at-least-once"
-	AtMostOnce  Delivery = "at-most-once"
+	AtLeastOnce Guarantee = "at-least-once"
+	AtMostOnce  Guarantee = "at-most-once"
 )
 
 // The capabilities a type can have. Some it offers, by the interfaces that it
@@ -65,8 +71,8 @@ type Type struct {
 	Options option.Schema
 	// Capabilities are the Cap… words that apply.
 	Capabilities []string
-	// Delivery applies to triggers; the zero value means AtLeastOnce.
-	Delivery Delivery
+	// Delivery is the guarantee of a trigger; the zero value means AtLeastOnce.
+	Delivery Guarantee
 	// DefaultName is the name of the instance that exists without configuration; "" when there is none.
 	DefaultName string
 }
@@ -82,7 +88,7 @@ func Default(name string) Setting { return func(t *Type) { t.DefaultName = name 
 
 // Deliver sets whether the host may repeat a call whose outcome it lost:
 // AtLeastOnce, which is the default, or AtMostOnce.
-func Deliver(d Delivery) Setting { return func(t *Type) { t.Delivery = d } }
+func Deliver(g Guarantee) Setting { return func(t *Type) { t.Delivery = g } }
 
 // Needs asks the host for a capability.
 func Needs(capability string) Setting {

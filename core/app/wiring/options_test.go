@@ -116,14 +116,14 @@ func TestTriggerOfTheDispatcher(t *testing.T) {
 		},
 		Settings: component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true,
 			Events: []string{component.EventWatcher, component.EventOperation}},
-		Delivery: kind.AtMostOnce,
+		Guarantee: kind.AtMostOnce,
 	}
 	got := dispatchTrigger(c, label.Options{})
 	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates ||
 		!got.Outages || !got.Operations || got.Auto || got.Once {
 		t.Errorf("%+v", got)
 	}
-	c.Capabilities, c.Delivery, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{
+	c.Capabilities, c.Guarantee, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{
 		Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"},
 	}
 	got = dispatchTrigger(c, label.Options{})

@@ -58,7 +58,7 @@ func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigge
 	t := dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, OnDigest: onDigest(c, labels), Backlog: dispatch.Backlog(o.Backlog),
-		AtMostOnce: c.Delivery == kind.AtMostOnce,
+		AtMostOnce: c.Guarantee == kind.AtMostOnce,
 		Operates:   slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages:    slices.Contains(o.Events, component.EventWatcher),
 		Operations: slices.Contains(o.Events, component.EventOperation),

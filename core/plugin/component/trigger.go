@@ -15,12 +15,12 @@ type Trigger struct {
 	plugin.Trigger
 	// Settings are the options that the host acts on.
 	Settings TriggerOptions
-	// Delivery is whether its calls may be repeated.
-	Delivery kind.Delivery
+	// Guarantee is whether its calls may be repeated.
+	Guarantee kind.Guarantee
 }
 
 func (t *Trigger) attach(bundle *plugin.Supervisor, typ kind.Type) {
-	t.Trigger, t.Delivery = bundle.Trigger(t.FullID()), typ.Delivery
+	t.Trigger, t.Guarantee = bundle.Trigger(t.FullID()), typ.Delivery
 }
 
 func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {
