@@ -24,7 +24,7 @@ func (a *App) makeNotifications(context.Context) error {
 		CheckedAtStart: a.checkedAtStart,
 		Bus:            &a.bus,
 		Updates:        wiring.Operations{Runner: a.updater, Store: a.store},
-		Grants:         wiring.Grants{Components: a.components},
+		Attacher:       wiring.Attacher{Components: a.components},
 		Links:          a.links,
 		Notes:          notes.Excerpts(a.notes.Of),
 		NotStarted:     plugin.NotStarted,

@@ -122,10 +122,10 @@ func TestRunNowWithoutARecord(t *testing.T) {
 	})
 }
 
-// dockerGrants give each trigger an engine of its own name.
-type dockerGrants struct{}
+// dockerAttacher gives each trigger an engine of its own name.
+type dockerAttacher struct{}
 
-func (dockerGrants) Attach(_ context.Context, id string, req *trigger.Request) {
+func (dockerAttacher) Attach(_ context.Context, id string, req *trigger.Request) {
 	req.Engines = map[string]trigger.Engine{id: {Type: "docker"}}
 }
 
@@ -184,12 +184,12 @@ func TestRunNowCancelledAtShutdown(t *testing.T) {
 	})
 }
 
-// TestGrantsAreAttached to every request, of a delivery and of a manual run.
-func TestGrantsAreAttached(t *testing.T) {
+// TestEnginesAreAttached to every request, of a delivery and of a manual run.
+func TestEnginesAreAttached(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		b := open(t, act)
-		b.deliverer.sender.opt.Grants = dockerGrants{}
+		b.deliverer.sender.opt.Attacher = dockerAttacher{}
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
 		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, ManualRun{}); err != nil {

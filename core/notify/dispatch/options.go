@@ -96,9 +96,9 @@ type Store interface {
 	NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error)
 }
 
-// Grants are the credentials and engines that triggers may have.
-type Grants interface {
-	// Attach completes a request to a trigger with what it is granted.
+// Attacher knows the credentials and engines that triggers may have.
+type Attacher interface {
+	// Attach completes a request to a trigger with those that its capabilities allow.
 	Attach(ctx context.Context, triggerID string, req *trigger.Request)
 }
 
@@ -121,8 +121,8 @@ type Options struct {
 	// CheckedAtStart returns the watchers whose first check begins by itself when Dogwatch starts: triggers are
 	// notified of what waits once all have ended. Nil for none.
 	CheckedAtStart func() []string
-	// Grants may be nil.
-	Grants Grants
+	// Attacher may be nil.
+	Attacher Attacher
 	// Updates may be nil: no trigger has containers updated then.
 	Updates Updates
 	// Links are link.None where messages have none.

@@ -12,7 +12,7 @@ import (
 )
 
 // Send renders the messages of a trigger and runs it for containers, marked as a
-// test: without grants, and without a record.
+// test: without credentials and engines, and without a record.
 func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
 	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
 	attachLinks(t.ID, &req, links)
@@ -40,10 +40,10 @@ type sender struct {
 	log hclog.Logger
 }
 
-// run attaches the grants of a trigger to a request, and the links of its readers, and sends it.
+// run attaches to a request what its trigger may have, and the links of its readers, and sends it.
 func (s *sender) run(ctx context.Context, t Trigger, run *run, req trigger.Request) error {
-	if s.opt.Grants != nil {
-		s.opt.Grants.Attach(ctx, t.ID, &req)
+	if s.opt.Attacher != nil {
+		s.opt.Attacher.Attach(ctx, t.ID, &req)
 	}
 	if !t.Operates { // which has no reader
 		attachLinks(t.ID, &req, s.opt.Links)
