@@ -71,7 +71,7 @@ func NewChecks(
 ) (*decision.Decisions, *registryquery.Client, *check.Checker) {
 	settings, registries := opt.Config.Check, wiring.Registries{Components: components}
 	var checker *check.Checker
-	decided.Link = func(c *sdk.Container) error { return checker.Link(c) }
+	decided.WriteReleaseLinks = func(c *sdk.Container) error { return checker.WriteReleaseLinks(c) }
 	decided.Log = opt.Log
 	decided.Now = opt.Now
 	decisions := decision.New(decided)

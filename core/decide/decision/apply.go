@@ -16,8 +16,8 @@ type Labels interface {
 	Problems() []string
 	// Diff is the step from one tag to another: sdk.DiffMajor, ….
 	Diff(from, to string) string
-	// Link writes the links of the container; with an error there are none.
-	Link(*sdk.Container) error
+	// WriteReleaseLinks writes the release links of the container; with an error there are none.
+	WriteReleaseLinks(*sdk.Container) error
 }
 
 // Answered is a container with what registries answered about its image.
@@ -145,7 +145,7 @@ func (d *Decisions) judgeAnswered(
 	}
 	found = a.Search.Candidates(*c.Watched(), *a.Answer, known, now)
 	found, offeredBefore = d.judge(a.Container, c, found, now)
-	if err := a.Labels.Link(c); err != nil {
+	if err := a.Labels.WriteReleaseLinks(c); err != nil {
 		complain(c, err.Error())
 	}
 	return found, offeredBefore

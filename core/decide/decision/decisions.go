@@ -39,8 +39,9 @@ type Options struct {
 	Rules   func(sdk.Container) policy.Rules
 	Facts   func(sdk.Container) policy.Facts
 	Choices func(subject string) []choice.Choice
-	// Link writes the links of a container, as its labels ask for, after it was decided again; nil for none.
-	Link func(*sdk.Container) error
+	// WriteReleaseLinks writes the release links that the labels of a container ask for, after it was decided again; nil
+	// for none.
+	WriteReleaseLinks func(*sdk.Container) error
 	// Next returns the first time that a decision names; zero for never. Bus says when decisions may have changed.
 	// Both are for Run.
 	Next func() time.Time

@@ -33,8 +33,8 @@ func (d *Decisions) Redecide(ctx context.Context) error {
 		}
 		after := before
 		found, offeredBefore := d.judge(&before, &after, known[subject], now)
-		if d.opt.Link != nil {
-			_ = d.opt.Link(&after) // what is wrong with it is in the error of the container since its check
+		if d.opt.WriteReleaseLinks != nil {
+			_ = d.opt.WriteReleaseLinks(&after) // what is wrong with it is in the error of the container since its check
 		}
 		if !update.Changed(&before, &after, 0) {
 			continue

@@ -27,7 +27,7 @@ type unlabelled struct{}
 
 func (unlabelled) Problems() []string          { return nil }
 func (unlabelled) Diff(from, to string) string { return new(tag.Selector).Diff(from, to) }
-func (unlabelled) Link(*sdk.Container) error   { return nil }
+func (unlabelled) WriteReleaseLinks(*sdk.Container) error   { return nil }
 
 func TestTransition(t *testing.T) {
 	never, p := unchecked("1.25.0"), unlabelled{}

@@ -27,10 +27,10 @@ func (c *Checker) labelsOf(container sdk.Container, watchByDefault bool) labels.
 	return labels.Read(label.Of(container), opt)
 }
 
-// Link writes the links that the labels of a stored container ask for.
-func (c *Checker) Link(stored *sdk.Container) error {
+// WriteReleaseLinks writes the release links that the labels of a stored container ask for.
+func (c *Checker) WriteReleaseLinks(stored *sdk.Container) error {
 	read := c.labelsOf(*stored, true)
-	return read.Link(stored)
+	return read.WriteReleaseLinks(stored)
 }
 
 // decideBy has the update of a container decided by what is known of it, and by its rules.

@@ -106,7 +106,7 @@ func (w *fixture) restart() {
 func assemble(opt options) *Checker {
 	var checker *Checker
 	opt.Decide.Store, opt.Decide.Log, opt.Decide.Now = opt.Store, opt.Log, opt.Now
-	opt.Decide.Link = func(c *sdk.Container) error { return checker.Link(c) }
+	opt.Decide.WriteReleaseLinks = func(c *sdk.Container) error { return checker.WriteReleaseLinks(c) }
 	decisions := decision.New(opt.Decide)
 	opt.Queries.Decisions, opt.Queries.Now = decisions, opt.Now
 	opt.Options.Queries, opt.Decisions, opt.Events = registryquery.New(opt.Queries), decisions, opt.Store

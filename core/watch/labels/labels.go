@@ -1,5 +1,5 @@
 // Package labels reads what the labels of a container ask of a check: whether it is watched, which tags count, what its
-// image is built on, how it is shown, and where its links lead.
+// image is built on, how it is shown, and where its release notes are.
 package labels
 
 import (
@@ -139,7 +139,7 @@ func (l *Labels) rulesOf(given label.Reading) tag.Rules {
 	}
 }
 
-// compile makes the selector and the template of links.
+// compile makes the selector and the template of release links.
 func (l *Labels) compile() {
 	var err error
 	if l.Selector, err = l.options.Compile(l.rules); err != nil {

@@ -33,7 +33,7 @@ func TestLinksLeadToWebPages(t *testing.T) {
 	} {
 		c, p := running("example.org/team/web:1.0.0", "dogwatch.link.template="+text, "scheme=javascript")
 		c.Result = &sdk.Result{Tag: "2.0.0", Levels: &sdk.Levels{Major: &sdk.Release{Tag: "2.0.0"}}}
-		err := p.Link(&c)
+		err := p.WriteReleaseLinks(&c)
 		major := ""
 		if c.Result.Levels.Major != nil {
 			major = c.Result.Levels.Major.Link
@@ -57,7 +57,7 @@ func TestLinksLeadToWebPages(t *testing.T) {
 func TestLinkThatIsEmpty(t *testing.T) {
 	c, p := running("example.org/team/web:1.0.0", "dogwatch.link.template=${prerelease}")
 	c.Result = &sdk.Result{Tag: "2.0.0"}
-	if err := p.Link(&c); err != nil || c.Link != "" || c.Result.Link != "" {
+	if err := p.WriteReleaseLinks(&c); err != nil || c.Link != "" || c.Result.Link != "" {
 		t.Errorf("%q, %q, %v", c.Link, c.Result.Link, err)
 	}
 }
