@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // Under the names curl and sh, as which it is linked into the image, this
@@ -73,7 +73,7 @@ func curl(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil || !weblink.Is(u) {
+	if err != nil || !webaddress.Is(u) {
 		return complain(curlBadURL, fmt.Errorf("%q is not an http or https address", c.url))
 	}
 	code, err := c.do(ctx, u, stdout)

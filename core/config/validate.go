@@ -12,7 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // storeFolder is the folder of the database in a container.
@@ -100,7 +100,7 @@ func (l *loader) checkSettings() {
 	} else if strings.EqualFold(name, "wud.json") {
 		l.fault("store.file", "wud.json belongs to What's Up Docker", "choose another name")
 	}
-	if u := s.PublicURL; u != nil && (!weblink.Is(u) || u.RawQuery != "" || u.Fragment != "") {
+	if u := s.PublicURL; u != nil && (!webaddress.Is(u) || u.RawQuery != "" || u.Fragment != "") {
 		l.fault("public.url", "want an http or https address without a query", "")
 		s.PublicURL = nil
 	}

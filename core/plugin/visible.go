@@ -5,7 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/visible"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -28,7 +28,7 @@ func readable(c *sdk.Container) {
 func readableTypes(types []kind.Type) {
 	for i := range types {
 		t := &types[i]
-		t.Summary, t.DocsURL = visible.Text(t.Summary), weblink.Of(t.DocsURL)
+		t.Summary, t.DocsURL = visible.Text(t.Summary), webaddress.Of(t.DocsURL)
 		for j := range t.Options {
 			t.Options[j].Help = visible.Text(t.Options[j].Help)
 		}

@@ -25,9 +25,9 @@ func unchecked(tag string) (c sdk.Container) {
 // unlabelled are the labels of a container that has none.
 type unlabelled struct{}
 
-func (unlabelled) Problems() []string          { return nil }
-func (unlabelled) Diff(from, to string) string { return new(tag.Selector).Diff(from, to) }
-func (unlabelled) WriteReleaseLinks(*sdk.Container) error   { return nil }
+func (unlabelled) Problems() []string                     { return nil }
+func (unlabelled) Diff(from, to string) string            { return new(tag.Selector).Diff(from, to) }
+func (unlabelled) WriteReleaseLinks(*sdk.Container) error { return nil }
 
 func TestTransition(t *testing.T) {
 	never, p := unchecked("1.25.0"), unlabelled{}

@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/dogwatch/dogwatch/internal/visible"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // Renderer makes HTML of Markdown by foreign authors. Its methods may be called concurrently.
@@ -144,5 +144,5 @@ func openLink(w util.BufWriter, to string) {
 // webAddress returns the address of a web site that a destination in Markdown is,
 // or "". Characters written as entities count as what they stand for.
 func webAddress(destination []byte) string {
-	return weblink.Of(string(util.URLEscape(destination, true)))
+	return webaddress.Of(string(util.URLEscape(destination, true)))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 const (
@@ -139,10 +139,10 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 		return nil,
 			fmt.Errorf("%s says that its issuer is %q, not %q: set auth.%s.discovery to the issuer", p.method.ID(),
 				c.IssuerURL, issuer, p.method.ID())
-	case weblink.Of(c.AuthURL) == "" || weblink.Of(c.TokenURL) == "" || weblink.Of(c.JWKSURL) == "":
+	case webaddress.Of(c.AuthURL) == "" || webaddress.Of(c.TokenURL) == "" || webaddress.Of(c.JWKSURL) == "":
 		return nil, fmt.Errorf("%s does not tell its authorization_endpoint, token_endpoint and jwks_uri", p.method.ID())
 	}
-	document.Logout = weblink.Of(document.Logout)
+	document.Logout = webaddress.Of(document.Logout)
 	// Keys are fetched later, when this request is over.
 	lasting := oidc.ClientContext(context.Background(), p.client)
 	d := &discovered{at: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}

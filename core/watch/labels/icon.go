@@ -6,7 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/visible"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // iconName is what icons are called: a set and a name, as mdi:docker, sh-nginx or logo.svg.
@@ -19,8 +19,8 @@ func icon(text string) (string, error) {
 	switch {
 	case text == "", iconName().MatchString(text) && scheme != "javascript" && scheme != "vbscript" && scheme != "data":
 		return text, nil
-	case weblink.Of(text) != "":
-		return weblink.Of(text), nil
+	case webaddress.Of(text) != "":
+		return webaddress.Of(text), nil
 	}
 	return "",
 		fmt.Errorf("want the name of an icon such as mdi:docker, or the address of a picture, got %.40q", visible.Line(text))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/config/template"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -61,7 +61,7 @@ func (l *Labels) WriteReleaseLinks(c *sdk.Container) error {
 		if text = strings.TrimSpace(text); text == "" || err != nil {
 			return text
 		}
-		if _, err = weblink.Parse(text); err != nil {
+		if _, err = webaddress.Parse(text); err != nil {
 			return ""
 		}
 		return text

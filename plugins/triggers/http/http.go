@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -54,7 +54,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if !methodForm.MatchString(method) || method == nethttp.MethodConnect {
 		return nil, sdk.Invalid("method", "want a method such as POST, got %q", o.Method)
 	}
-	if !weblink.Is(o.URL) {
+	if !webaddress.Is(o.URL) {
 		return nil, sdk.Invalid("url", "must start with http:// or https://")
 	}
 	header, err := headers(o)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -137,7 +137,7 @@ func (h *hass) container(c sdk.Container, topic string) message {
 		d.Name = c.Name
 	}
 	if c.Result != nil {
-		d.ReleaseURL = weblink.Of(c.Result.Link)
+		d.ReleaseURL = webaddress.Of(c.Result.Link)
 	}
 	if h.install != "" {
 		d.CommandTopic, d.PayloadInstall = command(topic), install

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
@@ -101,7 +101,7 @@ func (a *action) problem() string {
 
 // isLink reports whether an address is one of the web.
 func isLink(text string) bool {
-	_, err := weblink.Parse(text)
+	_, err := webaddress.Parse(text)
 	return err == nil
 }
 

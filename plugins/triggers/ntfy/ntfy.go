@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -105,7 +105,7 @@ func (o Options) common() (body, error) {
 	}
 	if o.Icon != nil {
 		b.Icon = o.Icon.String()
-		if !weblink.Is(o.Icon) || len(b.Icon) > maxClick {
+		if !webaddress.Is(o.Icon) || len(b.Icon) > maxClick {
 			return b, sdk.Invalid("icon", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -71,7 +71,7 @@ type message struct {
 
 // New returns a trigger that posts to one room.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if o.Avatar != "" && weblink.Of(o.Avatar) == "" {
+	if o.Avatar != "" && webaddress.Of(o.Avatar) == "" {
 		return nil, sdk.Invalid("avatar", "must start with https:// or http://")
 	}
 	user, token := strings.TrimSpace(o.User.ID), strings.TrimSpace(o.Auth.Token)

@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -106,7 +106,7 @@ func (h *Handler) about(shown link.Shown) linkPage {
 	}
 	p.Name, p.Image = words.Name(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
 	if c.Result != nil && c.Result.Tag == k.ToTag {
-		p.Kind, p.Link = tally.Kind(c), weblink.Of(c.Result.Link)
+		p.Kind, p.Link = tally.Kind(c), webaddress.Of(c.Result.Link)
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {

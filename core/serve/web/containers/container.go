@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/internal/visible"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -78,7 +78,7 @@ func containerOf(rec *store.Record, make rows) containerView {
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {
-		v.Link = weblink.Of(c.Result.Link)
+		v.Link = webaddress.Of(c.Result.Link)
 	}
 	v.Platform = words.Joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
 	set := label.Of(*c)

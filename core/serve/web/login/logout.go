@@ -3,7 +3,7 @@ package login
 import (
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
@@ -13,6 +13,6 @@ func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newLoginPage(h.logins.Strategies(), "")
-	p.Sentence, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
+	p.Sentence, p.Elsewhere = "You are logged out", webaddress.Of(elsewhere)
 	h.render(w, r, http.StatusOK, p)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -70,7 +70,7 @@ func warningsOf(all []watcher.Reason) (lines []warningLine) {
 		line := warningLine{Reason: w}
 		if at := strings.LastIndex(w.Text, " https://"); at >= 0 {
 			if address := w.Text[at+1:]; !strings.Contains(address, " ") {
-				line.Link = weblink.Of(address)
+				line.Link = webaddress.Of(address)
 			}
 			if line.Link != "" {
 				line.Text = w.Text[:at]

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/words"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // planDetails is what a user should know of an update beside its plan.
@@ -41,7 +41,7 @@ func (h *Handler) planDetailsOf(o service.PlanDetails, path string) planDetails 
 		v.Levels = append(v.Levels, line)
 	}
 	for _, r := range o.Warnings {
-		line := releaseLine{Version: r.Version, Link: weblink.Of(r.URL)}
+		line := releaseLine{Version: r.Version, Link: webaddress.Of(r.URL)}
 		line.Breaking, line.Action = h.PlainLines(r.Breaking), h.PlainLines(r.Action)
 		v.Releases = append(v.Releases, line)
 	}

@@ -15,7 +15,7 @@ import (
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/words"
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
 // shared are the templates that every page may use.
@@ -81,7 +81,7 @@ func (s *Site) functions() template.FuncMap {
 		"moment":   policypreview.Moment,
 		"day":      day,
 		"kindWord": tally.Word,
-		"link":     weblink.Of,
+		"link":     webaddress.Of,
 		"plural":   words.Plural,
 		"progress": words.Progress,
 		"join":     strings.Join,

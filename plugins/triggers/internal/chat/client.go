@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
@@ -188,7 +188,7 @@ func Seconds(n float64) time.Duration {
 // CheckURL returns an *sdk.InvalidError about option unless u, which may be
 // nil, is an address on the web.
 func CheckURL(option string, u *url.URL) error {
-	if u == nil || weblink.Is(u) {
+	if u == nil || webaddress.Is(u) {
 		return nil
 	}
 	return sdk.Invalid(option, "must start with https:// or http://")

@@ -4,7 +4,7 @@ package message
 import (
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -58,7 +58,7 @@ func Link(req trigger.Request, limit int) string {
 	case c.UpdateKind.Result != nil:
 		link = c.UpdateKind.Result.Link
 	}
-	if len(link) > limit || weblink.Of(link) == "" {
+	if len(link) > limit || webaddress.Of(link) == "" {
 		return ""
 	}
 	return link

@@ -1,4 +1,4 @@
-package weblink
+package webaddress
 
 import (
 	"net/url"

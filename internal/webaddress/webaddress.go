@@ -1,7 +1,7 @@
-// Package weblink decides which texts are addresses of web pages, and so may become links. Labels,
+// Package webaddress decides which texts are addresses of web pages, and so may become links. Labels,
 // plugins, release notes and scanners give such texts; javascript: and data: would run in the browser
 // of who follows them, and other schemes start programs (RFC 3986 section 7; WHATWG URL, "special scheme").
-package weblink
+package webaddress
 
 import (
 	"fmt"
