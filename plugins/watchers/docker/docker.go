@@ -127,7 +127,7 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 		Labels:  c.Labels,
 		Image:   about.image(c),
 	}
-	image, err := d.inspector.imageLabels(ctx, c.ImageID, about.facts, c.ImageManifestDescriptor)
+	image, err := d.inspector.provenance(ctx, c.ImageID, about.facts, c.ImageManifestDescriptor)
 	if err != nil {
 		return out, err
 	}

@@ -24,7 +24,7 @@ import (
 type facts struct {
 	platform sdk.Platform
 	created  sdk.Time
-	labels   *imageLabels // nil when they are not known
+	labels   *labelProvenance // nil when they are not known
 	origin   imageOrigin
 }
 
@@ -43,14 +43,14 @@ type inspector struct {
 
 	mu      sync.Mutex
 	facts   map[string]facts // by image id
-	others  map[otherImage]*imageLabels
+	others  map[otherImage]*labelProvenance
 	origins map[string]string // by container id: the reference it was created from
 }
 
 func newInspector(e *engine.Engine, log hclog.Logger) *inspector {
 	return &inspector{
 		engine: e, log: log,
-		facts: map[string]facts{}, others: map[otherImage]*imageLabels{}, origins: map[string]string{},
+		facts: map[string]facts{}, others: map[otherImage]*labelProvenance{}, origins: map[string]string{},
 	}
 }
 
@@ -135,7 +135,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 		return description{}, err
 	}
 	labels := labelsOf(got)
-	f := facts{platform: engine.PlatformOf(got), labels: newImageLabels(labels), origin: imageOrigin{
+	f := facts{platform: engine.PlatformOf(got), labels: newLabelProvenance(labels), origin: imageOrigin{
 		composed: labels[compose.LabelProject] != "", tagged: !got.Metadata.LastTagTime.IsZero(), identified: built,
 	}}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
@@ -199,7 +199,7 @@ func (i *inspector) origin(ctx context.Context, containerID string) (string, err
 func (i *inspector) keepOnly(containers []container.Summary) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	usedFacts, usedOrigins, usedOthers := map[string]facts{}, map[string]string{}, map[otherImage]*imageLabels{}
+	usedFacts, usedOrigins, usedOthers := map[string]facts{}, map[string]string{}, map[otherImage]*labelProvenance{}
 	for _, c := range containers {
 		if f, met := i.facts[c.ImageID]; met {
 			usedFacts[c.ImageID] = f

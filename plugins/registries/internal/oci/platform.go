@@ -50,7 +50,7 @@ func choosePlatform(entries []descriptor, want sdk.Platform) (descriptor, error)
 		sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("no image for %s; there is %s", platformText(want), there))
 }
 
-// isAttestation reports whether an entry is provenance or a bill of materials
+// isAttestation reports whether an entry says how an image was built, or what is in it,
 // rather than an image (BuildKit, "Attestation storage").
 func isAttestation(e descriptor) bool {
 	return e.Platform.OS == "unknown" || e.Platform.Architecture == "unknown" ||

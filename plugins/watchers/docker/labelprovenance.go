@@ -13,27 +13,27 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// imageLabels is the provenance of labels: those that an image brings into its containers, as hashes of their names
+// labelProvenance is who set the labels of a container: it has those that an image brings into its containers, as hashes of their names
 // and values, which recognize them whatever their size. It is nil where they are not known.
-type imageLabels struct {
+type labelProvenance struct {
 	seed   maphash.Seed
 	hashes map[uint64]struct{}
 }
 
-func newImageLabels(labels map[string]string) *imageLabels {
-	b := &imageLabels{maphash.MakeSeed(), make(map[uint64]struct{}, len(labels))}
+func newLabelProvenance(labels map[string]string) *labelProvenance {
+	b := &labelProvenance{maphash.MakeSeed(), make(map[uint64]struct{}, len(labels))}
 	for name, value := range labels {
 		b.hashes[b.hash(name, value)] = struct{}{}
 	}
 	return b
 }
 
-func (b *imageLabels) hash(name, value string) uint64 {
+func (b *labelProvenance) hash(name, value string) uint64 {
 	return maphash.Comparable(b.seed, [2]string{name, value})
 }
 
 // has reports whether a label of a container may be that of its image.
-func (b *imageLabels) has(name, value string) bool {
+func (b *labelProvenance) has(name, value string) bool {
 	if b == nil {
 		return true
 	}
@@ -42,7 +42,7 @@ func (b *imageLabels) has(name, value string) bool {
 }
 
 // names returns those of a container's labels that its image brings, sorted.
-func (b *imageLabels) names(labels map[string]string) (names []string) {
+func (b *labelProvenance) names(labels map[string]string) (names []string) {
 	for name, value := range labels {
 		if b.has(name, value) {
 			names = append(names, name)
@@ -66,16 +66,16 @@ func (i *inspector) Counting(
 		}
 		f = about.facts
 	}
-	image, err := i.imageLabels(ctx, imageID, f, own)
+	image, err := i.provenance(ctx, imageID, f, own)
 	return replace.Counting(labels, image.has), err
 }
 
-// imageLabels returns the labels that a container has from its image. The facts are those of
+// provenance returns the labels that a container has from its image. The facts are those of
 // the image as the engine describes it unasked; where the container runs that of another
 // platform, own says which, and the engine is asked about that.
-func (i *inspector) imageLabels(
+func (i *inspector) provenance(
 	ctx context.Context, imageID string, f facts, own *ocispec.Descriptor,
-) (*imageLabels, error) {
+) (*labelProvenance, error) {
 	other, differs := engine.OtherPlatform(f.platform, own)
 	if f.labels == nil || !differs {
 		return f.labels, nil
@@ -91,7 +91,7 @@ func (i *inspector) imageLabels(
 	if err != nil || !found {
 		return nil, err
 	}
-	labels = newImageLabels(labelsOf(got))
+	labels = newLabelProvenance(labelsOf(got))
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.others[key] = labels
