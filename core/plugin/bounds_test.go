@@ -16,7 +16,7 @@ import (
 )
 
 // wireWatcher is a watcher without the SDK, with these habits, and its plugin.
-func wireWatcher(t *testing.T, how string) (Watcher, *wired) {
+func wireWatcher(t *testing.T, how string) (WatcherHandle, *wired) {
 	t.Helper()
 	w := newWired(t, "serves watcher "+how)
 	spec := pluginclient.Instance{ID: "watcher.wire.main", Kind: kind.Watcher, Type: "wire"}

@@ -32,8 +32,8 @@ const (
 	limitsTimeout = 300 * time.Millisecond
 )
 
-// handle addresses one instance in the process of its bundle. Watcher, Registry
-// and Trigger are what the rest of the core calls it by. Their methods fail fast
+// handle addresses one instance in the process of its bundle. WatcherHandle, RegistryHandle
+// and TriggerHandle are what the rest of the core calls it by. Their methods fail fast
 // with sdk.ErrUnavailable while the plugin is down, every error names the
 // instance, and they may be called concurrently. The zero handle is of an
 // instance that no plugin has: its calls fail.

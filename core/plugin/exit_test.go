@@ -39,7 +39,7 @@ func (b *logBuffer) String() string {
 }
 
 // responds reports whether i responds, which must be by another process than before.
-func responds(t *testing.T, i Watcher, before int) bool {
+func responds(t *testing.T, i WatcherHandle, before int) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

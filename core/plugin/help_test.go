@@ -250,14 +250,14 @@ func newHost(t testing.TB, opt Options) *Host {
 }
 
 // configureWatcher configures a probe and waits for the response.
-func configureWatcher(t testing.TB, h *Host, id string, options map[string]any) (Watcher, error) {
+func configureWatcher(t testing.TB, h *Host, id string, options map[string]any) (WatcherHandle, error) {
 	t.Helper()
 	s, err := configure(t, h, pluginclient.Instance{ID: id, Kind: kind.Watcher, Type: "probe", Options: options})
 	return s.Watcher(id), err
 }
 
 // configureTrigger configures an act and waits for the response.
-func configureTrigger(t testing.TB, h *Host, id string, options map[string]any) (Trigger, error) {
+func configureTrigger(t testing.TB, h *Host, id string, options map[string]any) (TriggerHandle, error) {
 	t.Helper()
 	s, err := configure(t, h, pluginclient.Instance{ID: id, Kind: kind.Trigger, Type: "act", Options: options})
 	return s.Trigger(id), err
@@ -285,7 +285,7 @@ func configure(t testing.TB, h *Host, spec pluginclient.Instance) (*Supervisor, 
 	}
 }
 
-func pidOf(t testing.TB, i Watcher) int {
+func pidOf(t testing.TB, i WatcherHandle) int {
 	t.Helper()
 	found, err := i.List(t.Context())
 	if err != nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// Registry is a configured registry as the core calls it. It implements
+// RegistryHandle is a configured registry as the core calls it. It implements
 // registry.Registry, but for the hosts, which the response to its configuration has.
-type Registry struct {
+type RegistryHandle struct {
 	handle
 	// timeout bounds one call.
 	timeout time.Duration
 }
 
 // Registry returns the handle of a registry in this bundle.
-func (s *Supervisor) Registry(id string) Registry {
-	return Registry{handle{id: id, s: s}, s.host.opt.RegistryTimeout}
+func (s *Supervisor) Registry(id string) RegistryHandle {
+	return RegistryHandle{handle{id: id, s: s}, s.host.opt.RegistryTimeout}
 }
 
 // Probe asks the registry whether it can do its work, with an image of host in
 // full, or with none and no host; see sdk.Prober.
-func (r Registry) Probe(ctx context.Context, host, image string) (sdk.ProbeResult, error) {
+func (r RegistryHandle) Probe(ctx context.Context, host, image string) (sdk.ProbeResult, error) {
 	return r.probe(ctx, host, r.timeout, sdk.ProbeRequest{Image: image})
 }
 
 // Tags returns the tags of a repository, without what cannot be one; see registry.Registry.
-func (r Registry) Tags(
+func (r RegistryHandle) Tags(
 	ctx context.Context, repo registry.Repository, validator string,
 ) (list registry.TagList, err error) {
 	err = r.about(ctx, "Tags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -43,7 +43,7 @@ func (r Registry) Tags(
 }
 
 // Resolve returns the digest behind a tag; see registry.Registry.
-func (r Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
+func (r RegistryHandle) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
 	err = r.about(ctx, "Resolve", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		digest, err = c.Registry(r.id).Resolve(ctx, repo, tag)
 		return err
@@ -52,7 +52,7 @@ func (r Registry) Resolve(ctx context.Context, repo registry.Repository, tag str
 }
 
 // Manifest returns what is behind a digest; see registry.Registry.
-func (r Registry) Manifest(
+func (r RegistryHandle) Manifest(
 	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
 ) (m registry.Manifest, err error) {
 	err = r.about(ctx, "Manifest", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -63,7 +63,7 @@ func (r Registry) Manifest(
 }
 
 // ImageConfig returns the configuration of an image; see registry.ConfigReader.
-func (r Registry) ImageConfig(
+func (r RegistryHandle) ImageConfig(
 	ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform,
 ) (config sdk.ImageConfig, err error) {
 	err = r.about(ctx, "ImageConfig", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -74,7 +74,7 @@ func (r Registry) ImageConfig(
 }
 
 // DescribeTags returns what is behind tags; see registry.TagDescriber.
-func (r Registry) DescribeTags(
+func (r RegistryHandle) DescribeTags(
 	ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform,
 ) (tags []registry.DescribedTag, err error) {
 	err = r.about(ctx, "DescribeTags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -85,7 +85,7 @@ func (r Registry) DescribeTags(
 }
 
 // Credentials returns what an engine needs to pull from a repository.
-func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
+func (r RegistryHandle) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
 	err = r.about(ctx, "Credentials", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		cred, err = c.Registry(r.id).Credentials(ctx, repo)
 		return err
@@ -96,7 +96,7 @@ func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cr
 // Limits returns what the registry's hosts allow, at most one limit per host; see registry.LimitReporter. It
 // waits neither for a plugin that starts nor for one that hangs. Of a plugin that is, or was, asleep it returns
 // what it knew before, even with an error.
-func (r Registry) Limits(ctx context.Context) (limits []registry.Limit, err error) {
+func (r RegistryHandle) Limits(ctx context.Context) (limits []registry.Limit, err error) {
 	err = r.call(ctx, "Limits", "", limitsTimeout, onlyAwake, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		limits, err = c.Registry(r.id).Limits(ctx)
 		return err
@@ -119,7 +119,7 @@ func perHost(limits []registry.Limit) []registry.Limit {
 }
 
 // about makes a call whose failure names the host of repo.
-func (r Registry) about(
+func (r RegistryHandle) about(
 	ctx context.Context, method string, repo registry.Repository, fn func(context.Context, *pluginclient.Client) error,
 ) error {
 	return r.call(ctx, method, repo.Host, r.timeout, retryOnce, fn)

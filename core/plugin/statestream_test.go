@@ -27,7 +27,7 @@ func (c changes) Run(context.Context, string, string) error { return nil }
 
 // subscribed subscribes until the subscriber has received its first change. A
 // process that has just exited may be called once more.
-func subscribed(ctx context.Context, t *testing.T, in Trigger) (stream changes, ended chan error) {
+func subscribed(ctx context.Context, t *testing.T, in TriggerHandle) (stream changes, ended chan error) {
 	t.Helper()
 	eventually(t, "it subscribes", func() bool {
 		stream, ended = make(changes), make(chan error, 1)

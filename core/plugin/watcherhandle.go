@@ -14,22 +14,22 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Watcher is a configured watcher as the core calls it. It implements
+// WatcherHandle is a configured watcher as the core calls it. It implements
 // watcher.EventWatcher and watcher.Updater.
-type Watcher struct{ handle }
+type WatcherHandle struct{ handle }
 
 // Watcher returns the handle of a watcher in this bundle.
-func (s *Supervisor) Watcher(id string) Watcher { return Watcher{handle{id: id, s: s}} }
+func (s *Supervisor) Watcher(id string) WatcherHandle { return WatcherHandle{handle{id: id, s: s}} }
 
 // Probe asks the watcher whether it can do its work; see sdk.Prober.
-func (w Watcher) Probe(ctx context.Context) (sdk.ProbeResult, error) {
+func (w WatcherHandle) Probe(ctx context.Context) (sdk.ProbeResult, error) {
 	return w.probe(ctx, "", probeTimeout, sdk.ProbeRequest{})
 }
 
 // List returns the containers that the watcher sees, with what it knows of them
 // and its name. Nothing else is set: labels are not interpreted yet. Labels of a watcher
 // that does not tell whose they are count as those of the image.
-func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {
+func (w WatcherHandle) List(ctx context.Context) ([]sdk.Container, error) {
 	var found []watcher.Container
 	err := w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		found, err = c.Watcher(w.id).List(ctx)
@@ -51,7 +51,7 @@ func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {
 }
 
 // attributesLabels reports whether the watcher's type tells the labels of images from others.
-func (w Watcher) attributesLabels() bool {
+func (w WatcherHandle) attributesLabels() bool {
 	parts := strings.Split(w.id, ".") // watcher.docker.local
 	return len(parts) == 3 && slices.ContainsFunc(w.s.types(), func(t kind.Type) bool {
 		return t.Kind == kind.Watcher && t.Name == parts[1] && slices.Contains(t.Capabilities, kind.CapLabels)
@@ -90,7 +90,7 @@ func listed(c watcher.Container, name string) sdk.Container {
 }
 
 // Watch implements watcher.EventWatcher. It returns when ctx ends or the plugin stops.
-func (w Watcher) Watch(ctx context.Context, emit func(watcher.Event)) error {
+func (w WatcherHandle) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return w.call(ctx, "Watch", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Watcher(w.id).Watch(ctx, emit)
 	})
@@ -100,7 +100,7 @@ func (w Watcher) Watch(ctx context.Context, emit func(watcher.Event)) error {
 const planTimeout = time.Minute
 
 // Plan implements watcher.Updater.
-func (w Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (plan watcher.Plan, err error) {
+func (w WatcherHandle) Plan(ctx context.Context, req watcher.UpdateRequest) (plan watcher.Plan, err error) {
 	err = w.call(ctx, "Plan", "", planTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		plan, err = c.Watcher(w.id).Plan(ctx, req)
 		return err
@@ -110,7 +110,7 @@ func (w Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (plan watc
 
 // Apply implements watcher.Updater. It is never repeated here: when the plugin's
 // process exits the outcome is not known, and Recover finds it out.
-func (w Watcher) Apply(
+func (w WatcherHandle) Apply(
 	ctx context.Context, op watcher.Operation, journal watcher.Journal,
 ) (outcome watcher.Outcome, err error) {
 	err = w.call(ctx, "Apply", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -121,7 +121,7 @@ func (w Watcher) Apply(
 }
 
 // Recover implements watcher.Updater.
-func (w Watcher) Recover(
+func (w WatcherHandle) Recover(
 	ctx context.Context, op watcher.Operation, journal watcher.Journal,
 ) (outcome watcher.Outcome, err error) {
 	err = w.call(ctx, "Recover", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {

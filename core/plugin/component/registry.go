@@ -17,7 +17,7 @@ import (
 // digests and manifests.
 type Registry struct {
 	Component
-	plugin.Registry
+	plugin.RegistryHandle
 
 	hosts []registry.Host // guarded by mu
 }
@@ -30,7 +30,7 @@ func (r *Registry) Hosts() []registry.Host {
 }
 
 func (r *Registry) attach(bundle *plugin.Supervisor, _ kind.Type) {
-	r.Registry = bundle.Registry(r.FullID())
+	r.RegistryHandle = bundle.Registry(r.FullID())
 }
 
 func (*Registry) setSettings(option.Values, *Options) ([]config.Problem, error) { return nil, nil }

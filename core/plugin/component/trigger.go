@@ -12,7 +12,7 @@ import (
 // Trigger is a configured trigger. What it embeds of the plugin runs it.
 type Trigger struct {
 	Component
-	plugin.Trigger
+	plugin.TriggerHandle
 	// Settings are the options that the host acts on.
 	Settings TriggerOptions
 	// Guarantee is whether its calls may be repeated.
@@ -20,7 +20,7 @@ type Trigger struct {
 }
 
 func (t *Trigger) attach(bundle *plugin.Supervisor, typ kind.Type) {
-	t.Trigger, t.Guarantee = bundle.Trigger(t.FullID()), typ.Delivery
+	t.TriggerHandle, t.Guarantee = bundle.Trigger(t.FullID()), typ.Delivery
 }
 
 func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {

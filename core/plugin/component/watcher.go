@@ -15,7 +15,7 @@ import (
 // Watcher is a configured watcher. What it embeds of the plugin lists its containers.
 type Watcher struct {
 	Component
-	plugin.Watcher
+	plugin.WatcherHandle
 	// Settings are the options that the host acts on.
 	Settings WatcherOptions
 	// decided is true when its section says whether it may update; permittedBy are the
@@ -48,7 +48,7 @@ func (e *reachError) Error() string { return e.text }
 func (e *reachError) Unwrap() error { return e.err }
 
 func (w *Watcher) attach(bundle *plugin.Supervisor, _ kind.Type) {
-	w.Watcher = bundle.Watcher(w.FullID())
+	w.WatcherHandle = bundle.Watcher(w.FullID())
 }
 
 func (w *Watcher) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {
