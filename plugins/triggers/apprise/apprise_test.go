@@ -92,8 +92,8 @@ func TestPayloads(t *testing.T) {
 	s.With(map[string]any{"urls": nil, "config": "home", "tag": "phones, mail admin"}).Payloads(t, "tag-*.json")
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"no such configuration": {Set: map[string]any{"urls": nil, "config": "unknown"}, Option: "config"},
 	})
 }

@@ -152,8 +152,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"rate limit": {
 			Status: 429, Response: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`,
 			Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited.",

@@ -20,7 +20,7 @@ const (
 // explain reads Discord's errors:
 // https://docs.discord.com/developers/reference#error-messages and
 // https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		Code       int                        `json:"code"`
 		Message    string                     `json:"message"`
@@ -30,7 +30,7 @@ func explain(a chat.Response) *chat.Rejection {
 	if a.OK() || !a.Decode(&response) || response.Message == "" {
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Message, Wait: chat.Seconds(response.RetryAfter)}
+	r := &chat.ServiceError{Text: response.Message, Wait: chat.Seconds(response.RetryAfter)}
 	switch response.Code {
 	case unknownWebhook, invalidToken:
 		r.Option = "url"

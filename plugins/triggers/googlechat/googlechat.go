@@ -77,7 +77,7 @@ func link(label, address string) string { return "<" + address + "|" + label + "
 func text(m chat.Message, links string) string { return m.Text("*", chat.Plain, links, maxText) }
 
 // explain reads Google's errors: https://cloud.google.com/apis/design/errors#http_mapping.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		Error struct {
 			Message string `json:"message"`
@@ -90,7 +90,7 @@ func explain(a chat.Response) *chat.Rejection {
 	if a.OK() || !a.Decode(&response) || response.Error.Status == "" {
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Error.Status + ": " + response.Error.Message}
+	r := &chat.ServiceError{Text: response.Error.Status + ": " + response.Error.Message}
 	switch response.Error.Status {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND":
 		r.Option = "url"

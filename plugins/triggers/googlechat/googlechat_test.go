@@ -105,8 +105,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"key": {
 			Status:   400,
 			Response: `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}`, Kind: sdk.ErrUnauthorized, Want: "API key not valid. Please pass a valid API key.; check url",

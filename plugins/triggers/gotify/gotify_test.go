@@ -102,8 +102,8 @@ func TestUrgentPriority(t *testing.T) {
 }
 
 // A response that is no success is a failure, whatever its body.
-func TestRejections(t *testing.T) {
-	subject().At(base).Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().At(base).ServiceErrors(t, map[string]sink.ServiceError{
 		"token": {Set: map[string]any{"token": "wr0ng-t0ken"}, Kind: sdk.ErrUnauthorized, Want: "valid access token"},
 	})
 }

@@ -116,7 +116,7 @@ func TestEvent(t *testing.T) {
 // The key is part of the address, which no error shows.
 func TestKeyIsNotShown(t *testing.T) {
 	wrong := map[string]any{"key": "wr0ng-k3y"}
-	subject().Rejections(t, map[string]sink.Rejection{
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"refused": {Set: wrong, Kind: sdk.ErrUnauthorized},
 		"broken":  {Set: wrong, Status: 500, Response: "no event at /with/key/wr0ng-k3y", Kind: sdk.ErrUnavailable},
 	})

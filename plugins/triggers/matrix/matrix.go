@@ -154,7 +154,7 @@ func (m *matrix) with(title, body, plain, rich string) content {
 }
 
 // explain reads the errors of https://spec.matrix.org/latest/client-server-api/#standard-error-response.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		Code       string  `json:"errcode"`
 		Error      string  `json:"error"`
@@ -163,7 +163,7 @@ func explain(a chat.Response) *chat.Rejection {
 	if a.OK() || !a.Decode(&response) || response.Code == "" {
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Code + ": " + response.Error}
+	r := &chat.ServiceError{Text: response.Code + ": " + response.Error}
 	switch response.Code {
 	case "M_LIMIT_EXCEEDED":
 		r.Wait = chat.Seconds(response.RetryAfter / 1000)

@@ -157,7 +157,7 @@ func TestAlias(t *testing.T) {
 		!strings.HasPrefix(calls[1].URI, "/_matrix/client/v3/rooms/"+url.PathEscape(room)+"/send/") {
 		t.Errorf("%+v", calls)
 	}
-	subject().With(map[string]any{"roomid": "#updates:example.org"}).Rejections(t, map[string]sink.Rejection{
+	subject().With(map[string]any{"roomid": "#updates:example.org"}).ServiceErrors(t, map[string]sink.ServiceError{
 		"page": {Status: 200, Response: "<html>", Option: "url"},
 	})
 }
@@ -184,8 +184,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"token": {
 			Status:   401,
 			Response: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`,

@@ -79,7 +79,7 @@ func text(m chat.Message, links string) string { return m.Text("**", chat.Plain,
 
 // explain reads Mattermost's errors:
 // https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		ID      string `json:"id"`
 		Message string `json:"message"`
@@ -87,13 +87,13 @@ func explain(a chat.Response) *chat.Rejection {
 	if a.OK() || !a.Decode(&response) || response.Message == "" {
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Message}
+	r := &chat.ServiceError{Text: response.Message}
 	hook, isHook := strings.CutPrefix(response.ID, "web.incoming_webhook.")
 	hook, _, _ = strings.Cut(hook, ".")
 	switch {
 	case isHook && (hook == "invalid" || hook == "disabled"):
 		// A server without web hooks says so with a 501: trying again does not help.
-		return &chat.Rejection{Text: response.Message, Option: "url", Kind: sdk.ErrNotFound}
+		return &chat.ServiceError{Text: response.Message, Option: "url", Kind: sdk.ErrNotFound}
 	case isHook && (strings.HasPrefix(hook, "channel") || hook == "permissions" || hook == "user"):
 		r.Option = "channel"
 	case strings.Contains(response.ID, "priority"):

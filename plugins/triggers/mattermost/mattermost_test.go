@@ -96,8 +96,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"hook": {
 			Status:   400,
 			Response: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`,

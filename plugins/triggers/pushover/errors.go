@@ -22,15 +22,15 @@ type response struct {
 }
 
 // explain reads a response, in which "status" says whether it succeeded.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var body response
 	switch known := a.Decode(&body); {
 	case a.OK() && !known:
-		return &chat.Rejection{Text: "the answer is not that of Pushover", Option: "url"}
+		return &chat.ServiceError{Text: "the answer is not that of Pushover", Option: "url"}
 	case a.OK() && body.Status == 1, !a.OK() && len(body.Errors) == 0, a.Status >= 500:
 		return nil
 	}
-	r := &chat.Rejection{Text: strings.Join(body.Errors, "; ")}
+	r := &chat.ServiceError{Text: strings.Join(body.Errors, "; ")}
 	switch {
 	case a.Status == http.StatusTooManyRequests:
 		r.Wait = max(httpclient.ParseRetryAfter(a.Header, time.Now()), untilReset(a.Header, time.Now()))

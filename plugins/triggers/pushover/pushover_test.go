@@ -200,8 +200,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"token": {
 			Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized,
 			Want: "application token is invalid, not ***; check token",

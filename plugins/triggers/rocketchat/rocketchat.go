@@ -90,7 +90,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 func text(m chat.Message, links string) string { return m.Text("", chat.Plain, links, maxText) }
 
 // explain reads a response, in which "success" says whether it succeeded and not the status.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		Success bool   `json:"success"`
 		Status  string `json:"status"`
@@ -103,11 +103,11 @@ func explain(a chat.Response) *chat.Rejection {
 		return nil
 	case !decoded || response.Error+response.Message == "":
 		if a.OK() {
-			return &chat.Rejection{Text: "the answer is not that of Rocket.Chat", Option: "url"}
+			return &chat.ServiceError{Text: "the answer is not that of Rocket.Chat", Option: "url"}
 		}
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Error}
+	r := &chat.ServiceError{Text: response.Error}
 	if r.Text == "" {
 		r.Text = response.Message
 	}

@@ -107,8 +107,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"credentials": {
 			Status: 401, Response: `{"status":"error","message":"You must be logged in to do this."}`,
 			Kind: sdk.ErrUnauthorized, Want: "must be logged in to do this.; check user.id and auth.token",
@@ -137,13 +137,13 @@ func TestRejections(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	const response = `{"success":false,"error":"Error, too many requests. Please slow down. You must wait 46 seconds before trying this endpoint again. [error-too-many-requests]"}`
-	limited := map[string]sink.Rejection{}
+	limited := map[string]sink.ServiceError{}
 	for _, status := range []int{200, 400, 429} {
-		limited[fmt.Sprint(status)] = sink.Rejection{
+		limited[fmt.Sprint(status)] = sink.ServiceError{
 			Status: status, Response: response, Kind: sdk.RateLimited(shortWait, nil), Want: "too many requests",
 		}
 	}
-	subject().Rejections(t, limited)
+	subject().ServiceErrors(t, limited)
 }
 
 func TestWait(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // explainAPI reads the response of chat.postMessage, in which "ok" says
 // whether it succeeded and not the status.
-func explainAPI(a chat.Response) *chat.Rejection {
+func explainAPI(a chat.Response) *chat.ServiceError {
 	var response struct {
 		OK     bool   `json:"ok"`
 		Error  string `json:"error"`
@@ -20,14 +20,14 @@ func explainAPI(a chat.Response) *chat.Rejection {
 	}
 	if !a.Decode(&response) || !response.OK && response.Error == "" {
 		if a.OK() {
-			return &chat.Rejection{Text: "the answer is not that of Slack", Option: "apiurl"}
+			return &chat.ServiceError{Text: "the answer is not that of Slack", Option: "apiurl"}
 		}
 		return nil
 	}
 	if response.OK {
 		return nil
 	}
-	r := rejection(a, response.Error, "token")
+	r := explainWord(a, response.Error, "token")
 	if response.Needed != "" {
 		r.Text += " (needs " + response.Needed + ")"
 	}
@@ -38,12 +38,12 @@ func explainAPI(a chat.Response) *chat.Rejection {
 const maxWord = 40
 
 // explainHook reads the response of a web hook, which is one word: "ok" or what is wrong.
-func explainHook(a chat.Response) *chat.Rejection {
+func explainHook(a chat.Response) *chat.ServiceError {
 	word := strings.TrimSpace(string(a.Body))
 	if word == "" || len(word) > maxWord || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return nil
 	}
-	switch r := rejection(a, word, "url"); {
+	switch r := explainWord(a, word, "url"); {
 	case a.OK() && r.Option == "" && r.Kind == nil && r.Wait == 0:
 		return nil // "ok", or what another service with such hooks says instead
 	case r.Option == "channel":
@@ -54,11 +54,11 @@ func explainHook(a chat.Response) *chat.Rejection {
 	}
 }
 
-// rejection explains a word of Slack; credentials is the option that holds them.
+// explainWord explains a word of Slack; credentials is the option that holds them.
 // https://docs.slack.dev/reference/methods/chat.postMessage#errors
 // https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks
-func rejection(a chat.Response, word, credentials string) *chat.Rejection {
-	r := &chat.Rejection{Text: word}
+func explainWord(a chat.Response, word, credentials string) *chat.ServiceError {
+	r := &chat.ServiceError{Text: word}
 	switch word {
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "missing_scope",
 		"no_permission", "not_allowed_token_type", "access_denied", "ekm_access_denied", "enterprise_is_restricted",

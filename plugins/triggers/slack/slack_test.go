@@ -129,9 +129,9 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestRejections(t *testing.T) {
+func TestServiceErrors(t *testing.T) {
 	later := sdk.RateLimited(time.Second, nil)
-	bot().Rejections(t, map[string]sink.Rejection{
+	bot().ServiceErrors(t, map[string]sink.ServiceError{
 		"invalid_auth": {
 			Status: 200, Response: `{"ok":false,"error":"invalid_auth"}`, Kind: sdk.ErrUnauthorized,
 			Want: "invalid_auth; check token",
@@ -166,7 +166,7 @@ func TestRejections(t *testing.T) {
 		"page":        {Status: 200, Response: `<html>welcome`, Option: "apiurl", Want: "not that of Slack"},
 		"no response": {Status: 200, Response: `{}`, Option: "apiurl", Want: "not that of Slack"},
 	})
-	webhook().Rejections(t, map[string]sink.Rejection{
+	webhook().ServiceErrors(t, map[string]sink.ServiceError{
 		"no_service":              {Status: 404, Response: "no_service", Option: "url", Want: "no_service"},
 		"no_service in a success": {Status: 200, Response: "no_service\n", Option: "url", Want: "no_service"},
 		"channel_is_archived":     {Status: 410, Response: "channel_is_archived", Option: "url", Want: "channel_is_archived"},
@@ -180,7 +180,7 @@ func TestRejections(t *testing.T) {
 	})
 }
 
-// What other services with such hooks respond is no rejection.
+// What other services with such hooks respond is no error.
 func TestResponsesOfHooks(t *testing.T) {
 	for _, response := range []string{"ok", "", "okay", `{"success":true}`, "OK\n"} {
 		if err := sink.Deliver(t, Type(), webhook().Options(sink.RespondWith(t, 200, response).URL),

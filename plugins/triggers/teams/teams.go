@@ -134,7 +134,7 @@ func link(req trigger.Request) string {
 
 // explain reads the errors of a workflow:
 // https://learn.microsoft.com/en-us/rest/api/logic/workflow-triggers/run#errorresponse.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		Error struct {
 			Code    string `json:"code"`
@@ -144,7 +144,7 @@ func explain(a chat.Response) *chat.Rejection {
 	if a.OK() || !a.Decode(&response) || response.Error.Code == "" {
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Error.Code + ": " + response.Error.Message}
+	r := &chat.ServiceError{Text: response.Error.Code + ": " + response.Error.Message}
 	switch {
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == http.StatusNotFound,
 		strings.HasPrefix(response.Error.Code, "Workflow"), strings.HasPrefix(response.Error.Code, "DirectApi"):

@@ -106,7 +106,7 @@ func (t *telegram) Run(ctx context.Context, req trigger.Request) error {
 }
 
 // explain reads a response: https://core.telegram.org/bots/api#making-requests.
-func explain(a chat.Response) *chat.Rejection {
+func explain(a chat.Response) *chat.ServiceError {
 	var response struct {
 		OK          bool   `json:"ok"`
 		Description string `json:"description"`
@@ -120,11 +120,11 @@ func explain(a chat.Response) *chat.Rejection {
 		return nil
 	case !decoded || response.Description == "":
 		if a.OK() {
-			return &chat.Rejection{Text: "the answer is not that of a Bot API server", Option: "apiurl"}
+			return &chat.ServiceError{Text: "the answer is not that of a Bot API server", Option: "apiurl"}
 		}
 		return nil
 	}
-	r := &chat.Rejection{Text: response.Description, Wait: chat.Seconds(response.Parameters.RetryAfter)}
+	r := &chat.ServiceError{Text: response.Description, Wait: chat.Seconds(response.Parameters.RetryAfter)}
 	has := func(part string) bool { return strings.Contains(response.Description, part) }
 	switch {
 	case response.Parameters.MigrateTo != 0:

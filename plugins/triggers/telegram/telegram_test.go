@@ -130,8 +130,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestRejections(t *testing.T) {
-	subject().Rejections(t, map[string]sink.Rejection{
+func TestServiceErrors(t *testing.T) {
+	subject().ServiceErrors(t, map[string]sink.ServiceError{
 		"token": {
 			Status: 401, Response: `{"ok":false,"error_code":401,"description":"Unauthorized"}`,
 			Kind: sdk.ErrUnauthorized, Want: "Unauthorized; check bottoken",

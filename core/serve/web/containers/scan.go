@@ -101,7 +101,7 @@ func advisory(id string) string {
 // startScan has the update of a container scanned.
 func (h *Handler) startScan(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if err := h.service.Scan(h.ActorOf(r), rec.Container); err != nil {
-		h.operations.RenderRejection(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
+		h.operations.RenderNotBegun(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
 			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))
 		return
 	}

@@ -22,6 +22,6 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, updater.ErrEnded): // its page says how
 		http.Redirect(w, r, h.Path(page.OperationPath(id)), http.StatusSeeOther)
 	default:
-		h.RenderRejection(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
+		h.RenderNotBegun(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
 	}
 }

@@ -27,7 +27,7 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	c := &rec.Container
 	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {
-		h.RenderError(w, r, RejectionStatus(err), page.Problem{
+		h.RenderError(w, r, NotBegunStatus(err), page.Problem{
 			Title: "The images of " + words.Name(c) + " cannot be compared", Detail: words.Sentence(err.Error()),
 			Back: "To " + words.Name(c), BackTo: page.PathOf(c),
 		})

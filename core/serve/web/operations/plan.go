@@ -156,7 +156,7 @@ func (h *Handler) renderPlan(
 		if change.Kind == operation.Rollback {
 			title = words.Name(c) + " cannot be rolled back"
 		}
-		h.RenderRejection(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
+		h.RenderNotBegun(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)

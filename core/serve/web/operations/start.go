@@ -32,7 +32,7 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 		case errors.Is(err, updater.ErrBlocked):
 			h.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
 		default:
-			h.RenderRejection(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
+			h.RenderNotBegun(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
 				page.PathOf(&rec.Container))
 		}
 	})

@@ -43,7 +43,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
 		op, err := h.service.StartOperation(r.Context(), h.ActorOf(r), change)
 		if err != nil {
-			_, problem := rejection(err)
+			_, problem := notBegun(err)
 			v.Failed = append(v.Failed, planLine{
 				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem,
 			})

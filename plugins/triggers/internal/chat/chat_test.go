@@ -75,65 +75,65 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// The kind of a rejection, its option and its text come from what the service
+// The kind of an error, its option and its text come from what the service
 // says; the rest from the status.
-func TestRejections(t *testing.T) {
+func TestServiceErrors(t *testing.T) {
 	const secret = "recognisable-secret"
 	tests := map[string]struct {
-		status    int
-		rejection *Rejection
-		want      string
-		kind      error
-		option    string
-		wait      time.Duration
+		status  int
+		problem *ServiceError
+		want    string
+		kind    error
+		option  string
+		wait    time.Duration
 	}{
 		"accepted": {status: 204},
 		"status":   {status: 403, want: "answered 403 Forbidden: page ***", kind: sdk.ErrUnauthorized},
 		"text": {
-			status: 404, rejection: &Rejection{Text: "no such hook " + secret},
+			status: 404, problem: &ServiceError{Text: "no such hook " + secret},
 			want: "answered 404 Not Found: no such hook ***", kind: sdk.ErrNotFound,
 		},
-		"option": {status: 404, rejection: &Rejection{Text: "gone", Option: "url"}, want: "url: ", option: "url"},
+		"option": {status: 404, problem: &ServiceError{Text: "gone", Option: "url"}, want: "url: ", option: "url"},
 		"option unauthorized": {
-			status: 401, rejection: &Rejection{Text: "no", Option: "token"},
+			status: 401, problem: &ServiceError{Text: "no", Option: "token"},
 			want: "answered 401 Unauthorized: no; check token", kind: sdk.ErrUnauthorized,
 		},
 		"unavailable": {
-			status: 503, rejection: &Rejection{Text: "soon"}, want: "answered 503 Service Unavailable: soon",
+			status: 503, problem: &ServiceError{Text: "soon"}, want: "answered 503 Service Unavailable: soon",
 			kind: sdk.ErrUnavailable,
 		},
 		"kind": {
-			status: 400, rejection: &Rejection{Text: "later", Kind: sdk.ErrUnavailable},
+			status: 400, problem: &ServiceError{Text: "later", Kind: sdk.ErrUnavailable},
 			want: "answered 400 Bad Request: later", kind: sdk.ErrUnavailable,
 		},
 		"in a success": {
-			status: 200, rejection: &Rejection{Text: "bad " + secret}, want: "refused the message: bad ***", option: "any",
+			status: 200, problem: &ServiceError{Text: "bad " + secret}, want: "refused the message: bad ***", option: "any",
 		},
 		"kind in a success": {
-			status: 200, rejection: &Rejection{Text: "bad", Kind: sdk.ErrUnauthorized, Option: "token"},
+			status: 200, problem: &ServiceError{Text: "bad", Kind: sdk.ErrUnauthorized, Option: "token"},
 			want: "refused the message: bad; check token", kind: sdk.ErrUnauthorized,
 		},
 		"wait": {
-			status: 200, rejection: &Rejection{Text: "slow", Wait: time.Minute}, want: "refused the message: slow",
+			status: 200, problem: &ServiceError{Text: "slow", Wait: time.Minute}, want: "refused the message: slow",
 			wait: time.Minute,
 		},
 		"wait in a 429": {
-			status: 429, rejection: &Rejection{Text: "slow", Wait: time.Minute},
+			status: 429, problem: &ServiceError{Text: "slow", Wait: time.Minute},
 			want: "answered 429 Too Many Requests: slow", wait: time.Minute,
 		},
 		"wait in a header": {
-			status: 429, rejection: &Rejection{Text: "slow", Option: "url"}, want: "answered 429 Too Many Requests: slow", wait: -1,
+			status: 429, problem: &ServiceError{Text: "slow", Option: "url"}, want: "answered 429 Too Many Requests: slow", wait: -1,
 		},
-		"wait too long": {status: 429, rejection: &Rejection{Text: "slow", Wait: 1 << 60}, want: "slow", wait: maxWait},
+		"wait too long": {status: 429, problem: &ServiceError{Text: "slow", Wait: 1 << 60}, want: "slow", wait: maxWait},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := sink.RespondWith(t, test.status, map[bool]string{true: "page " + secret}[test.status != 204])
-			explain := func(a Response) *Rejection {
+			explain := func(a Response) *ServiceError {
 				if a.Status != test.status || a.OK() != (test.status < 300) {
 					t.Errorf("%+v", a)
 				}
-				return test.rejection
+				return test.problem
 			}
 			c, err := New(sdk.Env{}, httpclient.Options{}, Service{
 				Header: http.Header{"X-Test": {"1"}}, Explain: explain, Secrets: []string{secret},

@@ -34,8 +34,8 @@ type Service struct {
 	Option string
 	// Header is sent with every request.
 	Header http.Header
-	// Explain returns nil for a response that is no rejection, or of which its status says all there is to say.
-	Explain func(Response) *Rejection
+	// Explain returns nil for a response that is no error, or of which its status says all there is to say.
+	Explain func(Response) *ServiceError
 	// Secrets are texts that no error may hold: also those that are sent in headers.
 	Secrets []string
 }
@@ -68,8 +68,8 @@ func (a Response) OK() bool { return a.Status >= 200 && a.Status < 300 }
 // Decode reads a body of JSON into v and reports whether it is one.
 func (a Response) Decode(v any) bool { return json.Unmarshal(a.Body, v) == nil }
 
-// Rejection is an error response in the terms of its service.
-type Rejection struct {
+// ServiceError is an error response in the terms of its service.
+type ServiceError struct {
 	// Text is what the service says.
 	Text string
 	// Option is the option that is to blame, if one is.
@@ -93,7 +93,7 @@ func New(env sdk.Env, o httpclient.Options, s Service) (*Client, error) {
 }
 
 // Hook is the service of a web hook: its address, the value of the option url, is a secret.
-func Hook(address *url.URL, explain func(Response) *Rejection) Service {
+func Hook(address *url.URL, explain func(Response) *ServiceError) Service {
 	return Service{URL: address, Option: "url", Explain: explain, Secrets: httpclient.SecretParts(address)}
 }
 
@@ -121,7 +121,7 @@ func (c *Client) Send(ctx context.Context, method, address string, in any) (Resp
 
 // Exchange sends a request and returns the
 // response of a service that did not refuse. The error is that of package
-// httpclient, or of the rejection: it has its kind, or is an *sdk.InvalidError
+// httpclient, or of the problem: it has its kind, or is an *sdk.InvalidError
 // about its option.
 func (c *Client) Exchange(req *http.Request) (Response, error) {
 	req.Header.Set("Accept", "application/json")
@@ -136,16 +136,16 @@ func (c *Client) Exchange(req *http.Request) (Response, error) {
 	if err != nil && response.OK() {
 		return Response{}, err
 	}
-	rejection := c.service.Explain(response)
-	if rejection == nil {
+	problem := c.service.Explain(response)
+	if problem == nil {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return response, c.CheckStatus(resp)
 	}
-	return response, c.rejected(resp, *rejection)
+	return response, c.explained(resp, *problem)
 }
 
-// rejected makes an error of a rejection.
-func (c *Client) rejected(resp *http.Response, r Rejection) error {
+// explained makes an error of that of a service.
+func (c *Client) explained(resp *http.Response, r ServiceError) error {
 	resp.Body = io.NopCloser(strings.NewReader(r.Text))
 	resp.Header.Set("Content-Type", "text/plain")
 	err := c.CheckStatus(resp)

@@ -10,39 +10,39 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestRejectionDiffersFromError(t *testing.T) {
+func TestServiceErrorDiffers(t *testing.T) {
 	said := errors.New("the service refuses the message")
 	kind := func(kind error) error { return sdk.WithKind(kind, said) }
 	tests := map[string]struct {
-		rejection Rejection
-		err       error
-		want      string
+		problem ServiceError
+		err     error
+		want    string
 	}{
-		"blamed":           {Rejection{Option: "url", Want: "no hook"}, sdk.Invalid("url", "no hook"), ""},
-		"wrapped":          {Rejection{Option: "url"}, fmt.Errorf("deliver: %w", sdk.Invalid("url", "no hook")), ""},
-		"no option blamed": {Rejection{}, sdk.Invalid("", "too long"), ""},
-		"kind":             {Rejection{Kind: sdk.ErrUnauthorized, Want: "refuses"}, kind(sdk.ErrUnauthorized), ""},
-		"away":             {Rejection{Kind: sdk.ErrUnavailable}, kind(sdk.ErrUnavailable), ""},
-		"limited":          {Rejection{Kind: sdk.RateLimited(time.Second, nil)}, sdk.RateLimited(time.Second, said), ""},
-		"no error":         {Rejection{Kind: sdk.ErrNotFound}, nil, `want "" in the error`},
-		"other text":       {Rejection{Option: "url", Want: "no hook"}, sdk.Invalid("url", "gone"), `want "no hook"`},
-		"other option":     {Rejection{Option: "url"}, sdk.Invalid("channel", "gone"), `the option "url"`},
-		"two options": {Rejection{Option: "a"}, &sdk.InvalidError{
+		"blamed":           {ServiceError{Option: "url", Want: "no hook"}, sdk.Invalid("url", "no hook"), ""},
+		"wrapped":          {ServiceError{Option: "url"}, fmt.Errorf("deliver: %w", sdk.Invalid("url", "no hook")), ""},
+		"no option blamed": {ServiceError{}, sdk.Invalid("", "too long"), ""},
+		"kind":             {ServiceError{Kind: sdk.ErrUnauthorized, Want: "refuses"}, kind(sdk.ErrUnauthorized), ""},
+		"away":             {ServiceError{Kind: sdk.ErrUnavailable}, kind(sdk.ErrUnavailable), ""},
+		"limited":          {ServiceError{Kind: sdk.RateLimited(time.Second, nil)}, sdk.RateLimited(time.Second, said), ""},
+		"no error":         {ServiceError{Kind: sdk.ErrNotFound}, nil, `want "" in the error`},
+		"other text":       {ServiceError{Option: "url", Want: "no hook"}, sdk.Invalid("url", "gone"), `want "no hook"`},
+		"other option":     {ServiceError{Option: "url"}, sdk.Invalid("channel", "gone"), `the option "url"`},
+		"two options": {ServiceError{Option: "a"}, &sdk.InvalidError{
 			Fields: []sdk.FieldError{{Field: "a"}, {Field: "b"}},
 		}, `the option "a"`},
-		"a kind instead": {Rejection{}, kind(sdk.ErrNotFound), `the option ""`},
-		"other kind":     {Rejection{Kind: sdk.ErrUnauthorized}, kind(sdk.ErrNotFound), "want unauthorized"},
-		"no kind":        {Rejection{Kind: sdk.ErrUnauthorized}, said, "want unauthorized"},
-		"blamed as well": {Rejection{Kind: sdk.ErrUnauthorized},
+		"a kind instead": {ServiceError{}, kind(sdk.ErrNotFound), `the option ""`},
+		"other kind":     {ServiceError{Kind: sdk.ErrUnauthorized}, kind(sdk.ErrNotFound), "want unauthorized"},
+		"no kind":        {ServiceError{Kind: sdk.ErrUnauthorized}, said, "want unauthorized"},
+		"blamed as well": {ServiceError{Kind: sdk.ErrUnauthorized},
 			sdk.WithKind(sdk.ErrUnauthorized, sdk.Invalid("url", "gone")), "blame no option"},
-		"other delay": {Rejection{Kind: sdk.RateLimited(0, nil)}, sdk.RateLimited(time.Second, said), "rate limit of 0s"},
-		"no delay":    {Rejection{Kind: sdk.RateLimited(time.Second, nil)}, kind(sdk.ErrUnavailable), "rate limit of 1s"},
-		"tried again": {Rejection{Kind: sdk.ErrUnauthorized},
+		"other delay": {ServiceError{Kind: sdk.RateLimited(0, nil)}, sdk.RateLimited(time.Second, said), "rate limit of 0s"},
+		"no delay":    {ServiceError{Kind: sdk.RateLimited(time.Second, nil)}, kind(sdk.ErrUnavailable), "rate limit of 1s"},
+		"tried again": {ServiceError{Kind: sdk.ErrUnauthorized},
 			errors.Join(kind(sdk.ErrUnauthorized), sdk.ErrUnavailable), "tried again: true"},
-		"blamed and away": {Rejection{}, sdk.WithKind(sdk.ErrUnavailable, sdk.Invalid("", "gone")), "tried again: true"},
+		"blamed and away": {ServiceError{}, sdk.WithKind(sdk.ErrUnavailable, sdk.Invalid("", "gone")), "tried again: true"},
 	}
 	for name, test := range tests {
-		if got := test.rejection.differs(test.err); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+		if got := test.problem.differs(test.err); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
-// RenderRejection responds with why a change of a container was not begun or cancelled.
-func (h *Handler) RenderRejection(w http.ResponseWriter, r *http.Request, title string, err error, back, to string) {
-	status, detail := rejection(err)
+// RenderNotBegun responds with why a change of a container was not begun or cancelled.
+func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title string, err error, back, to string) {
+	status, detail := notBegun(err)
 	p := page.Problem{Title: title, Detail: detail, Back: back, BackTo: to}
 	var forbidden *updater.ForbiddenError
 	if errors.As(err, &forbidden) {
@@ -22,12 +22,12 @@ func (h *Handler) RenderRejection(w http.ResponseWriter, r *http.Request, title 
 	h.RenderError(w, r, status, p)
 }
 
-// rejection is the status and the sentence for why a change is not planned or begun.
-func rejection(err error) (int, string) {
-	return RejectionStatus(err), "Nothing was done: " + words.Sentence(err.Error())
+// notBegun is the status and the sentence for why a change is not planned or begun.
+func notBegun(err error) (int, string) {
+	return NotBegunStatus(err), "Nothing was done: " + words.Sentence(err.Error())
 }
 
-func RejectionStatus(err error) int {
+func NotBegunStatus(err error) int {
 	status := http.StatusBadGateway // the registry or the engine could not be reached
 	switch {
 	case errors.Is(err, service.ErrForbidden):

@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
-// Rejection is how a service does not take a message, and the error that comes of it.
-type Rejection struct {
+// ServiceError is how a service does not take a message, and the error that comes of it.
+type ServiceError struct {
 	// Set are options for this delivery; see Subject.With.
 	Set map[string]any
 	// Status and Response are what the service responds with. With Status 0, it is the
@@ -27,11 +27,11 @@ type Rejection struct {
 	Want string
 }
 
-// Rejections delivers to a service that refuses, and looks at each error: only
+// ServiceErrors delivers to a service that refuses, and looks at each error: only
 // what may pass by itself can be retried, and no error shows a secret option.
-func (s Subject) Rejections(t *testing.T, rejections map[string]Rejection) {
+func (s Subject) ServiceErrors(t *testing.T, all map[string]ServiceError) {
 	t.Helper()
-	for name, r := range rejections {
+	for name, r := range all {
 		t.Run(name, func(t *testing.T) {
 			refusing := s.With(r.Set)
 			if r.Status != 0 {
@@ -52,7 +52,7 @@ func (s Subject) Rejections(t *testing.T, rejections map[string]Rejection) {
 }
 
 // differs says what is wrong with an error; "" for nothing.
-func (r Rejection) differs(err error) string {
+func (r ServiceError) differs(err error) string {
 	var invalid *sdk.InvalidError
 	var limited, wait *sdk.RateLimitedError
 	blames, rateLimit := errors.As(err, &invalid), errors.As(r.Kind, &wait)
