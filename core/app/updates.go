@@ -25,7 +25,7 @@ func (a *App) makeUpdates(context.Context) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
 		Vulnerabilities: a.vulnerabilities,
-		Pinned:          a.decisions.Pinned,
+		AgedDigest:      a.decisions.AgedDigest,
 		Major:           a.layers().Advice,
 		Labels:          wiring.Labels(a.opt.Config),
 		Redact:          a.opt.Redactor.String,

@@ -24,8 +24,8 @@ type Answer struct {
 	Skipped []sdk.Skipped
 	// Created is when the images of candidates were made, by tag, where that was fetched.
 	Created map[string]sdk.Time
-	// Pins are which images are behind the tags of candidates, by tag, where that was looked at.
-	Pins map[string]Pin
+	// Aged are which images are behind the tags of candidates, by tag, where that was looked at.
+	Aged map[string]AgedImage
 	Err  error
 }
 
@@ -37,12 +37,12 @@ func (a *Answer) Date(tag string, created sdk.Time) {
 	a.Created[tag] = created
 }
 
-// Pin keeps which image is behind the tag of a candidate.
-func (a *Answer) Pin(tag string, p Pin) {
-	if a.Pins == nil {
-		a.Pins = map[string]Pin{}
+// KeepAged keeps which image is behind the tag of a candidate.
+func (a *Answer) KeepAged(tag string, i AgedImage) {
+	if a.Aged == nil {
+		a.Aged = map[string]AgedImage{}
 	}
-	a.Pins[tag] = p
+	a.Aged[tag] = i
 }
 
 // Digest compares the running image with what is behind its tag.
@@ -58,8 +58,8 @@ type Digest struct {
 	Version string
 }
 
-// Pin is the digest behind a tag, whose age counts.
-type Pin struct {
+// AgedImage is the image behind a tag whose age counts.
+type AgedImage struct {
 	Digest string
 	// Since is when it was found there, if its age begins with that; Moved is whether another one was there before.
 	Since time.Time
@@ -68,10 +68,10 @@ type Pin struct {
 
 // apply returns a candidate with the image that is behind its tag. Its age begins anew if that is another one than the
 // one whose age counted: whoever publishes an image can move its tag once the age of the tag has passed.
-func (p Pin) apply(c Candidate) Candidate {
-	c.Pinned = p.Digest
-	if !p.Since.IsZero() {
-		c.FirstSeen, c.Observed, c.Moved = p.Since, true, p.Moved
+func (i AgedImage) apply(c Candidate) Candidate {
+	c.AgedDigest = i.Digest
+	if !i.Since.IsZero() {
+		c.FirstSeen, c.Observed, c.Moved = i.Since, true, i.Moved
 	}
 	return c
 }

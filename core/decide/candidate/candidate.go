@@ -7,9 +7,9 @@ type Candidate struct {
 	// Tag is the tag to run; with Kind sdk.KindDigest it is the running one.
 	Tag    string `json:"tag"`
 	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
-	// Pinned is the digest behind Tag whose age counts, with sdk.KindTag; "" as long as no rule asks for an age.
-	Pinned string `json:"pinned,omitempty"`
-	Kind   string `json:"kind"` // sdk.KindTag or sdk.KindDigest
+	// AgedDigest is the digest behind Tag whose age counts, with sdk.KindTag; "" as long as no rule asks for an age.
+	AgedDigest string `json:"pinned,omitempty"`
+	Kind       string `json:"kind"` // sdk.KindTag or sdk.KindDigest
 	// the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
 	Diff string `json:"diff,omitempty"`
 	// Version is that of the image, with sdk.KindDigest; "" when it is not known.

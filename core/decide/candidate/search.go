@@ -50,7 +50,7 @@ func (s Search) Candidates(img sdk.Image, r Answer, before Found, now time.Time)
 		c := Candidate{Tag: newer.Tag, Kind: sdk.KindTag, Diff: newer.Diff, FirstSeen: now, Observed: observed}
 		if k, isKnown := known[c.Tag]; isKnown {
 			c.FirstSeen, c.Created, c.Observed = k.FirstSeen, k.Created, k.Observed
-			c.Pinned, c.Moved = k.Pinned, k.Moved
+			c.AgedDigest, c.Moved = k.AgedDigest, k.Moved
 			if before.Tag == img.Tag.Value {
 				c.OfferedAt = k.OfferedAt
 			}
@@ -58,8 +58,8 @@ func (s Search) Candidates(img sdk.Image, r Answer, before Found, now time.Time)
 		if created := r.Created[c.Tag]; !created.IsZero() {
 			c.Created = created.Time
 		}
-		if p, isPinned := r.Pins[c.Tag]; isPinned {
-			c = p.apply(c)
+		if aged, known := r.Aged[c.Tag]; known {
+			c = aged.apply(c)
 		}
 		levels[Level(c.Diff)] = append(levels[Level(c.Diff)], c)
 	}

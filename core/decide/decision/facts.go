@@ -27,7 +27,7 @@ type Facts struct {
 // Of returns the facts about the update of a container. An image that others build is rebuilt, so nothing was tried;
 // and where nothing is carried out that does not matter.
 func (f Facts) Of(c sdk.Container) policy.Facts {
-	facts := policy.Facts{Pins: true}
+	facts := policy.Facts{AgesByDigest: true}
 	if f.Compared != nil {
 		facts.Compared = func(to candidate.Candidate) (vulnerability.Summary, bool) { return f.Compared(&c, to) }
 		facts.HoldAdded, facts.HoldSource = f.HoldAdded, f.HoldSource

@@ -116,9 +116,9 @@ func (d *Decisions) Known(ctx context.Context, subject string) (candidate.Found,
 	return known[subject], err
 }
 
-// Pinned returns the digest of the image that a container is offered, if a rule asks for its age: which image the
+// AgedDigest returns the digest of the image that a container is offered, if a rule asks for its age: which image the
 // age is of. It is "" where no rule does, and as long as no check has found it out. It may be called concurrently.
-func (d *Decisions) Pinned(ctx context.Context, c *sdk.Container) (string, error) {
+func (d *Decisions) AgedDigest(ctx context.Context, c *sdk.Container) (string, error) {
 	if c.Delay == "" {
 		return "", nil
 	}
@@ -131,7 +131,7 @@ func (d *Decisions) Pinned(ctx context.Context, c *sdk.Container) (string, error
 		switch {
 		case k.Kind != key.Kind || k.Tag != key.ToTag:
 		case k.Kind == sdk.KindTag:
-			return k.Pinned, nil
+			return k.AgedDigest, nil
 		case k.Digest == key.ToDigest:
 			return k.Digest, nil
 		}

@@ -248,8 +248,8 @@ func TestDecide(t *testing.T) {
 	stopped := Facts{MayUpdate: true, Stopped: func() Stop { return Stop{Name: "auth", At: noon.Add(-time.Hour)} }}
 	before, since := minor, minor
 	before.OfferedAt, since.OfferedAt = noon.Add(-2*time.Hour), noon.Add(-time.Minute)
-	pins, pinned := Facts{MayUpdate: true, Pins: true}, version("8.2.0", sdk.DiffMinor, 9)
-	pinned.Pinned = "sha256:a"
+	byDigest, aged := Facts{MayUpdate: true, AgesByDigest: true}, version("8.2.0", sdk.DiffMinor, 9)
+	aged.AgedDigest = "sha256:a"
 	skipped := []candidate.Candidate{rebuild("sha256:b", 1, 1), rebuild("sha256:a", 2, 2)}
 	skipped[0].Diff, skipped[1].Diff = sdk.DiffMinor, sdk.DiffPatch
 	young := []candidate.Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
@@ -315,9 +315,9 @@ func TestDecide(t *testing.T) {
 			minAge(7), may, nil, "held sha256:a age.min(4) next 4"},
 		{"age: rebuilt long ago, found now", []candidate.Candidate{rebuild("sha256:b", 30, 0)}, minAge(7), may, nil,
 			"offered sha256:b"},
-		{"age: of an image that is not pinned", []candidate.Candidate{older}, minAge(7), pins, nil, "held 8.2.0 age.min"},
-		{"age: of one that is", []candidate.Candidate{pinned}, minAge(7), pins, nil, "offered 8.2.0"},
-		{"no age of an image that is not pinned", []candidate.Candidate{older}, Rules{}, pins, nil, "offered 8.2.0"},
+		{"age: of an image that no check looked at", []candidate.Candidate{older}, minAge(7), byDigest, nil, "held 8.2.0 age.min"},
+		{"age: of one that is", []candidate.Candidate{aged}, minAge(7), byDigest, nil, "offered 8.2.0"},
+		{"no age of an image that no check looked at", []candidate.Candidate{older}, Rules{}, byDigest, nil, "offered 8.2.0"},
 		{"age and threshold", []candidate.Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}, both, may, nil,
 			"held 8.2.3 age.min(6) next 2"},
 

@@ -18,8 +18,8 @@ func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (re
 	}
 	began, did := c.began(newer)
 	oldEnough := began.Add(age.Value)
-	unpinned := c.facts.Pins && newer.Kind == sdk.KindTag && newer.Pinned == "" && !oldEnough.After(c.now)
-	if !unpinned && !oldEnough.After(c.now) {
+	unread := c.facts.AgesByDigest && newer.Kind == sdk.KindTag && newer.AgedDigest == "" && !oldEnough.After(c.now)
+	if !unread && !oldEnough.After(c.now) {
 		return reason, false
 	}
 	c.changes(oldEnough)
@@ -27,7 +27,7 @@ func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (re
 		return reason, false
 	}
 	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: oldEnough}
-	if unpinned || c.facts.AgeUnread && !newer.Observed && newer.Created.IsZero() {
+	if unread || c.facts.AgeUnread && !newer.Observed && newer.Created.IsZero() {
 		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 	} else if did != firstSeenNow && sentences {
 		did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")

@@ -107,8 +107,8 @@ type Facts struct {
 	Rebuild bool
 	// AgeUnread is whether no check has read when versions were made, since no rule asked for an age.
 	AgeUnread bool
-	// Pins is whether checks pin the images whose ages count. One that is not pinned yet has no age then.
-	Pins bool
+	// AgesByDigest is whether checks find out which image an age is of. Where none has, a version has no age yet.
+	AgesByDigest bool
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string

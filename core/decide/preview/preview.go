@@ -194,7 +194,7 @@ func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, e
 		for i := range changed {
 			// Dates are read where a rule asks for an age.
 			if subjects[i].Rules.MinAge.Value <= 0 {
-				changed[i].Facts.AgeUnread, changed[i].Facts.Pins = true, false // the next check reads and pins
+				changed[i].Facts.AgeUnread, changed[i].Facts.AgesByDigest = true, false // the next check reads both
 			}
 			if err := changed[i].Rules.Set(name, value, "this rule", zone); err != nil {
 				return nil, fmt.Errorf("rule %s: %w", name, err)

@@ -319,7 +319,7 @@ func TestOrderIsTransitive(t *testing.T) {
 		texts := [3]string{one.text, one.variant(r).text, newSample(r).text}
 		var v [3]version
 		for i := range v {
-			if pinned := (reading{pin: true}); !v[i].read(texts[i], pinned) {
+			if pinned := (reading{runtimes: true}); !v[i].read(texts[i], pinned) {
 				v[i].read("1.0.0", pinned)
 			}
 		}

@@ -51,7 +51,7 @@ func (s *Selector) search(
 // prepare reads the current tag and decides how all others are read. Who excludes the
 // current tag by a rule wants to leave its base, and perhaps its family.
 func (d *search) prepare(text string, tags []string) error {
-	d.how = reading{pin: d.include == nil}
+	d.how = reading{runtimes: d.include == nil}
 	if d.isVersion = d.read(&d.running, text); !d.isVersion {
 		return nil
 	}

@@ -139,7 +139,7 @@ func (s *Selector) Parts(tag string) (major, minor, patch, prerelease string) {
 // read reads a transformed text. Without an include pattern, the numbers of runtimes
 // and hosts belong to the family.
 func (s *Selector) read(v *version, text string) bool {
-	return v.read(text, reading{pin: s.include == nil, bases: true})
+	return v.read(text, reading{runtimes: s.include == nil, bases: true})
 }
 
 // Path says which versions must not be left out on the way to a newer one.

@@ -54,7 +54,7 @@ func (v *version) readSuffix(how reading) {
 			i++
 		default:
 			n := len(letters)
-			if how.pin && isLine(letters) {
+			if how.runtimes && isLine(letters) {
 				n = lineEnd(s[i:], n)
 			}
 			v.family = append(v.family, s[i:i+n]...)

@@ -25,9 +25,9 @@ type version struct {
 
 // reading says what a reader makes of the numbers of a suffix.
 type reading struct {
-	pin   bool // numbers of runtimes and hosts name the family
-	bases bool // numbers of distributions name the base: alpine3.21, debian-11
-	bare  bool // and so does a bare number after the version: the 18 of 3.1.14-18
+	runtimes bool // numbers of runtimes and hosts name the family
+	bases    bool // numbers of distributions name the base: alpine3.21, debian-11
+	bare     bool // and so does a bare number after the version: the 18 of 3.1.14-18
 }
 
 // calendar reports whether v begins with a year, or with a number that is too long for

@@ -65,7 +65,7 @@ func TestParseTable(t *testing.T) {
 		}
 		var v version
 		got := ""
-		if v.read(tag, reading{pin: true}) {
+		if v.read(tag, reading{runtimes: true}) {
 			got = numbers(&v)
 		}
 		if got != want {
@@ -119,7 +119,7 @@ func TestParseVersionPieces(t *testing.T) {
 		{"20240115a", "", "20240115.0.0", "?", "a"},
 	} {
 		var v version
-		if !v.read(c.tag, reading{pin: true}) {
+		if !v.read(c.tag, reading{runtimes: true}) {
 			t.Errorf("%q is no version", c.tag)
 			continue
 		}
@@ -154,7 +154,7 @@ func TestPrereleaseWords(t *testing.T) {
 		"1.0-no-security": stable, "hotfix1-1.0": stable,
 	} {
 		var v version
-		if !v.read(tag, reading{pin: true}) || v.stage != want {
+		if !v.read(tag, reading{runtimes: true}) || v.stage != want {
 			t.Errorf("%q: stage %d, want %d", tag, v.stage, want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestVersionOrder(t *testing.T) {
 		for i := range tags {
 			for j := range tags {
 				var a, b version
-				if !a.read(tags[i], reading{pin: true}) || !b.read(tags[j], reading{pin: true}) {
+				if !a.read(tags[i], reading{runtimes: true}) || !b.read(tags[j], reading{runtimes: true}) {
 					t.Fatal(tags[i], tags[j])
 				}
 				if c := compareVersions(&a, &b); (c < 0) != (i < j) || (c > 0) != (i > j) {

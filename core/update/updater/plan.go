@@ -105,8 +105,8 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 		return image, nil, err
 	}
 	known, err := r.issued(ctx, req, image)
-	if err == nil && req.Digest == "" && r.opt.Pinned != nil {
-		image.Digest, err = r.opt.Pinned(ctx, &c)
+	if err == nil && req.Digest == "" && r.opt.AgedDigest != nil {
+		image.Digest, err = r.opt.AgedDigest(ctx, &c)
 		known = image.Digest != ""
 	}
 	if err != nil {

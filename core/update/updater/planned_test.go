@@ -135,8 +135,8 @@ func TestStartWithAResolvedDigest(t *testing.T) {
 // now, unless another one is asked for whose plan was shown.
 func TestPlanLeadsToThePinnedImage(t *testing.T) {
 	f := fresh(t)
-	pinned, failure := "sha256:aged", error(nil)
-	f.opt.Pinned = func(context.Context, *sdk.Container) (string, error) { return pinned, failure }
+	aged, failure := "sha256:aged", error(nil)
+	f.opt.AgedDigest = func(context.Context, *sdk.Container) (string, error) { return aged, failure }
 	req := Request{Container: container("web"), Kind: operation.Update}
 	planned := func() string {
 		t.Helper()
@@ -149,11 +149,11 @@ func TestPlanLeadsToThePinnedImage(t *testing.T) {
 	if got := planned(); got != "sha256:aged" || f.resolved.Load() != 0 {
 		t.Errorf("planned %s, the tag was resolved %d times", got, f.resolved.Load())
 	}
-	pinned = ""
+	aged = ""
 	if got := planned(); got != "sha256:new" {
 		t.Errorf("without an age: %s", got)
 	}
-	pinned, req.Digest = "sha256:other", "sha256:aged"
+	aged, req.Digest = "sha256:other", "sha256:aged"
 	if op, err := f.Start(t.Context(), req); err != nil || op.Image.Digest != "sha256:aged" {
 		t.Errorf("what was planned before: %s, %v", op.Image.Digest, err)
 	}

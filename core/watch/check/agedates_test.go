@@ -188,7 +188,7 @@ func TestAgeOfMovedTags(t *testing.T) {
 		tag    string // is moved to letter
 		letter string
 		want   string
-		pinned string // of what is offered or held
+		aged   string // of what is offered or held
 	}
 	const waits, offered = "held 1.2.0 age.min", "offered 1.2.0"
 	for _, test := range []struct {
@@ -219,7 +219,7 @@ func TestAgeOfMovedTags(t *testing.T) {
 				defer d.store.Close()
 				d.spares(func() []registry.Limit { return nil })
 				time.Sleep(1000 * day)
-				d.facts.Pins = true
+				d.facts.AgesByDigest = true
 				move := func(tag, letter string) {
 					if !slices.Contains(d.hub.tags["team/app"], tag) {
 						d.publish(tag)
@@ -245,13 +245,13 @@ func TestAgeOfMovedTags(t *testing.T) {
 					}
 					d.run()
 					c := d.get("id-web")
-					pinned, err := d.decisions.Pinned(t.Context(), &c)
+					aged, err := d.decisions.AgedDigest(t.Context(), &c)
 					want := ""
-					if s.pinned != "" {
-						want = digest(s.pinned)
+					if s.aged != "" {
+						want = digest(s.aged)
 					}
-					if state := d.state(); state != s.want || pinned != want || err != nil {
-						t.Fatalf("step %d: %s of %s (%v), want %s of %s", i, state, pinned, err, s.want, want)
+					if state := d.state(); state != s.want || aged != want || err != nil {
+						t.Fatalf("step %d: %s of %s (%v), want %s of %s", i, state, aged, err, s.want, want)
 					}
 					moved = s.want == waits && (moved || s.letter != "")
 					if s.want == waits && strings.Contains(c.Decision.Reasons[0].Text, "moved to another") != moved {
@@ -261,8 +261,8 @@ func TestAgeOfMovedTags(t *testing.T) {
 				d.rules.MinAge = setting[time.Duration](0)
 				d.redecide()
 				c := d.get("id-web")
-				if pinned, err := d.decisions.Pinned(t.Context(), &c); pinned != "" || err != nil {
-					t.Errorf("without a rule: %s (%v)", pinned, err)
+				if aged, err := d.decisions.AgedDigest(t.Context(), &c); aged != "" || err != nil {
+					t.Errorf("without a rule: %s (%v)", aged, err)
 				}
 			})
 		})
@@ -279,7 +279,7 @@ func TestAgeBehindASkippedVersion(t *testing.T) {
 	}{{"the same image", false, sdk.StateOffered}, {"another image", true, sdk.StateHeld}} {
 		t.Run(test.name, func(t *testing.T) {
 			r := openReading(t, func(_ *fixture, o *options) {
-				o.Decide.Facts = func(sdk.Container) policy.Facts { return policy.Facts{Pins: true} }
+				o.Decide.Facts = func(sdk.Container) policy.Facts { return policy.Facts{AgesByDigest: true} }
 			})
 			r.rules.MinAge = setting(7 * day)
 			r.at = r.at.Add(-30 * day)
@@ -334,7 +334,7 @@ func TestAgeOfWhatWasNotRead(t *testing.T) {
 				d.opt.Queries.ReadCandidates = true
 				d.spares(func() []registry.Limit { return nil })
 				time.Sleep(1000 * day)
-				d.facts.Pins = true
+				d.facts.AgesByDigest = true
 				if test.moves {
 					other := container("other", "team/app:1.0.0")
 					other.Labels = map[string]string{"dogwatch.tag.exclude": `^1\.3\.`}

@@ -224,8 +224,8 @@ func TestMinimumAgeOfARebuiltTag(t *testing.T) {
 				!c.Result.Created.Equal(made.Time) {
 				t.Errorf("result %+v, want %s of %s", c.Result, letter, made)
 			}
-			if pinned, err := d.decisions.Pinned(t.Context(), &c); err != nil || pinned != digest(letter) {
-				t.Errorf("the digest whose age counts: %s, %v", pinned, err)
+			if aged, err := d.decisions.AgedDigest(t.Context(), &c); err != nil || aged != digest(letter) {
+				t.Errorf("the digest whose age counts: %s, %v", aged, err)
 			}
 		}
 		build("5")

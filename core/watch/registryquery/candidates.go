@@ -30,7 +30,7 @@ func (cl *Client) readCandidates(ctx context.Context, q *Question, tags []string
 		r.dates(ctx)
 		r.withoutDropped()
 		r.judgeTarget(ctx)
-		r.pinTargets(ctx)
+		r.readAgedImages(ctx)
 		r.judgeVerdicts(ctx)
 	}
 	q.Answer.Skipped = r.skipped()

@@ -11,25 +11,25 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// maxPins is how many candidates of a container a check pins or looks at again.
-const maxPins = 10
+// maxAged is how many candidates of a container a check reads the aged image.
+const maxAged = 10
 
-// pinTargets finds out which image is behind the tag that is offered or waits, if a rule asks for an age: a HEAD for
+// readAgedImages finds out which image is behind the tag that is offered or waits, if a rule asks for an age: a HEAD for
 // each check, and one for what has appeared. If the tag was moved, what is offered may be another one, which is
 // looked at then.
-func (r *kindReader) pinTargets(ctx context.Context) {
+func (r *kindReader) readAgedImages(ctx context.Context) {
 	if r.Rules.MinAge.Value <= 0 || !r.Answer.Selection.Newer {
 		return
 	}
 	now := sdk.TimeOf(r.opt.Now()).Time
 	for i, c := range r.candidates(now).Candidates {
-		if isNew := c.FirstSeen.Equal(now); c.Kind == sdk.KindTag && c.Observed && isNew && i < maxPins {
-			r.pin(ctx, c, now)
+		if isNew := c.FirstSeen.Equal(now); c.Kind == sdk.KindTag && c.Observed && isNew && i < maxAged {
+			r.readAgedImage(ctx, c, now)
 		}
 	}
-	for range maxPins {
+	for range maxAged {
 		c, found := r.offers(now)
-		if _, looked := r.Answer.Pins[c.Tag]; looked || !found || c.Kind != sdk.KindTag || !r.pin(ctx, c, now) {
+		if _, looked := r.Answer.Aged[c.Tag]; looked || !found || c.Kind != sdk.KindTag || !r.readAgedImage(ctx, c, now) {
 			return
 		}
 	}
@@ -41,18 +41,18 @@ func (r *kindReader) offers(now time.Time) (c candidate.Candidate, found bool) {
 	if len(known.Candidates) == 0 {
 		return c, false
 	}
-	pinned := known
-	pinned.Candidates = slices.Clone(known.Candidates)
-	for i := range pinned.Candidates {
-		pinned.Candidates[i].Pinned = "not looked at"
+	aged := known
+	aged.Candidates = slices.Clone(known.Candidates)
+	for i := range aged.Candidates {
+		aged.Candidates[i].AgedDigest = "not looked at"
 	}
-	return known.Candidates[r.opt.Decisions.Decide(&r.Container, r.Rules, pinned, now).Target], true
+	return known.Candidates[r.opt.Decisions.Decide(&r.Container, r.Rules, aged, now).Target], true
 }
 
-// pin looks which image is behind the tag of a candidate. It returns false if that cannot be found out now.
-func (r *kindReader) pin(ctx context.Context, c candidate.Candidate, now time.Time) bool {
+// readAgedImage looks which image is behind the tag of a candidate. It returns false if that cannot be found out now.
+func (r *kindReader) readAgedImage(ctx context.Context, c candidate.Candidate, now time.Time) bool {
 	kind := r.known[c.Tag]
-	before, digest := cmp.Or(c.Pinned, kind.Digest), kind.Digest
+	before, digest := cmp.Or(c.AgedDigest, kind.Digest), kind.Digest
 	if digest == "" || kind.At.Before(r.began) { // else it was read in this very check
 		var err error
 		digest, err = r.resolve(ctx, repository{r.release(c.Tag).Repository(), r.Match}, c.Tag)
@@ -60,10 +60,10 @@ func (r *kindReader) pin(ctx context.Context, c candidate.Candidate, now time.Ti
 			return false
 		}
 	}
-	p := candidate.Pin{Digest: digest}
+	p := candidate.AgedImage{Digest: digest}
 	switch {
 	case digest == before:
-		if c.Pinned == "" && kind.Since.After(r.lastTrusted(c, now)) {
+		if c.AgedDigest == "" && kind.Since.After(r.lastTrusted(c, now)) {
 			p.Since = kind.Since
 		}
 	case before != "" || !c.FirstSeen.Equal(now):
@@ -71,7 +71,7 @@ func (r *kindReader) pin(ctx context.Context, c candidate.Candidate, now time.Ti
 		r.known[c.Tag] = tagKind{Digest: digest, Unread: true, Since: now} // what is known is of another image
 		r.read = true
 	}
-	r.Answer.Pin(c.Tag, p)
+	r.Answer.KeepAged(c.Tag, p)
 	return true
 }
 
