@@ -75,8 +75,7 @@ func (r *Registry) do(ctx context.Context, req request, read func(*http.Response
 	}
 }
 
-// send makes one attempt, with what the host is known to demand. A validator
-// makes the request conditional (RFC 9110 section 13.1.2).
+// send makes one attempt, with what the host is known to demand, if it has a validator as a conditional request.
 func (a *attempt) send(ctx context.Context, read func(*http.Response) error) error {
 	h, done, err := a.host(ctx)
 	if err != nil {
@@ -88,9 +87,7 @@ func (a *attempt) send(ctx context.Context, read func(*http.Response) error) err
 	}
 	header := http.Header{}
 	header.Set("Accept", a.accept)
-	if a.validator != "" {
-		header.Set("If-None-Match", a.validator)
-	}
+	condition(header, a.validator)
 	if a.sent.header != "" {
 		header.Set("Authorization", a.sent.header)
 	}
@@ -102,8 +99,8 @@ func (a *attempt) send(ctx context.Context, read func(*http.Response) error) err
 		if s := a.sent; s.token != nil {
 			s.issuer.accepted(s.token, s.scope, a.narrow)
 		}
-		if resp.StatusCode == http.StatusNotModified && a.validator == "" {
-			return protocolError("answered that nothing has changed, which nobody asked")
+		if err := checkCondition(resp, a.validator); err != nil {
+			return err
 		}
 		return read(resp)
 	})

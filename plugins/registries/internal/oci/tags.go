@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,7 +28,6 @@ const (
 	maxPageQuery = 4 << 10
 	// maxEmptyPages is how many pages in a row may be empty before the list counts as endless.
 	maxEmptyPages = 3
-	maxValidator  = 256
 )
 
 // Tags implements registry.Registry. The validator is the entity tag of a list
@@ -67,78 +65,6 @@ func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator
 func isRefused(err error) bool {
 	status := statusOf(err)
 	return status == http.StatusNotFound || status == http.StatusBadRequest
-}
-
-// entityTag returns the validator of a response, or "" when it has none fit to be stored.
-func entityTag(h http.Header) string {
-	tag := h.Get("ETag")
-	if len(tag) > maxValidator || strings.ContainsFunc(tag, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return ""
-	}
-	return tag
-}
-
-// nextPage returns the query of the next page (RFC 8288; distribution
-// specification, "Listing Tags"). Nothing else of the link is used: it cannot
-// lead to another host or repository, and the wrong host names of registries
-// behind proxies do no harm.
-func nextPage(links []string) string {
-	for _, line := range links {
-		for line != "" {
-			_, rest, found := strings.Cut(line, "<")
-			if !found {
-				break
-			}
-			target, after, found := strings.Cut(rest, ">")
-			if !found {
-				break
-			}
-			params, following := untilComma(after)
-			line = following
-			u, err := url.Parse(target)
-			if err == nil && u.RawQuery != "" && isNext(params) {
-				return u.RawQuery
-			}
-		}
-	}
-	return ""
-}
-
-// untilComma cuts at the first comma outside quotes, in which a backslash
-// escapes what is behind it (RFC 9110 section 5.6.4).
-func untilComma(text string) (before, after string) {
-	quoted, escaped := false, false
-	for i := range len(text) {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && text[i] == '\\':
-			escaped = true
-		case text[i] == '"':
-			quoted = !quoted
-		case text[i] == ',' && !quoted:
-			return text[:i], text[i+1:]
-		}
-	}
-	return text, ""
-}
-
-// leadsOn reports whether the parameters of a link have the relation "next", or none.
-func isNext(params string) bool {
-	hasRelation := false
-	for param := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(param, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "rel") {
-			continue
-		}
-		hasRelation = true
-		for relation := range strings.FieldsSeq(strings.Trim(strings.TrimSpace(value), `"`)) {
-			if strings.EqualFold(relation, "next") {
-				return true
-			}
-		}
-	}
-	return !hasRelation
 }
 
 // readTags appends the tags of one page to tags, without holding the page.
