@@ -11,12 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// The prefixes of our labels and of those of What's Up Docker. Every label
-// exists under both, but for those about updates; the first wins.
-const (
-	Prefix    = "dogwatch."
-	WUDPrefix = "wud."
-)
+// Prefix is that of our labels; see WUDPrefix.
+const Prefix = "dogwatch."
 
 // The labels, without prefix.
 const (
@@ -145,42 +141,6 @@ func read(labels map[string]string, foreign, fromImage bool) Reading {
 	return r
 }
 
-// hasOurs reports whether there is any label of ours or of What's Up Docker; most containers have none.
-func hasOurs(labels map[string]string) bool {
-	for name := range labels {
-		if strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, WUDPrefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// readOurs adds the labels of the table.
-func (r *Reading) readOurs(labels map[string]string) {
-	for i := range table {
-		e := &table[i]
-		for _, prefix := range [...]string{Prefix, WUDPrefix} {
-			if v := labels[prefix+e.name]; (prefix == Prefix || e.wud) && strings.TrimSpace(v) != "" {
-				r.rules = append(r.rules, Rule{Name: e.name, Value: v, Label: prefix + e.name})
-				break
-			}
-		}
-	}
-}
-
-// readDelay adds the minimum age of What's Up Docker, unless a label of ours sets one.
-func (r *Reading) readDelay(labels map[string]string) {
-	if _, set := r.Get(UpdateMinAge); set {
-		return
-	}
-	for _, name := range delays {
-		if v := labels[WUDPrefix+name]; strings.TrimSpace(v) != "" {
-			r.rules = append(r.rules, Rule{Name: UpdateMinAge, Value: v, Label: WUDPrefix + name})
-			return
-		}
-	}
-}
-
 // unknown finds labels of ours that are not read, and those below wud.trigger
 // that integrations of What's Up Docker may read.
 func unknown(labels map[string]string, fromImage bool) (found, private []string) {
@@ -202,10 +162,6 @@ func unknown(labels map[string]string, fromImage bool) (found, private []string)
 	slices.Sort(private)
 	return found, private
 }
-
-// Private reports whether a label that is not known may belong to others:
-// integrations of What's Up Docker keep theirs below wud.trigger.
-func Private(name string) bool { return strings.HasPrefix(name, WUDPrefix+"trigger.") }
 
 // suggestion completes a complaint about an unknown name with the nearest known one.
 func suggestion(prefix, name string, known []string) string {

@@ -136,10 +136,6 @@ func Known(name string) bool {
 	return known && e.wud
 }
 
-// delays are the labels of What's Up Docker 9 for the minimum age, without prefix:
-// https://github.com/getwud/wud
-var delays = [...]string{"watch.delay", "tag.delay"}
-
 // isOf reports whether a prefix has a label of that name.
 func isOf(prefix, name string) bool {
 	e, known := byName(name)

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -26,4 +27,28 @@ func Standing(c *sdk.Container) State {
 	default:
 		return State{Word: string(part), Class: "muted"}
 	}
+}
+
+// reasonWords are the reasons of held updates in two or three words.
+var reasonWords = map[string]string{
+	policy.ReasonThreshold:   "too large a step",
+	policy.ReasonMinAge:      "too young",
+	policy.ReasonWindow:      "window closed",
+	policy.ReasonFreeze:      "freeze",
+	policy.ReasonSkipRule:    "skipped by a rule",
+	policy.ReasonSkipped:     "skipped",
+	policy.ReasonSnoozed:     "snoozed",
+	policy.ReasonCameBack:    "did not work",
+	policy.ReasonMajor:       "major update",
+	policy.ReasonUndone:      "rolled back by you",
+	policy.ReasonInvalidRule: "wrong rule",
+	policy.ReasonSecurity:    "security fix",
+}
+
+// Reason is a reason in two or three words.
+func Reason(code string) string {
+	if word, known := reasonWords[code]; known {
+		return word
+	}
+	return "held"
 }

@@ -63,20 +63,6 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	return op, nil
 }
 
-// startedBy returns the operation that the delivery of a request has started already.
-func (r *Runner) startedBy(ctx context.Context, req Request) (op operation.Operation, found bool, err error) {
-	if req.IdempotencyKey == "" {
-		return op, false, nil
-	}
-	same, err := r.opt.Store.Operations(ctx, operation.Filter{
-		Watcher: req.Container.Watcher, Name: req.Container.Name, IdempotencyKey: req.IdempotencyKey, Limit: 1,
-	})
-	if err != nil || len(same) == 0 {
-		return op, false, err
-	}
-	return same[0], true, nil
-}
-
 // conflict returns a *ConflictError when a container has an operation that has not ended.
 func (r *Runner) conflict(ctx context.Context, watcherName, name string) error {
 	open, err := r.opt.Store.Operations(ctx, operation.Filter{
