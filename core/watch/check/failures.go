@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/watch/registryquery"
+	"github.com/dogwatch/dogwatch/core/watch/hostlimit"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -33,7 +33,7 @@ func (p *pass) logOutages() {
 // checked or which label is wrong, when that has changed, and rules without effect, once.
 func (p *pass) logOutcome(s *target, after sdk.Container) {
 	name := event.Subject(after)
-	var pause *registryquery.PostponedError
+	var pause *hostlimit.PostponedError
 	switch postponed := errors.As(s.Answer.Err, &pause); {
 	case postponed && pause.Refused:
 		p.log.Warn("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)

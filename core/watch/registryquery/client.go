@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/watch/hostlimit"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -14,7 +15,7 @@ import (
 // Client asks registries. Its methods may be called concurrently.
 type Client struct {
 	opt     Options
-	limiter *limiter
+	limiter *hostlimit.Limiter
 
 	absent    memory[string, absence]
 	described memory[string, describedList]
@@ -34,21 +35,25 @@ func New(opt Options) *Client {
 	if opt.Budget == nil {
 		opt.Budget = budget.NewBook(nil, opt.Now)
 	}
-	cl := &Client{opt: opt, limiter: newLimiter(opt)}
+	cl := &Client{opt: opt, limiter: hostlimit.New(hostlimit.Options{
+		PerHost: opt.Limits.PerHost, Total: opt.Limits.Total, Budget: opt.Budget, Reports: opt.Reports, Now: opt.Now,
+		APIOf: func(host string) (id, api string, served bool) {
+			match, served := opt.Registries.For(host)
+			return match.ID, match.apiHost(), served
+		},
+	})}
 	cl.absent.max, cl.described.max, cl.releases.max = maxAbsent, maxDescribed, maxReleases
 	return cl
 }
 
-// Request makes a request to a host, within its limits and budget, which counts it. When the host asks for a short
-// pause, the request is retried once after it; when it asks for more, every request to it fails at once until then,
-// with a *PostponedError.
+// Request makes a request to a host; see hostlimit.Limiter.Do.
 func (cl *Client) Request(ctx context.Context, host string, request func(context.Context) error) error {
-	return cl.limiter.do(ctx, host, false, request)
+	return cl.limiter.Do(ctx, host, false, request)
 }
 
 // Pull is Request for one that reads a manifest, which some hosts count as a pull.
 func (cl *Client) Pull(ctx context.Context, host string, request func(context.Context) error) error {
-	return cl.limiter.do(ctx, host, true, request)
+	return cl.limiter.Do(ctx, host, true, request)
 }
 
 // Budget counts the requests to each host.
@@ -56,3 +61,8 @@ func (cl *Client) Budget() *budget.Book { return cl.opt.Budget }
 
 // For returns the registry that serves a host, if there is one.
 func (cl *Client) For(host string) (Match, bool) { return cl.opt.Registries.For(host) }
+
+// Shortage returns the shortage of a host for as many questions, if there is one. It makes no request.
+func (cl *Client) Shortage(ctx context.Context, host string, questions int) (s hostlimit.Shortage, short bool) {
+	return cl.limiter.Shortage(ctx, host, questions)
+}

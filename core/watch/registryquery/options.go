@@ -2,6 +2,7 @@ package registryquery
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -33,6 +34,14 @@ type Match struct {
 	Registry Registry
 	// Describer is nil where the registry cannot say what is behind tags without a pull.
 	Describer Describer
+}
+
+// apiHost is where the requests of a registry go; "" when that is not known.
+func (m Match) apiHost() string {
+	if base, err := url.Parse(m.URL); err == nil {
+		return base.Host
+	}
+	return ""
 }
 
 // Registries finds the registry that serves a host.

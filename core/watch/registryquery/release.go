@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"strings"
 	"time"
 
@@ -144,20 +143,16 @@ func (cl *Client) permit(ctx context.Context, repo repository) error {
 // the host has said what it allows.
 func (cl *Client) spare(ctx context.Context, repo repository) (limited bool, err error) {
 	host := repo.Host
-	if paused, wait := cl.limiter.paused(cl.limiter.host(host)); wait > 0 {
-		return false, noneToSpare("it " + paused.reason)
+	if why := cl.limiter.Paused(host); why != "" {
+		return false, noneToSpare(why)
 	}
 	if u := cl.opt.Budget.Of(host); u.Allowance.Requests > 0 && u.Left()*spareShare < u.Allowance.Requests {
 		return true, noneToSpare("less than half of its budget is left")
 	}
-	base, err := url.Parse(repo.match.URL)
-	if err != nil {
-		return false, noneToSpare("its address is unknown")
-	}
-	now := cl.opt.Now()
+	api, now := repo.match.apiHost(), cl.opt.Now()
 	for _, l := range cl.opt.Spare(ctx, repo.match.ID) {
 		switch {
-		case !strings.EqualFold(l.Host, base.Host):
+		case !strings.EqualFold(l.Host, api):
 		case l.PausedUntil.After(now):
 			return true, noneToSpare("it asked for a pause")
 		case l.Limit > 0 && now.Before(l.At.Add(cmp.Or(l.Window, usualWindow))):

@@ -1,10 +1,11 @@
-package registryquery
+// Package hostlimit keeps requests to registries within what each host allows: so many at a time to each and in total,
+// none to a host that asked for a pause or does not answer, and no more than its budget has.
+package hostlimit
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,26 +31,34 @@ const (
 	silentPause   = time.Minute
 )
 
-// limiter keeps the rate limit of requests to registries: so many at a time to each
-// host and in total, and none to a host that asked for a pause.
-type limiter struct {
-	perHost int
-	total   chan struct{}
-	budget  *budget.Book
-	now     func() time.Time
-	// registries and reports say where requests go, and what is reported there; see Options.
-	registries Registries
-	reports    func(ctx context.Context, registry string) []registry.Limit
+// Limiter makes requests to hosts. Its methods may be called concurrently.
+type Limiter struct {
+	opt   Options
+	total chan struct{}
 
 	mu    sync.Mutex
 	hosts map[string]*host
+}
+
+// Options configure a Limiter.
+type Options struct {
+	// PerHost is how many requests one host gets at a time, Total how many are under way at a time; 1 at least.
+	PerHost, Total int
+	// Budget counts the requests to each host, and knows how many some of them get.
+	Budget *budget.Book
+	// APIOf returns the registry that serves a host, and the host of its API, "" when that is not known.
+	APIOf func(host string) (registry, api string, served bool)
+	// Reports returns what the hosts of a registry said last of their limits, without a request to them; nil for
+	// nothing.
+	Reports func(ctx context.Context, registry string) []registry.Limit
+	Now     func() time.Time
 }
 
 // host is what is known of a registry host. It outlives the runs.
 type host struct {
 	slots chan struct{}
 
-	// These are guarded by the mutex of the limiter.
+	// These are guarded by the mutex of the Limiter.
 	pause  pause
 	silent time.Duration // what requests without any response have cost since the last response
 	// reportRead is when it was last read what the host reports.
@@ -63,26 +72,27 @@ type pause struct {
 	requested bool // by the host itself
 }
 
-func newLimiter(opt Options) *limiter {
-	return &limiter{
-		perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget,
-		now: opt.Now, registries: opt.Registries, reports: opt.Reports, hosts: map[string]*host{},
-	}
+// New returns a Limiter.
+func New(opt Options) *Limiter {
+	opt.PerHost = max(opt.PerHost, 1)
+	return &Limiter{opt: opt, total: make(chan struct{}, max(opt.Total, 1)), hosts: map[string]*host{}}
 }
 
-func (l *limiter) host(name string) *host {
+func (l *Limiter) host(name string) *host {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.hosts[name]
 	if h == nil {
-		h = &host{slots: make(chan struct{}, l.perHost)}
+		h = &host{slots: make(chan struct{}, l.opt.PerHost)}
 		l.hosts[name] = h
 	}
 	return h
 }
 
-// do makes a request to a host within the limits; see Client.Request. pull is whether it reads a manifest.
-func (l *limiter) do(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
+// Do makes a request to a host, within its limits and budget, which counts it. pull is whether it reads a manifest,
+// which some hosts count as a pull. When the host asks for a short pause, the request is retried once after it; when it
+// asks for more, every request to it fails at once until then, with a *PostponedError.
+func (l *Limiter) Do(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
 	h := l.host(name)
 	for again := false; ; again = true {
 		leave, err := l.enter(ctx, name, h)
@@ -94,10 +104,10 @@ func (l *limiter) do(ctx context.Context, name string, pull bool, request func(c
 			leave()
 			return err
 		}
-		began := l.now()
+		began := l.opt.Now()
 		counted, requests := sdk.CountRequests(ctx)
 		err = request(counted)
-		took := l.now().Sub(began)
+		took := l.opt.Now().Sub(began)
 		l.count(taken, name, requests)
 		l.readReport(ctx, name)
 		// Learnt before the slot is released: the next request must see the pause.
@@ -111,7 +121,7 @@ func (l *limiter) do(ctx context.Context, name string, pull bool, request func(c
 
 // enter waits for a slot of the host. It fails when the host gets no requests for
 // longer than a run waits, or with the error of ctx.
-func (l *limiter) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
+func (l *Limiter) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
 	for {
 		if err := l.waitOut(ctx, name, h); err != nil {
 			return nil, err
@@ -135,7 +145,7 @@ func (l *limiter) enter(ctx context.Context, name string, h *host) (leave func()
 }
 
 // waitOut waits for the end of a short pause and fails during a long one.
-func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
+func (l *Limiter) waitOut(ctx context.Context, name string, h *host) error {
 	paused, wait := l.paused(h)
 	switch {
 	case wait <= 0:
@@ -172,7 +182,7 @@ func postponed(reason string, until time.Time) *PostponedError {
 
 // refused returns the error of a request, as a *PostponedError when the host
 // asked for a pause with it.
-func (l *limiter) refused(name string, h *host, err error) error {
+func (l *Limiter) refused(name string, h *host, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -184,15 +194,23 @@ func (l *limiter) refused(name string, h *host, err error) error {
 	return &PostponedError{Until: paused.until, Reason: name + " " + paused.reason, Refused: true, error: err}
 }
 
+// Paused says why a host gets no requests now, "it limits requests"; "" when it does.
+func (l *Limiter) Paused(host string) string {
+	if paused, wait := l.paused(l.host(host)); wait > 0 {
+		return "it " + paused.reason
+	}
+	return ""
+}
+
 // paused returns the last pause of a host, and how much of it is left.
-func (l *limiter) paused(h *host) (p pause, wait time.Duration) {
+func (l *Limiter) paused(h *host) (p pause, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return h.pause, h.pause.until.Sub(l.now())
+	return h.pause, h.pause.until.Sub(l.opt.Now())
 }
 
 // learn records how a request went and reports whether to retry it.
-func (l *limiter) learn(h *host, err error, took time.Duration, again bool) bool {
+func (l *Limiter) learn(h *host, err error, took time.Duration, again bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	silent := h.silent
@@ -207,12 +225,12 @@ func (l *limiter) learn(h *host, err error, took time.Duration, again bool) bool
 		if !short {
 			wait = min(max(wait, defaultPause), maxPause)
 		}
-		h.pauseUntil(l.now().Add(wait), "limits requests", true)
+		h.pauseUntil(l.opt.Now().Add(wait), "limits requests", true)
 		return short
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		if h.silent = silent + took; h.silent >= failureBudget {
 			h.silent = 0
-			h.pauseUntil(l.now().Add(silentPause), "does not answer", false)
+			h.pauseUntil(l.opt.Now().Add(silentPause), "does not answer", false)
 		}
 	}
 	return false
@@ -244,12 +262,12 @@ func allowed(u budget.Use) string {
 
 // take takes what a question costs from what a host allows. When that is used up, the question is
 // postponed until there is something again.
-func (l *limiter) take(host string, pull bool) (budget.Taken, error) {
-	taken, until := l.budget.Take(host, pull)
+func (l *Limiter) take(host string, pull bool) (budget.Taken, error) {
+	taken, until := l.opt.Budget.Take(host, pull)
 	if until.IsZero() {
 		return taken, nil
 	}
-	use := l.budget.Of(host)
+	use := l.opt.Budget.Of(host)
 	reason := fmt.Sprintf("%s has no request left of its budget, %s", host, allowed(use))
 	if pull && use.Reported.Pulls && use.LeftAsReported() == 0 {
 		reason = fmt.Sprintf("%s has no pull left, as it reports", host)
@@ -261,11 +279,11 @@ func (l *limiter) take(host string, pull bool) (budget.Taken, error) {
 const reportPause = time.Second
 
 // readReport passes on what a host said of its limit, which its plugin knows without a request.
-func (l *limiter) readReport(ctx context.Context, name string) {
-	if l.reports == nil {
+func (l *Limiter) readReport(ctx context.Context, name string) {
+	if l.opt.Reports == nil {
 		return
 	}
-	h, now := l.host(name), l.now()
+	h, now := l.host(name), l.opt.Now()
 	l.mu.Lock()
 	again := now.Sub(h.reportRead) >= reportPause
 	if again {
@@ -275,14 +293,13 @@ func (l *limiter) readReport(ctx context.Context, name string) {
 	if !again {
 		return
 	}
-	match, served := l.registries.For(name)
+	id, api, served := l.opt.APIOf(name)
 	if !served {
 		return
 	}
-	api := apiHost(match)
-	for _, r := range l.reports(ctx, match.ID) {
+	for _, r := range l.opt.Reports(ctx, id) {
 		if strings.EqualFold(r.Host, api) {
-			l.budget.Report(name, budget.Report{
+			l.opt.Budget.Report(name, budget.Report{
 				Allowance: budget.Allowance{Requests: int(r.Limit), Per: r.Window}, Remaining: int(r.Remaining),
 				At: r.At.Time, ResetsAt: r.ResetsAt.Time, Pulls: r.Pulls,
 			})
@@ -292,21 +309,13 @@ func (l *limiter) readReport(ctx context.Context, name string) {
 
 // count counts what a question cost. What went to the host of the registry's API went to the
 // host of images, whose names users know.
-func (l *limiter) count(taken budget.Taken, name string, requests *sdk.Requests) {
+func (l *Limiter) count(taken budget.Taken, name string, requests *sdk.Requests) {
 	hosts, known := requests.ByHost()
-	if match, served := l.registries.For(name); served && len(hosts) > 0 {
-		if api := apiHost(match); api != "" && !strings.EqualFold(api, name) && hosts[api] > 0 {
+	if len(hosts) > 0 {
+		if _, api, _ := l.opt.APIOf(name); api != "" && !strings.EqualFold(api, name) && hosts[api] > 0 {
 			hosts[name] += hosts[api]
 			delete(hosts, api)
 		}
 	}
 	taken.Done(hosts, known)
-}
-
-// apiHost is where the requests of a registry go; "" when that is not known.
-func apiHost(m Match) string {
-	if base, err := url.Parse(m.URL); err == nil {
-		return base.Host
-	}
-	return ""
 }

@@ -1,4 +1,4 @@
-package registryquery
+package hostlimit
 
 import (
 	"context"
@@ -6,27 +6,28 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
-// noRegistries has none.
-type noRegistries struct{}
-
-func (noRegistries) For(string) (Match, bool) { return Match{}, false }
+func noRegistry(string) (id, api string, served bool) { return "", "", false }
 
 // TestCancelledRequestFreesItsSlots frees no slot that another request holds, and
 // keeps none: neither of the host nor of those of all hosts.
 func TestCancelledRequestFreesItsSlots(t *testing.T) {
 	const cancelled = 3
 	for name, c := range map[string]struct {
-		limits Limits
+		limits Options
 		holder string // the host whose request has the slot that the others wait for
 	}{
-		"of the host":  {Limits{PerHost: 1, Total: 8}, "docker.io"},
-		"of all hosts": {Limits{PerHost: cancelled, Total: 1}, "ghcr.io"},
+		"of the host":  {Options{PerHost: 1, Total: 8}, "docker.io"},
+		"of all hosts": {Options{PerHost: cancelled, Total: 1}, "ghcr.io"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := New(Options{Limits: c.limits, Now: time.Now, Registries: noRegistries{}})
+				opt := c.limits
+				opt.Budget, opt.Now, opt.APIOf = budget.NewBook(nil, time.Now), time.Now, noRegistry
+				limiter := New(opt)
 				var wait sync.WaitGroup
 				var mu sync.Mutex
 				underWay, most, requests := 0, 0, 0
@@ -40,7 +41,7 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 				}
 				request := func(ctx context.Context, host string, takes time.Duration) {
 					wait.Go(func() {
-						_ = client.Request(ctx, host, func(context.Context) error {
+						_ = limiter.Do(ctx, host, false, func(context.Context) error {
 							count(1)
 							time.Sleep(takes)
 							count(-1)

@@ -1,4 +1,4 @@
-package registryquery
+package hostlimit
 
 import "context"
 
@@ -10,9 +10,9 @@ type Shortage struct {
 }
 
 // Shortage returns the shortage of a host for as many questions, if there is one. It makes no request.
-func (cl *Client) Shortage(ctx context.Context, host string, questions int) (s Shortage, short bool) {
-	cl.limiter.readReport(ctx, host)
-	use := cl.opt.Budget.Of(host)
-	s = Shortage{Needs: cl.opt.Budget.Cost(host, questions), Left: use.Left(), Allowed: allowed(use)}
+func (l *Limiter) Shortage(ctx context.Context, host string, questions int) (s Shortage, short bool) {
+	l.readReport(ctx, host)
+	use := l.opt.Budget.Of(host)
+	s = Shortage{Needs: l.opt.Budget.Cost(host, questions), Left: use.Left(), Allowed: allowed(use)}
 	return s, use.Limited() && s.Needs > s.Left
 }
