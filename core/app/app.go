@@ -27,6 +27,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
+	"github.com/dogwatch/dogwatch/core/watch/releasedate"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -68,7 +69,7 @@ type App struct {
 	choices    *choice.Choices
 	queries    *registryquery.Client
 	checker    *check.Checker
-	dater      *registryquery.Dater
+	dates      *releasedate.Finder
 	notes      service.Notes
 	presets    preset.Presets
 	decisions  *decision.Decisions

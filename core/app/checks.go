@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
+	"github.com/dogwatch/dogwatch/core/watch/releasedate"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -50,9 +51,9 @@ func (a *App) makeChecks(ctx context.Context) error {
 	})
 	// The rules of a container depend on its watcher.
 	a.parts.Add(parts.Part{Name: "decisions", Needs: a.configured(kind.Watcher), Run: a.decisions.Run})
-	a.dater = registryquery.NewDater(a.queries, a.decisions, opt.Log.Named("check"))
+	a.dates = releasedate.New(a.queries, a.decisions, opt.Log.Named("check"))
 	// Without its configured registry an image would be looked up elsewhere.
-	a.parts.Add(parts.Part{Name: "release dates", Needs: a.configured(kind.Registry), Run: a.dater.Run})
+	a.parts.Add(parts.Part{Name: "release dates", Needs: a.configured(kind.Registry), Run: a.dates.Run})
 	return nil
 }
 

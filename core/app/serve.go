@@ -56,8 +56,8 @@ func (a *App) makeServer(context.Context) error {
 		FrameAncestors: a.opt.Config.Server.Frames,
 		PageViewed:     a.pageViewed,
 		TaskChanged:    func() { a.bus.Touch(event.WorkChanged) },
-		Want:           a.dater.Want,
-		WantVersions:   a.dater.WantVersions,
+		Want:           a.dates.Want,
+		WantVersions:   a.dates.WantVersions,
 		Log:            a.opt.Log,
 		Now:            a.opt.Now,
 	})

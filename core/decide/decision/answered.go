@@ -61,7 +61,7 @@ func withAnswer(c sdk.Container, labels Labels, r candidate.Answer, now sdk.Time
 	if r.Selection.Newer {
 		result.Tag, result.Version = r.Selection.Tag, ""
 		if before != nil && before.Tag == result.Tag {
-			result.Created = before.Created // which checks do not fetch; see registryquery.Dater
+			result.Created = before.Created // which checks do not fetch; see core/watch/releasedate
 		}
 		c.UpdateAvailable = true
 		c.UpdateKind = sdk.UpdateKind{

@@ -66,8 +66,8 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 	})
 }
 
-// TestDaterLeavesHalfOfTheBudget to checks.
-func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
+// TestFinderLeavesHalfOfTheBudget to checks.
+func TestFinderLeavesHalfOfTheBudget(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 12)
 		d.look()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/watch/registryquery"
+	"github.com/dogwatch/dogwatch/core/watch/releasedate"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -79,14 +79,14 @@ func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 	}
 }
 
-// dating is a fixture with a Dater that runs within a bubble.
+// dating is a fixture with a Finder that runs within a bubble.
 type dating struct {
 	*fixture
-	*registryquery.Dater
+	*releasedate.Finder
 	said map[string][]registry.Limit // by registry id
 }
 
-// date runs a test with a Dater.
+// date runs a test with a Finder.
 func date(t *testing.T, test func(d *dating), change ...func(*fixture, *options)) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dating{said: map[string][]registry.Limit{}}
@@ -95,11 +95,11 @@ func date(t *testing.T, test func(d *dating), change ...func(*fixture, *options)
 		})
 		d.fixture = open(t, change...)
 		defer d.store.Close()
-		d.Dater = registryquery.NewDater(d.Checker.opt.Queries, d.decisions, d.opt.Log)
+		d.Finder = releasedate.New(d.Checker.opt.Queries, d.decisions, d.opt.Log)
 		ctx, stop := context.WithCancel(context.Background())
 		var wait sync.WaitGroup
 		wait.Go(func() {
-			if err := d.Dater.Run(ctx); err != nil {
+			if err := d.Finder.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,7 +150,7 @@ func (d *dating) known() (n int) {
 	return n
 }
 
-func TestDaterStoresReleaseDates(t *testing.T) {
+func TestFinderStoresReleaseDates(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 2)
 		twin := container("twin", "r.example/team/app000:1.0.0")
@@ -226,7 +226,7 @@ func TestDateDuringACheck(t *testing.T) {
 	})
 }
 
-func TestDaterRetriesLater(t *testing.T) {
+func TestFinderRetriesLater(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 3)
 		hub.errs["resolve team/app000:2.0.0"] = sdk.WithKind(sdk.ErrNotFound, errors.New("gone"))
@@ -252,8 +252,8 @@ func TestDaterRetriesLater(t *testing.T) {
 	})
 }
 
-// TestDaterLeavesHalfOfTheLimit is what hosts are spared.
-func TestDaterLeavesHalfOfTheLimit(t *testing.T) {
+// TestFinderLeavesHalfOfTheLimit is what hosts are spared.
+func TestFinderLeavesHalfOfTheLimit(t *testing.T) {
 	limit := func(limit, remaining int64, window, age, pause time.Duration) registry.Limit {
 		l := registry.Limit{
 			Host: "R.example", Limit: limit, Remaining: remaining, Window: window, At: sdk.TimeOf(time.Now().Add(-age)),
@@ -324,8 +324,8 @@ func TestDatesPerHour(t *testing.T) {
 	})
 }
 
-// TestDaterStopsAtTheLimit: the host says what is left when its tag is resolved, before anything counts as a pull.
-func TestDaterStopsAtTheLimit(t *testing.T) {
+// TestFinderStopsAtTheLimit: the host says what is left when its tag is resolved, before anything counts as a pull.
+func TestFinderStopsAtTheLimit(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 5)
 		hub.before = func(_ context.Context, request string) error {
@@ -368,8 +368,8 @@ func TestDatesWaitForThePause(t *testing.T) {
 	})
 }
 
-// TestDaterStops ends while a registry does not answer.
-func TestDaterStops(t *testing.T) {
+// TestFinderStops ends while a registry does not answer.
+func TestFinderStops(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 3)
 		hub.before = func(ctx context.Context, _ string) error {

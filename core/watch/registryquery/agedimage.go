@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 

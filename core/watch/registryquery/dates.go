@@ -51,7 +51,7 @@ func (r *kindReader) created(ctx context.Context, name string) (created sdk.Time
 		return kind.Created, true
 	}
 	result, err := r.Client.inspect(ctx, r.release(name), true, nil)
-	var none noneToSpare
+	var none NoneToSpare
 	if errors.As(err, &none) {
 		return created, false
 	}

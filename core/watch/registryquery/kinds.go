@@ -125,7 +125,7 @@ func (r *kindReader) release(tag string) candidate.Release {
 
 // note notes what came of reading a tag; told is false when nothing did.
 func (r *kindReader) note(name string, result reading, err error) (kind tagKind, told bool) {
-	var why noneToSpare
+	var why NoneToSpare
 	switch {
 	case errors.As(err, &why):
 		r.left = 0

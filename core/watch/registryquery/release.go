@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -30,15 +31,28 @@ var (
 	errNotRead = errors.New("it could not be read a while ago")
 )
 
-// noneToSpare says why a host gets no request.
-type noneToSpare string
+// NoneToSpare is the error that says why a host gets no request that can wait.
+type NoneToSpare string
 
-func (n noneToSpare) Error() string { return string(n) }
+func (n NoneToSpare) Error() string { return string(n) }
+
+// MayRead reports whether reading a release can find out more about it now.
+func (cl *Client) MayRead(r candidate.Release) bool {
+	earlier, isRead := cl.releases.get(r)
+	return !isRead || !earlier.created.IsZero() || !earlier.retry.IsZero() && !cl.opt.Now().Before(earlier.retry)
+}
+
+// Created returns when a release was made, which may take a pull; zero when its registry says nothing that can be
+// believed. The error is a NoneToSpare when the host has no requests to spare.
+func (cl *Client) Created(ctx context.Context, r candidate.Release) (sdk.Time, error) {
+	result, err := cl.inspect(ctx, r, true, nil)
+	return result.created, err
+}
 
 // inspect finds out when a release was made, and of what type it is if it is no image, once, and remembers what came
 // of it. known, for a tag that may have moved, returns what is known of the digest behind it; nil for what is read
 // once only. Without pulls inspect makes no request that is one, and returns errPull with the digest where it takes
-// one. What failed a while ago is not read again (errNotRead). The error is noneToSpare when the host has no requests
+// one. What failed a while ago is not read again (errNotRead). The error is NoneToSpare when the host has no requests
 // to spare.
 func (cl *Client) inspect(
 	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
@@ -51,10 +65,10 @@ func (cl *Client) inspect(
 		return reading{}, errNotRead
 	}
 	result, err := cl.fetchRelease(ctx, r, pulls, known)
-	var none noneToSpare
+	var none NoneToSpare
 	switch {
 	case ctx.Err() != nil:
-		return reading{}, noneToSpare("the check has ended")
+		return reading{}, NoneToSpare("the check has ended")
 	case errors.As(err, &none) || errors.Is(err, errPull):
 		return result, err
 	case err != nil:
@@ -88,11 +102,11 @@ func (cl *Client) fetchRelease(
 	return cl.readDigest(ctx, repo, r, digest, pulls)
 }
 
-// repositoryOf returns the repository of a release. The error is noneToSpare when no registry serves it.
+// repositoryOf returns the repository of a release. The error is NoneToSpare when no registry serves it.
 func (cl *Client) repositoryOf(r candidate.Release) (repository, error) {
 	match, served := cl.opt.Registries.For(r.Host)
 	if !served {
-		return repository{}, noneToSpare("no registry serves it")
+		return repository{}, NoneToSpare("no registry serves it")
 	}
 	return repository{r.Repository(), match}, nil
 }
@@ -127,37 +141,37 @@ func (cl *Client) readingOf(digest string, m registry.Manifest) reading {
 	return result
 }
 
-// permit returns nil when a host may get a request, which is counted, and else an error that is noneToSpare.
+// permit returns nil when a host may get a request, which is counted, and else an error that is NoneToSpare.
 func (cl *Client) permit(ctx context.Context, repo repository) error {
 	limited, err := cl.spare(ctx, repo)
 	switch {
 	case err != nil:
 		return err
 	case !limited && !cl.unlimited.take(repo.Host, datesPerHour, cl.opt.Now()):
-		return noneToSpare("it was asked for enough of them this hour")
+		return NoneToSpare("it was asked for enough of them this hour")
 	}
 	return nil
 }
 
-// spare returns an error that is noneToSpare when a host is to be left alone. limited is whether
+// spare returns an error that is NoneToSpare when a host is to be left alone. limited is whether
 // the host has said what it allows.
 func (cl *Client) spare(ctx context.Context, repo repository) (limited bool, err error) {
 	host := repo.Host
 	if why := cl.limiter.Paused(host); why != "" {
-		return false, noneToSpare(why)
+		return false, NoneToSpare(why)
 	}
 	if u := cl.opt.Budget.Of(host); u.Allowance.Requests > 0 && u.Left()*spareShare < u.Allowance.Requests {
-		return true, noneToSpare("less than half of its budget is left")
+		return true, NoneToSpare("less than half of its budget is left")
 	}
 	api, now := repo.match.apiHost(), cl.opt.Now()
 	for _, l := range cl.opt.Spare(ctx, repo.match.ID) {
 		switch {
 		case !strings.EqualFold(l.Host, api):
 		case l.PausedUntil.After(now):
-			return true, noneToSpare("it asked for a pause")
+			return true, NoneToSpare("it asked for a pause")
 		case l.Limit > 0 && now.Before(l.At.Add(cmp.Or(l.Window, usualWindow))):
 			if limited = true; l.Remaining*spareShare < l.Limit {
-				return true, noneToSpare("less than half of what it allows is left")
+				return true, NoneToSpare("less than half of what it allows is left")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package registryquery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,7 +48,7 @@ func (cl *Client) tagged(ctx context.Context, host, name string) tagged {
 
 // nameVersions fills in the versions that labels do not say, of images that have the digest of a tag
 // that names a version. It makes no request: the tags are those that containers
-// of the repository run, and those that a Dater has found.
+// of the repository run, and those that Version has found.
 func (cl *Client) nameVersions(ctx context.Context, repo registry.Repository, questions []*Question) {
 	var known *tagged
 	version := func(digest string) string {
@@ -111,6 +112,21 @@ func (cl *Client) needsVersion(ctx context.Context, repo repository, q *Question
 	known := cl.tagged(ctx, repo.Host, repo.Name)
 	return (img.Version != "" || known.Versions[img.Digest.Repo] != "") && known.Versions[digest] == "" &&
 		!candidate.SaysVersion(img)
+}
+
+// Version returns which version a release is, as far as a tag with its digest or the image says it; "" else. What came
+// of it is believed for a while, see MayRead. The error is a NoneToSpare when the host has no requests to spare.
+func (cl *Client) Version(ctx context.Context, r candidate.Release) (string, error) {
+	version, retry, err := cl.findVersion(ctx, r)
+	var none NoneToSpare
+	switch {
+	case errors.As(err, &none):
+		return "", none
+	case err != nil:
+		retry = cl.opt.Now().Add(datePause)
+	}
+	cl.releases.put(r, reading{retry: retry})
+	return version, err
 }
 
 // findVersion resolves tags that may be the version behind another one until one has the

@@ -1,4 +1,6 @@
-package registryquery
+// Package releasedate finds out when newer images were made, and which versions are behind tags that do not say it, for
+// pages that show them: checks do not, for a date takes a pull.
+package releasedate
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -15,7 +18,7 @@ import (
 // fit is wanted again with the next page view.
 const maxWaiting = 200
 
-// Recorder stores what a Dater finds out.
+// Recorder stores what a Finder finds out.
 type Recorder interface {
 	// Dated stores when a release was made with every container that is offered it.
 	Dated(ctx context.Context, r candidate.Release, created sdk.Time) error
@@ -23,11 +26,20 @@ type Recorder interface {
 	Versioned(ctx context.Context, r candidate.Release, version string) error
 }
 
-// Dater finds out when newer tags were made, and which versions are behind tags that do
-// not say it, for those who look at them: checks do not, for a date takes a pull. It makes one request to a host at a
-// time, and leaves alone those that have little to spare. Its methods may be called concurrently.
-type Dater struct {
-	client   *Client
+// Registries says what registries know of releases; see registryquery.Client.
+type Registries interface {
+	// MayRead reports whether reading a release can find out more about it now.
+	MayRead(r candidate.Release) bool
+	// Created returns when a release was made; zero when that is not said.
+	Created(ctx context.Context, r candidate.Release) (sdk.Time, error)
+	// Version returns which version a release is; "" when that is not said.
+	Version(ctx context.Context, r candidate.Release) (string, error)
+}
+
+// Finder asks registries. It makes one request to a host at a time, and leaves alone those that have little to spare.
+// Its methods may be called concurrently.
+type Finder struct {
+	client   Registries
 	recorder Recorder
 	log      hclog.Logger
 	wake     chan struct{}
@@ -43,9 +55,9 @@ type queue struct {
 	busy     bool // a worker has the queue
 }
 
-// NewDater returns a Dater that makes its requests by a client, which is to know where requests are to spare.
-func NewDater(client *Client, recorder Recorder, log hclog.Logger) *Dater {
-	return &Dater{
+// New returns a Finder that makes its requests by a client, which is to know where requests are to spare.
+func New(client Registries, recorder Recorder, log hclog.Logger) *Finder {
+	return &Finder{
 		client: client, recorder: recorder, log: log.Named("date"), wake: make(chan struct{}, 1),
 		hosts: map[string]*queue{}, waiting: map[candidate.Release]bool{},
 	}
@@ -53,54 +65,53 @@ func NewDater(client *Client, recorder Recorder, log hclog.Logger) *Dater {
 
 // Want is for page views: if the date of its update is not
 // known, it is found out while Run runs, and stored. Want returns at once.
-func (d *Dater) Want(c *sdk.Container) {
+func (f *Finder) Want(c *sdk.Container) {
 	if r, undated := candidate.Undated(c); undated {
-		d.want(r)
+		f.want(r)
 	}
 }
 
 // WantVersions is for the page of a container: where neither a label nor what is known of
 // other tags says which version its tag is, that is found out while Run runs, and stored.
 // It takes some requests, none of which is a pull where a tag says it. WantVersions returns at once.
-func (d *Dater) WantVersions(c *sdk.Container) {
+func (f *Finder) WantVersions(c *sdk.Container) {
 	for _, r := range candidate.Unversioned(c) {
-		d.want(r)
+		f.want(r)
 	}
 }
 
-func (d *Dater) want(r candidate.Release) {
-	result, known := d.client.releases.get(r)
-	if known && result.created.IsZero() && (result.retry.IsZero() || d.client.opt.Now().Before(result.retry)) {
+func (f *Finder) want(r candidate.Release) {
+	if !f.client.MayRead(r) {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h := d.hosts[r.Host]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hosts[r.Host]
 	if h == nil {
 		h = &queue{}
-		d.hosts[r.Host] = h
+		f.hosts[r.Host] = h
 	}
-	if d.waiting[r] || len(h.releases) >= maxWaiting {
+	if f.waiting[r] || len(h.releases) >= maxWaiting {
 		return
 	}
 	h.releases = append(h.releases, r)
-	d.waiting[r] = true
+	f.waiting[r] = true
 	select {
-	case d.wake <- struct{}{}:
+	case f.wake <- struct{}{}:
 	default: // it is awake already
 	}
 }
 
 // Run finds out what is wanted until ctx ends, and returns nil when it has stopped.
-func (d *Dater) Run(ctx context.Context) error {
+func (f *Finder) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	for {
-		for _, h := range d.idle() {
-			wait.Go(func() { d.work(ctx, h) })
+		for _, h := range f.idle() {
+			wait.Go(func() { f.work(ctx, h) })
 		}
 		select {
-		case <-d.wake:
+		case <-f.wake:
 		case <-ctx.Done():
 			return nil
 		}
@@ -108,11 +119,11 @@ func (d *Dater) Run(ctx context.Context) error {
 }
 
 // idle returns the hosts of which something is wanted and that have no worker. They count as busy from here on.
-func (d *Dater) idle() []*queue {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (f *Finder) idle() []*queue {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var idle []*queue
-	for _, h := range d.hosts {
+	for _, h := range f.hosts {
 		if len(h.releases) > 0 && !h.busy {
 			h.busy = true
 			idle = append(idle, h)
@@ -122,27 +133,27 @@ func (d *Dater) idle() []*queue {
 }
 
 // work finds out what is wanted of a host, one after the other.
-func (d *Dater) work(ctx context.Context, h *queue) {
+func (f *Finder) work(ctx context.Context, h *queue) {
 	for {
-		r, wanted := d.next(h)
+		r, wanted := f.next(h)
 		if !wanted {
 			return
 		}
-		find := d.date
+		find := f.date
 		if r.Digest != "" {
-			find = d.version
+			find = f.version
 		}
 		err := find(ctx, r)
-		d.done(h, r, err != nil)
+		f.done(h, r, err != nil)
 		if ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-func (d *Dater) next(h *queue) (r candidate.Release, wanted bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (f *Finder) next(h *queue) (r candidate.Release, wanted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if len(h.releases) == 0 {
 		h.busy = false
 		return r, false
@@ -152,23 +163,23 @@ func (d *Dater) next(h *queue) (r candidate.Release, wanted bool) {
 }
 
 // done removes a release from those that wait, and all others of a host that has no requests to spare.
-func (d *Dater) done(h *queue, r candidate.Release, noneToSpare bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.waiting, r)
+func (f *Finder) done(h *queue, r candidate.Release, noneToSpare bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waiting, r)
 	if noneToSpare {
 		for _, other := range h.releases {
-			delete(d.waiting, other)
+			delete(f.waiting, other)
 		}
 		h.releases = nil
 	}
 }
 
-// date finds out one date and stores it. The error is noneToSpare.
-func (d *Dater) date(ctx context.Context, r candidate.Release) error {
-	log := d.log.With("image", r.Host+"/"+r.Name, "tag", r.Tag)
-	result, err := d.client.inspect(ctx, r, true, nil)
-	var none noneToSpare
+// date finds out one date and stores it. The error is a registryquery.NoneToSpare.
+func (f *Finder) date(ctx context.Context, r candidate.Release) error {
+	log := f.log.With("image", r.Host+"/"+r.Name, "tag", r.Tag)
+	created, err := f.client.Created(ctx, r)
+	var none registryquery.NoneToSpare
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -178,40 +189,38 @@ func (d *Dater) date(ctx context.Context, r candidate.Release) error {
 	case err != nil:
 		log.Debug("the date of a release could not be had", "error", err)
 		return nil
-	case result.created.IsZero():
+	case created.IsZero():
 		log.Debug("a release says no date that can be believed")
 		return nil
 	}
-	log.Debug("found out the date of a release", "date", result.created)
-	if err := d.recorder.Dated(ctx, r, result.created); err != nil && ctx.Err() == nil {
+	log.Debug("found out the date of a release", "date", created)
+	if err := f.recorder.Dated(ctx, r, created); err != nil && ctx.Err() == nil {
 		log.Error("store the date of a release", "error", err)
 	}
 	return nil
 }
 
-// version finds out which version a digest is, and stores it. The error is noneToSpare.
-func (d *Dater) version(ctx context.Context, r candidate.Release) error {
-	log := d.log.With("image", r.Host+"/"+r.Name, "tag", r.Tag, "digest", r.Digest)
-	version, retry, err := d.client.findVersion(ctx, r)
-	var none noneToSpare
-	if errors.As(err, &none) {
-		log.Debug("the version of an image is not asked for now", "reason", none)
-		return none
-	}
+// version finds out which version a digest is, and stores it. The error is a registryquery.NoneToSpare.
+func (f *Finder) version(ctx context.Context, r candidate.Release) error {
+	log := f.log.With("image", r.Host+"/"+r.Name, "tag", r.Tag, "digest", r.Digest)
+	version, err := f.client.Version(ctx, r)
+	var none registryquery.NoneToSpare
 	switch {
 	case ctx.Err() != nil:
 		return nil
+	case errors.As(err, &none):
+		log.Debug("the version of an image is not asked for now", "reason", none)
+		return none
 	case err != nil:
-		retry = d.client.opt.Now().Add(datePause)
 		log.Debug("the version of an image could not be had", "error", err)
+		return nil
 	case version == "":
 		log.Debug("no tag with the digest of an image was found")
-	default:
-		log.Debug("found out the version of an image", "version", version)
-		if err := d.recorder.Versioned(ctx, r, version); err != nil && ctx.Err() == nil {
-			log.Error("store the version of an image", "error", err)
-		}
+		return nil
 	}
-	d.client.releases.put(r, reading{retry: retry})
+	log.Debug("found out the version of an image", "version", version)
+	if err := f.recorder.Versioned(ctx, r, version); err != nil && ctx.Err() == nil {
+		log.Error("store the version of an image", "error", err)
+	}
 	return nil
 }
