@@ -1,7 +1,7 @@
 // Package decide says what becomes of an update: tag selects the newest version, candidate lists what answers of
 // registries offer, choice keeps what users want of that, policy weighs both by rules, windows and ages, and decision
-// stores the outcome, now and whenever that changes. preset has what vendors say; scan and notes find out more about an update.
-// None of tag, candidate and policy does any I/O.
+// stores the outcome, now and whenever that changes. preset has what vendors say; scan and notes find out more about an
+// update. None of tag, candidate and policy does any I/O.
 //
 // In: the tags of a repository and the candidates of a check; rules, choices, reports of scanners, release notes.
 // Out: a decision: offered, held or automatic, with its reasons; and what other rules would make of it (preview).

@@ -181,8 +181,8 @@ func (c *container) run(target candidate.Candidate, now time.Time) {
 		}
 	}
 	c.choices = slices.DeleteFunc(c.choices, func(made choice.Choice) bool {
-		return made.Update.Kind != "" &&
-			!slices.ContainsFunc(c.update.Candidates, func(k candidate.Candidate) bool { return c.key(k).SameTarget(made.Update) })
+		isTarget := func(k candidate.Candidate) bool { return c.key(k).SameTarget(made.Update) }
+		return made.Update.Kind != "" && !slices.ContainsFunc(c.update.Candidates, isTarget)
 	})
 	for i := range c.update.Candidates {
 		c.update.Candidates[i].OfferedAt = time.Time{} // from another version it is another update
@@ -273,8 +273,9 @@ func (c *container) judge(t *testing.T) {
 		t.Fatalf("%s: %s is %s at %s, which the rules forbid", c.about, target.Tag, d.State, now)
 	}
 	if codes[ReasonMinAge] {
+		isAgainst := func(made choice.Choice) bool { return made.Kind != choice.Approved }
 		for _, other := range c.update.Candidates {
-			if c.allows(other, now) && !slices.ContainsFunc(c.choices, func(made choice.Choice) bool { return made.Kind != choice.Approved }) {
+			if c.allows(other, now) && !slices.ContainsFunc(c.choices, isAgainst) {
 				t.Fatalf("%s: at %s it waits for %s, though %s is old enough", c.about, now, target.Tag, other.Tag)
 			}
 		}

@@ -197,8 +197,8 @@ type Options struct {
 	// Vulnerabilities says how the image of a digest compares with the one that a container
 	// runs, as far as they were scanned. It may be nil.
 	Vulnerabilities func(c sdk.Container, digest string) (text string, known bool)
-	// AgedDigest returns the digest that the update of a container leads to, whatever is behind its tag by now; "" for what
-	// is behind its tag. It may be nil.
+	// AgedDigest returns the digest that the update of a container leads to, whatever is behind its tag by now; "" for
+	// what is behind its tag. It may be nil.
 	AgedDigest func(ctx context.Context, c *sdk.Container) (string, error)
 	// Major reports whether the update of a container is a major one, and what it takes, as sentences, as far as that
 	// is known. It may be nil.

@@ -33,8 +33,9 @@ func shapesOf[Container any]() map[string]*template.Shape {
 	return shapes
 }
 
-// WriteReleaseLinks implements decision.Labels. It renders the release links of the running tag, of the result and of the newest
-// version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
+// WriteReleaseLinks implements decision.Labels. It renders the release links of the running tag, of the result and of
+// the newest version of each step: addresses of web pages, or nothing. With an error there are none: half a link is
+// none.
 func (l *Labels) WriteReleaseLinks(c *sdk.Container) error {
 	c.Link = ""
 	if l.link == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// maxAged is how many candidates of a container a check reads the aged image.
+// maxAged is of how many candidates of a container a check reads the aged image.
 const maxAged = 10
 
-// readAgedImages finds out which image is behind the tag that is offered or waits, if a rule asks for an age: a HEAD for
-// each check, and one for what has appeared. If the tag was moved, what is offered may be another one, which is
+// readAgedImages finds out which image is behind the tag that is offered or waits, if a rule asks for an age: a HEAD
+// for each check, and one for what has appeared. If the tag was moved, what is offered may be another one, which is
 // looked at then.
 func (r *kindReader) readAgedImages(ctx context.Context) {
 	if r.Rules.MinAge.Value <= 0 || !r.Answer.Selection.Newer {

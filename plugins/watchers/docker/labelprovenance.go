@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// labelProvenance is who set the labels of a container: it has those that an image brings into its containers, as hashes of their names
+// labelProvenance is who set the labels of a container: it has those that its image brings, as hashes of their names
 // and values, which recognize them whatever their size. It is nil where they are not known.
 type labelProvenance struct {
 	seed   maphash.Seed
