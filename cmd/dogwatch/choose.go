@@ -90,11 +90,11 @@ func newChoose(g *global, c choiceBody, cmd *cobra.Command) *cobra.Command {
 	cmd.ValidArgsFunction = others(g.containerNames)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if until != "" {
-			at, err := parseUntil(until, time.Now())
+			end, err := parseUntil(until, time.Now())
 			if err != nil {
 				return usage(err)
 			}
-			c.Until = sdk.TimeOf(at)
+			c.Until = sdk.TimeOf(end)
 		}
 		return g.choose(cmd.Context(), c, args)
 	}
@@ -110,9 +110,9 @@ func newChoose(g *global, c choiceBody, cmd *cobra.Command) *cobra.Command {
 
 // parseUntil reads a date, the beginning of that day or a time of it, or for how long.
 func parseUntil(text string, now time.Time) (time.Time, error) {
-	at, err := time.Time{}, error(nil)
+	end, err := time.Time{}, error(nil)
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339} {
-		if at, err = time.ParseInLocation(layout, text, now.Location()); err == nil {
+		if end, err = time.ParseInLocation(layout, text, now.Location()); err == nil {
 			break
 		}
 	}
@@ -122,12 +122,12 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 			return time.Time{},
 				fmt.Errorf("--until %q is neither a date such as 2026-12-24 or \"2026-12-24 08:00\", nor an age such as 7d or 36h", text)
 		}
-		at = now.Add(age)
+		end = now.Add(age)
 	}
-	if !at.After(now) {
+	if !end.After(now) {
 		return time.Time{}, fmt.Errorf("--until %q is over", text)
 	}
-	return at, nil
+	return end, nil
 }
 
 // choose makes a choice about each container, and goes on when it is refused of one.
@@ -143,18 +143,18 @@ func (g *global) choose(ctx context.Context, c choiceBody, names []string) (err 
 		return err
 	}
 	var refused []error
-	for _, of := range selected {
-		made := c
-		if made.Version == "" && c.Action != "undo" && c.Until.IsZero() {
-			made.Version = of.UpdateKind.RemoteValue // what the user was shown, not what is found meanwhile
+	for _, target := range selected {
+		body := c
+		if body.Version == "" && c.Action != "undo" && c.Until.IsZero() {
+			body.Version = target.UpdateKind.RemoteValue // what the user was shown, not what is found meanwhile
 		}
-		path := "/api/containers/" + url.PathEscape(of.ID)
+		path := "/api/containers/" + url.PathEscape(target.ID)
 		var after sdk.Container
-		if err = u.post(ctx, path+"/decision", made, nil); err == nil {
+		if err = u.post(ctx, path+"/decision", body, nil); err == nil {
 			err = u.call(ctx, http.MethodGet, path, &after)
 		}
 		if err != nil {
-			refused = append(refused, fmt.Errorf("%s: %w", lookup.Qualified(of), err))
+			refused = append(refused, fmt.Errorf("%s: %w", lookup.Qualified(target), err))
 			continue
 		}
 		fmt.Fprintln(g.stdout, printable(lookup.Qualified(after)+": "+words.Decision(&after)))

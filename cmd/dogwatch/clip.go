@@ -34,14 +34,14 @@ const arrow = " → "
 // "1.2-alpine → 1.3-alpine, or 2.0-alpine" is "1.2-… → 1.3-…, or 2.0-…".
 func brieflyUpdate(text string) string {
 	from, rest, _ := strings.Cut(text, arrow)
-	at := strings.LastIndex(from, "-")
-	if at < 1 || utf8.RuneCountInString(from[at:]) <= len("-x") {
+	dash := strings.LastIndex(from, "-")
+	if dash < 1 || utf8.RuneCountInString(from[dash:]) <= len("-x") {
 		return text
 	}
 	words := strings.Split(rest, " ")
 	for i, word := range words {
 		version := strings.TrimRight(word, ",;")
-		number, same := strings.CutSuffix(version, from[at:])
+		number, same := strings.CutSuffix(version, from[dash:])
 		switch {
 		case same && number != "":
 			words[i] = number + "-…" + word[len(version):]
@@ -49,7 +49,7 @@ func brieflyUpdate(text string) string {
 			return text
 		}
 	}
-	return from[:at] + "-…" + arrow + strings.Join(words, " ")
+	return from[:dash] + "-…" + arrow + strings.Join(words, " ")
 }
 
 // clipUpdate shortens an update: by what all versions end with, by the other versions, and

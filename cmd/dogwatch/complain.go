@@ -27,7 +27,7 @@ func (e *refusedError) Error() string { return e.Detail }
 func complain(stderr io.Writer, problem any) {
 	fmt.Fprintln(stderr, "dogwatch:", logging.Sanitize(fmt.Sprint(problem)))
 	var refused *refusedError
-	if err, is := problem.(error); is && errors.As(err, &refused) {
+	if err, ok := problem.(error); ok && errors.As(err, &refused) {
 		writePaste(stderr, refused.Paste)
 	}
 }

@@ -21,29 +21,29 @@ import (
 
 // completion completes an argument of a command line. It must be quick and
 // cannot report errors: it leaves out what it cannot find.
-type completion = func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
+type completion = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 // quick is how long a completion waits for a server.
 const quick = 500 * time.Millisecond
 
 // first completes the first argument only.
 func first(candidates func(context.Context) []cobra.Completion) completion {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return matching(candidates(cmd.Context()), begun), cobra.ShellCompDirectiveNoFileComp
+		return matching(candidates(cmd.Context()), prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // others completes any number of arguments, with those that are not there yet.
 func others(candidates func(context.Context) []cobra.Completion) completion {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		left := slices.DeleteFunc(candidates(cmd.Context()), func(c cobra.Completion) bool {
 			name, _, _ := strings.Cut(c, "\t")
 			return slices.Contains(args, name)
 		})
-		return matching(left, begun), cobra.ShellCompDirectiveNoFileComp
+		return matching(left, prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -76,14 +76,14 @@ func (g *global) operationIDs(open bool) func(context.Context) []cobra.Completio
 }
 
 // matching leaves what goes on as the word has begun.
-func matching(candidates []cobra.Completion, begun string) []cobra.Completion {
-	return slices.DeleteFunc(candidates, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
+func matching(candidates []cobra.Completion, prefix string) []cobra.Completion {
+	return slices.DeleteFunc(candidates, func(c cobra.Completion) bool { return !strings.HasPrefix(c, prefix) })
 }
 
 // completeFlag completes the value of a flag.
 func completeFlag(candidates func(context.Context) []cobra.Completion) completion {
-	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return matching(candidates(cmd.Context()), begun), cobra.ShellCompDirectiveNoFileComp
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return matching(candidates(cmd.Context()), prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

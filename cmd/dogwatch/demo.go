@@ -147,14 +147,14 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 		defer close(lived)
 		lab.live(living, demoStep)
 	}()
-	err = g.serve(ctx, cfg, app.Options{Demo: true, Listening: func(at net.Addr) { g.welcome(lab, at) }})
+	err = g.serve(ctx, cfg, app.Options{Demo: true, Listening: func(address net.Addr) { g.welcome(lab, address) }})
 	stop()
 	<-lived
 	return err
 }
 
 // welcome says what there is to see.
-func (g *global) welcome(lab *homelab, at net.Addr) {
+func (g *global) welcome(lab *homelab, address net.Addr) {
 	fmt.Fprintf(g.stdout, `Demo: %d simulated containers and %d simulated registries; nothing leaves this machine.
 
   http://%[3]s/
@@ -169,12 +169,12 @@ The containers can be updated, there and here. The new version of broker does no
   %[4]sdogwatch update broker
 
 New versions appear while it runs. Ctrl-C stops it.
-`, len(lab.apps), len(lab.sites), reachable(at), portSetting(at))
+`, len(lab.apps), len(lab.sites), reachable(address), portSetting(address))
 }
 
 // portSetting is what stands before a command that is to find a server at an address; "" for the default port.
-func portSetting(at net.Addr) string {
-	if tcp, is := at.(*net.TCPAddr); is && tcp.Port != defaultPort {
+func portSetting(address net.Addr) string {
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.Port != defaultPort {
 		return fmt.Sprintf("DOGWATCH_SERVER_PORT=%d ", tcp.Port)
 	}
 	return ""

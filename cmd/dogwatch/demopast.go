@@ -32,11 +32,11 @@ type moment struct {
 func (l *homelab) remember(ctx context.Context, folder string, now time.Time) error {
 	var past []moment
 	for i, a := range l.apps {
-		of, err := l.pastOf(ctx, a, i, now)
+		history, err := l.pastOf(ctx, a, i, now)
 		if err != nil {
 			return err
 		}
-		past = append(past, of...)
+		past = append(past, history...)
 	}
 	slices.SortStableFunc(past, func(a, b moment) int { return a.at.Compare(b.at) })
 	clock := now

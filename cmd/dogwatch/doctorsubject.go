@@ -112,9 +112,9 @@ func (s subject) component(c *component.Component) doctor.Component {
 	}
 	examined := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
 	for _, p := range s.instance.Problems() {
-		of := p.Key == examined.ID || strings.HasPrefix(p.Key, examined.ID+".")
+		concerns := p.Key == examined.ID || strings.HasPrefix(p.Key, examined.ID+".")
 		// An error keeps it from working, but for a reference, which keeps a part of it from that.
-		if of && (p.Level == config.Warning || err == nil) && !slices.Contains(examined.Warnings, p.String()) {
+		if concerns && (p.Level == config.Warning || err == nil) && !slices.Contains(examined.Warnings, p.String()) {
 			examined.Warnings = append(examined.Warnings, p.String())
 		}
 	}

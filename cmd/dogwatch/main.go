@@ -13,7 +13,7 @@ import (
 
 func main() {
 	// The plugin processes skip everything that only the command line needs.
-	if k, is := servesPlugin(os.Args[1:]); is {
+	if k, ok := servesPlugin(os.Args[1:]); ok {
 		collectEagerly()
 		sdkplugin.Serve(bundle(k))
 		return
@@ -21,8 +21,8 @@ func main() {
 	if slices.Equal(os.Args[1:], handoverArgs) {
 		os.Exit(serveHandover())
 	}
-	program, is := standIn(os.Args[0])
-	if !is {
+	program, ok := standIn(os.Args[0])
+	if !ok {
 		program = run
 	}
 	ctx, stop := interruptible()

@@ -43,9 +43,9 @@ type operationWait struct {
 }
 
 func newOperationWait(c *client, out, stderr io.Writer, named bool) *operationWait {
-	_, is := terminal(out)
+	_, isTerminal := terminal(out)
 	return &operationWait{
-		client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb",
+		client: c, out: out, stderr: stderr, named: named, line: isTerminal && os.Getenv("TERM") != "dumb",
 		printed: map[string]*stepPrinter{},
 	}
 }
@@ -229,8 +229,8 @@ func (p *stepPrinter) evidence(e *api.Evidence) {
 		line("", "the engine says: "+e.Error)
 	}
 	for _, h := range e.Health {
-		at := h.At.Local().Format(time.TimeOnly)
-		line("", fmt.Sprintf("health check at %s, exit code %d: %s", at, h.ExitCode,
+		clock := h.At.Local().Format(time.TimeOnly)
+		line("", fmt.Sprintf("health check at %s, exit code %d: %s", clock, h.ExitCode,
 			strings.Join(strings.Fields(h.Output), " ")))
 	}
 	if e.Log == "" {

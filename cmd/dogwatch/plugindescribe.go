@@ -120,14 +120,14 @@ func (g *global) findTypes(ctx context.Context, name string) ([]heldType, error)
 
 // typesNamed returns the types of a name, and the names of all.
 func typesNamed(instance *oneshot.Instance, k kind.Kind, typ string) (found []heldType, known []string) {
-	for _, of := range kind.Kinds() {
-		for _, t := range instance.Types(of) {
-			if k != "" && k != of {
+	for _, which := range kind.Kinds() {
+		for _, t := range instance.Types(which) {
+			if k != "" && k != which {
 				continue
 			}
 			known = append(known, t.Name)
 			if t.Name == strings.ToLower(typ) {
-				holder, _ := instance.Holder(of, t.Name)
+				holder, _ := instance.Holder(which, t.Name)
 				found = append(found, heldType{t, holder})
 			}
 		}

@@ -119,7 +119,7 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 	}
 	log.Info("dogwatch starts", "version", version, "config", cfg.File, "store", cfg.Store.Path)
 	if opt.Listening == nil {
-		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
+		opt.Listening = func(address net.Addr) { log.Info("open " + openAt(cfg.Settings, address)) }
 	}
 	opt.Options = madeOf(cfg, log, redactor)
 	opt.Logins = func() app.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
@@ -147,7 +147,7 @@ func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt app.Opti
 
 // openAt returns the address at which a browser finds a server that listens at
 // an address: that of public.url, or else one for this machine.
-func openAt(s config.Settings, at net.Addr) string {
+func openAt(s config.Settings, address net.Addr) string {
 	if s.PublicURL != nil {
 		return strings.TrimRight(s.PublicURL.String(), "/") + "/"
 	}
@@ -155,14 +155,14 @@ func openAt(s config.Settings, at net.Addr) string {
 	if s.Server.TLS.Enabled {
 		scheme = "https://"
 	}
-	return scheme + reachable(at) + s.Server.BasePath
+	return scheme + reachable(address) + s.Server.BasePath
 }
 
 // reachable returns the address of a listener as this machine reaches it.
-func reachable(at net.Addr) string {
-	tcp, is := at.(*net.TCPAddr)
-	if !is || !tcp.IP.IsUnspecified() && !tcp.IP.Equal(net.IPv4(127, 0, 0, 1)) && !tcp.IP.Equal(net.IPv6loopback) {
-		return at.String()
+func reachable(address net.Addr) string {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() && !tcp.IP.Equal(net.IPv4(127, 0, 0, 1)) && !tcp.IP.Equal(net.IPv6loopback) {
+		return address.String()
 	}
 	return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
 }

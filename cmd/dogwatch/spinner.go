@@ -11,7 +11,7 @@ import (
 // spinner shows on a terminal that something is going on, until stop is called;
 // elsewhere it shows nothing. text returns what to show each time.
 func spinner(w io.Writer, text func() string) (stop func()) {
-	if _, is := terminal(w); !is || os.Getenv("TERM") == "dumb" {
+	if _, ok := terminal(w); !ok || os.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
 	end := make(chan struct{})

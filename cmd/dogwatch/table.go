@@ -18,8 +18,8 @@ type style struct {
 
 // styleOf returns what suits w: colours and the width of a terminal, or neither.
 func styleOf(w io.Writer) style {
-	width, is := terminal(w)
-	return style{width: width, colour: is && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	width, ok := terminal(w)
+	return style{width: width, colour: ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 // colours are the SGR parameters (ECMA-48, section 8.3.117) of the classes of standings.

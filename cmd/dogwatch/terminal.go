@@ -8,7 +8,7 @@ import (
 )
 
 // terminal returns the width of the terminal that w is, if it is one.
-func terminal(w io.Writer) (width int, is bool) {
+func terminal(w io.Writer) (width int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, false

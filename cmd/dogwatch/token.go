@@ -55,12 +55,12 @@ A token with the scope read sees everything and changes nothing.`,
 				wish.Expires = time.Now().Add(age)
 			}
 			return g.tokens(cmd.Context(), func(a *auth.Auth) error {
-				secret, made, err := a.CreateToken(cmd.Context(), cliActor(), wish)
+				secret, created, err := a.CreateToken(cmd.Context(), cliActor(), wish)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(g.stderr, "token %d, %s, expires %s; it is not shown again:\n", made.ID, made.Scope,
-					day(made.Expires, "never"))
+				fmt.Fprintf(g.stderr, "token %d, %s, expires %s; it is not shown again:\n", created.ID, created.Scope,
+					day(created.Expires, "never"))
 				_, err = fmt.Fprintln(g.stdout, secret)
 				return err
 			})

@@ -90,9 +90,9 @@ func (g *global) webhookTest(ctx context.Context, name, format, image string) er
 
 // hookNamed returns the webhook of a name.
 func hookNamed(all []config.Hook, name string) (config.Hook, error) {
-	at := slices.IndexFunc(all, func(h config.Hook) bool { return strings.EqualFold(h.Name, name) })
-	if at >= 0 {
-		return all[at], nil
+	i := slices.IndexFunc(all, func(h config.Hook) bool { return strings.EqualFold(h.Name, name) })
+	if i >= 0 {
+		return all[i], nil
 	}
 	var names []string
 	for _, h := range all {

@@ -40,7 +40,7 @@ func (a *App) makeScans(ctx context.Context) error {
 		scanner = scan.Simulated{Time: demoScanTime}
 	}
 	hold, _ := vulnerability.ParseSeverity(settings.Hold)
-	made := scan.New(scan.Options{
+	scans := scan.New(scan.Options{
 		Scanner:    scanner,
 		Images:     a.imagesToScan,
 		Store:      a.store,
@@ -53,20 +53,20 @@ func (a *App) makeScans(ctx context.Context) error {
 		Log:        a.opt.Log,
 		Now:        a.opt.Now,
 	})
-	a.scans = made
+	a.scans = scans
 	// Without its configured registry an image would be looked up elsewhere.
 	needs := a.configured(kind.Registry)
-	a.parts.Add(parts.Part{Name: "scans", Needs: needs, Run: made.Run})
+	a.parts.Add(parts.Part{Name: "scans", Needs: needs, Run: scans.Run})
 	a.parts.Add(parts.Part{Name: "early scans", Needs: needs, Run: func(ctx context.Context) error {
 		sub := a.bus.Subscribe()
 		defer sub.Close()
 		for ctx.Err() == nil {
-			made.Early(wiring.Containers{Store: a.store}.Shared(), a.layers().Rules)
+			scans.Early(wiring.Containers{Store: a.store}.Shared(), a.layers().Rules)
 			_ = sub.Wait(ctx) // either way it is time to look again
 		}
 		return nil
 	}})
-	return made.Load(ctx)
+	return scans.Load(ctx)
 }
 
 // imagesToScan returns the image that a container runs and the one of its update, with the credentials of their
@@ -82,7 +82,7 @@ func (a *App) imagesToScan(ctx context.Context, c sdk.Container) (running, offer
 			return running, offered, err
 		}
 	}
-	of := func(image watcher.PlannedImage) scan.Image {
+	imageOf := func(image watcher.PlannedImage) scan.Image {
 		return scan.Image{
 			Reference:   c.Image.Registry.Host + "/" + c.Image.Name + "@" + image.Digest,
 			Digest:      image.Digest,
@@ -91,7 +91,7 @@ func (a *App) imagesToScan(ctx context.Context, c sdk.Container) (running, offer
 			Credentials: credentials,
 		}
 	}
-	return of(from), of(to), nil
+	return imageOf(from), imageOf(to), nil
 }
 
 // vulnerabilities says how the image of an update compares with the one that runs, for its plan.

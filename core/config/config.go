@@ -145,7 +145,7 @@ func (c *Config) Source(path string) string {
 		return source
 	}
 	for _, component := range slices.Concat(c.Components, c.Auth) {
-		if name, is := strings.CutPrefix(path, component.Key()+"."); is {
+		if name, ok := strings.CutPrefix(path, component.Key()+"."); ok {
 			return component.Options[name].Source
 		}
 	}
@@ -222,13 +222,13 @@ func (p Plugins) User() (uid, gid uint32, set bool, err error) {
 			return 0, 0, false, errors.New("users have no numbers on this system")
 		}
 	}
-	of := id // of a number without a group
+	owner := id // of a number without a group
 	if group != "" {
-		if of, err = strconv.ParseUint(group, 10, 32); err != nil {
+		if owner, err = strconv.ParseUint(group, 10, 32); err != nil {
 			return 0, 0, false, fmt.Errorf("want the number of a group after the colon, got %q", group)
 		}
 	}
-	return uint32(id), uint32(of), true, nil
+	return uint32(id), uint32(owner), true, nil
 }
 
 // Grants returns the capabilities that the configuration gives to executables (see

@@ -113,7 +113,7 @@ func (c Component) written(schema SchemaOf, all map[string]compared) {
 
 // text returns a value in one line.
 func text(v any) string {
-	if list, is := v.([]string); is {
+	if list, ok := v.([]string); ok {
 		return oneLine(strings.Join(list, ","))
 	}
 	return cmp.Or(oneLine(fmt.Sprint(v)), `""`)

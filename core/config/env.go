@@ -54,8 +54,8 @@ func EnvName(path string) string {
 // ShortEnvName returns the variable of a path as users write it: that of a Docker watcher need not
 // name the type, so watcher.docker.local.cron is DOGWATCH_WATCHER_LOCAL_CRON.
 func ShortEnvName(path string) string {
-	name, is := strings.CutPrefix(path, "watcher."+dockerType+".")
-	if of, _, _ := strings.Cut(name, "."); !is || of == dockerType {
+	name, ok := strings.CutPrefix(path, "watcher."+dockerType+".")
+	if typ, _, _ := strings.Cut(name, "."); !ok || typ == dockerType {
 		return EnvName(path)
 	}
 	return EnvName("watcher." + name)

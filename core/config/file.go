@@ -73,14 +73,14 @@ func (open openFunc) read(name string, limit int64) ([]byte, error) {
 }
 
 func reason(err error) error {
-	var of *fs.PathError
+	var pathErr *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errors.New("no such file")
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("permission denied to user %d", os.Getuid())
-	case errors.As(err, &of):
-		return of.Err
+	case errors.As(err, &pathErr):
+		return pathErr.Err
 	}
 	return err
 }

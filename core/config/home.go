@@ -8,7 +8,7 @@ import (
 // variable returns the value of an environment variable; "" when it is not set.
 func (l *loader) variable(name string) string {
 	for _, v := range l.environ {
-		if of, value, _ := strings.Cut(v, "="); of == name {
+		if key, value, _ := strings.Cut(v, "="); key == name {
 			return value
 		}
 	}

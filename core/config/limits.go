@@ -46,8 +46,8 @@ func (l Limits) with(o Limits) Limits {
 // parseLimit reads "memory=512MB", for all, or "trigger-lamp:memory=512MB".
 func parseLimit(text string) (name string, l Limits, err error) {
 	what, value, _ := strings.Cut(text, "=")
-	if at := strings.LastIndexByte(what, ':'); at >= 0 {
-		name, what = what[:at], what[at+1:]
+	if i := strings.LastIndexByte(what, ':'); i >= 0 {
+		name, what = what[:i], what[i+1:]
 	}
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(strings.TrimSpace(what)) {

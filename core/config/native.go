@@ -40,7 +40,7 @@ func List(c *Config, schema SchemaOf, all bool) []Setting {
 func Native(c *Config, schema SchemaOf) (string, error) {
 	var leaves []leaf
 	add := func(path string, v any, source string) {
-		if file, is := secretFile(source); is {
+		if file, ok := secretFile(source); ok {
 			path, v = path+fileSuffix, file
 		}
 		leaves = append(leaves, leaf{path: path, value: plain(v)})
@@ -122,9 +122,9 @@ func (c Component) current(known option.Schema, o option.Option) (path string, n
 
 // secretFile returns the file that a value was read from, if it was.
 func secretFile(source string) (string, bool) {
-	rest, is := strings.CutPrefix(source, "file ")
+	rest, ok := strings.CutPrefix(source, "file ")
 	end := strings.LastIndex(rest, " (")
-	if !is || end < 0 {
+	if !ok || end < 0 {
 		return "", false
 	}
 	return rest[:end], true

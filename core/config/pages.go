@@ -212,7 +212,7 @@ func writeSpellings(b *strings.Builder, t kind.Type) {
 // writeMasks says what the HTTP interface makes of values, by having it shown.
 func writeMasks(b *strings.Builder, schema option.Schema) {
 	const text, address = "secret", "https://ana:secret@example.com"
-	said := map[string][]string{}
+	written := map[string][]string{}
 	const (
 		first    = "the first character, and an asterisk for each other one"
 		password = "without the password in it"
@@ -220,27 +220,27 @@ func writeMasks(b *strings.Builder, schema option.Schema) {
 		stored   = "as stored to people who are logged in, and to everybody while no login is configured; masked to tokens, and to all with `server.maskall`"
 	)
 	for _, o := range schema {
-		probe, at := text, option.Option{Name: "o", Type: o.Type, Secret: o.Secret, Mask: o.Mask}
+		probe, one := text, option.Option{Name: "o", Type: o.Type, Secret: o.Secret, Mask: o.Mask}
 		if o.Type == option.URL {
 			probe = address
 		}
-		switch shown, _ := (option.Schema{at}).Show(option.Values{"o": probe}, false)["o"].(string); {
+		switch shown, _ := (option.Schema{one}).Show(option.Values{"o": probe}, false)["o"].(string); {
 		case shown == option.First(probe):
-			said[first] = append(said[first], code(o.Name))
+			written[first] = append(written[first], code(o.Name))
 		case shown != probe && o.Secret:
-			said[host] = append(said[host], code(o.Name))
+			written[host] = append(written[host], code(o.Name))
 		case shown != probe:
-			said[password] = append(said[password], code(o.Name))
+			written[password] = append(written[password], code(o.Name))
 		case o.Secret:
-			said[stored] = append(said[stored], code(o.Name))
+			written[stored] = append(written[stored], code(o.Name))
 		}
 	}
-	if len(said) == 0 {
+	if len(written) == 0 {
 		return
 	}
 	b.WriteString("\n## What the API shows\n\n")
 	for _, how := range []string{first, password, host, stored} {
-		if options := said[how]; len(options) > 0 {
+		if options := written[how]; len(options) > 0 {
 			fmt.Fprintf(b, "- %s: %s\n", strings.Join(options, ", "), how)
 		}
 	}

@@ -35,7 +35,7 @@ const Image = "ghcr.io/dogwatch/dogwatch:latest"
 // at the end of a file whatever is above it.
 func (c Component) Giving(option, value string) []Lines {
 	path := c.Key() + "." + option
-	if given, is := c.Options[option]; is {
+	if given, ok := c.Options[option]; ok {
 		return []Lines{given.instead(path, value)}
 	}
 	file, variable := "", false
@@ -78,7 +78,7 @@ func (v Value) instead(path, value string) Lines {
 
 // place is where a value, or the name of the file that has it, was written: "env NAME", or a file and its line.
 func (v Value) place() string {
-	if _, is := secretFile(v.Source); is {
+	if _, ok := secretFile(v.Source); ok {
 		return strings.TrimSuffix(v.Source[strings.LastIndex(v.Source, " (")+2:], ")")
 	}
 	return v.Source

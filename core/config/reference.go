@@ -124,23 +124,23 @@ func writeKind(b *strings.Builder, k kind.Kind, types []kind.Type, host option.S
 		fmt.Fprintf(b, "\nEvery %s has these options. Their variables start with `%s`%s:\n", k, EnvName(prefix), twin)
 		writeOptions(b, host)
 	}
-	if of := ofKind(types, k); len(of) > 0 {
+	if some := ofKind(types, k); len(some) > 0 {
 		b.WriteString("\nEach type has a page with its own options:\n")
-		writeTypes(b, of, "providers/")
+		writeTypes(b, some, "providers/")
 		fmt.Fprintf(b, "\nThe options of a type in `plugins.dir` are shown by `dogwatch plugin describe %s.TYPE`.\n", k)
 	}
 }
 
 // ofKind returns the types of a kind by name.
 func ofKind(types []kind.Type, k kind.Kind) []kind.Type {
-	var of []kind.Type
+	var some []kind.Type
 	for _, t := range types {
 		if t.Kind == k {
-			of = append(of, t)
+			some = append(some, t)
 		}
 	}
-	slices.SortFunc(of, func(a, b kind.Type) int { return strings.Compare(a.Name, b.Name) })
-	return of
+	slices.SortFunc(some, func(a, b kind.Type) int { return strings.Compare(a.Name, b.Name) })
+	return some
 }
 
 func writeOptions(b *strings.Builder, schema option.Schema) {

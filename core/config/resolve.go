@@ -105,14 +105,14 @@ func (c Component) unknownOption(name string, schema option.Schema) Problem {
 // splitName splits what is no option into what may belong to the name in front
 // of it, and an option; both are "" when there is none.
 func splitName(name string, schema option.Schema) (named, rest string) {
-	for at := 0; ; at++ {
-		dot := strings.IndexByte(name[at:], '.')
+	for i := 0; ; i++ {
+		dot := strings.IndexByte(name[i:], '.')
 		if dot < 0 {
 			return "", ""
 		}
-		at += dot
-		if _, isOption := schema.Find(name[at+1:]); isOption {
-			return name[:at], name[at+1:]
+		i += dot
+		if _, isOption := schema.Find(name[i+1:]); isOption {
+			return name[:i], name[i+1:]
 		}
 	}
 }

@@ -256,13 +256,13 @@ func (l *loader) component(k kind.Kind, typ, name string) *Component {
 		list = &l.config.Auth
 	}
 	c := Component{Kind: k, Type: typ, Name: name, Options: map[string]Value{}}
-	at, known := l.index[c.Key()]
+	i, known := l.index[c.Key()]
 	if !known {
-		at = len(*list)
-		l.index[c.Key()] = at
+		i = len(*list)
+		l.index[c.Key()] = i
 		*list = append(*list, c)
 	}
-	return &(*list)[at]
+	return &(*list)[i]
 }
 
 // unsetComponents speaks of components all of whose variables are empty: they

@@ -138,14 +138,14 @@ func render(leaves []leaf) ([]byte, error) {
 	}
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, l := range leaves {
-		at, rest := root, l.path
+		node, rest := root, l.path
 		for {
 			segment, after, nested := strings.Cut(rest, ".")
 			before := strings.TrimSuffix(l.path, "."+after)
 			if !nested || ends[before] {
 				break
 			}
-			at, rest = child(at, segment), after
+			node, rest = child(node, segment), after
 		}
 		key := &yaml.Node{Kind: yaml.ScalarNode, HeadComment: l.head}
 		key.SetString(rest)
@@ -163,7 +163,7 @@ func render(leaves []leaf) ([]byte, error) {
 			value.Style = yaml.FlowStyle
 		}
 		value.LineComment = l.line
-		at.Content = append(at.Content, key, value)
+		node.Content = append(node.Content, key, value)
 	}
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

@@ -188,7 +188,7 @@ type pair struct {
 // reports keys that occur twice.
 func (w *yamlWalk) pairs(n *yaml.Node, depth int) []pair {
 	var own, merged []pair
-	at := map[string]int{}
+	index := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := resolveAlias(n.Content[i]), n.Content[i+1]
 		switch {
@@ -200,16 +200,16 @@ func (w *yamlWalk) pairs(n *yaml.Node, depth int) []pair {
 			continue
 		}
 		name := strings.ToLower(key.Value)
-		if line, twice := at[name]; twice {
+		if line, twice := index[name]; twice {
 			w.fault(key, fmt.Sprintf("the key %s is already set at line %d", name, line), "keep one")
 			continue
 		}
-		at[name] = key.Line
+		index[name] = key.Line
 		own = append(own, pair{name, key, value})
 	}
 	for _, p := range merged {
-		if _, has := at[p.name]; !has {
-			at[p.name] = p.key.Line
+		if _, has := index[p.name]; !has {
+			index[p.name] = p.key.Line
 			own = append(own, p)
 		}
 	}

@@ -65,8 +65,8 @@ func givenGroup(mountsFile, ownFile string) (dir, why string) {
 	own, _ := os.ReadFile(ownFile)
 	path := ""
 	for line := range strings.Lines(string(own)) {
-		if at, found := strings.CutPrefix(line, "0::"); found {
-			path = strings.TrimSuffix(at, "\n")
+		if below, found := strings.CutPrefix(line, "0::"); found {
+			path = strings.TrimSuffix(below, "\n")
 		}
 	}
 	if point == "" || path == "" {
@@ -165,11 +165,11 @@ func descends(pid string) bool {
 	for _, e := range entries() {
 		parents[e.pid] = e.parent
 	}
-	at, _ := strconv.Atoi(pid)
-	for at > 1 && at != os.Getpid() {
-		at = parents[at]
+	number, _ := strconv.Atoi(pid)
+	for number > 1 && number != os.Getpid() {
+		number = parents[number]
 	}
-	return at == os.Getpid()
+	return number == os.Getpid()
 }
 
 // removeStaleGroups ends what hosts that were killed left in their groups.
@@ -218,28 +218,28 @@ func (g *groups) make(name string, l Limits) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &group{dir: dir, has: g.has}
+	child := &group{dir: dir, has: g.has}
 	settings := map[string]string{}
-	if made.bounds("memory") && l.Memory > 0 {
+	if child.bounds("memory") && l.Memory > 0 {
 		settings["memory.max"], settings["memory.oom.group"] = strconv.FormatInt(l.Memory, 10), "1"
 		if _, err := os.Stat(filepath.Join(dir, "memory.swap.max")); err == nil {
 			settings["memory.swap.max"] = "0"
 		}
 	}
-	if made.bounds("pids") && l.Processes > 0 {
+	if child.bounds("pids") && l.Processes > 0 {
 		settings["pids.max"] = strconv.Itoa(l.Processes)
 	}
-	if made.bounds("cpu") && l.CPU > 0 {
+	if child.bounds("cpu") && l.CPU > 0 {
 		const period = 100_000 // microseconds
 		settings["cpu.max"] = fmt.Sprintf("%d %d", max(1000, int64(l.CPU*period)), period)
 	}
 	for file, text := range settings {
 		if err := write(dir, file, text); err != nil {
-			made.remove()
+			child.remove()
 			return nil, err
 		}
 	}
-	return made, nil
+	return child, nil
 }
 
 // take moves the process with all that has come of it so far.

@@ -106,7 +106,7 @@ func (o *offspring) marked(pid int) bool {
 	own := o.c.ownUser && uid == o.c.user.UID
 	env, _ := os.ReadFile(proc + "/environ")
 	for name := range strings.SplitSeq(string(env), "\x00") {
-		if dir, is := strings.CutPrefix(name, goplugin.EnvUnixSocketDir+"="); is {
+		if dir, ok := strings.CutPrefix(name, goplugin.EnvUnixSocketDir+"="); ok {
 			if dir == o.c.dir {
 				return true
 			}
@@ -280,9 +280,9 @@ func stands(dir *os.Root, path string) error {
 		return err
 	}
 	defer self.Close()
-	at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(self.Fd())))
-	if err == nil && at != path {
-		err = fmt.Errorf("%s is %s now", path, at)
+	own, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(self.Fd())))
+	if err == nil && own != path {
+		err = fmt.Errorf("%s is %s now", path, own)
 	}
 	return err
 }

@@ -86,7 +86,7 @@ var crashPlace = lazyregexp.New(`^\s+(?:at (?:.*\()?(?:file://)?(/[^():]+:\d+)(?
 var goRuntime = lazyregexp.New(`(^|/)runtime/\w+\.go:`)
 
 // crash is the line of a crash that says why, with the place in the program that is nearest to it.
-func crash(lines []string, at int) string {
+func crash(lines []string, where int) string {
 	place := func(line string) string {
 		switch m := crashPlace().FindStringSubmatch(line); {
 		case m == nil:
@@ -101,17 +101,17 @@ func crash(lines []string, at int) string {
 			return " (" + path.Base(m[3]) + ":" + m[4] + ")"
 		}
 	}
-	for _, line := range lines[at+1:] {
+	for _, line := range lines[where+1:] {
 		if found := place(line); found != "" {
-			return lines[at] + found
+			return lines[where] + found
 		}
 	}
-	for _, line := range slices.Backward(lines[:at]) {
+	for _, line := range slices.Backward(lines[:where]) {
 		if found := place(line); found != "" {
-			return lines[at] + found
+			return lines[where] + found
 		}
 	}
-	return lines[at]
+	return lines[where]
 }
 
 // crashed is the line that says why the process crashed, and where; "" when none does.
@@ -178,10 +178,10 @@ func (h *Host) explainStart(b bundle, c *child, wrote *lastLines, err error) err
 	case first != nil || strings.HasPrefix(text, "plugin exited before we could connect"):
 		err = fmt.Errorf("it ended before it wrote its handshake to stdout (%s)", c.cmd.ProcessState)
 	}
-	said := wrote.String()
-	hint := c.confined.hint(b.name, err.Error()+said)
-	if said != "" {
-		err = fmt.Errorf("%w; it wrote to stderr: %s", err, said)
+	output := wrote.String()
+	hint := c.confined.hint(b.name, err.Error()+output)
+	if output != "" {
+		err = fmt.Errorf("%w; it wrote to stderr: %s", err, output)
 	}
 	if hint != "" {
 		err = fmt.Errorf("%w%s", err, hint)

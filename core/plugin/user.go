@@ -26,8 +26,8 @@ const (
 func (u *User) closed(path string, want fs.FileMode) string {
 	path = resolved(path)
 	if parent := filepath.Dir(path); parent != path {
-		if at := u.closed(parent, passing); at != "" {
-			return at
+		if shut := u.closed(parent, passing); shut != "" {
+			return shut
 		}
 	}
 	info, err := os.Stat(path)

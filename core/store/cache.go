@@ -109,8 +109,8 @@ func (t tx) touch(used map[string]time.Time) error {
 		at  time.Time
 	}
 	uses := make([]use, 0, len(used))
-	for key, at := range used {
-		uses = append(uses, use{key, at})
+	for key, usedAt := range used {
+		uses = append(uses, use{key, usedAt})
 	}
 	return each(t, "UPDATE registry_cache SET used_at = max(used_at, ?) WHERE key = ?", uses, func(u use) []any {
 		return []any{millis(u.at), u.key}

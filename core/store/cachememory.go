@@ -35,8 +35,8 @@ func (c *cache) take() map[string]time.Time {
 func (c *cache) restore(used map[string]time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for key, at := range c.used {
-		used[key] = at
+	for key, usedAt := range c.used {
+		used[key] = usedAt
 	}
 	c.used = used
 }

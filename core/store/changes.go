@@ -23,14 +23,14 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]history.
 			AND (type <> 'container.changed' OR coalesce(json_extract(doc, '$.aspect'), '') NOT IN ('released', 'postponed', 'levels'))
 		ORDER BY id LIMIT ?`, []any{after, orDefault(limit)}, func(scan scanner) (history.Change, error) {
 		var ch history.Change
-		var at int64
+		var when int64
 		var c sdk.Container
 		var from string
-		if err := scan(&ch.ID, &at, &ch.Type, &ch.Subject, &from, &c.UpdateAvailable, &c.UpdateKind.Kind,
+		if err := scan(&ch.ID, &when, &ch.Type, &ch.Subject, &from, &c.UpdateAvailable, &c.UpdateKind.Kind,
 			&c.UpdateKind.SemverDiff); err != nil {
 			return ch, err
 		}
-		ch.At, ch.Kind = instant(at), tally.Kind(&c)
+		ch.At, ch.Kind = instant(when), tally.Kind(&c)
 		if from != "" {
 			watcher, _, _ := strings.Cut(ch.Subject, "/")
 			ch.From = event.Subject(sdk.Container{Watcher: watcher, Name: from})

@@ -34,8 +34,8 @@ func readChoices(ctx context.Context, from source) (all []choice.Choice, err err
 	err = eachRow(ctx, from, func(scan scanner) error {
 		var c choice.Choice
 		var offer, kind string
-		var until, at int64
-		err := scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at)
+		var until, chosenAt int64
+		err := scan(&c.Subject, &offer, &kind, &until, &c.Actor, &chosenAt)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func readChoices(ctx context.Context, from source) (all []choice.Choice, err err
 				return nil
 			}
 		}
-		c.Kind, c.Until, c.At = choice.Kind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
+		c.Kind, c.Until, c.At = choice.Kind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(chosenAt))
 		all = append(all, c)
 		return nil
 	}, "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")

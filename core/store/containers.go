@@ -200,12 +200,12 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 }
 
 // recheck returns the record for a container that is as known, but for when it was checked.
-func (d *diff) recheck(known *Record, at sdk.Time) (*Record, error) {
-	if at.Equal(known.CheckedAt) {
+func (d *diff) recheck(known *Record, checked sdk.Time) (*Record, error) {
+	if checked.Equal(known.CheckedAt) {
 		return known, nil
 	}
 	r := *known
-	r.Container.Check.At, r.CheckedAt = at, at.Time
+	r.Container.Check.At, r.CheckedAt = checked, checked.Time
 	var err error
 	r.JSON, err = encode(r.Container)
 	d.checked = append(d.checked, &r)

@@ -125,14 +125,14 @@ func (s *Store) Claim(ctx context.Context, trigger string, now time.Time) (d del
 
 // Begin records a manual run before its call: it adds the delivery as Sending,
 // with its attempt counted, and returns it. What the store sets is as in Plan.
-func (s *Store) Begin(ctx context.Context, d delivery.Delivery) (begun delivery.Delivery, err error) {
+func (s *Store) Begin(ctx context.Context, d delivery.Delivery) (stored delivery.Delivery, err error) {
 	err = s.write(ctx, "record a run of "+d.Trigger, func(t tx) error {
 		containers, err := encode(append([]string{}, d.Containers...))
 		if err != nil {
 			return err
 		}
 		now := millis(s.now())
-		begun, err = scanDelivery(t.row(`INSERT INTO deliveries
+		stored, err = scanDelivery(t.row(`INSERT INTO deliveries
 			(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
 			VALUES (?1, ?2, ?3, 0, '', ?4, ?5, 'sending', 1, ?6, ?6, ?6, '', ?7) RETURNING `+deliveryColumns,
 			d.Trigger, d.Subject, d.Fingerprint, d.Batch, string(containers), now, blob(d.Payload)).Scan, false)
@@ -141,7 +141,7 @@ func (s *Store) Begin(ctx context.Context, d delivery.Delivery) (begun delivery.
 	if err != nil {
 		return delivery.Delivery{}, err
 	}
-	return begun, nil
+	return stored, nil
 }
 
 // deliveriesChanged wakes those who show what is pending.
@@ -264,9 +264,9 @@ func (s *Store) NextDue(ctx context.Context, triggers ...string) (time.Time, boo
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	at, err := s.number(ctx, "read what is due next", `SELECT coalesce(min(next_at), 0) FROM deliveries
+	next, err := s.number(ctx, "read what is due next", `SELECT coalesce(min(next_at), 0) FROM deliveries
 		WHERE state = 'pending' AND (? = 0 OR trigger IN (SELECT value FROM json_each(?)))`, len(triggers), string(only))
-	return instant(at), at != 0 && err == nil, err
+	return instant(next), next != 0 && err == nil, err
 }
 
 // Deliveries returns deliveries, newest first, without their Payload.

@@ -65,22 +65,22 @@ func remedy(path string, err error) (advice string, kind error) {
 // or the one in which that is to be made.
 func access(path string) string {
 	folder := filepath.Dir(path)
-	at := folder
+	place := folder
 	for _, file := range []string{path, path + ".lock"} {
-		if owned, is := ownerOf(file); is && owned != us() {
-			at = file
+		if owned, ok := ownerOf(file); ok && owned != us() {
+			place = file
 			break
 		}
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		for at != filepath.Dir(at) && errors.Is(err, fs.ErrNotExist) {
-			at = filepath.Dir(at)
-			_, err = os.Stat(at)
+		for place != filepath.Dir(place) && errors.Is(err, fs.ErrNotExist) {
+			place = filepath.Dir(place)
+			_, err = os.Stat(place)
 		}
 		return fmt.Sprintf("%s; make the folder and give it away: mkdir -p %s && chown %s %[2]s, or set store.path "+
-			"to another folder", whose(at), folder, us())
+			"to another folder", whose(place), folder, us())
 	}
-	return fmt.Sprintf("%s; run: chown -R %s %s", whose(at), us(), folder)
+	return fmt.Sprintf("%s; run: chown -R %s %s", whose(place), us(), folder)
 }
 
 // whose says who runs dogwatch and whose a file is.

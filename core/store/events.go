@@ -42,12 +42,12 @@ func (s *Store) events(ctx context.Context, where string, args ...any) ([]event.
 	return queryRows(ctx, s, "read events", "SELECT id, at, type, subject, run, doc FROM events "+where, args,
 		func(scan scanner) (event.Event, error) {
 			var e event.Event
-			var at int64
+			var when int64
 			var doc []byte
-			if err := scan(&e.ID, &at, &e.Type, &e.Subject, &e.Run, &doc); err != nil {
+			if err := scan(&e.ID, &when, &e.Type, &e.Subject, &e.Run, &doc); err != nil {
 				return e, err
 			}
-			e.At = instant(at)
+			e.At = instant(when)
 			if err := json.Unmarshal(doc, &e.Payload); err != nil {
 				return e, fmt.Errorf("event %d: %w", e.ID, err)
 			}

@@ -56,14 +56,14 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 // LinkUse implements link.Store.
 func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.LinkUse, bool, error) {
 	u := choice.LinkUse{Nonce: nonce}
-	var at, expires int64
+	var usedAt, expires int64
 	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?",
 		nonce).
-		Scan(&u.Trigger, &u.Action, &at, &expires)
+		Scan(&u.Trigger, &u.Action, &usedAt, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return choice.LinkUse{}, false, nil
 	}
-	u.At, u.Expires = instant(at), instant(expires)
+	u.At, u.Expires = instant(usedAt), instant(expires)
 	return u, err == nil, s.wrap("read whether a link was used", err)
 }
 

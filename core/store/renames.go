@@ -40,20 +40,20 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 	seen := map[string]bool{}
 	for i := range ch.Put {
 		id := ch.Put[i].ID
-		is, stays := next.byID[id]
+		now, stays := next.byID[id]
 		if seen[id] || !stays {
 			continue
 		}
 		seen[id] = true
 		was, known := old.byID[id]
-		to := event.Subject(is.Container)
+		to := event.Subject(now.Container)
 		if !known {
-			if _, recreated := old.byName[identityOf(&is.Container)]; !recreated {
+			if _, recreated := old.byName[identityOf(&now.Container)]; !recreated {
 				fresh = append(fresh, to)
 			}
 			continue
 		}
-		if identityOf(&was.Container) == identityOf(&is.Container) {
+		if identityOf(&was.Container) == identityOf(&now.Container) {
 			continue
 		}
 		if taker, taken := next.byName[identityOf(&was.Container)]; taken && old.byID[taker.Container.ID] == nil {
@@ -62,7 +62,7 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 		// An operation gives the old container a name with its id, and may have ended since it was listed.
 		var replacing int
 		if err := t.row("SELECT count(*) FROM operations WHERE watcher = ? AND name = ? AND (state IN ('queued', 'running') OR instr(?, id) > 0)",
-			was.Container.Watcher, was.Container.Name, is.Container.Name).Scan(&replacing); err != nil {
+			was.Container.Watcher, was.Container.Name, now.Container.Name).Scan(&replacing); err != nil {
 			return false, err
 		}
 		if replacing > 0 {
@@ -142,7 +142,7 @@ func (s *Store) RenamedTo(ctx context.Context, watcher, name string) (to string,
 }
 
 // isUsed reports whether a choice is an approval with which an update of the container has begun.
-func (t tx) isUsed(c choice.Choice, of *sdk.Container) (used bool, err error) {
+func (t tx) isUsed(c choice.Choice, container *sdk.Container) (used bool, err error) {
 	if c.Kind != choice.Approved {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func (t tx) isUsed(c choice.Choice, of *sdk.Container) (used bool, err error) {
 		used = used || err == nil && key.SameTarget(c.Update)
 		return nil
 	}, "SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
-		of.Watcher, of.Name, millis(c.At.Time))
+		container.Watcher, container.Name, millis(c.At.Time))
 	return used, err
 }
 

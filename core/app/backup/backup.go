@@ -84,14 +84,14 @@ func (i Installation) Write(ctx context.Context, out io.Writer, temporary string
 	}
 	compressed := gzip.NewWriter(out)
 	archive := tar.NewWriter(compressed)
-	said, err := json.Marshal(c)
+	doc, err := json.Marshal(c)
 	if err != nil {
 		return c, err
 	}
-	header := &tar.Header{Name: contentsName, Mode: 0o600, Size: int64(len(said)), ModTime: c.At}
+	header := &tar.Header{Name: contentsName, Mode: 0o600, Size: int64(len(doc)), ModTime: c.At}
 	err = archive.WriteHeader(header)
 	if err == nil {
-		_, err = archive.Write(said)
+		_, err = archive.Write(doc)
 	}
 	err = cmp.Or(err, add(ctx, archive, os.DirFS(dir), storeName, storeName))
 	for _, name := range files {

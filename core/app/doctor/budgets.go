@@ -55,7 +55,7 @@ func (e *examination) budgets(ctx context.Context, containers []sdk.Container) [
 		found = append(found, f)
 	}
 	for _, c := range forecasts {
-		if _, is := allowed[c.Host]; !is && c.Used > 0 {
+		if _, ok := allowed[c.Host]; !ok && c.Used > 0 {
 			f := Finding{Subject: "requests to " + c.Host, Level: OK, Detail: c.String()}
 			if c.Spreads() {
 				f.Level, f.Remedy = Warn, "check less often (cron), or give the registry a login: those have larger limits"

@@ -44,13 +44,13 @@ func (e *examination) configuration() []Finding {
 // login tells who may use the server.
 func (e *examination) login() []Finding {
 	const subject = "login"
-	at, _ := netip.ParseAddr(e.Config.Server.Host)
+	address, _ := netip.ParseAddr(e.Config.Server.Host)
 	switch {
 	case !e.Config.Server.Enabled:
 		return nil
 	case len(e.Logins) > 0:
 		return one(subject, OK, "asked for: "+strings.Join(e.Logins, ", "), "")
-	case e.Config.Server.Host == "localhost" || at.IsLoopback():
+	case e.Config.Server.Host == "localhost" || address.IsLoopback():
 		return one(subject, OK, "none, and only this machine reaches the server", "")
 	}
 	return one(subject, Warn, fmt.Sprintf("none: whoever reaches port %d may use the server", e.Config.Server.Port),
@@ -93,13 +93,13 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	var found []Finding
 	builtin := 0
 	for _, p := range all {
-		of := "plugin " + p.Name
+		about := "plugin " + p.Name
 		switch p.State {
 		case plugin.Starting, plugin.Backoff, plugin.Broken, plugin.Untrusted, plugin.Rejected:
 			if p.State == plugin.Starting && (p.Builtin || p.Error == "") {
 				continue
 			}
-			found = append(found, Finding{Subject: of, Level: Fail, Detail: string(p.State) + ": " + p.Error})
+			found = append(found, Finding{Subject: about, Level: Fail, Detail: string(p.State) + ": " + p.Error})
 		default:
 			if p.Builtin {
 				builtin++
@@ -112,7 +112,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 			if p.Isolation != nil {
 				detail += "; " + p.Isolation.String()
 			}
-			found = append(append(found, Finding{Subject: of, Level: OK, Detail: detail}), missing(of, p)...)
+			found = append(append(found, Finding{Subject: about, Level: OK, Detail: detail}), missing(about, p)...)
 		}
 	}
 	if len(all) > builtin {
@@ -181,15 +181,15 @@ func absolute(path string) string {
 // isolation tells what the kernel can restrict executables in plugins.dir by.
 func (e *examination) isolation() []Finding {
 	const subject = "isolation"
-	said, files := e.Kernel()
+	support, files := e.Kernel()
 	switch {
 	case !e.Config.Plugins.Isolated:
 		return one(subject, Warn, "off: executables in plugins.dir have all rights of Dogwatch", "leave out plugins.isolated")
 	case !files:
-		return one(subject, Warn, "the kernel restricts "+said,
+		return one(subject, Warn, "the kernel restricts "+support,
 			"executables in plugins.dir reach the files of Dogwatch; trust only those that you would run as its user")
 	}
-	return one(subject, OK, "the kernel restricts "+said, "")
+	return one(subject, OK, "the kernel restricts "+support, "")
 }
 
 // findings are what is wrong with the configuration of a component; none when nothing is.

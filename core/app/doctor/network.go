@@ -199,11 +199,11 @@ func limitsLeft(limits []registry.Limit, now time.Time) (text string, level Leve
 		if l.Limit <= 0 {
 			continue
 		}
-		of := "requests"
+		what := "requests"
 		if l.Pulls {
-			of = "pulls"
+			what = "pulls"
 		}
-		part := fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
+		part := fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, what)
 		if l.Window > 0 {
 			part += " per " + budget.Length(l.Window)
 		}

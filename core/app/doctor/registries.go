@@ -65,7 +65,7 @@ func (e *examination) registry(ctx context.Context, r Registry, samples []sample
 	if r.Err != nil {
 		return found
 	}
-	results := each(byHost(samples), func(of []sample) []Finding { return e.resolve(ctx, r, of) })
+	results := each(byHost(samples), func(some []sample) []Finding { return e.resolve(ctx, r, some) })
 	if len(samples) == 0 {
 		probed, err := r.Probe(ctx)
 		if results = e.verdict(r, "", err); err == nil {
@@ -107,12 +107,12 @@ func (e *examination) resolve(ctx context.Context, r Registry, samples []sample)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("no answer of %s within %s", s.host, e.Limit)
 		}
-		said := e.verdict(r, s.String(), err)
+		text := e.verdict(r, s.String(), err)
 		if err == nil {
-			return said
+			return text
 		}
 		if first == nil {
-			first = said
+			first = text
 		}
 		if !errors.Is(err, sdk.ErrNotFound) && !errors.Is(err, sdk.ErrUnauthorized) {
 			break // more requests are useless for now

@@ -19,7 +19,7 @@ func (e *examination) rules(containers []sdk.Container) []Finding {
 	for _, c := range containers {
 		read := e.Rules(c)
 		problems := read.Problems
-		if never, is := read.NeverOpens(e.Now()); is {
+		if never, ok := read.NeverOpens(e.Now()); ok {
 			problems = append(slices.Clone(problems), never)
 		}
 		for _, p := range problems {

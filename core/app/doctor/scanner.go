@@ -24,10 +24,10 @@ func (e *examination) scanner(ctx context.Context) []Finding {
 	if command[0] != config.Trivy && command[0] != config.Grype {
 		return one(subject, OK, path+" is there; dogwatch scan tries it", "")
 	}
-	said, err := exec.CommandContext(ctx, path, "version").Output()
+	output, err := exec.CommandContext(ctx, path, "version").Output()
 	if err != nil {
 		return one(subject, Fail, path+" version: "+err.Error(), "run it by hand where Dogwatch runs")
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(string(output)), "\n")
 	return one(subject, OK, path+": "+line, "")
 }

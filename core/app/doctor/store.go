@@ -117,9 +117,9 @@ func storeRemedy(err error, path string) string {
 
 // innermost is the cause, without the layers that repeat the path.
 func innermost(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
 	}
 	return err
 }

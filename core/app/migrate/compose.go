@@ -271,8 +271,8 @@ func flagVariable(name string) string {
 	case "-S":
 		return "WATCHTOWER_INCLUDE_STOPPED"
 	}
-	long, is := strings.CutPrefix(name, "--")
-	if !is {
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok {
 		return ""
 	}
 	return "WATCHTOWER_" + strings.ToUpper(strings.ReplaceAll(long, "-", "_"))

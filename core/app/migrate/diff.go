@@ -21,15 +21,15 @@ func (r Result) Diff(before []byte) string {
 		}
 		return b.String()
 	}
-	was, is := splitLines(string(before)), splitLines(string(r.Text))
-	for at := 0; at < len(was); {
-		if was[at] == is[at] {
-			at++
+	was, now := splitLines(string(before)), splitLines(string(r.Text))
+	for line := 0; line < len(was); {
+		if was[line] == now[line] {
+			line++
 			continue
 		}
-		from, to := max(0, at-diffContext), at
-		for i := at; i < min(len(was), to+2*diffContext+1); i++ {
-			if was[i] != is[i] {
+		from, to := max(0, line-diffContext), line
+		for i := line; i < min(len(was), to+2*diffContext+1); i++ {
+			if was[i] != now[i] {
 				to = i + 1
 			}
 		}
@@ -39,27 +39,27 @@ func (r Result) Diff(before []byte) string {
 		last := to
 		to = min(len(was), to+diffContext)
 		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from+1, to-from, from+1, to-from)
-		hunk(&b, was[from:to], is[from:to])
-		at = last
+		hunk(&b, was[from:to], now[from:to])
+		line = last
 	}
 	return b.String()
 }
 
 // hunk writes lines, those that were before those that are.
-func hunk(b *strings.Builder, was, is []string) {
+func hunk(b *strings.Builder, was, now []string) {
 	for i := 0; i < len(was); {
-		if was[i] == is[i] {
+		if was[i] == now[i] {
 			writeLine(b, ' ', was[i])
 			i++
 			continue
 		}
 		end := i
-		for end < len(was) && was[end] != is[end] {
+		for end < len(was) && was[end] != now[end] {
 			writeLine(b, '-', was[end])
 			end++
 		}
 		for ; i < end; i++ {
-			writeLine(b, '+', is[i])
+			writeLine(b, '+', now[i])
 		}
 	}
 }

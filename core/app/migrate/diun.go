@@ -8,8 +8,8 @@ import (
 
 // diun reads the variables of https://crazymax.dev/diun/config/.
 func (r Rewriter) diun(s scope, v variable) (setting, bool) {
-	name, is := cutFold(v.name, "DIUN_")
-	if !is {
+	name, ok := cutFold(v.name, "DIUN_")
+	if !ok {
 		if !s.has("DIUN_") && imageOf(s.image) != "diun" {
 			return setting{}, false
 		}

@@ -27,13 +27,13 @@ type edit struct {
 // apply makes edits that do not overlap and are in order.
 func apply(data []byte, edits []edit) []byte {
 	var b bytes.Buffer
-	at := 0
+	offset := 0
 	for _, e := range edits {
-		b.Write(data[at:e.from])
+		b.Write(data[offset:e.from])
 		b.WriteString(e.text)
-		at = e.to
+		offset = e.to
 	}
-	b.Write(data[at:])
+	b.Write(data[offset:])
 	return b.Bytes()
 }
 
@@ -42,13 +42,13 @@ func apply(data []byte, edits []edit) []byte {
 func envLines(data []byte) []envLine {
 	var lines []envLine
 	open := byte(0) // the quotation mark of a value that goes on
-	at := 0
-	for number := 1; at < len(data); number++ {
-		end := at + len(data[at:])
-		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-			end = at + i + 1
+	offset := 0
+	for number := 1; offset < len(data); number++ {
+		end := offset + len(data[offset:])
+		if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
+			end = offset + i + 1
 		}
-		text := strings.TrimRight(string(data[at:end]), "\r\n")
+		text := strings.TrimRight(string(data[offset:end]), "\r\n")
 		l := envLine{line: number}
 		switch trimmed := strings.TrimLeft(text, " \t"); {
 		case open != 0:
@@ -59,17 +59,17 @@ func envLines(data []byte) []envLine {
 		case trimmed == "", strings.HasPrefix(trimmed, "#"):
 			l.ignored = true
 		default:
-			open = l.read(text, at)
+			open = l.read(text, offset)
 		}
 		lines = append(lines, l)
-		at = end
+		offset = end
 	}
 	return lines
 }
 
 // read finds the parts of a line that starts at an offset. It returns the
 // quotation mark of a value that goes on in the next line.
-func (l *envLine) read(text string, at int) (open byte) {
+func (l *envLine) read(text string, offset int) (open byte) {
 	name, rest, found := strings.Cut(text, "=")
 	start := len(name) - len(strings.TrimLeft(name, " \t"))
 	if after, exported := strings.CutPrefix(name[start:], "export "); exported {
@@ -79,7 +79,7 @@ func (l *envLine) read(text string, at int) (open byte) {
 	if !found || !isName(name) {
 		return 0
 	}
-	l.name, l.nameAt = name, span{at + start, at + start + len(name)}
+	l.name, l.nameAt = name, span{offset + start, offset + start + len(name)}
 	from := len(text) - len(strings.TrimLeft(rest, " \t"))
 	value := text[from:]
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
@@ -88,14 +88,14 @@ func (l *envLine) read(text string, at int) (open byte) {
 			return value[0]
 		}
 		l.quote, l.value = value[0], value[1:end]
-		l.valueAt = span{at + from + 1, at + from + end}
+		l.valueAt = span{offset + from + 1, offset + from + end}
 		return 0
 	}
 	if comment := strings.Index(value, " #"); comment >= 0 {
 		value = value[:comment]
 	}
 	l.value = strings.TrimRight(value, " \t")
-	l.valueAt = span{at + from, at + from + len(l.value)}
+	l.valueAt = span{offset + from, offset + from + len(l.value)}
 	return 0
 }
 

@@ -73,7 +73,7 @@ func (s scope) get(name string) (string, bool) {
 func (s scope) has(prefixes ...string) bool {
 	for _, v := range s.variables {
 		for _, prefix := range prefixes {
-			if _, is := cutFold(v.name, prefix); is {
+			if _, ok := cutFold(v.name, prefix); ok {
 				return true
 			}
 		}
@@ -196,7 +196,7 @@ var tools = []translator{Rewriter.wud, Rewriter.diun, Rewriter.drydock, Rewriter
 
 // wud: every variable of What's Up Docker has a twin.
 func (r Rewriter) wud(_ scope, v variable) (setting, bool) {
-	if _, is := cutFold(v.name, "WUD_"); !is {
+	if _, ok := cutFold(v.name, "WUD_"); !ok {
 		return setting{}, false
 	}
 	path, problem := config.Variable(v.name, v.value, r.WatcherTypes, r.Schema)
@@ -212,13 +212,13 @@ func (r Rewriter) wud(_ scope, v variable) (setting, bool) {
 // drydock: what it kept of What's Up Docker has a twin. DD_ is also the prefix
 // of Datadog, so it counts only where Drydock is.
 func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
-	rest, is := cutFold(v.name, "DD_")
-	if !is ||
+	rest, ok := cutFold(v.name, "DD_")
+	if !ok ||
 		imageOf(s.image) != "drydock" &&
 			!s.has("DD_WATCHER_", "DD_REGISTRY_", "DD_TRIGGER_", "DD_ACTION_", "DD_NOTIFICATION_") {
 		return setting{}, false
 	}
-	if set, is := drydockRule(s, v, rest); is {
+	if set, ok := drydockRule(s, v, rest); ok {
 		return set, true
 	}
 	for _, section := range []string{"ACTION_", "NOTIFICATION_"} {
@@ -265,8 +265,8 @@ func drydockRule(s scope, v variable, rest string) (setting, bool) {
 		}
 		return but("policy.minage", t.Value, all), true
 	case strings.HasSuffix(rest, days):
-		if is, given := s.get("DD_" + strings.TrimSuffix(rest, days) + mode); given &&
-			!strings.EqualFold(strings.TrimSpace(is), "mature") {
+		if value, given := s.get("DD_" + strings.TrimSuffix(rest, days) + mode); given &&
+			!strings.EqualFold(strings.TrimSpace(value), "mature") {
 			return none("counts only where the mode is mature"), true
 		}
 		t, _ := label.Translate("dd.updatePolicy.maturityMinAgeDays", v.value)

@@ -15,8 +15,8 @@ const noActing = "Dogwatch updates containers where a docker trigger is configur
 // watchtower reads the variables of
 // https://containrrr.dev/watchtower/arguments/ and of its successors.
 func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
-	name, is := cutFold(v.name, "WATCHTOWER_")
-	if !is {
+	name, ok := cutFold(v.name, "WATCHTOWER_")
+	if !ok {
 		if !s.has("WATCHTOWER_") && imageOf(s.image) != "watchtower" {
 			return setting{}, false
 		}

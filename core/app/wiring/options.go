@@ -129,8 +129,8 @@ func Isolation(c *config.Config) plugin.Isolation {
 func limits(set map[string]config.Limits) func(string) plugin.Limits {
 	return func(name string) plugin.Limits {
 		l := plugin.DefaultLimits()
-		for _, of := range []string{"", name} {
-			s := set[of]
+		for _, key := range []string{"", name} {
+			s := set[key]
 			l.Memory, l.Temp, l.CPU = *cmp.Or(s.Memory, &l.Memory), *cmp.Or(s.Temp, &l.Temp), *cmp.Or(s.CPU, &l.CPU)
 			if s.Processes != nil {
 				l.Processes = int(*s.Processes)

@@ -77,7 +77,7 @@ func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigge
 func onDigest(t *component.Trigger, labels label.Options) func(sdk.Container) bool {
 	return func(c sdk.Container) bool {
 		given := label.Read(label.Of(c), labels)
-		if on, said := given.OnDigest(t.ID()); said {
+		if on, ok := given.OnDigest(t.ID()); ok {
 			return on
 		}
 		return t.Settings.OnDigest

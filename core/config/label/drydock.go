@@ -37,7 +37,7 @@ func translateDrydock(full, value string) Translation {
 	case "group", "port.label", "source.repo", "inspect.tag.path", "inspect.tag.version-only":
 		return none("there is nothing of the kind")
 	case "action.auto":
-		if is, ok := flag(value); ok && !is {
+		if on, ok := flag(value); ok && !on {
 			return same(UpdateAuto, "false")
 		}
 		return none("whether a trigger runs by itself is its option auto")
@@ -64,7 +64,7 @@ func translateDrydock(full, value string) Translation {
 	case "runtime", "security":
 		return none("there is nothing of the kind")
 	}
-	if rule, is := strings.CutPrefix(strings.ToLower(name), "updatepolicy."); is {
+	if rule, found := strings.CutPrefix(strings.ToLower(name), "updatepolicy."); found {
 		return drydockPolicy(rule, value)
 	}
 	return misspelt(drydockPrefix, name,

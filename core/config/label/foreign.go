@@ -94,10 +94,10 @@ func misspelt(prefix, name string, known ...string) Translation {
 }
 
 // flag reads a value that is true or false; ok is false for any other.
-func flag(value string) (is, ok bool) {
+func flag(value string) (on, ok bool) {
 	v, err := option.Option{Type: option.Bool}.Parse(value)
-	is, _ = v.(bool)
-	return is, err == nil
+	on, _ = v.(bool)
+	return on, err == nil
 }
 
 func notFlag(value string) Translation {

@@ -92,8 +92,8 @@ func find(rules []Rule, name string) (Rule, bool) {
 
 // IsFalse reports whether the value of a rule is a false one.
 func (r Rule) IsFalse() bool {
-	is, readable := flag(r.Value)
-	return readable && !is
+	on, readable := flag(r.Value)
+	return readable && !on
 }
 
 // Read returns what the labels of a container ask for: those of the operator, and of those
@@ -112,7 +112,7 @@ func Read(s Set, opt Options) Reading {
 
 // Unclear says which label counts if it is the operator's and does not if it is the image's,
 // as long as that is not known: see Set.Unattributed. Nothing is to be done without it meanwhile.
-func (r *Reading) Unclear() (label, text string, is bool) {
+func (r *Reading) Unclear() (label, text string, unclear bool) {
 	i := slices.IndexFunc(r.Ignored, func(i Ignored) bool { return r.unattributed && i.Name != "" })
 	if i < 0 {
 		return "", "", false
@@ -199,21 +199,21 @@ func (r *Reading) readForeign(labels map[string]string, fromImage bool) {
 // add adds a rule unless there is a better one. Rules from index own on are
 // foreign, those from index family on are of the same tool as the new one.
 func (r *Reading) add(rule Rule, own, family int) {
-	at := slices.IndexFunc(r.rules, func(have Rule) bool { return have.Name == rule.Name })
+	i := slices.IndexFunc(r.rules, func(have Rule) bool { return have.Name == rule.Name })
 	switch {
-	case at < 0:
+	case i < 0:
 		r.rules = append(r.rules, rule)
-	case at >= family && (rule.Name == TriggerInclude || rule.Name == TriggerExclude):
-		r.rules[at].Value += "," + rule.Value
-		r.rules[at].Label += " and " + rule.Label
-	case at >= family && rule.Name == UpdateSkip:
-		r.rules[at].Value += "|" + rule.Value
-		r.rules[at].Label += " and " + rule.Label
-	case at >= family && rule.Name == Watch && rule.Value == "false",
-		at >= family && rule.Name == UpdateMinAge && rule.Value == noAge:
-		r.rules[at] = rule // whatever else it says, it is not to be watched, or not to wait
-	case at >= family && rule.Name == UpdateMinAge: // the days were read before the mode
-	case at < own || r.rules[at].Value != rule.Value:
-		r.Notes = append(r.Notes, "label "+rule.Label+": not used, since "+r.rules[at].Label+" is set")
+	case i >= family && (rule.Name == TriggerInclude || rule.Name == TriggerExclude):
+		r.rules[i].Value += "," + rule.Value
+		r.rules[i].Label += " and " + rule.Label
+	case i >= family && rule.Name == UpdateSkip:
+		r.rules[i].Value += "|" + rule.Value
+		r.rules[i].Label += " and " + rule.Label
+	case i >= family && rule.Name == Watch && rule.Value == "false",
+		i >= family && rule.Name == UpdateMinAge && rule.Value == noAge:
+		r.rules[i] = rule // whatever else it says, it is not to be watched, or not to wait
+	case i >= family && rule.Name == UpdateMinAge: // the days were read before the mode
+	case i < own || r.rules[i].Value != rule.Value:
+		r.Notes = append(r.Notes, "label "+rule.Label+": not used, since "+r.rules[i].Label+" is set")
 	}
 }

@@ -38,7 +38,7 @@ func Of(c sdk.Container) Set {
 		}
 	}
 	for name, value := range c.Labels {
-		if _, is := s.Image[name]; !is {
+		if _, ok := s.Image[name]; !ok {
 			s.Operator[name] = value
 		}
 	}

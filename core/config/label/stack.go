@@ -37,18 +37,18 @@ type Stack struct {
 // Compose itself has created.
 func StackOf(c sdk.Container) Stack { return Of(c).stack() }
 
-func (s Set) stack() (is Stack) {
+func (s Set) stack() (found Stack) {
 	for _, name := range stackLabels {
-		if is.Name = s.compose(name); is.Name != "" {
+		if found.Name = s.compose(name); found.Name != "" {
 			break
 		}
 	}
-	is.Service = s.compose(composeService)
+	found.Service = s.compose(composeService)
 	// The label is "db:service_healthy:true,cache:service_started:false".
 	for entry := range strings.SplitSeq(s.compose(composeDependsOn), ",") {
 		if service, _, _ := strings.Cut(strings.TrimSpace(entry), ":"); service != "" {
-			is.Needs = append(is.Needs, service)
+			found.Needs = append(found.Needs, service)
 		}
 	}
-	return is
+	return found
 }

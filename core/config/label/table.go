@@ -100,7 +100,7 @@ var table = [...]entry{
 // byName returns the entry of a label, named without prefix; that of TriggerOnDigest also for
 // one that names a trigger.
 func byName(name string) (entry, bool) {
-	if _, is := onDigestOf(name); is {
+	if _, ok := onDigestOf(name); ok {
 		name = TriggerOnDigest
 	}
 	i := slices.IndexFunc(table[:], func(e entry) bool { return e.name == name })

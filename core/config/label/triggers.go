@@ -10,17 +10,17 @@ import (
 
 // onDigestOf returns the trigger ("smtp.main") or the type of triggers ("smtp") that a label such
 // as trigger.smtp.main.ondigest is about, in lower case; is is false for every other label.
-func onDigestOf(name string) (of string, is bool) {
+func onDigestOf(name string) (target string, ok bool) {
 	rest, trigger := strings.CutPrefix(name, "trigger.")
-	of, onDigest := strings.CutSuffix(rest, ".ondigest")
-	if !trigger || !onDigest || of == "" || strings.Count(of, ".") > 1 {
+	target, onDigest := strings.CutSuffix(rest, ".ondigest")
+	if !trigger || !onDigest || target == "" || strings.Count(target, ".") > 1 {
 		return "", false
 	}
-	return strings.ToLower(of), true
+	return strings.ToLower(target), true
 }
 
 // onDigestFor returns the name of the label about a trigger or a type of triggers.
-func onDigestFor(of string) string { return "trigger." + of + ".ondigest" }
+func onDigestFor(target string) string { return "trigger." + target + ".ondigest" }
 
 // readOnDigest adds the labels about rebuilds that name a trigger or a type of triggers.
 func (r *Reading) readOnDigest(labels map[string]string) {
@@ -31,7 +31,7 @@ func (r *Reading) readOnDigest(labels map[string]string) {
 			if !ours || strings.TrimSpace(value) == "" {
 				continue
 			}
-			if _, is := onDigestOf(name); is {
+			if _, ok := onDigestOf(name); ok {
 				about = append(about, full)
 			}
 		}
@@ -39,9 +39,9 @@ func (r *Reading) readOnDigest(labels map[string]string) {
 	slices.Sort(about) // ours first
 	for _, full := range about {
 		_, name, _ := strings.Cut(full, ".")
-		of, _ := onDigestOf(name)
-		if _, set := r.Get(onDigestFor(of)); !set {
-			r.rules = append(r.rules, Rule{Name: onDigestFor(of), Value: labels[full], Label: full})
+		target, _ := onDigestOf(name)
+		if _, set := r.Get(onDigestFor(target)); !set {
+			r.rules = append(r.rules, Rule{Name: onDigestFor(target), Value: labels[full], Label: full})
 		}
 	}
 }
@@ -50,7 +50,7 @@ func (r *Reading) readOnDigest(labels map[string]string) {
 func (r *Reading) OnDigestRules() []Rule {
 	var all []Rule
 	for _, rule := range r.rules {
-		if _, is := onDigestOf(rule.Name); is || rule.Name == TriggerOnDigest {
+		if _, ok := onDigestOf(rule.Name); ok || rule.Name == TriggerOnDigest {
 			all = append(all, rule)
 		}
 	}
@@ -60,12 +60,12 @@ func (r *Reading) OnDigestRules() []Rule {
 // OnDigest returns whether a trigger ("smtp.main") runs for rebuilds of the container: as the
 // label of that trigger says, else as that of its type, else as that for all. said is false where
 // none does, or not readably. What's Up Docker 9 has the same labels: https://github.com/getwud/wud
-func (r *Reading) OnDigest(trigger string) (on, said bool) {
+func (r *Reading) OnDigest(trigger string) (on, ok bool) {
 	trigger = strings.ToLower(trigger)
 	kind, _, _ := strings.Cut(trigger, ".")
 	for _, name := range []string{onDigestFor(trigger), onDigestFor(kind), TriggerOnDigest} {
 		rule, _ := r.Get(name)
-		if on, said = flag(rule.Value); said {
+		if on, ok = flag(rule.Value); ok {
 			return on, true
 		}
 	}
@@ -96,8 +96,8 @@ func UnknownTriggers(given Reading, ids []string) []string {
 		}
 	}
 	for _, rule := range given.OnDigestRules() {
-		of, _ := onDigestOf(rule.Name)
-		check(rule, of)
+		target, _ := onDigestOf(rule.Name)
+		check(rule, target)
 	}
 	return found
 }

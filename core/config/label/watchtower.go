@@ -56,8 +56,8 @@ func translateWatchtower(full, value string) Translation {
 // written as here.
 func watchtowerAge(value string) string {
 	value = strings.TrimSpace(value)
-	months, is := strings.CutSuffix(value, "M")
-	if n, err := strconv.ParseUint(months, 10, 6); is && err == nil {
+	months, ok := strings.CutSuffix(value, "M")
+	if n, err := strconv.ParseUint(months, 10, 6); ok && err == nil {
 		return strconv.FormatUint(30*n, 10) + "d"
 	}
 	return value
@@ -66,22 +66,22 @@ func watchtowerAge(value string) string {
 // watchtowerNoPull: such an image is compared with what the engine has, and its
 // registry is not asked. Dogwatch has nothing else to ask.
 func watchtowerNoPull(value string) Translation {
-	is, ok := flag(value)
+	on, ok := flag(value)
 	switch {
 	case !ok:
 		return notFlag(value)
-	case is:
+	case on:
 		return Translation{Name: Watch, Value: "false", Note: "its registry is not to be asked, so it is not watched"}
 	}
 	return Translation{}
 }
 
 func watchtowerMonitor(value string) Translation {
-	is, ok := flag(value)
+	on, ok := flag(value)
 	switch {
 	case !ok:
 		return notFlag(value)
-	case is:
+	case on:
 		return same(UpdateAuto, "false")
 	}
 	return none("containers are updated by themselves where a trigger does so")

@@ -47,11 +47,11 @@ func New(o Options) (hclog.Logger, error) {
 		loggers[i] = hclog.New(&hclog.LoggerOptions{
 			Level: own.level, Output: o.Redactor.Writer(entryWriter{o.Output}), Mutex: &writing, JSONFormat: o.Format == "json",
 			SubloggerHook: func(sub hclog.Logger) hclog.Logger {
-				of := levels.of(sub.Name())
-				if of == i {
+				level := levels.of(sub.Name())
+				if level == i {
 					return sub
 				}
-				return loggers[of].ResetNamed(sub.Name()).With(sub.ImpliedArgs()...)
+				return loggers[level].ResetNamed(sub.Name()).With(sub.ImpliedArgs()...)
 			},
 		})
 	}

@@ -136,8 +136,8 @@ func has[V any](table map[string]V, name string) bool {
 }
 
 // hasMethod tells whether this very value has a method of this name, besides toString.
-func hasMethod(of any, name string) bool {
-	switch of.(type) {
+func hasMethod(receiver any, name string) bool {
+	switch receiver.(type) {
 	case string:
 		return has(stringMethods, name)
 	case *array:
@@ -154,10 +154,10 @@ func hasMethod(of any, name string) bool {
 }
 
 // method calls a method; ok tells whether the value has it.
-func (r *run) method(of any, name string, a args) (value any, ok bool) {
-	r.read(of)
+func (r *run) method(receiver any, name string, a args) (value any, ok bool) {
+	r.read(receiver)
 	r.read(a...)
-	switch v := of.(type) {
+	switch v := receiver.(type) {
 	case string:
 		if f := stringMethods[name]; f != nil {
 			return f(r, v, a), true
@@ -187,7 +187,7 @@ func (r *run) method(of any, name string, a args) (value any, ok bool) {
 		}
 	}
 	if name == "toString" {
-		return r.text(of), true
+		return r.text(receiver), true
 	}
 	return nil, false
 }
@@ -253,12 +253,12 @@ func escape(r *run, s, safe string) string {
 }
 
 // entries lists what Object.keys and its kin pick from an object or an array.
-func entries(r *run, of any, pick func(key string, value any) any) any {
-	if nullish(of) {
-		r.fail("the keys of %s cannot be listed; %s is not an object", describe(of), describe(of))
+func entries(r *run, from any, pick func(key string, value any) any) any {
+	if nullish(from) {
+		r.fail("the keys of %s cannot be listed; %s is not an object", describe(from), describe(from))
 	}
 	var items []any
-	switch v := of.(type) {
+	switch v := from.(type) {
 	case *object:
 		r.spend(len(v.keys))
 		for _, key := range v.keys {

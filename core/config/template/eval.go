@@ -147,16 +147,16 @@ type member struct {
 }
 
 func (n member) eval(r *run, s *scope) any {
-	of := r.eval(n.of, s)
-	if _, ok := of.(skipped); ok || n.optional && nullish(of) {
+	object := r.eval(n.of, s)
+	if _, ok := object.(skipped); ok || n.optional && nullish(object) {
 		return skipped{}
 	}
 	key := r.key(r.eval(n.key, s))
-	if nullish(of) {
-		r.fail("%s is %s, so it has no %s; ?. instead of the dot allows for that", n.source, describe(of), key)
+	if nullish(object) {
+		r.fail("%s is %s, so it has no %s; ?. instead of the dot allows for that", n.source, describe(object), key)
 	}
-	value := r.property(of, key)
-	if (value == undefined{}) && hasMethod(of, key) {
+	value := r.property(object, key)
+	if (value == undefined{}) && hasMethod(object, key) {
 		r.fail("%s.%s is a function; call it with ()", n.source, key)
 	}
 	return value
@@ -171,16 +171,16 @@ type method struct {
 }
 
 func (n method) eval(r *run, s *scope) any {
-	of := r.eval(n.of, s)
-	if _, ok := of.(skipped); ok || n.optional && nullish(of) {
+	object := r.eval(n.of, s)
+	if _, ok := object.(skipped); ok || n.optional && nullish(object) {
 		return skipped{}
 	}
-	if nullish(of) {
-		r.fail("%s is %s, so it has no %s(); ?. instead of the dot allows for that", n.source, describe(of), n.name)
+	if nullish(object) {
+		r.fail("%s is %s, so it has no %s(); ?. instead of the dot allows for that", n.source, describe(object), n.name)
 	}
-	value, ok := r.method(of, n.name, r.list(n.args, s))
+	value, ok := r.method(object, n.name, r.list(n.args, s))
 	if !ok {
-		r.fail("%s is %s, which has no method %s", n.source, describe(of), n.name)
+		r.fail("%s is %s, which has no method %s", n.source, describe(object), n.name)
 	}
 	return value
 }

@@ -114,8 +114,8 @@ func (w *jsonWriter) quote(s string) {
 		}
 		w.write(s[start:i])
 		start = i + 1
-		if at := strings.IndexByte(short, c); at >= 0 && at%2 == 0 {
-			w.write(`\` + short[at+1:at+2])
+		if index := strings.IndexByte(short, c); index >= 0 && index%2 == 0 {
+			w.write(`\` + short[index+1:index+2])
 		} else {
 			w.write(fmt.Sprintf(`\u%04x`, c))
 		}

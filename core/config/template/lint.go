@@ -139,12 +139,12 @@ func (l *linter) variable(name string) *Shape {
 
 // member reads the shape of a property, and reports one that is not there.
 func (l *linter) member(n member, k *known, guarded bool) *Shape {
-	of := l.shape(n.of, k, guarded)
+	object := l.shape(n.of, k, guarded)
 	key, constantKey := n.key.(constant)
 	if !constantKey {
 		l.shape(n.key, k, false)
-		if of != nil && of.kind == listLike {
-			return of.item
+		if object != nil && object.kind == listLike {
+			return object.item
 		}
 		return nil
 	}
@@ -155,19 +155,19 @@ func (l *linter) member(n member, k *known, guarded bool) *Shape {
 	if !ok {
 		return nil
 	}
-	shape, has := of.has(name)
+	shape, has := object.has(name)
 	if !has {
-		l.unknownField(pathOf(n.of), of, name, guarded)
+		l.unknownField(pathOf(n.of), object, name, guarded)
 	}
 	return shape
 }
 
 // unknownField reports a property that the value at a path does not have.
-func (l *linter) unknownField(path string, of *Shape, name string, guarded bool) {
+func (l *linter) unknownField(path string, object *Shape, name string, guarded bool) {
 	full := path + "." + name
 	var near string
-	if of.kind == objectLike {
-		if near = nearest(name, of.names()); near != "" {
+	if object.kind == objectLike {
+		if near = nearest(name, object.names()); near != "" {
 			near = path + "." + near
 		}
 	}
@@ -181,9 +181,9 @@ func (l *linter) unknownField(path string, of *Shape, name string, guarded bool)
 	switch {
 	case near != "":
 		l.report("unknown field %s: did you mean %s?", full, near)
-	case of.kind == objectLike:
-		l.report("unknown field %s (%s has %s)", full, path, strings.Join(of.names(), ", "))
-	case of.kind == listLike:
+	case object.kind == objectLike:
+		l.report("unknown field %s (%s has %s)", full, path, strings.Join(object.names(), ", "))
+	case object.kind == listLike:
 		l.report("unknown field %s: %s is a list; write %s[0].%s, or map over it", full, path, path, name)
 	default:
 		l.report("unknown field %s: %s has no fields", full, path)
@@ -230,8 +230,8 @@ var itemMethods = map[string]int{
 }
 
 func (l *linter) method(n method, k *known, guarded bool) *Shape {
-	of := l.shape(n.of, k, guarded || n.optional)
-	if of == nil || of.kind != listLike {
+	object := l.shape(n.of, k, guarded || n.optional)
+	if object == nil || object.kind != listLike {
 		l.all(n.args, k)
 		return nil
 	}
@@ -241,10 +241,10 @@ func (l *linter) method(n method, k *known, guarded bool) *Shape {
 		f, isArrow := arg.(arrow)
 		switch {
 		case isArrow && n.name == "sort":
-			l.arrow(f, k, []*Shape{of.item, of.item})
+			l.arrow(f, k, []*Shape{object.item, object.item})
 		case isArrow && takesItem && i == 0:
 			items := make([]*Shape, place+1)
-			items[place] = of.item
+			items[place] = object.item
 			result = l.arrow(f, k, items)
 		default:
 			l.shape(arg, k, false)
@@ -252,11 +252,11 @@ func (l *linter) method(n method, k *known, guarded bool) *Shape {
 	}
 	switch n.name {
 	case "filter", "slice", "sort", "reverse":
-		return of
+		return object
 	case "map":
 		return ListOf(result)
 	case "find", "findLast":
-		return of.item
+		return object.item
 	case "join":
 		return Text
 	}
@@ -297,16 +297,16 @@ func pathOf(n node) string {
 	case chain:
 		return pathOf(n.body)
 	case member:
-		of := pathOf(n.of)
-		if key, ok := n.key.(constant); ok && of != "" {
+		object := pathOf(n.of)
+		if key, ok := n.key.(constant); ok && object != "" {
 			switch key := key.value.(type) {
 			case string:
-				return of + "." + key
+				return object + "." + key
 			case float64:
-				return of + "[" + formatNumber(key) + "]"
+				return object + "[" + formatNumber(key) + "]"
 			}
 		}
-		return of + "[…]"
+		return object + "[…]"
 	}
 	return "(…)"
 }

@@ -293,19 +293,19 @@ func (p *parser) index() node {
 }
 
 // member reads what follows a dot: a property, or a method with its arguments.
-func (p *parser) member(of node, optional bool, source string) node {
+func (p *parser) member(object node, optional bool, source string) node {
 	name, pos := p.tok.text, p.tok.pos
 	if p.tok.kind != tokenName {
 		p.unexpected("expected a property name after the dot")
 	}
 	p.next()
 	if !p.accept("(") {
-		return member{of, constant{name}, optional, source}
+		return member{object, constant{name}, optional, source}
 	}
 	if !isMethod(name) {
 		p.fail(pos, "the method %s is not supported", name)
 	}
-	return method{of, name, p.list(")"), optional, source}
+	return method{object, name, p.list(")"), optional, source}
 }
 
 // list reads comma-separated values up to the closing bracket.

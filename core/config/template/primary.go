@@ -42,16 +42,16 @@ func (p *parser) primary() node {
 	return nil
 }
 
-func (p *parser) compile(at int, pattern, flags string) *regex {
+func (p *parser) compile(pos int, pattern, flags string) *regex {
 	if p.regexes++; p.regexes > maxRegexes {
-		p.fail(at, "more than %d regexes in one template", maxRegexes)
+		p.fail(pos, "more than %d regexes in one template", maxRegexes)
 	}
 	re, err := newRegex(pattern, flags)
 	if err != nil {
-		p.fail(at, "%s", err)
+		p.fail(pos, "%s", err)
 	}
 	if p.programs += re.cost; p.programs > maxPrograms {
-		p.fail(at, "the regexes of the template are too large together; use smaller repetitions such as {1,20}")
+		p.fail(pos, "the regexes of the template are too large together; use smaller repetitions such as {1,20}")
 	}
 	return re
 }

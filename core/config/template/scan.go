@@ -61,12 +61,12 @@ var puncts = []string{
 }
 
 // fail ends parsing; [Parse] recovers the error.
-func (s *scanner) fail(at int, format string, args ...any) {
-	before := s.src[:at]
+func (s *scanner) fail(pos int, format string, args ...any) {
+	before := s.src[:pos]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 	panic(&SyntaxError{
-		Offset: at, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Near: shorten(s.src[at:], 24),
+		Offset: pos, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Near: shorten(s.src[pos:], 24),
 	})
 }
 
@@ -123,10 +123,10 @@ func (s *scanner) skip(prefix string) bool {
 // escape reads one backslash escape.
 func (s *scanner) escape(b *strings.Builder) {
 	const simple = "n\nt\tr\rb\bf\fv\v"
-	at := s.pos
+	pos := s.pos
 	s.pos++
 	if s.pos == len(s.src) {
-		s.fail(at, `a backslash at the very end escapes nothing; write \\ for a backslash`)
+		s.fail(pos, `a backslash at the very end escapes nothing; write \\ for a backslash`)
 	}
 	c := s.src[s.pos]
 	s.pos++
@@ -139,13 +139,13 @@ func (s *scanner) escape(b *strings.Builder) {
 	case c == '0' && !isDigit(s.peek()):
 		b.WriteByte(0)
 	case isDigit(c):
-		s.fail(at, `octal escapes are not supported; write \\ for a backslash`)
+		s.fail(pos, `octal escapes are not supported; write \\ for a backslash`)
 	case c == 'x':
-		b.WriteRune(s.hex(at, 2))
+		b.WriteRune(s.hex(pos, 2))
 	case c == 'u':
-		r := s.unicodeEscape(at)
+		r := s.unicodeEscape(pos)
 		if utf16.IsSurrogate(r) && s.skip(`\u`) {
-			r = utf16.DecodeRune(r, s.unicodeEscape(at))
+			r = utf16.DecodeRune(r, s.unicodeEscape(pos))
 		}
 		b.WriteRune(r)
 	default:
@@ -161,21 +161,21 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-func (s *scanner) hex(at, digits int) rune {
+func (s *scanner) hex(pos, digits int) rune {
 	end := min(s.pos+digits, len(s.src))
 	n, err := strconv.ParseUint(s.src[s.pos:end], 16, 32)
 	if err != nil || n > unicode.MaxRune || end-s.pos < digits || digits == 0 {
-		s.fail(at, `this escape needs hexadecimal digits, as in \x41 or \u00e9; write \\ for a backslash`)
+		s.fail(pos, `this escape needs hexadecimal digits, as in \x41 or \u00e9; write \\ for a backslash`)
 	}
 	s.pos = end
 	return rune(n)
 }
 
-func (s *scanner) unicodeEscape(at int) rune {
+func (s *scanner) unicodeEscape(pos int) rune {
 	if !s.skip("{") {
-		return s.hex(at, 4)
+		return s.hex(pos, 4)
 	}
-	r := s.hex(at, max(0, strings.IndexByte(s.src[s.pos:], '}')))
+	r := s.hex(pos, max(0, strings.IndexByte(s.src[s.pos:], '}')))
 	s.pos++
 	return r
 }
@@ -241,7 +241,7 @@ func (s *scanner) name() bool {
 }
 
 func (s *scanner) quoted(quote byte) string {
-	at := s.pos
+	pos := s.pos
 	s.pos++
 	var b strings.Builder
 	for {
@@ -252,7 +252,7 @@ func (s *scanner) quoted(quote byte) string {
 		case c == '\\':
 			s.escape(&b)
 		case s.pos == len(s.src) || c == '\n' || c == '\r':
-			s.fail(at, "this string is not closed: %c is missing", quote)
+			s.fail(pos, "this string is not closed: %c is missing", quote)
 		default:
 			s.pos++
 			b.WriteByte(c)
@@ -261,18 +261,18 @@ func (s *scanner) quoted(quote byte) string {
 }
 
 func (s *scanner) number() float64 {
-	at := s.pos
-	end := at + decimalPrefix(s.src[at:])
-	if strings.HasPrefix(s.src[at:], "0") && end == at+1 && at+1 < len(s.src) && unicode.IsLetter(rune(s.src[at+1])) {
+	pos := s.pos
+	end := pos + decimalPrefix(s.src[pos:])
+	if strings.HasPrefix(s.src[pos:], "0") && end == pos+1 && pos+1 < len(s.src) && unicode.IsLetter(rune(s.src[pos+1])) {
 		for end < len(s.src) && (isDigit(s.src[end]) || unicode.IsLetter(rune(s.src[end]))) {
 			end++
 		}
 	}
 	s.pos = end
-	n := parseNumber(s.src[at:end])
-	leadingZero := end > at+1 && s.src[at] == '0' && isDigit(s.src[at+1])
+	n := parseNumber(s.src[pos:end])
+	leadingZero := end > pos+1 && s.src[pos] == '0' && isDigit(s.src[pos+1])
 	if math.IsNaN(n) || leadingZero || s.name() {
-		s.fail(at, "this number is not supported; write it like 12, 1.5, 2e3 or 0xff")
+		s.fail(pos, "this number is not supported; write it like 12, 1.5, 2e3 or 0xff")
 	}
 	return n
 }
@@ -315,8 +315,8 @@ func decimalPrefix(text string) int {
 		}
 		return i
 	}
-	whole := digits(0)
-	end := whole
+	integer := digits(0)
+	end := integer
 	if end < len(text) && text[end] == '.' {
 		end = digits(end + 1)
 		if end == 1 {

@@ -99,15 +99,15 @@ func (s *Shape) find(path, name string) string {
 		path string
 	}
 	for queue := []place{{s, path}}; len(queue) > 0; queue = queue[1:] {
-		at := queue[0]
-		if at.Shape == nil || at.kind != objectLike {
+		next := queue[0]
+		if next.Shape == nil || next.kind != objectLike {
 			continue
 		}
-		if _, ok := at.fields[name]; ok {
-			return at.path + "." + name
+		if _, ok := next.fields[name]; ok {
+			return next.path + "." + name
 		}
-		for _, field := range at.names() {
-			queue = append(queue, place{at.fields[field], at.path + "." + field})
+		for _, field := range next.names() {
+			queue = append(queue, place{next.fields[field], next.path + "." + field})
 		}
 	}
 	return ""

@@ -158,8 +158,8 @@ func (r *run) key(v any) string {
 }
 
 // property reads a property; there is no way to reach anything but data.
-func (r *run) property(of any, key string) any {
-	switch v := of.(type) {
+func (r *run) property(from any, key string) any {
+	switch v := from.(type) {
 	case string:
 		r.read(v)
 		if key == "length" {
@@ -185,8 +185,8 @@ func (r *run) property(of any, key string) any {
 }
 
 // has is the operator in.
-func (r *run) has(of any, key string) bool {
-	switch v := of.(type) {
+func (r *run) has(from any, key string) bool {
+	switch v := from.(type) {
 	case *array:
 		i, ok := index(key)
 		return ok && i < len(v.items) || key == "length"
@@ -194,7 +194,7 @@ func (r *run) has(of any, key string) bool {
 		_, ok := v.values[key]
 		return ok
 	}
-	r.fail("in needs an object on its right, not %s", describe(of))
+	r.fail("in needs an object on its right, not %s", describe(from))
 	return false
 }
 

@@ -16,8 +16,8 @@ const (
 )
 
 // Believable reports whether an image may have been made at a time, and the clock of its builder was right.
-func Believable(at sdk.Time, now time.Time) bool {
-	return at.Year() >= oldestYear && !at.After(now.Add(clockSkew))
+func Believable(created sdk.Time, now time.Time) bool {
+	return created.Year() >= oldestYear && !created.After(now.Add(clockSkew))
 }
 
 // Released returns when the newer image of a container was made, as the image

@@ -176,23 +176,23 @@ func retain(level []Candidate, minAge time.Duration, now time.Time) []Candidate 
 		level = append(slices.Clone(level[:i]), slices.DeleteFunc(slices.Clone(level[i:]), isNew)...)
 	}
 	began := func(c Candidate) time.Time {
-		at, _ := c.Began()
-		return at
+		start, _ := c.Began()
+		return start
 	}
 	keep, rest := []int{0}, []int{} // by index
 	for i := 1; i < len(level); i++ {
-		at := began(level[i])
-		part := at.Truncate(max(minAge/(maxPerLevel-4), time.Minute))
+		start := began(level[i])
+		part := start.Truncate(max(minAge/(maxPerLevel-4), time.Minute))
 		first := !slices.ContainsFunc(level[i+1:], func(older Candidate) bool {
 			o := began(older)
-			return !o.Before(part) && !o.After(at)
+			return !o.Before(part) && !o.After(start)
 		})
 		if first && len(keep) < maxPerLevel {
 			keep = append(keep, i)
 		} else {
 			rest = append(rest, i)
 		}
-		if first && now.Sub(at) >= minAge {
+		if first && now.Sub(start) >= minAge {
 			for i++; i < len(level); i++ {
 				rest = append(rest, i)
 			}

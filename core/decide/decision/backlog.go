@@ -51,8 +51,8 @@ func (b backlog) has(c *sdk.Container) bool {
 }
 
 // reported notes what was stored, and whether a check of the whole watcher ended with it. The caller holds commitLock.
-func (d *Decisions) reported(watcher string, found backlog, whole bool) {
-	if whole {
+func (d *Decisions) reported(watcher string, found backlog, checkedAll bool) {
+	if checkedAll {
 		delete(d.backlogs, watcher)
 		return
 	}

@@ -101,17 +101,17 @@ func levels(candidates []candidate.Candidate) *sdk.Levels {
 	var l sdk.Levels
 	any := false
 	for _, c := range candidates {
-		var at **sdk.Release
+		var level **sdk.Release
 		switch c.Diff {
 		case sdk.DiffMajor:
-			at = &l.Major
+			level = &l.Major
 		case sdk.DiffMinor:
-			at = &l.Minor
+			level = &l.Minor
 		case sdk.DiffPatch, sdk.DiffPrerelease:
-			at = &l.Patch
+			level = &l.Patch
 		}
-		if c.Kind == sdk.KindTag && at != nil && *at == nil {
-			*at = &sdk.Release{Tag: c.Tag, Created: sdk.TimeOf(c.Created), FirstSeen: sdk.TimeOf(c.FirstSeen)}
+		if c.Kind == sdk.KindTag && level != nil && *level == nil {
+			*level = &sdk.Release{Tag: c.Tag, Created: sdk.TimeOf(c.Created), FirstSeen: sdk.TimeOf(c.FirstSeen)}
 			any = true
 		}
 	}

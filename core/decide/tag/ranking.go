@@ -40,8 +40,8 @@ func (d *search) rank(tag string) {
 	if spare == nil {
 		spare = new(version)
 	}
-	at, _ := slices.BinarySearchFunc(*list, r, d.compare)
-	*list = slices.Insert(*list, at, r)
+	i, _ := slices.BinarySearchFunc(*list, r, d.compare)
+	*list = slices.Insert(*list, i, r)
 	d.judged = spare
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Containers returns two containers with updates, as templates and tests of triggers see them.
 func Containers() []sdk.Container {
-	at := sdk.TimeOf(time.Date(2024, 5, 14, 9, 30, 0, 0, time.UTC))
+	created := sdk.TimeOf(time.Date(2024, 5, 14, 9, 30, 0, 0, time.UTC))
 	sample := func(id, name, repository, from, to, diff, link string) sdk.Container {
 		return sdk.Container{
 			ID: strings.Repeat(id, 64), Name: name, DisplayName: name, DisplayIcon: "mdi:docker", Status: "running",
@@ -19,10 +19,10 @@ func Containers() []sdk.Container {
 				ID:       "sha256:" + strings.Repeat(id, 64),
 				Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
 				Name:     repository, Tag: sdk.Tag{Value: from, Semver: true}, Architecture: "amd64", OS: "linux",
-				Created: at,
+				Created: created,
 			},
 			Labels: map[string]string{}, Result: &sdk.Result{Tag: to, Link: link},
-			Check: sdk.CheckState{State: sdk.CheckOK, At: at}, UpdateAvailable: true,
+			Check: sdk.CheckState{State: sdk.CheckOK, At: created}, UpdateAvailable: true,
 			UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: from, RemoteValue: to, SemverDiff: diff},
 		}
 	}

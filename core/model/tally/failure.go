@@ -17,17 +17,17 @@ type Failure[T any] struct {
 // Failures groups what failed by its cause, so that one outage is one failure: the most affected first.
 // What has no cause, and a cause that only one has, goes by its error. of returns both, and the error ""
 // for what did not fail.
-func Failures[T any](all []T, of func(T) (cause, err string)) []Failure[T] {
+func Failures[T any](all []T, explain func(T) (cause, err string)) []Failure[T] {
 	shared := map[string]int{}
 	for _, one := range all {
-		if cause, err := of(one); err != "" && cause != "" {
+		if cause, err := explain(one); err != "" && cause != "" {
 			shared[cause]++
 		}
 	}
 	index := map[string]int{}
 	var found []Failure[T]
 	for _, one := range all {
-		cause, err := of(one)
+		cause, err := explain(one)
 		if err == "" {
 			continue
 		}

@@ -53,8 +53,8 @@ func Changed(before, after *sdk.Container, ignore Fields) bool {
 func same(a, b reflect.Value, skipped []any) bool {
 	switch kind := a.Kind(); {
 	case a.Type() == reflect.TypeFor[sdk.Time]():
-		at, other := a.Addr().Interface().(*sdk.Time), b.Addr().Interface().(*sdk.Time)
-		return slices.Contains(skipped, any(at)) || sdk.TimeOf(at.Time).Equal(sdk.TimeOf(other.Time).Time)
+		one, other := a.Addr().Interface().(*sdk.Time), b.Addr().Interface().(*sdk.Time)
+		return slices.Contains(skipped, any(one)) || sdk.TimeOf(one.Time).Equal(sdk.TimeOf(other.Time).Time)
 	case kind == reflect.Struct:
 		for i := range a.NumField() {
 			if !same(a.Field(i), b.Field(i), skipped) {

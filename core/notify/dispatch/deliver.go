@@ -47,14 +47,14 @@ func (d *deliverer) due(ctx context.Context, id string) (in time.Duration, any b
 	if busy {
 		return 0, false, nil // its worker looks for more by itself
 	}
-	at, any, err := d.opt.Store.NextDue(ctx, id)
+	next, any, err := d.opt.Store.NextDue(ctx, id)
 	if err != nil || !any {
 		return 0, false, err
 	}
-	if paused := d.retries.until(id); paused.After(at) {
-		at = paused
+	if paused := d.retries.until(id); paused.After(next) {
+		next = paused
 	}
-	if in = at.Sub(d.opt.Now()); in > 0 {
+	if in = next.Sub(d.opt.Now()); in > 0 {
 		return in, true, nil
 	}
 	d.mu.Lock()

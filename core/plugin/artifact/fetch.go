@@ -100,9 +100,9 @@ func (f Fetcher) fetchFile(s Source, want Want, to *os.File) (Fetched, error) {
 
 // reason is an error about a file without its path, which is said already.
 func reason(err error) string {
-	var at *os.PathError
-	if errors.As(err, &at) {
-		err = at.Err
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
 	}
 	return err.Error()
 }

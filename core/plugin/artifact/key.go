@@ -68,8 +68,8 @@ func readKey(text string) (Key, bool) {
 	if err != nil {
 		return Key{}, false
 	}
-	e, is := public.(*ecdsa.PublicKey)
-	if !is || e.Curve != elliptic.P256() {
+	e, ok := public.(*ecdsa.PublicKey)
+	if !ok || e.Curve != elliptic.P256() {
 		return Key{}, false
 	}
 	return Key{cosign: e, text: base64.StdEncoding.EncodeToString(der)}, true

@@ -94,14 +94,14 @@ func (f Fetcher) LookForNewer(ctx context.Context, have Have) (Newer, error) {
 
 // offers says why an artifact is no update of the one that is installed.
 func (f Fetcher) offers(
-	ctx context.Context, repo *remote.Repository, root ocispec.Descriptor, at string, have Have,
+	ctx context.Context, repo *remote.Repository, root ocispec.Descriptor, tag string, have Have,
 ) error {
 	found, err := f.withDefaults().inspect(ctx, repo, root, Want{})
 	if err == nil {
 		err = found.check(ctx, f, have.Key, nil)
 	}
 	if err == nil {
-		err = found.checkTag(at)
+		err = found.checkTag(tag)
 	}
 	if err == nil {
 		err = have.Accept(found.Fetched)

@@ -123,11 +123,11 @@ func (a *artifact) check(ctx context.Context, f Fetcher, want Key, file *os.File
 
 // checkTag refuses an artifact whose version is another one than that of its tag. One that
 // is not signed may say no version.
-func (a *artifact) checkTag(at string) error {
+func (a *artifact) checkTag(tag string) error {
 	if a.Version == "" && a.Key.IsZero() {
 		return nil
 	}
-	return CheckTag(at, a.Version)
+	return CheckTag(tag, a.Version)
 }
 
 // inspect reads what an artifact says, and refuses what is none for this platform.
@@ -164,11 +164,11 @@ func (f Fetcher) inspect(
 }
 
 func resolve(ctx context.Context, repo *remote.Repository, ref reference.Reference) (ocispec.Descriptor, error) {
-	at := ref.Digest
-	if at == "" {
-		at = ref.Tag
+	digest := ref.Digest
+	if digest == "" {
+		digest = ref.Tag
 	}
-	root, err := repo.Resolve(ctx, at)
+	root, err := repo.Resolve(ctx, digest)
 	if err != nil {
 		return root, explain(err, ref)
 	}

@@ -32,10 +32,10 @@ func signedFor(p Plugin) string {
 
 // statementOf reads the trusted comment that signedFor makes; zero for another one.
 func statementOf(comment string) Statement {
-	text, is := strings.CutPrefix(comment, signedForPrefix)
+	text, ok := strings.CutPrefix(comment, signedForPrefix)
 	name, rest, named := strings.Cut(text, " ")
 	end := strings.LastIndexByte(rest, ' ') // before the platform
-	if !is || !named || end <= 0 {
+	if !ok || !named || end <= 0 {
 		return Statement{}
 	}
 	return Statement{Name: name, Version: rest[:end]}

@@ -78,16 +78,16 @@ func TagOf(version string) string { return strings.ReplaceAll(version, "+", "-")
 // CheckTag refuses an artifact of another version than its tag says: an old one that was
 // pushed again as a newer one. A tag that floats, as 1.2 does over 1.2.3, may, and
 // one that is no version says nothing.
-func CheckTag(at, version string) error {
+func CheckTag(named, version string) error {
 	selector, err := tag.Compile(tag.Rules{})
-	if err != nil || at == "" || !selector.IsVersion(at) {
+	if err != nil || named == "" || !selector.IsVersion(named) {
 		return err
 	}
-	tagged, said := strings.TrimPrefix(at, "v"), strings.TrimPrefix(TagOf(version), "v")
-	floats := strings.Trim(tagged, "0123456789.") == "" && strings.HasPrefix(said, tagged+".")
-	if order, comparable := CompareVersions(tagged, said); tagged == said || floats || comparable && order == 0 {
+	tagged, wanted := strings.TrimPrefix(named, "v"), strings.TrimPrefix(TagOf(version), "v")
+	floats := strings.Trim(tagged, "0123456789.") == "" && strings.HasPrefix(wanted, tagged+".")
+	if order, comparable := CompareVersions(tagged, wanted); tagged == wanted || floats || comparable && order == 0 {
 		return nil
 	}
 	return fmt.Errorf("the tag says version %s, and the plugin is version %s: refused, since an old version could pass for a "+
-		"new one; if you want that version, look for a tag of its own", at, cmp.Or(version, "unknown"))
+		"new one; if you want that version, look for a tag of its own", named, cmp.Or(version, "unknown"))
 }

@@ -144,8 +144,8 @@ func (m *Manager) unchanged(component typed, section config.Component, byDefault
 		bundle != nil && !slices.Equal(c.missing, bundle.MissingGrants(t)) {
 		return false
 	}
-	w, is := component.(*Watcher)
-	return !is || by.to(section, t.Options) == w.permittedBy
+	w, ok := component.(*Watcher)
+	return !ok || by.to(section, t.Options) == w.permittedBy
 }
 
 // release ends those that are not listed any more, unless another one of the same

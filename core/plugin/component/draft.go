@@ -104,7 +104,7 @@ func (c *Component) spec() pluginclient.Instance {
 // problem is an error. m.mu is held.
 func (m *Manager) keep(d draft) {
 	c, problems := d.component.base(), d.problems
-	if w, is := d.component.(*Watcher); is {
+	if w, ok := d.component.(*Watcher); ok {
 		if other := m.sameName(w); other != nil {
 			problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Error,
 				Message: fmt.Sprintf("there is a watcher named %q already (%s); containers are told apart by the watcher's name", c.Name, other.ID())})

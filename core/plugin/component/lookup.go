@@ -13,13 +13,13 @@ import (
 func (m *Manager) All(k kind.Kind) []*Component {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var of []*Component
+	var all []*Component
 	for _, listed := range m.all {
 		if c := listed.base(); c.Kind == k {
-			of = append(of, c)
+			all = append(all, c)
 		}
 	}
-	return sorted(of)
+	return sorted(all)
 }
 
 // Get returns what one component shares with other kinds. Type and name are

@@ -238,7 +238,7 @@ func (m *Manager) resolve(component typed, t kind.Type, section config.Component
 			c.Options[name] = v
 		}
 	}
-	if w, is := component.(*Watcher); is {
+	if w, ok := component.(*Watcher); ok {
 		m.mu.Lock()
 		by := m.permits
 		m.mu.Unlock()

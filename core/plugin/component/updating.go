@@ -87,10 +87,10 @@ func (p permits) to(section config.Component, schema option.Schema) permits {
 		_, decided := section.Options[name]
 		return o, has && !decided
 	}
-	if _, is := open(optionUpdate); !is {
+	if _, ok := open(optionUpdate); !ok {
 		p.update = ""
 	}
-	if o, is := open(optionCompose); !is || !slices.Contains(o.Choices, onRequest) {
+	if o, ok := open(optionCompose); !ok || !slices.Contains(o.Choices, onRequest) {
 		p.compose = ""
 	}
 	return p

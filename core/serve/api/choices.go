@@ -102,15 +102,15 @@ func parseUntil(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
-		return at, nil
+	if until, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		return until, nil
 	}
-	at, err := time.Parse(time.RFC3339, text)
+	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at,
+		return until,
 			sdk.Invalid("until", "want a date such as 2026-12-24, or a time such as 2026-12-24T18:00:00Z, got %.40q", text)
 	}
-	return at, nil
+	return until, nil
 }
 
 func (h *handler) undoChoices(w http.ResponseWriter, r *http.Request) {

@@ -72,11 +72,11 @@ func (a *connections) add(ctx context.Context, conn net.Conn) context.Context {
 // networkOf returns the network that identifies a client: an address, or the /64
 // network of an IPv6 address, as a client has a whole one.
 func networkOf(address net.Addr) netip.Prefix {
-	at, err := netip.ParseAddrPort(address.String())
+	peer, err := netip.ParseAddrPort(address.String())
 	if err != nil {
 		return netip.Prefix{}
 	}
-	ip := at.Addr().Unmap().WithZone("")
+	ip := peer.Addr().Unmap().WithZone("")
 	bits := ip.BitLen()
 	if ip.Is6() {
 		bits = 64

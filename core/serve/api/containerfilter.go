@@ -69,11 +69,11 @@ func (f containerFilter) apply(records []*store.Record) ([]*store.Record, error)
 		return records, nil
 	}
 	if f.after != "" {
-		at := slices.IndexFunc(records, func(rec *store.Record) bool { return rec.Container.ID == f.after })
-		if at < 0 {
+		i := slices.IndexFunc(records, func(rec *store.Record) bool { return rec.Container.ID == f.after })
+		if i < 0 {
 			return nil, sdk.Invalid("after", "there is no container %q (any more)", f.after)
 		}
-		records = records[at+1:]
+		records = records[i+1:]
 	}
 	var selected []*store.Record
 	for _, rec := range records {

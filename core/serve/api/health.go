@@ -29,8 +29,8 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 		Ready: len(found.Problems) == 0, Problems: append([]string{}, found.Problems...),
 		Watchers: map[string]watcherReadiness{},
 	}
-	for name, at := range found.Watchers {
-		state.Watchers[name] = watcherReadiness{NextCheck: sdk.TimeOf(at)}
+	for name, checked := range found.Watchers {
+		state.Watchers[name] = watcherReadiness{NextCheck: sdk.TimeOf(checked)}
 	}
 	status := http.StatusOK
 	if !state.Ready {

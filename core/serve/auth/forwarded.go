@@ -21,25 +21,25 @@ func (a *Auth) trustedProxy(address netip.Addr) bool {
 // clientAddress returns the address of the client of a request. X-Forwarded-For
 // counts as far as trusted proxies (server.trustedproxies) have written it.
 func (a *Auth) clientAddress(r *http.Request) netip.Addr {
-	at := peerAddress(r)
+	client := peerAddress(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
-		if !a.trustedProxy(at) {
+		if !a.trustedProxy(client) {
 			break
 		}
 		before, err := netip.ParseAddr(strings.TrimSpace(hop))
 		if err != nil {
 			break
 		}
-		at = before.Unmap().WithZone("")
+		client = before.Unmap().WithZone("")
 	}
-	return at
+	return client
 }
 
 // Address returns the address of the client of a request; "" when it is unknown.
 func (a *Auth) Address(r *http.Request) string {
-	if at := a.clientAddress(r); at.IsValid() {
-		return at.String()
+	if client := a.clientAddress(r); client.IsValid() {
+		return client.String()
 	}
 	return ""
 }
@@ -47,12 +47,12 @@ func (a *Auth) Address(r *http.Request) string {
 // rateKey is the key of a client's rate limit: its address, or the /64 network of
 // an IPv6 address, as a client has a whole one.
 func (a *Auth) rateKey(r *http.Request) string {
-	at := a.clientAddress(r)
-	if at.Is6() {
-		network, _ := at.Prefix(64) // not longer than an address
+	client := a.clientAddress(r)
+	if client.Is6() {
+		network, _ := client.Prefix(64) // not longer than an address
 		return network.String()
 	}
-	return at.String()
+	return client.String()
 }
 
 // forwarded returns a header in which a trusted proxy describes the request that it got.

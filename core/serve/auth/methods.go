@@ -96,19 +96,19 @@ func (a *Auth) addMethod(c config.Component) {
 	a.problems = append(a.problems, problems...)
 	m.stamp, m.maxAge = stampOf(values), maxSessionTime
 	var err error
-	var at string
+	var place string
 	if c.Type == "basic" {
-		at, err = "hash", a.addUser(m, values)
+		place, err = "hash", a.addUser(m, values)
 	} else {
-		at, err = "discovery", a.addProvider(&m, values)
+		place, err = "discovery", a.addProvider(&m, values)
 	}
 	var invalid *sdk.InvalidError
 	if errors.As(err, &invalid) {
-		at, err = invalid.Fields[0].Field, errors.New(invalid.Fields[0].Detail)
+		place, err = invalid.Fields[0].Field, errors.New(invalid.Fields[0].Detail)
 	}
 	if err != nil {
 		a.reject(m, config.Problem{
-			Key: c.Key() + "." + at, Source: c.Options[at].Source, Message: err.Error(), Level: config.Error,
+			Key: c.Key() + "." + place, Source: c.Options[place].Source, Message: err.Error(), Level: config.Error,
 		})
 		return
 	}

@@ -71,30 +71,30 @@ type NewToken struct {
 // not stored, and what is. The error is an *sdk.InvalidError when a field is not valid.
 func (a *Auth) CreateToken(
 	ctx context.Context, actor Actor, want NewToken,
-) (secret string, made store.Token, err error) {
+) (secret string, created store.Token, err error) {
 	want.Name = strings.TrimSpace(want.Name)
 	switch {
 	case want.Name == "":
-		return "", made, sdk.Invalid("name", "is required: say what the token is for")
+		return "", created, sdk.Invalid("name", "is required: say what the token is for")
 	case utf8.RuneCountInString(want.Name) > maxTokenName, strings.ContainsFunc(want.Name, unicode.IsControl):
-		return "", made, sdk.Invalid("name", "want at most 100 characters on one line")
+		return "", created, sdk.Invalid("name", "want at most 100 characters on one line")
 	case want.Scope != Read && want.Scope != Write:
-		return "", made, sdk.Invalid("scope", "want read or write")
+		return "", created, sdk.Invalid("scope", "want read or write")
 	case !want.Expires.IsZero() && !want.Expires.After(a.now()):
-		return "", made, sdk.Invalid("expires", "want a time to come")
+		return "", created, sdk.Invalid("expires", "want a time to come")
 	}
 	secret = tokenPrefix + newSecret()
-	made, err = a.opt.Store.AddToken(ctx, store.Token{
+	created, err = a.opt.Store.AddToken(ctx, store.Token{
 		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: actor.User, Created: a.now(),
 		Expires: want.Expires,
 	})
 	if err != nil {
-		return "", made, err
+		return "", created, err
 	}
 	a.audit(ctx, event.TokenCreated, actor.User, event.Login{
-		Token: made.Name, Scope: made.Scope, Address: actor.ClientAddress(),
+		Token: created.Name, Scope: created.Scope, Address: actor.ClientAddress(),
 	})
-	return secret, made, nil
+	return secret, created, nil
 }
 
 // Tokens returns all tokens, the newest first.

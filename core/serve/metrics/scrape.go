@@ -165,9 +165,9 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (s scrape) limits(gauge func(name, help string, value float64, labels ...string)) {
-	for _, of := range s.state.Limits {
-		for _, l := range of.Hosts {
-			labels := []string{"registry", of.Registry, "host", l.Host}
+	for _, reported := range s.state.Limits {
+		for _, l := range reported.Hosts {
+			labels := []string{"registry", reported.Registry, "host", l.Host}
 			if l.Limit > 0 {
 				gauge("dogwatch_registry_rate_limit",
 					"Requests or pulls that the registry's host allows per window, as it said last.", float64(l.Limit), labels...)

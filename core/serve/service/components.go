@@ -213,7 +213,7 @@ func (s *Service) settings(c *component.Component) []Setting {
 	prefix := section.Key() + "."
 	var all []Setting
 	for _, given := range config.List(only, s.schema, true) {
-		if name, is := strings.CutPrefix(given.Path, prefix); is {
+		if name, ok := strings.CutPrefix(given.Path, prefix); ok {
 			o, known := schema.Find(name)
 			all = append(all, Setting{
 				Name: name, Value: s.opt.Redact(written(given.Value)), Help: o.Help,

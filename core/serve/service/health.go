@@ -97,8 +97,8 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		n := s.opt.Scans.Counts()
 		state.Scans = map[string]int{"done": n.Done, "failed": n.Failed, "reused": n.Reused}
 	}
-	for of, n := range s.opt.Webhooks.Counts() {
-		state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: of.Hook, State: of.State, Deliveries: n})
+	for hook, n := range s.opt.Webhooks.Counts() {
+		state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: hook.Hook, State: hook.State, Deliveries: n})
 	}
 	if s.opt.Installs != nil {
 		for _, p := range s.opt.Installs.Installed() {

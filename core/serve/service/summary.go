@@ -35,8 +35,8 @@ func (s *Service) Summary(watcher string) (sum Summary, known bool) {
 		if state, _ := c.State(); state == component.Failed {
 			sum.FailedWatchers++
 		}
-		if at := s.opt.Checks.Next(c.Name); !at.IsZero() && (sum.NextCheck.IsZero() || at.Before(sum.NextCheck)) {
-			sum.NextCheck = at
+		if next := s.opt.Checks.Next(c.Name); !next.IsZero() && (sum.NextCheck.IsZero() || next.Before(sum.NextCheck)) {
+			sum.NextCheck = next
 		}
 	}
 	if watcher != "" {
@@ -46,8 +46,8 @@ func (s *Service) Summary(watcher string) (sum Summary, known bool) {
 	}
 	for _, rec := range records {
 		sum.Add(&rec.Container)
-		if at := rec.Container.Check.At.Time; at.After(sum.LastCheck) {
-			sum.LastCheck = at
+		if checked := rec.Container.Check.At.Time; checked.After(sum.LastCheck) {
+			sum.LastCheck = checked
 		}
 	}
 	return sum, known || len(records) > 0

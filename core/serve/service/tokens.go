@@ -29,15 +29,15 @@ func (s *Service) Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, 
 // when one of the values makes no sense.
 func (s *Service) CreateToken(
 	ctx context.Context, actor auth.Actor, name, scope string, expires time.Time,
-) (secret string, made store.Token, err error) {
+) (secret string, created store.Token, err error) {
 	if err := allow(actor, auth.Manage, "create tokens"); err != nil {
-		return "", made, err
+		return "", created, err
 	}
-	secret, made, err = s.opt.Auth.CreateToken(ctx, actor, auth.NewToken{
+	secret, created, err = s.opt.Auth.CreateToken(ctx, actor, auth.NewToken{
 		Name: name, Scope: map[string]auth.Scope{"read": auth.Read, "write": auth.Write}[scope], Expires: expires,
 	})
-	made.Hash = nil
-	return secret, made, s.safe(err)
+	created.Hash = nil
+	return secret, created, s.safe(err)
 }
 
 // RevokeToken ends a token at once. The error is an ErrForbidden unless a user is

@@ -10,9 +10,9 @@ import (
 func Name(c *sdk.Container) string { return cmp.Or(c.DisplayName, c.Name) }
 
 // Names is one container by name, or how many.
-func Names(of []sdk.Container) string {
-	if len(of) == 1 {
-		return Name(&of[0])
+func Names(containers []sdk.Container) string {
+	if len(containers) == 1 {
+		return Name(&containers[0])
 	}
-	return Plural(len(of), "container")
+	return Plural(len(containers), "container")
 }

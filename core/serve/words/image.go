@@ -48,8 +48,8 @@ func sameRepository(a, b string) bool {
 // Repository is a reference without its tag and digest.
 func Repository(reference string) string {
 	reference, _, _ = strings.Cut(reference, "@")
-	if at := strings.LastIndexByte(reference, ':'); at > strings.LastIndexByte(reference, '/') {
-		return reference[:at]
+	if i := strings.LastIndexByte(reference, ':'); i > strings.LastIndexByte(reference, '/') {
+		return reference[:i]
 	}
 	return reference
 }

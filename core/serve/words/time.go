@@ -10,8 +10,8 @@ import (
 // Exact is a time to the second.
 func Exact(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func Instant(at any) time.Time {
-	switch t := at.(type) {
+func Instant(instant any) time.Time {
+	switch t := instant.(type) {
 	case time.Time:
 		return t
 	case sdk.Time:

@@ -210,8 +210,8 @@ func (r *Runner) advance(
 			r.stale = true
 			continue
 		case len(tried) > 0:
-			if at := tried[0].Ended.Add(pauseAfter(len(tried))); at.After(now) {
-				return false, at, nil
+			if retry := tried[0].Ended.Add(pauseAfter(len(tried))); retry.After(now) {
+				return false, retry, nil
 			}
 			begin.attempt = len(tried) + 1
 		}
@@ -348,11 +348,11 @@ func pauseAfter(failures int) time.Duration {
 
 // decided returns when it was decided last that a container is updated.
 func decided(c *sdk.Container, approval *choice.Choice) time.Time {
-	at := c.Decision.OfferedAt.Time
-	if approval != nil && approval.At.After(at) {
-		at = approval.At.Time
+	offered := c.Decision.OfferedAt.Time
+	if approval != nil && approval.At.After(offered) {
+		offered = approval.At.Time
 	}
-	return at
+	return offered
 }
 
 // actorOf returns on whose behalf a container is updated: the user who approved it, or a rule.

@@ -126,8 +126,8 @@ func oldestFirst(groups []*group) {
 	checked := func(g *group) time.Time {
 		oldest := g.questions[0].Container.Check.At.Time
 		for _, q := range g.questions[1:] {
-			if at := q.Container.Check.At.Time; at.Before(oldest) {
-				oldest = at
+			if last := q.Container.Check.At.Time; last.Before(oldest) {
+				oldest = last
 			}
 		}
 		return oldest

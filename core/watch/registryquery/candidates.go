@@ -101,16 +101,16 @@ func (r *kindReader) judgeTarget(ctx context.Context) {
 		return !isRead
 	}
 	for r.left > 0 && slices.ContainsFunc(r.Answer.Selection.Tags, isUnread) && !r.offersFirst() {
-		of, _ := r.offers(r.opt.Now())
-		if _, isRead := r.known[of.Tag]; isRead || of.Kind != sdk.KindTag {
+		target, _ := r.offers(r.opt.Now())
+		if _, isRead := r.known[target.Tag]; isRead || target.Kind != sdk.KindTag {
 			return
 		}
-		kind, told := r.kind(ctx, tag.Newer{Tag: of.Tag, Diff: of.Diff})
-		why := r.dropping(ctx, of.Tag, kind)
+		kind, told := r.kind(ctx, tag.Newer{Tag: target.Tag, Diff: target.Diff})
+		why := r.dropping(ctx, target.Tag, kind)
 		if !told || why.Reason == "" {
 			return
 		}
-		r.drop(of.Tag, why)
+		r.drop(target.Tag, why)
 		r.withoutDropped()
 	}
 }

@@ -112,8 +112,8 @@ func (r *kindReader) holds(rolling tagKind) int {
 }
 
 // builtBefore begins to say how much earlier than something else an image was built.
-func builtBefore(made, other sdk.Time) string {
-	from, to := made.UTC(), other.UTC()
+func builtBefore(built, other sdk.Time) string {
+	from, to := built.UTC(), other.UTC()
 	months := 12*(to.Year()-from.Year()) + int(to.Month()) - int(from.Month())
 	if to.Day() < from.Day() {
 		months--

@@ -53,7 +53,7 @@ var values = map[string]string{
 // table of docs/security.md and the program do not have the same labels.
 func Documented(t testing.TB) []Case {
 	t.Helper()
-	said := Table(t)
+	table := Table(t)
 	var cases []Case
 	area := label.Area("")
 	_, text, found := strings.Cut(read(t, "configuration.md"), "\n## Labels\n")
@@ -61,7 +61,7 @@ func Documented(t testing.TB) []Case {
 		t.Fatal("docs/configuration.md lists no labels")
 	}
 	for line := range strings.Lines(text) {
-		if title, is := strings.CutPrefix(line, "### "); is {
+		if title, ok := strings.CutPrefix(line, "### "); ok {
 			area = label.Area(strings.TrimSpace(title))
 		}
 		cells := strings.Split(line, "|")
@@ -71,13 +71,13 @@ func Documented(t testing.TB) []Case {
 		c := Case{Labels: codes(cells[1] + cells[2]), Area: area}
 		c.Name = strings.TrimPrefix(c.Labels[0], label.Prefix)
 		c.Value = values[c.Name]
-		may, known := said[c.Labels[0]]
+		may, known := table[c.Labels[0]]
 		if !known || c.Value == "" || may.String() != strings.TrimSpace(cells[len(cells)-2]) {
 			t.Errorf("%s is not in the table of docs/security.md, says something else there, or has no value here", c.Labels[0])
 		}
 		c.Image = may
 		cases = append(cases, c)
-		delete(said, c.Labels[0])
+		delete(table, c.Labels[0])
 	}
 	var names []string
 	for _, c := range cases {
@@ -87,7 +87,7 @@ func Documented(t testing.TB) []Case {
 	if want := slices.Sorted(slices.Values(label.Names())); !slices.Equal(names, want) {
 		t.Errorf("docs/configuration.md lists %q, want %q", names, want)
 	}
-	for name := range said {
+	for name := range table {
 		if strings.HasPrefix(name, label.Prefix) {
 			t.Errorf("docs/security.md has %s, which docs/configuration.md does not list", name)
 		}
@@ -98,7 +98,7 @@ func Documented(t testing.TB) []Case {
 // Table returns what docs/security.md says of labels, by their full names.
 func Table(t testing.TB) map[string]label.Say {
 	t.Helper()
-	said := map[string]label.Say{}
+	table := map[string]label.Say{}
 	for line := range strings.Lines(read(t, "security.md")) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 5 {
@@ -109,14 +109,14 @@ func Table(t testing.TB) map[string]label.Say {
 				continue
 			}
 			for _, name := range codes(cells[1]) {
-				if _, twice := said[name]; twice {
+				if _, twice := table[name]; twice {
 					t.Errorf("docs/security.md says twice what an image may say by %s", name)
 				}
-				said[name] = say
+				table[name] = say
 			}
 		}
 	}
-	return said
+	return table
 }
 
 var code = regexp.MustCompile("`([^`]+)`")

@@ -148,11 +148,11 @@ func (h *Handler) reject(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // choiceTitle says what was decided, and about what.
-func choiceTitle(action string, of []sdk.Container) string {
+func choiceTitle(action string, containers []sdk.Container) string {
 	if action == undoChoices {
-		return "Undone for " + words.Names(of)
+		return "Undone for " + words.Names(containers)
 	}
-	return doneTitles[choice.Kind(action)] + ": " + words.Names(of)
+	return doneTitles[choice.Kind(action)] + ": " + words.Names(containers)
 }
 
 // choiceSentence says what follows from a choice.

@@ -21,11 +21,11 @@ type Made struct {
 
 // MadeOf are the choices about a container that are in force, as users read them; of is nil
 // when it is gone.
-func MadeOf(all []choice.Choice, of *sdk.Container, now time.Time) []Made {
-	var made []Made
+func MadeOf(all []choice.Choice, container *sdk.Container, now time.Time) []Made {
+	var listed []Made
 	for _, c := range all {
 		ended := c.Kind == choice.Snooze && !c.Until.IsZero() && !c.Until.After(now)
-		if ended || of != nil && reached(c, of) {
+		if ended || container != nil && reached(c, container) {
 			continue
 		}
 		version := c.Version()
@@ -43,17 +43,17 @@ func MadeOf(all []choice.Choice, of *sdk.Container, now time.Time) []Made {
 		default:
 			m.Words = "Snoozed"
 		}
-		made = append(made, m)
+		listed = append(listed, m)
 	}
-	return made
+	return listed
 }
 
 // reached reports whether a container runs the version that a choice is about.
-func reached(c choice.Choice, of *sdk.Container) bool {
+func reached(c choice.Choice, container *sdk.Container) bool {
 	if c.Update.Kind == sdk.KindDigest {
-		return c.Update.ToDigest == of.Image.Digest.Repo
+		return c.Update.ToDigest == container.Image.Digest.Repo
 	}
-	return c.Update.Kind == sdk.KindTag && c.Update.ToTag == of.Image.Tag.Value
+	return c.Update.Kind == sdk.KindTag && c.Update.ToTag == container.Image.Tag.Value
 }
 
 // Row is what was decided about one container, in the list of all choices.
@@ -79,11 +79,11 @@ func (h *Handler) Rows() []Row {
 	for _, subject := range subjects {
 		watcher, name, _ := strings.Cut(subject, "/")
 		row := Row{Name: subject}
-		var of *sdk.Container
+		var container *sdk.Container
 		if rec, known := snapshot.Named(watcher, name); known {
-			of, row.Keys, row.Path = &rec.Container, []string{subject}, page.PathOf(&rec.Container)
+			container, row.Keys, row.Path = &rec.Container, []string{subject}, page.PathOf(&rec.Container)
 		}
-		if row.Made = MadeOf(by[subject], of, h.Now()); len(row.Made) > 0 {
+		if row.Made = MadeOf(by[subject], container, h.Now()); len(row.Made) > 0 {
 			rows = append(rows, row)
 		}
 	}

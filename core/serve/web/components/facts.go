@@ -53,7 +53,7 @@ func takes(threshold string, noRebuilds bool) string {
 	}
 	step, without := strings.CutSuffix(threshold, "-no-digest")
 	parts := []string{"up to " + step}
-	if only, is := strings.CutSuffix(step, "-only"); is {
+	if only, ok := strings.CutSuffix(step, "-only"); ok {
 		parts = []string{only + " only"}
 	}
 	switch step {

@@ -37,11 +37,11 @@ func NewLimitRow(l registry.Limit, now time.Time) limitRow {
 	case l.Limit > 0:
 		row.LowMark = l.Limit / 5
 		row.Low = l.Remaining < row.LowMark
-		of := "requests"
+		what := "requests"
 		if l.Pulls {
-			of = "pulls"
+			what = "pulls"
 		}
-		row.Sentence = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
+		row.Sentence = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, what)
 		if l.Window > 0 {
 			row.Sentence += " per " + words.Span(l.Window)
 		}

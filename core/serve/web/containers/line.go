@@ -28,11 +28,11 @@ type Line struct {
 }
 
 // About names the containers of a sentence.
-func About(of []Row, l Line) Line {
-	slices.SortFunc(of, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
-	for i, r := range of {
+func About(rows []Row, l Line) Line {
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	for i, r := range rows {
 		if i == namesShown {
-			l.More = len(of) - i
+			l.More = len(rows) - i
 			break
 		}
 		l.Links = append(l.Links, page.Link{Text: r.Name, To: r.Href})

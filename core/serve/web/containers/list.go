@@ -93,13 +93,13 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 
 // grouped sorts rows into groups: those that need the user first.
 func grouped(rows []Row, order string) []group {
-	at := map[string]int{}
+	index := map[string]int{}
 	var groups []group
 	for _, r := range rows {
-		i, known := at[r.group]
+		i, known := index[r.group]
 		if !known {
 			i = len(groups)
-			at[r.group] = i
+			index[r.group] = i
 			groups = append(groups, group{Title: r.group})
 		}
 		groups[i].Rows = append(groups[i].Rows, r)

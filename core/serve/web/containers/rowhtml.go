@@ -95,8 +95,8 @@ func (b *rowWriter) cut(text string) *rowWriter {
 	if len(runes) <= uncut {
 		return b.text(text)
 	}
-	at := len(runes) - lastKept
-	return b.raw(`<span class="cut" title="`).text(text).raw(`"><span>`).text(string(runes[:at])).raw(`</span><span>`).text(string(runes[at:])).raw(`</span></span>`)
+	keep := len(runes) - lastKept
+	return b.raw(`<span class="cut" title="`).text(text).raw(`"><span>`).text(string(runes[:keep])).raw(`</span><span>`).text(string(runes[keep:])).raw(`</span></span>`)
 }
 
 // text writes a text, which is also safe within quotes.

@@ -66,7 +66,7 @@ func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versi
 // lineOf draws what ran, and below it what was the newest and how far that was from it.
 func lineOf(states []history.State, now time.Time) string {
 	first := states[0].At
-	whole := max(now.Sub(first), time.Second)
+	span := max(now.Sub(first), time.Second)
 	var runs, newest []chart.Segment
 	behind := time.Duration(0)
 	extend := func(lane []chart.Segment, class, title string, from, to float64) []chart.Segment {
@@ -81,7 +81,7 @@ func lineOf(states []history.State, now time.Time) string {
 		if i+1 < len(states) {
 			until = states[i+1].At
 		}
-		from, to := s.At.Sub(first).Seconds()/whole.Seconds(), until.Sub(first).Seconds()/whole.Seconds()
+		from, to := s.At.Sub(first).Seconds()/span.Seconds(), until.Sub(first).Seconds()/span.Seconds()
 		runs = extend(runs, "ran", "ran "+versionWord(s.Running), from, to)
 		if s.Kind == "" {
 			newest = extend(newest, "ok", "up to date with "+versionWord(s.Running), from, to)
@@ -92,7 +92,7 @@ func lineOf(states []history.State, now time.Time) string {
 			from, to)
 	}
 	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
-		first.UTC().Format("2 Jan 2006"), words.Plural(len(runs), "version"), int(behind.Hours()/24), int(whole.Hours()/24))
+		first.UTC().Format("2 Jan 2006"), words.Plural(len(runs), "version"), int(behind.Hours()/24), int(span.Hours()/24))
 	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
 		[][]chart.Segment{runs, newest})
 }

@@ -65,11 +65,11 @@ func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Deliver
 // AddSteps adds the latest steps to the rows of deliveries that are being sent.
 func AddSteps(rows []DeliveryRow, steps []dispatch.Progress) {
 	for i := range rows {
-		at := slices.IndexFunc(steps, func(p dispatch.Progress) bool { return p.Delivery == rows[i].ID })
-		if at < 0 || rows[i].Delivery.State != delivery.Sending {
+		step := slices.IndexFunc(steps, func(p dispatch.Progress) bool { return p.Delivery == rows[i].ID })
+		if step < 0 || rows[i].Delivery.State != delivery.Sending {
 			continue
 		}
-		if text := words.Step(steps[at]); text != "" {
+		if text := words.Step(steps[step]); text != "" {
 			rows[i].Sentence += ": " + text
 		}
 	}

@@ -61,12 +61,12 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 		Until: get("until"),
 	}
 	f = event.Filter{SkipReleased: true, Watcher: q.Watcher, Text: q.Text}
-	at := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
-	if at < 0 {
+	i := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
+	if i < 0 {
 		wrong = append(wrong, fmt.Sprintf("There is no kind of event %q: all are shown.", q.Topic))
-		q.Topic, at = "", 0
+		q.Topic, i = "", 0
 	}
-	f.Types = topics[at].types
+	f.Types = topics[i].types
 	switch {
 	case q.Trigger != "":
 		// A trigger's id may be the name of something else, too.

@@ -68,12 +68,12 @@ type warningLine struct {
 func warningsOf(all []watcher.Reason) (lines []warningLine) {
 	for _, w := range all {
 		line := warningLine{Reason: w}
-		if at := strings.LastIndex(w.Text, " https://"); at >= 0 {
-			if address := w.Text[at+1:]; !strings.Contains(address, " ") {
+		if i := strings.LastIndex(w.Text, " https://"); i >= 0 {
+			if address := w.Text[i+1:]; !strings.Contains(address, " ") {
 				line.Link = webaddress.Of(address)
 			}
 			if line.Link != "" {
-				line.Text = w.Text[:at]
+				line.Text = w.Text[:i]
 			}
 		}
 		lines = append(lines, line)

@@ -31,12 +31,12 @@ func parseOperations(values url.Values) (q operationQuery, f operation.Filter, w
 	q = operationQuery{
 		State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before"),
 	}
-	at := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
-	if at < 0 {
+	i := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
+	if i < 0 {
 		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
-		q.State, at = "", 0
+		q.State, i = "", 0
 	}
-	f = operation.Filter{States: operationChoices[at].states, Before: q.before, Limit: page.Size + 1}
+	f = operation.Filter{States: operationChoices[i].states, Before: q.before, Limit: page.Size + 1}
 	if q.Container != "" {
 		var both bool
 		if f.Watcher, f.Name, both = strings.Cut(q.Container, "/"); !both {

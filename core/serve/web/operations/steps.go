@@ -23,9 +23,9 @@ type stepView struct {
 // plan that are to come, unless it has ended, stops, or returns to the old container.
 func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	var all []stepView
-	begun, returns := map[string]bool{}, false
+	started, returns := map[string]bool{}, false
 	for _, s := range op.Steps {
-		begun[s.ID] = true
+		started[s.ID] = true
 		v := stepView{Text: s.Text, State: words.State{Word: "done", Class: "ok"}, Error: s.Error}
 		switch {
 		case s.Error != "":
@@ -45,7 +45,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 		return all
 	}
 	for _, s := range op.Plan.Steps {
-		if !begun[s.ID] {
+		if !started[s.ID] {
 			all = append(all, stepView{Text: s.Text, State: words.State{Word: "to come", Class: "muted"}})
 		}
 	}

@@ -50,9 +50,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 }
 
 // componentsOf are sentences about what is configured and does not work.
-func componentsOf(of []service.Component) []containers.Line {
+func componentsOf(components []service.Component) []containers.Line {
 	var lines []containers.Line
-	for _, c := range of {
+	for _, c := range components {
 		if c.State == component.Failed {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)),
@@ -70,9 +70,9 @@ func withoutKey(text string, c service.Component) string {
 }
 
 // pluginsOf are sentences about plugins that do not run though they should.
-func pluginsOf(of []service.Plugin) []containers.Line {
+func pluginsOf(plugins []service.Plugin) []containers.Line {
 	var lines []containers.Line
-	for _, s := range of {
+	for _, s := range plugins {
 		if s.State.Well() {
 			continue
 		}
@@ -85,9 +85,9 @@ func pluginsOf(of []service.Plugin) []containers.Line {
 }
 
 // outdatedOf are sentences about installed plugins of which there is a newer version.
-func outdatedOf(of []service.Plugin) []string {
+func outdatedOf(plugins []service.Plugin) []string {
 	var sentences []string
-	for _, p := range of {
+	for _, p := range plugins {
 		if p.Installed != nil && p.Installed.Available != "" {
 			sentences = append(sentences, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
 		}

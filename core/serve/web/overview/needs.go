@@ -19,19 +19,19 @@ func updatesOf(all []containers.Row) []containers.Line {
 	}
 	var lines []containers.Line
 	for _, k := range kinds {
-		of := slices.Collect(func(yield func(containers.Row) bool) {
+		rows := slices.Collect(func(yield func(containers.Row) bool) {
 			for _, r := range all {
 				if r.Kind == k.class && r.Filter() == sdk.StateOffered && !r.CameBack() && !yield(r) {
 					return
 				}
 			}
 		})
-		if len(of) > 0 {
-			noun := words.Plural(len(of), k.noun)
-			if k.noun == "patch" && len(of) > 1 {
-				noun = fmt.Sprintf("%d patches", len(of))
+		if len(rows) > 0 {
+			noun := words.Plural(len(rows), k.noun)
+			if k.noun == "patch" && len(rows) > 1 {
+				noun = fmt.Sprintf("%d patches", len(rows))
 			}
-			lines = append(lines, containers.About(of, containers.Line{Kind: k.class, Word: tally.Word(k.class), Text: noun,
+			lines = append(lines, containers.About(rows, containers.Line{Kind: k.class, Word: tally.Word(k.class), Text: noun,
 				To: "/containers?state=" + k.class}))
 		}
 	}

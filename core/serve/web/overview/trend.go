@@ -156,9 +156,9 @@ func date(d history.Day) string { return shortDate(d, 0) }
 
 // shortDate is the date some days after a day.
 func shortDate(d history.Day, after int) string {
-	at, err := time.Parse(time.DateOnly, d.Date)
+	day, err := time.Parse(time.DateOnly, d.Date)
 	if err != nil {
 		return d.Date
 	}
-	return at.AddDate(0, 0, after).Format("2 Jan")
+	return day.AddDate(0, 0, after).Format("2 Jan")
 }

@@ -12,23 +12,23 @@ import (
 
 // approvalsOf are the sentences about updates that wait for a user's approval.
 func approvalsOf(all []containers.Row) []containers.Line {
-	of := rowsIn(all, "approval")
-	if len(of) == 0 {
+	rows := rowsIn(all, "approval")
+	if len(rows) == 0 {
 		return nil
 	}
-	text := words.Plural(len(of), "update") + " to approve"
-	return []containers.Line{containers.About(of, containers.Line{Kind: "approval", Word: "approve", Text: text, To: "/containers?state=approval"})}
+	text := words.Plural(len(rows), "update") + " to approve"
+	return []containers.Line{containers.About(rows, containers.Line{Kind: "approval", Word: "approve", Text: text, To: "/containers?state=approval"})}
 }
 
 // cameBackOf are the sentences about updates that did not work, but for those of said, which
 // another sentence is about.
 func cameBackOf(all []containers.Row, named map[string]bool) []containers.Line {
-	of := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || named[r.Key] })
-	if len(of) == 0 {
+	rows := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || named[r.Key] })
+	if len(rows) == 0 {
 		return nil
 	}
-	return []containers.Line{containers.About(of, containers.Line{
-		Kind: "major", Word: "did not work", Text: words.Plural(len(of), "update") + " rolled back",
+	return []containers.Line{containers.About(rows, containers.Line{
+		Kind: "major", Word: "did not work", Text: words.Plural(len(rows), "update") + " rolled back",
 		To: "/containers?state=updates",
 	})}
 }
@@ -53,17 +53,17 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 	slices.Sort(order)
 	var lines []containers.Line
 	for _, reason := range order {
-		of := byReason[reason]
-		text := words.Plural(len(of), "update") + ", " + cmp.Or(of[0].Short, words.Reason(""))
-		if next := earliest(of); !next.IsZero() {
+		rows := byReason[reason]
+		text := words.Plural(len(rows), "update") + ", " + cmp.Or(rows[0].Short, words.Reason(""))
+		if next := earliest(rows); !next.IsZero() {
 			text += ", the next one " + words.Relative(now.Sub(next))
 		}
-		lines = append(lines, containers.About(of, containers.Line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
+		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
 	}
-	if of := rowsIn(all, sdk.StateAutomatic); len(of) > 0 {
-		lines = append(lines, containers.About(of, containers.Line{
+	if rows := rowsIn(all, sdk.StateAutomatic); len(rows) > 0 {
+		lines = append(lines, containers.About(rows, containers.Line{
 			Kind: "ok", Word: "automatic",
-			Text: words.Plural(len(of), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+			Text: words.Plural(len(rows), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
 		}))
 	}
 	if len(follow) > 0 {
@@ -78,19 +78,19 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 
 // rowsIn are the rows that a filter of the list leaves.
 func rowsIn(all []containers.Row, filter string) []containers.Row {
-	var of []containers.Row
+	var rows []containers.Row
 	for _, r := range all {
 		if r.Filter() == filter {
-			of = append(of, r)
+			rows = append(rows, r)
 		}
 	}
-	return of
+	return rows
 }
 
 // earliest is when the first of the reasons ends; zero when none does by itself.
-func earliest(of []containers.Row) time.Time {
+func earliest(rows []containers.Row) time.Time {
 	var first time.Time
-	for _, r := range of {
+	for _, r := range rows {
 		if !r.Until.IsZero() && (first.IsZero() || r.Until.Before(first)) {
 			first = r.Until
 		}

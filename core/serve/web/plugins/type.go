@@ -153,9 +153,9 @@ func withoutSecrets(t kind.Type, form url.Values) (url.Values, bool) {
 			safe := value
 			if known && o.Secret && value != "" {
 				safe = "secret"
-			} else if at, err := url.Parse(value); err == nil && at.User != nil {
-				at.User = nil
-				safe = at.String()
+			} else if address, err := url.Parse(value); err == nil && address.User != nil {
+				address.User = nil
+				safe = address.String()
 			}
 			had = had || safe != value
 			clean.Add(name, safe)

@@ -26,7 +26,7 @@ type Service interface {
 	Plugins() []service.Plugin
 	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
 	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string,
-		made store.Token, err error)
+		created store.Token, err error)
 	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
 	HasLinks() bool
 	RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error

@@ -113,17 +113,17 @@ func MustBeInert(t *testing.T, body string) {
 
 // CheckEvents are those of checks, the newest first.
 func CheckEvents() []event.Event {
-	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
+	eventAt := func(minute int, typ event.Type, watcher string, single bool) event.Event {
 		return event.Event{
 			At: Noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher,
 			Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}},
 		}
 	}
 	return []event.Event{
-		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false),
-		at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
-		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false),
-		at(-1, event.CheckStarted, "killed", false),
+		eventAt(9, event.CheckStarted, "single", true), eventAt(8, event.CheckStarted, "busy", false),
+		eventAt(7, event.CheckFinished, "idle", false), eventAt(6, event.CheckStarted, "idle", false),
+		eventAt(5, event.CheckFailed, "busy", false), eventAt(4, event.CheckFinished, "single", false),
+		eventAt(-1, event.CheckStarted, "killed", false),
 	}
 }
 
