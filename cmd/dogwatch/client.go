@@ -172,6 +172,7 @@ func (c *client) send(ctx context.Context, method, path string, text []byte, sec
 	if len(text) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	req.Header.Set("User-Agent", userAgent())
 	maps.Copy(req.Header, c.header)
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)

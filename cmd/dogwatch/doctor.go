@@ -16,7 +16,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/doctor"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -118,7 +117,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 			return err
 		}
 		wanted := install.Wanted{Name: d.Name, Ref: d.Ref, Digest: d.Digest, Key: d.Key}
-		return install.Try(ctx, artifact.Fetcher{Platform: artifact.Here(), Logins: fetch}, wanted, holders.MayHold)
+		return install.Try(ctx, fetcher(fetch), wanted, holders.MayHold)
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})
 	policies := policiesOf(cfg)

@@ -80,6 +80,9 @@ func (g *global) newOneShotWith(cfg *config.Config, kinds ...kind.Kind) (*onesho
 	return o, redactor, err
 }
 
+// userAgent is how the commands name themselves to other services.
+func userAgent() string { return parts.Options{Version: version}.UserAgent() }
+
 // madeOf returns what every Dogwatch of this program is made of.
 func madeOf(cfg *config.Config, log hclog.Logger, redactor *logging.Redactor) parts.Options {
 	return parts.Options{

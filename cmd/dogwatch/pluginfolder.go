@@ -120,7 +120,14 @@ func (g *global) withPlugins(ctx context.Context, f installFlags, use func(conte
 }
 
 func (p pluginFolder) fetcher() artifact.Fetcher {
-	return artifact.Fetcher{Logins: p.logins, Limit: p.flags.maxSize << 20, Platform: artifact.Here()}
+	f := fetcher(p.logins)
+	f.Limit = p.flags.maxSize << 20
+	return f
+}
+
+// fetcher returns what gets plugins for this machine.
+func fetcher(logins artifact.Logins) artifact.Fetcher {
+	return artifact.Fetcher{Logins: logins, UserAgent: userAgent(), Platform: artifact.Here()}
 }
 
 // mayHold refuses types that are built in, or held by another file.

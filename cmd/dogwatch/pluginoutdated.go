@@ -71,7 +71,7 @@ func (g *global) outdated(ctx context.Context, timeout time.Duration, asJSON boo
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + words.Plural(len(all), "plugin") })
-	failed := install.FindNewer(timed, logins, time.Now(), all, holders.MayHold)
+	failed := install.FindNewer(timed, fetcher(logins), time.Now(), all, holders.MayHold)
 	stop()
 	if asJSON {
 		err = printJSON(g.stdout, append([]install.Status{}, all...))
@@ -167,7 +167,7 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 		return err
 	}
 	timed, cancel := context.WithTimeout(ctx, p.flags.timeout)
-	wrong = append(wrong, install.FindNewer(timed, p.logins, time.Now(), chosen, holders.MayHold))
+	wrong = append(wrong, install.FindNewer(timed, fetcher(p.logins), time.Now(), chosen, holders.MayHold))
 	cancel()
 	updated := false
 	for _, st := range chosen {

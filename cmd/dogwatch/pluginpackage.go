@@ -107,7 +107,7 @@ func deliverPackage(
 	if err := artifact.CheckTag(source.Image.Tag, all[0].Version); err != nil {
 		return "", "", usage(fmt.Errorf("--push: nobody could install it from there: %w", err))
 	}
-	digest, err = artifact.Push(ctx, logins, *source.Image, all, signer)
+	digest, err = artifact.Push(ctx, logins, userAgent(), *source.Image, all, signer)
 	return digest, "pushed " + source.String(), err
 }
 

@@ -44,7 +44,7 @@ func TestPluginThatLies(t *testing.T) {
 		source, err := artifact.ParseSource(host + "/me/acts:" + tag)
 		must(t, err)
 		test.said.Name, test.said.Version = "acts", tag
-		_, err = artifact.Push(t.Context(), plainLogins{}, *source.Image,
+		_, err = artifact.Push(t.Context(), plainLogins{}, "dogwatch/test", *source.Image,
 			[]artifact.Built{{File: compiled, Plugin: test.said}}, nil)
 		must(t, err)
 		stdout, stderr, code := i.run("plugin", "install", host+"/me/acts:"+tag, "--yes")

@@ -31,6 +31,7 @@ type RegistryLogins interface {
 type installer struct {
 	config *config.Config
 	trust  plugin.TrustStore
+	agent  string
 	logins func() RegistryLogins
 	// gallery is what can be installed by its name, may who may hold a type, and start has what was installed run.
 	gallery install.Gallery
@@ -107,7 +108,7 @@ func (a *App) installPlugins(ctx context.Context) {
 		return
 	}
 	defer folder.Close()
-	fetcher := artifact.Fetcher{Platform: artifact.Here()}
+	fetcher := artifact.Fetcher{UserAgent: i.agent, Platform: artifact.Here()}
 	if i.logins != nil {
 		logins := i.logins()
 		defer logins.Close()

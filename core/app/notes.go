@@ -36,6 +36,7 @@ func (a *App) makeNotes() service.Notes {
 		Tokens:  tokens,
 		Known:   a.knownNotes,
 		Cache:   a.cache(),
+		Agent:   a.opt.UserAgent(),
 		Log:     a.opt.Log.Named("notes"),
 		Now:     a.opt.Now,
 	})

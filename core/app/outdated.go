@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 )
 
@@ -21,6 +22,7 @@ const (
 // outdated looks for newer versions of installed plugins. It is for one goroutine.
 type outdated struct {
 	dir    string
+	agent  string
 	logins func() RegistryLogins
 	record func(context.Context, event.Change) error
 	may    install.MayHold
@@ -34,6 +36,7 @@ type outdated struct {
 func (a *App) lookForPlugins(ctx context.Context) error {
 	o := outdated{
 		dir:    a.opt.Config.Plugins.Dir,
+		agent:  a.installer.agent,
 		logins: a.installer.logins,
 		record: a.store.Commit,
 		may:    a.mayHold(ctx),
@@ -60,7 +63,8 @@ func (o *outdated) look(ctx context.Context) {
 	logins := o.logins()
 	defer logins.Close()
 	all := slices.Clone(before)
-	if err := install.FindNewer(ctx, logins, o.now(), all, o.may); err != nil && ctx.Err() == nil {
+	from := artifact.Fetcher{Logins: logins, UserAgent: o.agent, Platform: artifact.Here()}
+	if err := install.FindNewer(ctx, from, o.now(), all, o.may); err != nil && ctx.Err() == nil {
 		o.log.Warn("look for newer versions of plugins", "error", err)
 	}
 	var change event.Change

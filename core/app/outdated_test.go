@@ -55,7 +55,7 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "lamp")
 		must(os.WriteFile(file, []byte("#!/bin/sh\n# "+text+"\n"), 0o755))
-		_, err := artifact.Push(t.Context(), plainLogins{}, *source(tag).Image,
+		_, err := artifact.Push(t.Context(), plainLogins{}, "dogwatch/test", *source(tag).Image,
 			[]artifact.Built{{File: file, Plugin: artifact.Plugin{Name: "lamp", Version: tag}}}, nil)
 		must(err)
 	}

@@ -22,6 +22,7 @@ func (a *App) makePlugins(context.Context) (err error) {
 		Config:  settings,
 		Store:   a.store,
 		Secrets: opt.Redactor.Add,
+		Agent:   opt.UserAgent(),
 		Log:     opt.Log,
 		Now:     opt.Now,
 	})
@@ -46,8 +47,8 @@ func (a *App) makePlugins(context.Context) (err error) {
 		return err
 	}
 	a.parts.Add(parts.Part{Name: "plugins", Run: a.followPlugins, Close: a.plugins.Close})
-	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins, gallery: opt.Gallery,
-		may: a.mayHold(context.Background()), start: a.startInstalled}
+	a.installer = &installer{config: settings, trust: a.store, agent: opt.UserAgent(), logins: opt.Logins,
+		gallery: opt.Gallery, may: a.mayHold(context.Background()), start: a.startInstalled}
 	if opt.Logins != nil { // after what plugins.install names was installed
 		a.parts.Add(parts.Part{Name: "newer plugins", Needs: a.configured(), Run: a.lookForPlugins})
 	}

@@ -52,7 +52,10 @@ type respond func(*http.Request) (*http.Response, error)
 func (r respond) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
 
 func dated(at time.Time) respond {
-	return func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
+		if r.UserAgent() != "dogwatch/1.0" {
+			return nil, fmt.Errorf("asked by %q", r.UserAgent())
+		}
 		return &http.Response{
 			StatusCode: 401, Header: http.Header{"Date": {at.Format(http.TimeFormat)}}, Body: http.NoBody,
 		}, nil

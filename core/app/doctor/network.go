@@ -109,6 +109,7 @@ func (e *examination) host(
 	if err != nil {
 		return one(subject, Fail, err.Error(), ""), 0, false
 	}
+	req.Header.Set("User-Agent", "dogwatch/"+e.Version)
 	detail, level, remedy := "", OK, ""
 	proxy, err := e.Proxy(req)
 	switch {

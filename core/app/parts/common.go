@@ -29,6 +29,9 @@ type Options struct {
 	Now      func() time.Time
 }
 
+// UserAgent is how Dogwatch names itself to other services, as its plugins do: "dogwatch/1.2.3".
+func (o Options) UserAgent() string { return "dogwatch/" + o.Version }
+
 // NewPlugins returns what holds the plugins, and the components that are configured of them. It completes their
 // options by what is configured. The plugins are to be closed.
 func NewPlugins(

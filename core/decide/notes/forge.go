@@ -102,25 +102,25 @@ type page struct {
 
 // fetch returns a page of the releases of a repository, of texts as long as room in bytes. The
 // error is errNotModified when the page is as it was with validator, errMissing, or a *limitError.
-func fetch(
-	ctx context.Context, client *http.Client, r Repository, number, room int, token, validator string, now time.Time,
+func (r *Reader) fetch(
+	ctx context.Context, of Repository, number, room int, validator string, now time.Time,
 ) (p page, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.listURL(number), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, of.listURL(number), nil)
 	if err != nil {
 		return p, err
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "dogwatch")
+	req.Header.Set("User-Agent", r.opt.Agent)
 	if validator != "" {
 		req.Header.Set("If-None-Match", validator)
 	}
-	switch {
-	case token != "" && r.Forge == GitLab:
+	switch token := r.opt.Tokens[of.Host]; {
+	case token != "" && of.Forge == GitLab:
 		req.Header.Set("PRIVATE-TOKEN", token)
 	case token != "":
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	res, err := client.Do(req)
+	res, err := r.client.Do(req)
 	if err != nil {
 		var failed *url.Error
 		if errors.As(err, &failed) {

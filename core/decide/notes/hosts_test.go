@@ -52,6 +52,9 @@ func hosts(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *benc
 		if !slices.Contains(forgeHosts, r.TLS.ServerName) || r.Host != r.TLS.ServerName {
 			t.Errorf("%s is asked as %s", r.Host, r.TLS.ServerName)
 		}
+		if r.UserAgent() != "dogwatch/1.2.3" {
+			t.Errorf("%s is asked by %q", r.Host, r.UserAgent())
+		}
 		b.mu.Lock()
 		b.requests = append(b.requests, r)
 		b.mu.Unlock()

@@ -79,6 +79,8 @@ type Options struct {
 	// Tokens log in to hosts, by name.
 	Tokens map[string]string
 	Cache  Cache
+	// Agent is how the reader names itself to hosts: "dogwatch/1.2.3".
+	Agent string
 	// Transport connects in tests; nil for one that refuses addresses inside the network.
 	Transport *http.Transport
 	// Resolver finds the addresses of hosts in tests; nil for that of the system.
@@ -276,7 +278,7 @@ func (r *Reader) page(ctx context.Context, repository Repository, number, room i
 		return page{}, err
 	}
 	now := r.opt.Now()
-	p, err := fetch(ctx, r.client, repository, number, room, r.opt.Tokens[repository.Host], validator, now)
+	p, err := r.fetch(ctx, repository, number, room, validator, now)
 	var limit *limitError
 	switch {
 	case err == nil, errors.Is(err, errNotModified), errors.Is(err, errMissing), errors.As(err, &limit):

@@ -59,11 +59,14 @@ func newBench(t testing.TB, serve http.HandlerFunc, change ...func(*Options)) *b
 		now:    time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC),
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.UserAgent() != "dogwatch/1.2.3" {
+			t.Errorf("%s is asked by %q", r.URL, r.UserAgent())
+		}
 		b.requests = append(b.requests, r)
 		serve(w, r)
 	}))
 	t.Cleanup(server.Close)
-	opt := Options{Cache: b.memory, Log: hclog.NewNullLogger(), Now: func() time.Time {
+	opt := Options{Cache: b.memory, Agent: "dogwatch/1.2.3", Log: hclog.NewNullLogger(), Now: func() time.Time {
 		return b.now
 	}, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"aead.dev/minisign"
@@ -69,6 +70,9 @@ func must(t *testing.T, err error) {
 
 var amd64 = artifact.Platform{OS: "linux", Arch: "amd64"}
 
+// agent is how the tests name themselves to registries.
+const agent = "dogwatch/1.2.3"
+
 const script = "#!/bin/sh\necho lamp\n"
 
 func write(t *testing.T, text string) string {
@@ -95,7 +99,7 @@ func (s *served) push(t *testing.T, tag string, signer *artifact.Signer, all ...
 	t.Helper()
 	source, err := artifact.ParseSource(s.host + "/me/lamp:" + tag)
 	must(t, err)
-	digest, err := artifact.Push(t.Context(), plain{}, *source.Image, all, signer)
+	digest, err := artifact.Push(t.Context(), plain{}, agent, *source.Image, all, signer)
 	must(t, err)
 	return digest
 }
@@ -106,7 +110,7 @@ func (s *served) fetch(
 	t.Helper()
 	source, err := artifact.ParseSource(s.host + "/me/lamp" + ref)
 	must(t, err)
-	f.Logins, f.Platform = plain{}, amd64
+	f.Logins, f.UserAgent, f.Platform = plain{}, agent, amd64
 	return fetch(t, f, source, want)
 }
 
@@ -134,6 +138,43 @@ func lamp(file string) artifact.Built {
 		Plugin: artifact.Plugin{
 			Name: "lamp", Version: "1.0.0", SDK: "2.1.0", Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"},
 		},
+	}
+}
+
+// TestRequestsSayWhoAsks, with the version: of a registry, to push, to look and to fetch; and of an address.
+func TestRequestsSayWhoAsks(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]int{}
+	note := func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.UserAgent()]++
+	}
+	s := newServed(t)
+	s.tamper = func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		note(r)
+		next.ServeHTTP(w, r)
+	}
+	digest := s.push(t, "1.0.0", nil, lamp(write(t, script)))
+	_, _, err := s.fetch(t, artifact.Fetcher{}, ":1.0.0", artifact.Want{})
+	must(t, err)
+	source, err := artifact.ParseSource(s.host + "/me/lamp:1.0.0")
+	must(t, err)
+	f := artifact.Fetcher{Logins: plain{}, UserAgent: agent, Platform: amd64}
+	_, err = f.LookForNewer(t.Context(), artifact.Have{Source: source, Digest: digest})
+	must(t, err)
+	page := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note(r)
+		io.WriteString(w, script)
+	}))
+	t.Cleanup(page.Close)
+	source, err = artifact.ParseSource(page.URL + "/dl/lamp")
+	must(t, err)
+	f.Client = page.Client()
+	_, _, err = fetch(t, f, source, artifact.Want{Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(script)))})
+	must(t, err)
+	if len(asked) != 1 || asked[agent] < 8 {
+		t.Errorf("asked by %v, want %s alone", asked, agent)
 	}
 }
 

@@ -32,6 +32,8 @@ type Fetcher struct {
 	Logins Logins
 	// Client makes the requests for https:// addresses; nil means http.DefaultClient.
 	Client *http.Client
+	// UserAgent is how requests name who makes them: "dogwatch/1.2.3".
+	UserAgent string
 	// Limit is the largest size, MaxSize when 0.
 	Limit    int64
 	Platform Platform
@@ -119,6 +121,7 @@ func (f Fetcher) fetchURL(ctx context.Context, s Source, want Want, to *os.File)
 		if err != nil {
 			return nil, errors.New("the address is malformed")
 		}
+		req.Header.Set("User-Agent", f.UserAgent)
 		resp, err := f.client().Do(req)
 		return resp, withoutURL(err)
 	}

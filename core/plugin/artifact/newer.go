@@ -49,7 +49,7 @@ func (f Fetcher) LookForNewer(ctx context.Context, have Have) (Newer, error) {
 		return Newer{}, nil
 	}
 	ref := *s.Image
-	repo, err := repository(ctx, f.Logins, ref)
+	repo, err := repository(ctx, f.Logins, f.UserAgent, ref)
 	if err != nil {
 		return Newer{}, fmt.Errorf("%s: %w", s, err)
 	}

@@ -40,8 +40,10 @@ type Logins interface {
 // maxManifest is the largest manifest or index that is read, as registries limit them.
 const maxManifest = 4 << 20
 
-// repository opens the repository of a reference.
-func repository(ctx context.Context, logins Logins, ref reference.Reference) (*remote.Repository, error) {
+// repository opens the repository of a reference. agent is who makes the requests.
+func repository(
+	ctx context.Context, logins Logins, agent string, ref reference.Reference,
+) (*remote.Repository, error) {
 	var login Login
 	if logins != nil {
 		var err error
@@ -59,7 +61,7 @@ func repository(ctx context.Context, logins Logins, ref reference.Reference) (*r
 	}
 	repo.PlainHTTP = login.Plain
 	client := &auth.Client{Client: &http.Client{Transport: login.Transport}, Cache: auth.NewCache()}
-	client.SetUserAgent("dogwatch")
+	client.SetUserAgent(agent)
 	if login.Username != "" || login.Password != "" {
 		client.Credential = auth.StaticCredential(repo.Reference.Host(), auth.Credential{
 			Username: login.Username, Password: login.Password,
@@ -86,7 +88,7 @@ func explain(err error, ref reference.Reference) error {
 }
 
 func (f Fetcher) fetchImage(ctx context.Context, ref reference.Reference, want Want, to *os.File) (Fetched, error) {
-	repo, err := repository(ctx, f.Logins, ref)
+	repo, err := repository(ctx, f.Logins, f.UserAgent, ref)
 	if err != nil {
 		return Fetched{}, err
 	}

@@ -55,9 +55,12 @@ func (s *Signer) Key() Key {
 // Encrypted reports whether the file of a private key needs a password.
 func Encrypted(data []byte) bool { return minisign.IsEncrypted(data) }
 
-// Push packs executables into a registry, and returns the digest of the artifact.
-func Push(ctx context.Context, logins Logins, ref reference.Reference, all []Built, signer *Signer) (string, error) {
-	repo, err := repository(ctx, logins, ref)
+// Push packs executables into a registry, and returns the digest of the artifact. agent is how the requests name who
+// makes them.
+func Push(
+	ctx context.Context, logins Logins, agent string, ref reference.Reference, all []Built, signer *Signer,
+) (string, error) {
+	repo, err := repository(ctx, logins, agent, ref)
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ type MayHold func(name string, types []string) error
 
 // FindNewer completes Available and Refused of plugins, and CheckedAt of those for which it
 // could. Nothing is available that an update would refuse. The error says for which it could not.
-func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all []Status, may MayHold) error {
+func FindNewer(ctx context.Context, from artifact.Fetcher, now time.Time, all []Status, may MayHold) error {
 	failed := make([]error, len(all))
 	slots := make(chan struct{}, looksAtOnce)
 	var wait sync.WaitGroup
@@ -27,7 +27,7 @@ func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all [
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			var newer artifact.Newer
-			newer, failed[i] = newerThan(ctx, logins, all[i], may)
+			newer, failed[i] = newerThan(ctx, from, all[i], may)
 			if failed[i] == nil {
 				all[i].Available, all[i].AvailableDigest, all[i].Refused = newer.Ref, newer.Digest, newer.Refused
 				all[i].CheckedAt = sdk.TimeOf(now)
@@ -38,7 +38,7 @@ func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all [
 	return errors.Join(failed...)
 }
 
-func newerThan(ctx context.Context, logins artifact.Logins, st Status, may MayHold) (artifact.Newer, error) {
+func newerThan(ctx context.Context, from artifact.Fetcher, st Status, may MayHold) (artifact.Newer, error) {
 	source, err := artifact.ParseSource(st.Ref)
 	if err != nil || source.Image == nil { // a file that is gone, or was put there by hand
 		return artifact.Newer{}, nil
@@ -51,7 +51,7 @@ func newerThan(ctx context.Context, logins artifact.Logins, st Status, may MayHo
 			return artifact.Newer{}, malformedKey(st.Name)
 		}
 	}
-	return artifact.Fetcher{Logins: logins, Platform: artifact.Here()}.LookForNewer(ctx, have)
+	return from.LookForNewer(ctx, have)
 }
 
 // RecordNewer remembers what FindNewer found of what is still installed.

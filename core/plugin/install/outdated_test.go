@@ -51,7 +51,7 @@ func (s shelf) push(t *testing.T, tag, content string, p artifact.Plugin, signer
 	must(t, os.WriteFile(file, []byte(program(content)), 0o755))
 	p.Types = append(p.Types, "trigger.lamp")
 	built := []artifact.Built{{File: file, Plugin: p}}
-	_, err := artifact.Push(t.Context(), plain{}, *s.source(t, tag).Image, built, signer)
+	_, err := artifact.Push(t.Context(), plain{}, "dogwatch/test", *s.source(t, tag).Image, built, signer)
 	must(t, err)
 }
 
@@ -118,7 +118,7 @@ func TestOutdatedOffersWhatUpdateAccepts(t *testing.T) {
 			must(t, f.Install(first))
 			c.pushed(t, s)
 			all := f.Installed()
-			must(t, install.FindNewer(t.Context(), plain{}, time.Now(), all, may))
+			must(t, install.FindNewer(t.Context(), artifact.Fetcher{Logins: plain{}, Platform: artifact.Here()}, time.Now(), all, may))
 			offered := strings.TrimPrefix(all[0].Available, s.repo+":")
 			if offered != c.want {
 				t.Errorf("offered is %q, want %q (%s)", offered, c.want, all[0].Refused)

@@ -131,7 +131,9 @@ type Options struct {
 	Store  Store
 	// Secrets, if set, is called with what must not be logged.
 	Secrets func(...string)
-	Log     hclog.Logger
+	// Agent is how requests to OpenID Connect providers name who makes them: "dogwatch/1.2.3".
+	Agent string
+	Log   hclog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

@@ -167,6 +167,6 @@ func (a *Auth) addProvider(m *Method, values option.Values) error {
 		a.addWarning(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in",
 			"set tls.cafile instead")
 	}
-	a.providers[m.Name] = newProvider(*m, options, security, a.now)
+	a.providers[m.Name] = newProvider(*m, options, security, a.opt.Agent, a.now)
 	return nil
 }

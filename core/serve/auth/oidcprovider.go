@@ -53,20 +53,26 @@ type discovered struct {
 	logout   string // the end_session_endpoint; "" without one
 }
 
-func newProvider(m Method, o oidcOptions, security *tls.Config, now func() time.Time) *provider {
+func newProvider(m Method, o oidcOptions, security *tls.Config, agent string, now func() time.Time) *provider {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = security
 	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
 	return &provider{
-		method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}},
+		method: m, options: o, now: now,
+		client: &http.Client{Timeout: o.Timeout, Transport: exchange{transport, agent}},
 	}
 }
 
-// bounded is a transport that limits the size of responses.
-type bounded struct{ next http.RoundTripper }
+// exchange is a transport that says who asks, and limits the size of responses.
+type exchange struct {
+	next  http.RoundTripper
+	agent string
+}
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.next.RoundTrip(r)
+func (e exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("User-Agent", e.agent)
+	resp, err := e.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

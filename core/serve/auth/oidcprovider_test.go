@@ -77,6 +77,9 @@ func TestOIDCLogoutURL(t *testing.T) {
 	mux := http.NewServeMux()
 	server := newServer(t, mux)
 	mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
+		if r.UserAgent() != "dogwatch/1.2.3" {
+			t.Errorf("the provider is asked by %q", r.UserAgent())
+		}
 		_, _ = io.WriteString(rw,
 			strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end"}`, "SELF", server))
 	})

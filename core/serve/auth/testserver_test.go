@@ -82,7 +82,7 @@ func start(t *testing.T, settings ...string) *testServer {
 // restart makes the Auth anew, over the same store.
 func (w *testServer) restart() {
 	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Trace, Mutex: new(sync.Mutex)})
-	w.auth = New(Options{Config: w.config, Store: w.store, Log: log, Now: w.now})
+	w.auth = New(Options{Config: w.config, Store: w.store, Agent: "dogwatch/1.2.3", Log: log, Now: w.now})
 }
 
 func (w *testServer) serve(rw http.ResponseWriter, r *http.Request) {

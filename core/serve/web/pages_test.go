@@ -128,7 +128,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 		if code != http.StatusOK {
 			t.Errorf("%s: status %d", path, code)
 		}
-		webtest.Contains(t, body, want, "<h1>", `href="/base/history"`)
+		webtest.Contains(t, body, want, "<h1>", `href="/base/history"`, `<p class="version">Dogwatch 1.2.3</p>`)
 		for _, bad := range []string{"undefined", "&lt;nil&gt;", "<no value>", "0001-01-01", "%!"} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s: %q in the page", path, bad)

@@ -113,7 +113,7 @@ func (r *replacement) probeHTTP(ctx context.Context, text string, c container.In
 		return fmt.Errorf("the probe's address is not one: %w", err)
 	}
 	if to.Hostname() != "" {
-		return get(ctx, *to)
+		return r.get(ctx, *to)
 	}
 	port := to.Port()
 	switch {
@@ -126,15 +126,16 @@ func (r *replacement) probeHTTP(ctx context.Context, text string, c container.In
 	return r.tryAny(ctx, c, port, func(ctx context.Context, address string) error {
 		there := *to
 		there.Host = address
-		return get(ctx, there)
+		return r.get(ctx, there)
 	})
 }
 
-func get(ctx context.Context, to url.URL) error {
+func (r *replacement) get(ctx context.Context, to url.URL) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
 	if err != nil {
 		return err
 	}
+	request.Header.Set("User-Agent", r.engine.UserAgent)
 	transport := &http.Transport{DisableKeepAlives: true}
 	response, err := (&http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

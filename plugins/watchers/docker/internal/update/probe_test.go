@@ -2,11 +2,15 @@ package update
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"testing"
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 )
 
@@ -61,5 +65,22 @@ func TestMachineOfPublishedPorts(t *testing.T) {
 		if got := test.updater.machine(test.facts); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
+	}
+}
+
+func TestProbeSaysWhoAsks(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.UserAgent() != "dogwatch/1.2.3" {
+			http.Error(w, "who are you?", http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &replacement{Updater: &Updater{engine: &engine.Engine{UserAgent: "dogwatch/1.2.3"}}}
+	if err := r.get(t.Context(), *at); err != nil {
+		t.Error(err)
 	}
 }
