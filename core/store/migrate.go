@@ -96,10 +96,15 @@ func (s *Store) version(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
+// savedBefore returns where the copy is that an upgrade from a version saves of the file at path.
+func savedBefore(path string, version int) string {
+	return path + ".v" + strconv.Itoa(version) + ".bak"
+}
+
 // backup saves a copy of the file as it is at version, beside it, and returns its path.
 // A copy of the same version from an earlier upgrade is replaced.
 func (s *Store) backup(ctx context.Context, version int) (string, error) {
-	path := s.path + ".v" + strconv.Itoa(version) + ".bak"
+	path := savedBefore(s.path, version)
 	doing := "save a backup as " + path + " before upgrading"
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -23,7 +23,7 @@ const unfinished = `SELECT id FROM operations WHERE state = 'running' AND EXISTS
 // file, if that one was to replace this one and did not work: its operation has not
 // ended. The newer file is kept beside it. It returns where, or "" if nothing was done.
 func undoUpgrade(ctx context.Context, path string, known int) (kept string, err error) {
-	backup := path + ".v" + strconv.Itoa(known) + ".bak"
+	backup := savedBefore(path, known)
 	before, _, err := readUnfinished(ctx, backup)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -93,5 +93,8 @@ func copyFile(from, to string) (err error) {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to)) // there may be no room for it
+	}
+	return nil
 }

@@ -192,7 +192,7 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 	t.Run("the store cannot be replaced", func(t *testing.T) {
 		there := installed(t, "other", map[string]string{"slack": "v2", "matrix": "v1"})
-		kept := there.Store + before + there.Now().Format("20060102T150405Z")
+		kept := there.Store + before + there.Now().Format(keptAt)
 		must(t, os.MkdirAll(filepath.Join(kept, "in-use"), 0o755))
 		if _, err := there.Restore(t.Context(), bytes.NewReader(file)); err == nil {
 			t.Error("restored")

@@ -23,6 +23,8 @@ var ErrNoBackup = errors.New("this is no whole backup of dogwatch")
 const (
 	restoring = ".restoring"
 	before    = ".before-restore-"
+	// keptAt is the form of the time in the name of what is kept: two restores within a second keep theirs apart.
+	keptAt = "20060102T150405.000Z"
 )
 
 // Restored is what a restore did.
@@ -56,7 +58,7 @@ func (i Installation) Restore(ctx context.Context, in io.Reader) (r Restored, er
 	if _, err := store.Verify(ctx, staged); err != nil {
 		return r, fmt.Errorf("the store of the backup: %w", err)
 	}
-	suffix := i.Now().UTC().Format("20060102T150405Z")
+	suffix := i.Now().UTC().Format(keptAt)
 	moved, err := plugins.swap(before + suffix)
 	if err != nil {
 		return r, fmt.Errorf("replace the plugins: %w", errors.Join(err, plugins.undo(moved)))
