@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -104,6 +105,8 @@ func build(dir string) error {
 //	restarted URL NAME  start a plugin process of a server again and wait until it runs
 //	post URL BODY       send JSON to an address
 //	envfile NAME FILE   put the first line of a file into a variable
+//	newer FILE          make a database what a newer version upgrades it to; its version before is put into $SCHEMA
+//	documented PAGE TEXT FILE  write the commands of a page of docs that have the text to a file
 //	tidy FROM TO        copy output without what differs between runs
 func TestScripts(t *testing.T) {
 	oldStore, err := filepath.Abs("../../core/store/testdata/v1.db")
@@ -154,6 +157,8 @@ func TestScripts(t *testing.T) {
 			"restarted":   restarted,
 			"post":        post,
 			"envfile":     envFile,
+			"newer":       newerStore,
+			"documented":  documented,
 			"tidy":        tidy,
 		},
 	})
@@ -294,6 +299,33 @@ func dockerLogin(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
 	auth := base64.StdEncoding.EncodeToString([]byte("ann:" + args[1]))
 	ts.Check(os.WriteFile(file, fmt.Appendf(nil, `{"auths":{%q:{"auth":%q}}}`, ts.Getenv("PRIVATE"), auth), 0o600))
+}
+
+func newerStore(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	db, err := sql.Open("sqlite", path)
+	ts.Check(err)
+	var version int
+	ts.Check(db.QueryRow("PRAGMA user_version").Scan(&version))
+	saved := fmt.Sprintf("%s.v%d.bak", path, version)
+	if err := os.Remove(saved); err != nil && !errors.Is(err, os.ErrNotExist) {
+		ts.Check(err)
+	}
+	_, err = db.Exec(fmt.Sprintf("VACUUM INTO '%s'; PRAGMA user_version = %d; CREATE TABLE later (a)", saved, version+1))
+	ts.Check(errors.Join(err, db.Close()))
+	ts.Setenv("SCHEMA", strconv.Itoa(version))
+}
+
+func documented(ts *testscript.TestScript, _ bool, args []string) {
+	page, err := os.ReadFile(filepath.Join(ts.Getenv("CHECKOUT"), "docs", args[0]))
+	ts.Check(err)
+	for i, block := range strings.Split(string(page), "```") {
+		if commands, is := strings.CutPrefix(block, "sh\n"); i%2 == 1 && is && strings.Contains(commands, args[1]) {
+			ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(commands), 0o600))
+			return
+		}
+	}
+	ts.Fatalf("docs/%s has no commands with %q", args[0], args[1])
 }
 
 func freePort(ts *testscript.TestScript, _ bool, _ []string) {

@@ -44,10 +44,20 @@ func identify(ctx context.Context, db *sql.DB, path string, known int) (version 
 			fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
 	case version > known:
 		return 0,
-			fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
-				path, ErrNewer, version, known)
+			fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; %s", path, ErrNewer, version, known,
+				wayBack(path, known))
 	}
 	return version, nil
+}
+
+// wayBack says what to do about a file that is newer than version known.
+func wayBack(path string, known int) string {
+	const advice = "run the newer dogwatch again, or "
+	saved := savedBefore(path, known)
+	if _, err := os.Stat(saved); err != nil {
+		return advice + "restore a backup that was made before"
+	}
+	return advice + "put back the copy that it saved before: " + saved
 }
 
 // create makes the folder and an empty file where there is none. SQLite gives
