@@ -191,6 +191,14 @@ func testSigned(t *testing.T, c checkout) {
 			}
 		}
 	}
+	archive := "dogwatch_" + version + "_linux_amd64.tar.gz"
+	whole, check := c.read(t, "dist/"+archive), "cd dist && sha256sum --ignore-missing --check SHA256SUMS"
+	c.must(t, "sh", "-c", check)
+	c.write(t, "dist/"+archive, whole[:len(whole)/2])
+	if out, err := c.run(t, "sh", "-c", check); err == nil || !strings.Contains(out, archive+": FAILED") {
+		t.Errorf("an archive that was cut short is accepted: %s", out)
+	}
+	c.write(t, "dist/"+archive, whole)
 	c.write(t, "dist/SHA256SUMS", strings.Replace(sums, "a", "b", 1))
 	if out, err := c.run(t, "minisign", verify...); err == nil {
 		t.Errorf("a changed list is accepted: %s", out)
