@@ -21,7 +21,7 @@ import (
 )
 
 // pseudoTerminal returns both ends of a terminal that has so many columns, see pty(7).
-func pseudoTerminal(t *testing.T, columns uint16) (ours, theirs *os.File) {
+func pseudoTerminal(t testing.TB, columns uint16) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
