@@ -60,14 +60,15 @@ func (i *installer) fetch(
 ) (install.Pin, error) {
 	logins := i.logins()
 	defer logins.Close()
-	r, err := i.request(ctx, logins, folder, name, newest)
+	from := artifact.Fetcher{Logins: logins, UserAgent: i.agent, Platform: artifact.Here()}
+	r, err := i.request(ctx, from, folder, name, newest)
 	if err != nil {
 		return install.Pin{}, err
 	}
 	if r.Want.Key.IsZero() {
 		return install.Pin{}, fmt.Errorf("no key is known that has to have signed %s: %s, which shows what comes", name, command)
 	}
-	s, err := folder.Fetch(ctx, artifact.Fetcher{Platform: artifact.Here(), Logins: logins}, r)
+	s, err := folder.Fetch(ctx, from, r)
 	if err != nil {
 		return install.Pin{}, err
 	}
@@ -83,7 +84,7 @@ func (i *installer) fetch(
 
 // request returns what to fetch for a plugin, with the key that has to have signed it.
 func (i *installer) request(
-	ctx context.Context, logins artifact.Logins, folder *install.Folder, name string, newest bool,
+	ctx context.Context, from artifact.Fetcher, folder *install.Folder, name string, newest bool,
 ) (r install.Request, err error) {
 	r.Want.Name = name
 	x, err := i.gallery.Index(ctx, newest)
@@ -105,7 +106,7 @@ func (i *installer) request(
 	}
 	if newer == "" {
 		look := []install.Status{st}
-		if err := install.FindNewer(ctx, logins, time.Now(), look, i.may); err != nil {
+		if err := install.FindNewer(ctx, from, time.Now(), look, i.may); err != nil {
 			return r, err
 		}
 		if newer = look[0].Available; newer == "" {

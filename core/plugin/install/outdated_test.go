@@ -118,7 +118,8 @@ func TestOutdatedOffersWhatUpdateAccepts(t *testing.T) {
 			must(t, f.Install(first))
 			c.pushed(t, s)
 			all := f.Installed()
-			must(t, install.FindNewer(t.Context(), artifact.Fetcher{Logins: plain{}, Platform: artifact.Here()}, time.Now(), all, may))
+			from := artifact.Fetcher{Logins: plain{}, Platform: artifact.Here()}
+			must(t, install.FindNewer(t.Context(), from, time.Now(), all, may))
 			offered := strings.TrimPrefix(all[0].Available, s.repo+":")
 			if offered != c.want {
 				t.Errorf("offered is %q, want %q (%s)", offered, c.want, all[0].Refused)
