@@ -55,6 +55,8 @@ func galleryUses(t *testing.T) map[string]galleryUse {
 		"registry-releases": {[]string{"DOGWATCH_REGISTRY_RELEASES_MAIN_HOST=releases.example",
 			"DOGWATCH_REGISTRY_RELEASES_MAIN_FORMAT=gitea", "DOGWATCH_REGISTRY_RELEASES_MAIN_URL=" + server.URL},
 			[]string{"registry.releases.main", "releases.example/ana/lamp:v1.0.0"}, "sha256:"},
+		"trigger-atom": {[]string{"DOGWATCH_TRIGGER_ATOM_MAIN_PATH=" + filepath.Join(dir, "updates.atom")},
+			[]string{"trigger.atom.main"}, ".main works"},
 		"trigger-audit": {[]string{"DOGWATCH_TRIGGER_AUDIT_MAIN_PATH=" + filepath.Join(dir, "audit.jsonl")},
 			[]string{"trigger.audit.main"}, ".main works"},
 		"trigger-file": {[]string{"DOGWATCH_TRIGGER_FILE_MAIN_PATH=" + filepath.Join(dir, "lines")},
