@@ -65,6 +65,9 @@ func galleryUses(t *testing.T) map[string]galleryUse {
 			"DOGWATCH_TRIGGER_GITEA_MAIN_REPOSITORY=ana/homelab", "DOGWATCH_TRIGGER_GITEA_MAIN_TOKEN=secret",
 			"DOGWATCH_TRIGGER_GITEA_MAIN_FILES=compose.yaml"},
 			[]string{"trigger.gitea.main"}, ".main works"},
+		"trigger-signal": {[]string{"DOGWATCH_TRIGGER_SIGNAL_MAIN_URL=" + server.URL,
+			"DOGWATCH_TRIGGER_SIGNAL_MAIN_NUMBER=+431212131491291", "DOGWATCH_TRIGGER_SIGNAL_MAIN_RECIPIENTS=+4354546464654"},
+			[]string{"trigger.signal.main"}, ".main works"},
 		"trigger-systemd": {[]string{"DOGWATCH_TRIGGER_SYSTEMD_MAIN_UNITS=web=web.service",
 			"DOGWATCH_TRIGGER_SYSTEMD_MAIN_SYSTEMCTL=" + filepath.Join(dir, "systemctl")},
 			[]string{"trigger.systemd.main"}, ".main works"},
@@ -75,6 +78,9 @@ func galleryUses(t *testing.T) map[string]galleryUse {
 func serveGallery(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
+	case path == "/v2/send":
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"timestamp": "1767323045000"}`)
 	case strings.HasSuffix(path, "/releases"):
 		fmt.Fprint(w, `[{"tag_name": "v1.0.0", "published_at": "2026-01-02T03:04:05Z"}]`)
 	case strings.Contains(path, "/contents/"):
