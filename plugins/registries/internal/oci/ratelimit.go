@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// maxInFlight is how many requests are sent to one host at once, by all instances together.
+	// maxInFlight is how many requests are sent to one host at once, by all instances together. The limit of
+	// core/watch/registryquery is on questions to the host of an image: one may be several requests, to other hosts.
 	maxInFlight = 8
 	// maxWait is the maximum wait of a call for a host that asks for a pause. A
 	// longer pause is an error, for the caller to plan around.
