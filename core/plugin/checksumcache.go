@@ -46,8 +46,8 @@ type readFile struct {
 // time of a file system in use is that of FAT, 2 s.
 const settledAfter = 2 * time.Second
 
-// of returns the SHA-256 of a file, which is read unless it is as it was when it was read last.
-func (c *checksums) of(path string) ([]byte, error) {
+// sum returns the SHA-256 of a file, which is read unless it is as it was when it was read last.
+func (c *checksums) sum(path string) ([]byte, error) {
 	before, settled := look(path)
 	if sum := c.known(path, before); settled && sum != nil {
 		return sum, nil

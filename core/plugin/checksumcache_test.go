@@ -21,13 +21,13 @@ func TestChecksumIsOfWhatIsInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plugin")
 	must(t, os.WriteFile(path, []byte("one"), 0o755))
 	h := &Host{}
-	_, err := h.checksums.of(path)
+	_, err := h.checksums.sum(path)
 	must(t, err)
 	if now, _ := look(path); h.checksums.known(path, now) != nil {
 		t.Error("a file is remembered that can change without another time")
 	}
 	eventually(t, "a change will show", func() bool { _, settled := look(path); return settled })
-	one, err := h.checksums.of(path)
+	one, err := h.checksums.sum(path)
 	must(t, err)
 	before, err := os.Stat(path)
 	must(t, err)
@@ -44,13 +44,13 @@ func TestChecksumIsOfWhatIsInTheFile(t *testing.T) {
 	if err := h.checkSum(bundle{path: path, checksum: one}, copied); !errors.Is(err, goplugin.ErrChecksumsDoNotMatch) {
 		t.Errorf("what is started is another file: %v", err)
 	}
-	two, err := h.checksums.of(path)
+	two, err := h.checksums.sum(path)
 	must(t, err)
 	if want, err := Checksum(path); err != nil || !bytes.Equal(two, want) {
 		t.Errorf("the checksum is %x, want %x (%v)", two, want, err)
 	}
 	eventually(t, "a change will show", func() bool { _, settled := look(path); return settled })
-	if two, err = h.checksums.of(path); err != nil || bytes.Equal(two, one) {
+	if two, err = h.checksums.sum(path); err != nil || bytes.Equal(two, one) {
 		t.Errorf("the checksum is the one from before: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	if err := checkOwner(b.path); err != nil {
 		return nil, err
 	}
-	sum, err := h.checksums.of(b.path)
+	sum, err := h.checksums.sum(b.path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	// believed is for how long at most a report is taken for the truth when the host does not say when it ends.
 	believed = time.Hour
-	// recent is how many questions count for what one costs: older ones count for half of it.
+	// recent is how many calls count for what one costs: older ones count for half of it.
 	recent = 500
 )
 
@@ -40,8 +40,8 @@ type count struct {
 	// reported is what the host said last, since what was made since then of what it counts.
 	reported Report
 	since    int
-	// questions were answered with so many requests, of late.
-	questions, requests int
+	// calls were answered with so many requests, of late.
+	calls, requests int
 	// next is what the next checks want, as Plan has set it.
 	next int
 }
@@ -123,10 +123,10 @@ func (t Taken) Done(requests map[string]int, known bool) {
 	}
 	if known && total == 0 && len(requests) > 0 {
 		b.changed = true
-		return // other hosts answered it, which says nothing about what questions to this one cost
+		return // other hosts answered it, which says nothing about what calls to this one cost
 	}
-	if c.questions++; c.questions > recent {
-		c.questions, c.requests = c.questions/2, c.requests/2
+	if c.calls++; c.calls > recent {
+		c.calls, c.requests = c.calls/2, c.requests/2
 	}
 	c.requests += total
 	b.changed = true
@@ -142,18 +142,18 @@ func (b *Book) Report(host string, r Report) {
 	}
 }
 
-// Plan sets how many questions the next checks ask, by host, and returns the Forecasts of all
+// Plan sets how many calls the next checks ask, by host, and returns the Forecasts of all
 // hosts in their order.
-func (b *Book) Plan(questions map[string]int) []Forecast {
+func (b *Book) Plan(calls map[string]int) []Forecast {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for host := range questions {
+	for host := range calls {
 		b.count(host, host)
 	}
 	var all []Forecast
 	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
 		c := b.hosts[host]
-		if next := c.cost(questions[host]); c.next != next {
+		if next := c.cost(calls[host]); c.next != next {
 			c.next, b.changed = next, true
 		}
 		all = append(all, Forecast{Use: c.use(host, b.now()), Next: c.next})
@@ -161,14 +161,14 @@ func (b *Book) Plan(questions map[string]int) []Forecast {
 	return all
 }
 
-// Cost returns about how many requests a number of questions to a host takes.
-func (b *Book) Cost(host string, questions int) int {
+// Cost returns about how many requests a number of calls to a host takes.
+func (b *Book) Cost(host string, calls int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, known := b.hosts[strings.ToLower(host)]; known {
-		return c.cost(questions)
+		return c.cost(calls)
 	}
-	return questions
+	return calls
 }
 
 // Of returns the use of one host.
@@ -209,12 +209,12 @@ func (c *count) use(host string, now time.Time) Use {
 	return u
 }
 
-// cost is about how many requests it takes to ask so many questions, rounded up.
-func (c *count) cost(questions int) int {
-	if c.questions == 0 {
-		return questions
+// cost is about how many requests it takes to ask so many calls, rounded up.
+func (c *count) cost(calls int) int {
+	if c.calls == 0 {
+		return calls
 	}
-	return (questions*c.requests + c.questions - 1) / c.questions
+	return (calls*c.requests + c.calls - 1) / c.calls
 }
 
 func (c *count) pending(pulls bool) int {

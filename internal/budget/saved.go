@@ -39,7 +39,7 @@ func (b *Book) Saved() (all []Saved, changed bool) {
 	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
 		c := b.hosts[host]
 		s := Saved{
-			Host: host, For: c.owner, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions,
+			Host: host, For: c.owner, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.calls,
 			Requests: c.requests, Next: c.next,
 		}
 		length := int64(c.length())
@@ -67,7 +67,7 @@ func (b *Book) Load(all []Saved) {
 			continue
 		}
 		c := b.count(host, s.For)
-		c.estimated, c.questions, c.requests, c.next = s.Estimated, s.Questions, s.Requests, s.Next
+		c.estimated, c.calls, c.requests, c.next = s.Estimated, s.Questions, s.Requests, s.Next
 		if !s.Reported.At.After(now) {
 			c.reported, c.since = s.Reported, s.Since
 		}

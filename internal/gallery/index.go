@@ -111,8 +111,8 @@ func Repository(reference string) string {
 func (x Index) Over(own Index) (Index, error) {
 	var wrong []string
 	x.Plugins = slices.DeleteFunc(slices.Clone(x.Plugins), func(p Plugin) bool {
-		known, is := own.Find(p.Name)
-		other := is && Repository(known.Install) != Repository(p.Install)
+		known, ok := own.Find(p.Name)
+		other := ok && Repository(known.Install) != Repository(p.Install)
 		if other {
 			wrong = append(wrong, p.Name)
 		}

@@ -45,7 +45,7 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 	if err != nil {
 		f := Finding{Subject: w.ID, Level: Fail, Detail: err.Error(), Remedy: sdk.Remedy(err)}
 		if ctx.Err() != nil {
-			f.Detail = fmt.Sprintf("no answer of the engine%s within %s", at(w), e.Limit)
+			f.Detail = fmt.Sprintf("no answer of the engine%s within %s", addressOf(w), e.Limit)
 		}
 		return append([]Finding{f}, found...), nil
 	}
@@ -87,8 +87,8 @@ func isLabelled(c sdk.Container) bool {
 	return false
 }
 
-// at says where the engine of a watcher is, as its options do.
-func at(w Watcher) string {
+// addressOf says where the engine of a watcher is, as its options do.
+func addressOf(w Watcher) string {
 	for _, name := range []string{"url", "host", "socket"} {
 		if text := fmt.Sprint(w.Options[name]); w.Options[name] != nil && text != "" {
 			return " at " + text

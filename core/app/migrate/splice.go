@@ -27,18 +27,18 @@ func newSplicer(data []byte) *splicer {
 
 // scalar returns where the text of a node stands, without the quotation marks around it, and which they are. It is
 // false for what is not written on one line, or not where the parser says.
-func (s *splicer) scalar(n *yaml.Node) (at span, quote byte, ok bool) {
-	at.from, at.to, quote, ok = yamltext.Locate(s.data, n)
-	return at, quote, ok && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
+func (s *splicer) scalar(n *yaml.Node) (place span, quote byte, ok bool) {
+	place.from, place.to, quote, ok = yamltext.Locate(s.data, n)
+	return place, quote, ok && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
 // replace gives a node another text and reports whether it can.
 func (s *splicer) replace(n *yaml.Node, text string) bool {
-	at, quote, ok := s.scalar(n)
+	place, quote, ok := s.scalar(n)
 	if !ok || strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c == utf8.RuneError || c == 0x7f }) >= 0 {
 		return false
 	}
-	s.edits = append(s.edits, edit{at, quoted(text, quote)})
+	s.edits = append(s.edits, edit{place, quoted(text, quote)})
 	s.want[n] = text
 	return true
 }
@@ -46,22 +46,22 @@ func (s *splicer) replace(n *yaml.Node, text string) bool {
 // rename gives a node a text that differs at its beginning only, and leaves the
 // rest as it is written.
 func (s *splicer) rename(n *yaml.Node, from, to string) bool {
-	at, _, ok := s.scalar(n)
-	if !ok || !bytes.HasPrefix(s.data[at.from:at.to], []byte(from)) || !strings.HasPrefix(n.Value, from) {
+	place, _, ok := s.scalar(n)
+	if !ok || !bytes.HasPrefix(s.data[place.from:place.to], []byte(from)) || !strings.HasPrefix(n.Value, from) {
 		return false
 	}
-	s.edits = append(s.edits, edit{span{at.from, at.from + len(from)}, to})
+	s.edits = append(s.edits, edit{span{place.from, place.from + len(from)}, to})
 	s.want[n] = to + n.Value[len(from):]
 	return true
 }
 
 // fill gives a key without a value one.
 func (s *splicer) fill(key, value *yaml.Node, text string) bool {
-	at, quote, ok := s.scalar(key)
+	place, quote, ok := s.scalar(key)
 	if !ok {
 		return false
 	}
-	end := at.to
+	end := place.to
 	if quote != 0 {
 		end++
 	}

@@ -34,8 +34,8 @@ func families() []family {
 	}
 }
 
-// of returns the names of the labels that belong to the family.
-func (f family) of(labels map[string]string) iter.Seq[string] {
+// labelsIn returns the names of the labels that belong to the family.
+func (f family) labelsIn(labels map[string]string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name := range labels {
 			if f.owns(name) && !yield(name) {

@@ -154,7 +154,7 @@ func unknown(labels map[string]string, fromImage bool) (found, private []string)
 					sourceOf(name, fromImage), Prefix+TriggerInclude, Prefix+TriggerExclude))
 			default:
 				found = append(found, fmt.Sprintf("unknown %s, ignored%s",
-					sourceOf(name, fromImage), suggestion(prefix, rest, of(prefix))))
+					sourceOf(name, fromImage), suggestion(prefix, rest, namesUnder(prefix))))
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func (r *Reading) readForeign(labels map[string]string, fromImage bool) {
 	own := len(r.rules)
 	for _, f := range families() {
 		from := len(r.rules)
-		for _, name := range slices.Sorted(f.of(labels)) {
+		for _, name := range slices.Sorted(f.labelsIn(labels)) {
 			value := labels[name]
 			if strings.TrimSpace(value) == "" {
 				continue

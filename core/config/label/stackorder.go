@@ -10,7 +10,7 @@ import (
 
 // InOrder returns what belongs to containers, each after those of the same watcher and stack that its
 // container depends on, and otherwise by the name of the container. Of a circle, the first by name comes last.
-func InOrder[T any](all []T, of func(T) sdk.Container) []T {
+func InOrder[T any](all []T, containerOf func(T) sdk.Container) []T {
 	type node struct {
 		member
 		what T
@@ -19,7 +19,7 @@ func InOrder[T any](all []T, of func(T) sdk.Container) []T {
 	}
 	nodes := make([]*node, len(all))
 	for i, what := range all {
-		c := of(what)
+		c := containerOf(what)
 		nodes[i] = &node{member: memberOf(c), what: what, key: c.Watcher + "/" + c.Name}
 	}
 	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(a.key, b.key) })
@@ -49,16 +49,16 @@ func DependsOn(c, other sdk.Container) bool { return memberOf(c).needs(memberOf(
 // member is a container in its stack.
 type member struct {
 	stack string // with the watcher
-	is    Stack
+	own   Stack
 }
 
 func memberOf(c sdk.Container) member {
-	is := StackOf(c)
-	return member{c.Watcher + "/" + cmp.Or(c.Stack, is.Name), is}
+	own := StackOf(c)
+	return member{c.Watcher + "/" + cmp.Or(c.Stack, own.Name), own}
 }
 
 func (m member) needs(other member) bool {
-	return m.stack == other.stack && slices.Contains(m.is.Needs, other.is.Service)
+	return m.stack == other.stack && slices.Contains(m.own.Needs, other.own.Service)
 }
 
 // compose returns the value of a label about the stack; "" where only the image says it.

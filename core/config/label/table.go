@@ -116,8 +116,8 @@ func AreaOf(name string) Area {
 	return e.area
 }
 
-// of returns the labels that a prefix has, without it.
-func of(prefix string) []string {
+// namesUnder returns the labels that a prefix has, without it.
+func namesUnder(prefix string) []string {
 	var names []string
 	for _, e := range table {
 		if prefix != WUDPrefix || e.wud {
@@ -128,7 +128,7 @@ func of(prefix string) []string {
 }
 
 // Names returns all labels, without prefix.
-func Names() []string { return of(Prefix) }
+func Names() []string { return namesUnder(Prefix) }
 
 // Known reports whether What's Up Docker has a label of that name, without prefix.
 func Known(name string) bool {

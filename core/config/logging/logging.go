@@ -47,7 +47,7 @@ func New(o Options) (hclog.Logger, error) {
 		loggers[i] = hclog.New(&hclog.LoggerOptions{
 			Level: own.level, Output: o.Redactor.Writer(entryWriter{o.Output}), Mutex: &writing, JSONFormat: o.Format == "json",
 			SubloggerHook: func(sub hclog.Logger) hclog.Logger {
-				level := levels.of(sub.Name())
+				level := levels.levelOf(sub.Name())
 				if level == i {
 					return sub
 				}
@@ -55,7 +55,7 @@ func New(o Options) (hclog.Logger, error) {
 			},
 		})
 	}
-	return loggers[levels.of("")], nil
+	return loggers[levels.levelOf("")], nil
 }
 
 // ParseLevel reads a level: trace, debug, info, warn, error or fatal (which is
@@ -98,8 +98,8 @@ func parseLevels(root string, named []string) (levels, error) {
 	return parsed, nil
 }
 
-// of returns the place of the level of a name.
-func (l levels) of(name string) int {
+// levelOf returns the place of the level of a name.
+func (l levels) levelOf(name string) int {
 	return slices.IndexFunc(l, func(e namedLevel) bool {
 		return e.name == "" || name == e.name || strings.HasPrefix(name, e.name+".")
 	})

@@ -141,13 +141,13 @@ func (n chain) eval(r *run, s *scope) any {
 }
 
 type member struct {
-	of, key  node
-	optional bool
-	source   string // of the object, for messages
+	object, key node
+	optional    bool
+	source      string // of the object, for messages
 }
 
 func (n member) eval(r *run, s *scope) any {
-	object := r.eval(n.of, s)
+	object := r.eval(n.object, s)
 	if _, ok := object.(skipped); ok || n.optional && nullish(object) {
 		return skipped{}
 	}
@@ -163,7 +163,7 @@ func (n member) eval(r *run, s *scope) any {
 }
 
 type method struct {
-	of       node
+	object   node
 	name     string
 	args     []node
 	optional bool
@@ -171,7 +171,7 @@ type method struct {
 }
 
 func (n method) eval(r *run, s *scope) any {
-	object := r.eval(n.of, s)
+	object := r.eval(n.object, s)
 	if _, ok := object.(skipped); ok || n.optional && nullish(object) {
 		return skipped{}
 	}

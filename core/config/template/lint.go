@@ -139,7 +139,7 @@ func (l *linter) variable(name string) *Shape {
 
 // member reads the shape of a property, and reports one that is not there.
 func (l *linter) member(n member, k *known, guarded bool) *Shape {
-	object := l.shape(n.of, k, guarded)
+	object := l.shape(n.object, k, guarded)
 	key, constantKey := n.key.(constant)
 	if !constantKey {
 		l.shape(n.key, k, false)
@@ -157,7 +157,7 @@ func (l *linter) member(n member, k *known, guarded bool) *Shape {
 	}
 	shape, has := object.has(name)
 	if !has {
-		l.unknownField(pathOf(n.of), object, name, guarded)
+		l.unknownField(pathOf(n.object), object, name, guarded)
 	}
 	return shape
 }
@@ -230,7 +230,7 @@ var itemMethods = map[string]int{
 }
 
 func (l *linter) method(n method, k *known, guarded bool) *Shape {
-	object := l.shape(n.of, k, guarded || n.optional)
+	object := l.shape(n.object, k, guarded || n.optional)
 	if object == nil || object.kind != listLike {
 		l.all(n.args, k)
 		return nil
@@ -297,7 +297,7 @@ func pathOf(n node) string {
 	case chain:
 		return pathOf(n.body)
 	case member:
-		object := pathOf(n.of)
+		object := pathOf(n.object)
 		if key, ok := n.key.(constant); ok && object != "" {
 			switch key := key.value.(type) {
 			case string:
@@ -319,9 +319,9 @@ func pathsIn(test node) []string {
 	case chain:
 		return pathsIn(n.body)
 	case member:
-		return append(pathsIn(n.of), pathOf(n))
+		return append(pathsIn(n.object), pathOf(n))
 	case method:
-		return pathsIn(n.of)
+		return pathsIn(n.object)
 	case logical:
 		return append(pathsIn(n.left), pathsIn(n.right)...)
 	case unary:

@@ -58,13 +58,13 @@ var precedence = map[string]int{
 
 func (p *parser) next() { p.tok = p.token() }
 
-// is tells whether the current token is this operator or word.
-func (p *parser) is(text string) bool {
+// isNext tells whether the current token is this operator or word.
+func (p *parser) isNext(text string) bool {
 	return (p.tok.kind == tokenPunct || p.tok.kind == tokenName) && p.tok.text == text
 }
 
 func (p *parser) accept(text string) bool {
-	if !p.is(text) {
+	if !p.isNext(text) {
 		return false
 	}
 	p.next()
@@ -117,7 +117,7 @@ func (p *parser) template(nested bool) *text {
 		}
 		open := p.pos - 2
 		p.next()
-		if p.is("}") {
+		if p.isNext("}") {
 			p.fail(open,
 				"empty placeholder; write a name inside, such as ${container.name}, or \\${ for the characters themselves")
 		}
@@ -125,7 +125,7 @@ func (p *parser) template(nested bool) *text {
 			p.fail(open, "this placeholder is not closed: } is missing")
 		}
 		body := p.expression()
-		if !p.is("}") {
+		if !p.isNext("}") {
 			p.unexpected("expected an operator or }")
 		}
 		p.pos = p.tok.end
@@ -152,12 +152,12 @@ func (p *parser) expression() node {
 func (p *parser) arrow() node {
 	pos, tok := p.pos, p.tok
 	params, ok := p.params()
-	if !ok || !p.is("=>") {
+	if !ok || !p.isNext("=>") {
 		p.pos, p.tok = pos, tok
 		return nil
 	}
 	p.next()
-	if p.is("{") {
+	if p.isNext("{") {
 		p.fail(p.tok.pos, "function bodies are not supported; write an expression after =>, and ({...}) for an object")
 	}
 	outer := len(p.locals)
@@ -182,7 +182,7 @@ func (p *parser) params() (params []param, ok bool) {
 			return nil, false
 		}
 		params = append(params, one)
-		if !p.accept(",") && !p.is(")") {
+		if !p.accept(",") && !p.isNext(")") {
 			return nil, false
 		}
 	}
@@ -202,7 +202,7 @@ func (p *parser) param() (param, bool) {
 	p.next()
 	for !p.accept(closing) {
 		name, ok := p.binding()
-		if !ok || !p.accept(",") && !p.is(closing) {
+		if !ok || !p.accept(",") && !p.isNext(closing) {
 			return param{}, false
 		}
 		one.names = append(one.names, name)
@@ -260,7 +260,7 @@ func (p *parser) postfix() node {
 		case p.accept("?."):
 			optional = true
 			switch {
-			case p.is("("):
+			case p.isNext("("):
 				p.fail(p.tok.pos, "optional calls are not supported; remove ?. before (")
 			case p.accept("["):
 				value = member{value, p.index(), true, source}
@@ -271,7 +271,7 @@ func (p *parser) postfix() node {
 			value = member{value, p.index(), false, source}
 		case p.accept("("):
 			value = call{value, p.list(")"), source}
-		case p.is("`"):
+		case p.isNext("`"):
 			p.unexpected("")
 		case optional:
 			return chain{value}
@@ -317,7 +317,7 @@ func (p *parser) list(closing string) []node {
 		} else {
 			items = append(items, p.expression())
 		}
-		if !p.is(closing) {
+		if !p.isNext(closing) {
 			p.expect(",")
 		}
 	}

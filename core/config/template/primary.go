@@ -20,12 +20,12 @@ func (p *parser) primary() node {
 	case t.kind == tokenName:
 		p.next()
 		return p.named(t)
-	case p.is("`"):
+	case p.isNext("`"):
 		p.pos = t.end
 		text := p.template(true)
 		p.next()
 		return text
-	case p.is("/"), p.is("/="):
+	case p.isNext("/"), p.isNext("/="):
 		pattern, flags := p.regex(t.pos)
 		p.next()
 		return constant{p.compile(t.pos, pattern, flags)}
@@ -87,7 +87,7 @@ func (p *parser) named(t token) node {
 	if f, ok := globals[t.text]; ok {
 		return constant{f}
 	}
-	if p.is("(") {
+	if p.isNext("(") {
 		p.fail(t.pos, "the function %s is not supported; there are %s", t.text, strings.Join(functionNames(), ", "))
 	}
 	if !slices.Contains(p.names, t.text) {
@@ -99,7 +99,7 @@ func (p *parser) named(t token) node {
 // global reads Math.max and its like; known lists what the namespace offers.
 func (p *parser) global(t token, known []string) node {
 	f, callable := globals[t.text]
-	if !p.is(".") {
+	if !p.isNext(".") {
 		if callable {
 			return constant{f}
 		}
@@ -147,7 +147,7 @@ func (p *parser) object() node {
 		case t.kind == tokenName, t.kind == tokenString:
 			p.next()
 			key = constant{t.text}
-			if t.kind == tokenName && (p.is(",") || p.is("}")) { // {name} is short for {name: name}
+			if t.kind == tokenName && (p.isNext(",") || p.isNext("}")) { // {name} is short for {name: name}
 				o.keys, o.values = append(o.keys, key), append(o.values, p.named(t))
 				p.accept(",")
 				continue
@@ -160,7 +160,7 @@ func (p *parser) object() node {
 		}
 		p.expect(":")
 		o.keys, o.values = append(o.keys, key), append(o.values, p.expression())
-		if !p.is("}") {
+		if !p.isNext("}") {
 			p.expect(",")
 		}
 	}

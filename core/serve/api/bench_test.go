@@ -79,7 +79,7 @@ func BenchmarkCompress(b *testing.B) {
 	var kept int
 	for b.Loop() {
 		var l compressedList
-		body, err := l.of(snapshot)
+		body, err := l.encode(snapshot)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 		writeRecords(w, snapshot.All())
 		return
 	}
-	body, err := h.compressed.of(snapshot)
+	body, err := h.compressed.encode(snapshot)
 	if err != nil {
 		h.failWith(w, r, err)
 		return

@@ -19,9 +19,9 @@ type compressedList struct {
 	body    []byte
 }
 
-// of returns the containers of a snapshot as a compressed JSON array, which must
+// encode returns the containers of a snapshot as a compressed JSON array, which must
 // not be changed.
-func (l *compressedList) of(snapshot store.Snapshot) ([]byte, error) {
+func (l *compressedList) encode(snapshot store.Snapshot) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.body != nil && l.version == snapshot.Version() {

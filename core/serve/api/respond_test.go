@@ -80,7 +80,7 @@ func TestCompressedListFollowsTheStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			wait.Go(func() {
-				body, err := h.compressed.of(snapshot)
+				body, err := h.compressed.encode(snapshot)
 				if err != nil {
 					t.Error(err)
 					return

@@ -32,7 +32,7 @@ func Hash(password, scheme string) (string, error) {
 	case "argon2id":
 		h := argon{memory: 19 << 10, passes: 2, threads: 1, salt: make([]byte, 16)}
 		_, _ = rand.Read(h.salt) // never fails (crypto/rand)
-		h.sum = h.of(password, 32)
+		h.sum = h.key(password, 32)
 		return h.String(), nil
 	}
 	return "", fmt.Errorf("unknown scheme %q: the schemes are %s", scheme, strings.Join(Schemes(), " and "))
@@ -163,12 +163,12 @@ func parseArgon(text string) (hash, error) {
 	return h, nil
 }
 
-func (h argon) of(password string, length int) []byte {
+func (h argon) key(password string, length int) []byte {
 	return argon2.IDKey([]byte(password), h.salt, h.passes, h.memory, h.threads, uint32(length))
 }
 
 func (h argon) matches(password string) bool {
-	return subtle.ConstantTimeCompare(h.of(password, len(h.sum)), h.sum) == 1
+	return subtle.ConstantTimeCompare(h.key(password, len(h.sum)), h.sum) == 1
 }
 func (argon) plain() bool { return false }
 

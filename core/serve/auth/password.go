@@ -72,7 +72,7 @@ func (p *passwords) check(
 	mac := hmac.New(sha256.New, p.key[:])
 	mac.Write([]byte(user + "\x00" + password))
 	key := [32]byte(mac.Sum(nil))
-	known, right, wrong := p.cache.of(key)
+	known, right, wrong := p.cache.find(key)
 	if wrong { // repeating a wrong password is no new guess
 		return account{}, false, ErrBadCredentials
 	}

@@ -15,7 +15,7 @@ type passwordCache struct {
 	networks map[string]bool // pairs of a user and a network from which that user logged in
 }
 
-func (c *passwordCache) of(key [32]byte) (i int, right, wrong bool) {
+func (c *passwordCache) find(key [32]byte) (i int, right, wrong bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i, right = c.right[key]

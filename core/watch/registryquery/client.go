@@ -62,7 +62,7 @@ func (cl *Client) Budget() *budget.Book { return cl.opt.Budget }
 // For returns the registry that serves a host, if there is one.
 func (cl *Client) For(host string) (Match, bool) { return cl.opt.Registries.For(host) }
 
-// Shortage returns the shortage of a host for as many questions, if there is one. It makes no request.
-func (cl *Client) Shortage(ctx context.Context, host string, questions int) (s hostlimit.Shortage, short bool) {
-	return cl.limiter.Shortage(ctx, host, questions)
+// Shortage returns the shortage of a host for as many calls, if there is one. It makes no request.
+func (cl *Client) Shortage(ctx context.Context, host string, calls int) (s hostlimit.Shortage, short bool) {
+	return cl.limiter.Shortage(ctx, host, calls)
 }

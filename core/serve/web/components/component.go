@@ -42,7 +42,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	}
 	var last testResult
 	if r.URL.Query().Has("tested") {
-		last = h.testResults.of(c.Key(), h.Now())
+		last = h.testResults.latest(c.Key(), h.Now())
 	}
 	h.render(w, r, c, last)
 }

@@ -36,8 +36,8 @@ func (t *testResults) keep(key string, last testResult) {
 	t.last[key] = last
 }
 
-// of returns the last test result of a component; the zero one when that is too long ago.
-func (t *testResults) of(key string, now time.Time) testResult {
+// latest returns the last test result of a component; the zero one when that is too long ago.
+func (t *testResults) latest(key string, now time.Time) testResult {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := t.last[key]
