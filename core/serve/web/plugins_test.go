@@ -205,7 +205,7 @@ func TestGalleryOnThePluginPage(t *testing.T) {
 	}}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	_, body := get(t, u, "/plugins")
-	webtest.Contains(t, body, "<h2>Gallery</h2>", "rings &lt;b&gt;bells&lt;/b&gt;", `aria-label="Install bell of the gallery"`,
+	webtest.Contains(t, body, "<h2>Gallery</h2>", `<button name="gallery" value="newest">`, "rings &lt;b&gt;bells&lt;/b&gt;", `aria-label="Install bell of the gallery"`,
 		"1.0.0 is installed", `aria-label="Update drum of the gallery"`, `aria-label="Roll back my-plugin"`)
 	for _, absent := range []string{"Install gong", "Install horn", "Install drum", "<b>bells"} {
 		if strings.Contains(body, absent) {
