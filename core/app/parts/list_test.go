@@ -22,7 +22,7 @@ func TestListClosesInTheOppositeOrder(t *testing.T) {
 	}
 }
 
-// TestListRuns until one part fails, which is named, and those that wait for something do not run then.
+// TestListRuns until one part fails, which is named, or the context ends; those that wait for something do not run then.
 func TestListRuns(t *testing.T) {
 	broken := errors.New("broken")
 	until := func(ctx context.Context) error { <-ctx.Done(); return nil }
@@ -36,18 +36,17 @@ func TestListRuns(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var l List
-		var mu sync.Mutex
 		var ran []string
+		var mu sync.Mutex
+		all := make(chan struct{})
 		add := func(p Part) {
 			run := p.Run
 			p.Run = func(ctx context.Context) error {
 				mu.Lock()
-				ran = append(ran, p.Name)
-				all := len(ran) == len(test.ran)
-				mu.Unlock()
-				if all {
-					cancel()
+				if ran = append(ran, p.Name); len(ran) == len(test.ran) {
+					close(all)
 				}
+				mu.Unlock()
 				return run(ctx)
 			}
 			l.Add(p)
@@ -55,10 +54,14 @@ func TestListRuns(t *testing.T) {
 		add(Part{Name: "goes on", Run: until})
 		add(Part{Name: "ends", Needs: func(context.Context) error { return nil },
 			Run: func(context.Context) error { return nil }})
-		add(Part{Name: "fails", Run: func(context.Context) error { return broken }})
+		add(Part{Name: "fails", Run: func(context.Context) error { <-all; return broken }})
 		add(Part{Name: "waits", Needs: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, Run: until})
 		l.Add(Part{Name: "is only closed", Close: func() {}})
+		if test.err == "" {
+			go func() { <-all; cancel() }()
+		}
 		err := l.Run(ctx, test.names...)
+		cancel()
 		if slices.Sort(ran); !slices.Equal(ran, test.ran) {
 			t.Errorf("%v: ran %v", test.names, ran)
 		}
