@@ -51,3 +51,24 @@ func (d *search) entersCalendar(v *version) bool {
 	}
 	return v.calendar() || (v.month == paddedMonth && !d.months)
 }
+
+// calendar reports whether v begins with a year, or with a number that is too long for
+// anything but a date or a commit hash that happens to have no letters.
+func (v *version) calendar() bool { return isYear(v.main[0]) || len(v.main[0]) >= 6 }
+
+// month says whether numbers begin with a year of two digits and a month.
+type month int
+
+func monthOf(numbers string) month {
+	const n = len("22.04")
+	switch {
+	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") ||
+		(len(numbers) > n && numbers[n] != '.'):
+		return noMonth
+	case between(numbers[3:n], "01", "09"):
+		return paddedMonth
+	case between(numbers[3:n], "10", "12"):
+		return likeMonth
+	}
+	return noMonth
+}

@@ -1,22 +1,5 @@
 package tag
 
-// month says whether numbers begin with a year of two digits and a month.
-type month int
-
-func monthOf(numbers string) month {
-	const n = len("22.04")
-	switch {
-	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") ||
-		(len(numbers) > n && numbers[n] != '.'):
-		return noMonth
-	case between(numbers[3:n], "01", "09"):
-		return paddedMonth
-	case between(numbers[3:n], "10", "12"):
-		return likeMonth
-	}
-	return noMonth
-}
-
 // dateDigits returns the length of a number that begins with a date: 8 for 20240115,
 // 10, 12 or 14 with hours, minutes and seconds; else 0.
 func dateDigits(number string) int {

@@ -1,7 +1,6 @@
 package tag
 
 import (
-	"bytes"
 	"strings"
 )
 
@@ -114,18 +113,4 @@ func (d *search) filter(tag string) (Reason, error) {
 		return ReasonExclude, err
 	}
 	return "", nil
-}
-
-// related reports whether v may follow the current tag: a version of its family, or one
-// without the revisions of the current tag (10.8.13-1), which not every version has.
-func (d *search) related(v *version) bool {
-	if d.how.bare {
-		return sameFamily(v, &d.running)
-	}
-	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
-		if bytes.Equal(family, v.family) {
-			return true
-		}
-	}
-	return false
 }

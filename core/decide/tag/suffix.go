@@ -1,7 +1,6 @@
 package tag
 
 import (
-	"bytes"
 	"strings"
 )
 
@@ -125,17 +124,6 @@ func (v *version) readCount(s string, i int) int {
 		v.count = append(v.count, strings.TrimLeft(run, "0"))
 	}
 	return end
-}
-
-// withoutRevision returns what a family is without the revision it begins with, the count
-// of how often a version was built or mended: 1.0.0-1, 1.0.0-3_slim, 1.0.0-r2-alpine, 1.0.0c.
-func withoutRevision(family []byte) (rest []byte, ok bool) {
-	for _, revision := range [...]string{"-#", "-r#", "-p#", "?"} {
-		if rest, ok := bytes.CutPrefix(family, []byte(revision)); ok && (len(rest) == 0 || rest[0] == '-' || rest[0] == '_') {
-			return rest, true
-		}
-	}
-	return nil, false
 }
 
 // join adds the last number to the component that ends before it, or begins another.

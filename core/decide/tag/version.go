@@ -1,7 +1,6 @@
 package tag
 
 import (
-	"bytes"
 	"strings"
 )
 
@@ -30,57 +29,6 @@ type reading struct {
 	bare     bool // and so does a bare number after the version: the 18 of 3.1.14-18
 }
 
-// calendar reports whether v begins with a year, or with a number that is too long for
-// anything but a date or a commit hash that happens to have no letters.
-func (v *version) calendar() bool { return isYear(v.main[0]) || len(v.main[0]) >= 6 }
-
-// compareMain compares the numbers, a missing one being zero.
-func compareMain(a, b *version) int {
-	for i := range max(len(a.main), len(b.main)) {
-		if c := compareNumber(a.part(i), b.part(i)); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-func (v *version) part(i int) string {
-	if i < len(v.main) {
-		return v.main[i]
-	}
-	return ""
-}
-
-// compareCore compares numbers and stage, but not the suffix.
-func compareCore(a, b *version) int {
-	if c := compareMain(a, b); c != 0 {
-		return c
-	}
-	if a.stage != b.stage {
-		return int(a.stage) - int(b.stage)
-	}
-	return compareLists(a.count, b.count)
-}
-
-// compareLists compares number by number; a list is above its own beginning.
-func compareLists(a, b []string) int {
-	for i := range min(len(a), len(b)) {
-		if c := compareNumber(a[i], b[i]); c != 0 {
-			return c
-		}
-	}
-	return len(a) - len(b)
-}
-
-// compareVersions is compareCore, then the numbers of the suffix if both are of one
-// family. It is 0 when neither is newer, which for two families does not mean equal.
-func compareVersions(a, b *version) int {
-	if c := compareCore(a, b); c != 0 || !sameFamily(a, b) {
-		return c
-	}
-	return compareLists(a.numbers, b.numbers)
-}
-
 // prerelease returns the first identifier of a prerelease for link templates: "rc" in
 // 1.3.0-rc.1. As in WUD, any suffix of a three-part version counts, and one with an
 // underscore or after a dot does not.
@@ -103,5 +51,3 @@ type numberRun struct {
 	start, end int // its place in the suffix
 	from, to   int // its place among the numbers
 }
-
-func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -167,28 +166,6 @@ func (h *host) isDiscovered() bool {
 	default:
 		return false
 	}
-}
-
-// throttle runs one exchange in one of the host's slots, after the pause that its
-// rate limit demands; a longer pause than maxWait is a *sdk.RateLimitedError.
-func (h *host) throttle(ctx context.Context, user string, exchange func() error) error {
-	select {
-	case h.slots <- struct{}{}:
-	case <-ctx.Done():
-		return contextError(ctx)
-	}
-	defer func() { <-h.slots }()
-	h.mu.Lock()
-	wait := time.Until(h.paused[user])
-	h.mu.Unlock()
-	if wait > maxWait {
-		wait = wait.Truncate(time.Second) + time.Second // registries count in seconds
-		return sdk.RateLimited(wait, fmt.Errorf("the registry asked for a pause of %v more", wait))
-	}
-	if wait > 0 && backoff.Sleep(ctx, wait) != nil {
-		return contextError(ctx)
-	}
-	return exchange()
 }
 
 // challenge returns what the host demands of every request; nil when nothing is known.

@@ -45,21 +45,3 @@ func (d *search) better(x, y ranked) bool {
 	}
 	return x.tag < y.tag
 }
-
-// compareUntransformed compares two tags as they are; one that is no version is lower.
-// It allocates, but only for ties.
-func compareUntransformed(a, b string) int {
-	var va, vb version
-	switch okA, okB := va.read(a, reading{}), vb.read(b, reading{}); {
-	case okA && okB:
-		if c := compareCore(&va, &vb); c != 0 {
-			return c
-		}
-		return compareLists(va.numbers, vb.numbers)
-	case okA:
-		return 1
-	case okB:
-		return -1
-	}
-	return 0
-}
