@@ -22,7 +22,7 @@ func TestListClosesInTheOppositeOrder(t *testing.T) {
 	}
 }
 
-// TestListRuns until one part fails, which is named, or the context ends; those that wait for something do not run then.
+// TestListRuns until one part fails, which is named, or the context ends; what waits for something does not run then.
 func TestListRuns(t *testing.T) {
 	broken := errors.New("broken")
 	until := func(ctx context.Context) error { <-ctx.Done(); return nil }

@@ -46,8 +46,8 @@ func names(r Repository, c *sdk.Container) []string {
 	return []string{path.Base(r.Path), path.Base(c.Watched().Name)}
 }
 
-// candidate is a release with its version.
-type candidate struct {
+// versionedRelease is a release with its version.
+type versionedRelease struct {
 	release
 	version
 }
@@ -59,7 +59,7 @@ func (n *Notes) reaches(all []release, names []string) bool {
 }
 
 // between returns the releases between the versions, and whether there are older ones.
-func (n *Notes) between(all []release, names []string) (candidates []candidate, reached bool) {
+func (n *Notes) between(all []release, names []string) (candidates []versionedRelease, reached bool) {
 	from, hasFrom := parseVersion(n.Running, names...)
 	to, hasTo := parseVersion(n.Offered, names...)
 	if !hasFrom && !hasTo {
@@ -79,10 +79,10 @@ func (n *Notes) between(all []release, names []string) (candidates []candidate, 
 		case v.prerelease && !(hasTo && to.prerelease):
 		case !hasFrom && !isTo: // what came before it is not known to be new
 		default:
-			candidates = append(candidates, candidate{one, v})
+			candidates = append(candidates, versionedRelease{one, v})
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.compare(a.version) })
+	slices.SortStableFunc(candidates, func(a, b versionedRelease) int { return b.compare(a.version) })
 	return candidates, reached
 }
 

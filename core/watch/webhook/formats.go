@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// format reads the deliveries of one sender. read returns false for what is of another.
+// format reads the pushes of one sender. read returns false for what is of another.
 type format struct {
 	name, title string
 	read        func(http.Header, []byte) (Push, bool, error)

@@ -29,19 +29,19 @@ var (
 )
 
 const (
-	// debounce is how long a check waits for more deliveries: one push of an image for
+	// debounce is how long a check waits for more pushes: one push of an image for
 	// several platforms is several events.
 	debounce = 300 * time.Millisecond
 	// maxWaiting bounds the repositories that wait for their check.
 	maxWaiting = 64
 	// maxChecks bounds the checks of CheckNow at a time.
 	maxChecks = 4
-	// replayWindow is for how long a delivery counts once, and maxSeen how many are remembered.
+	// replayWindow is for how long a push counts once, and maxSeen how many are remembered.
 	replayWindow = 15 * time.Minute
 	maxSeen      = 1000
-	// repeatWindow is that for senders whose next delivery about an image may be the same to the byte.
+	// repeatWindow is that for senders whose next push about an image may be the same to the byte.
 	repeatWindow = 10 * time.Second
-	// maxRecent is how many deliveries the page shows of each hook.
+	// maxRecent is how many pushes the page shows of each hook.
 	maxRecent = 20
 	// storeTime bounds a write of what was accepted.
 	storeTime = 5 * time.Second
@@ -49,10 +49,10 @@ const (
 	RetryAfter = 5 * time.Second
 )
 
-// Hook is one address that deliveries are sent to.
+// Hook is one address that pushes are sent to.
 type Hook struct {
 	Name, Secret string
-	// Host is the registry in the names of containers' images; "" when deliveries name it so.
+	// Host is the registry in the names of containers' images; "" when pushes name it so.
 	Host string
 	// URLToken is true when the secret may be in the address, as ?token=….
 	URLToken bool
@@ -78,7 +78,7 @@ type Store interface {
 	Pushed(ctx context.Context) ([]Image, error)
 }
 
-// Receiver receives deliveries, and checks what they concern. Its methods may be
+// Receiver receives pushes, and checks what they concern. Its methods may be
 // called concurrently.
 type Receiver struct {
 	opt    Options
@@ -90,12 +90,12 @@ type Receiver struct {
 
 	mu      sync.Mutex
 	waiting map[Image][]*Receipt
-	seen    map[string]time.Time // until when a delivery is a duplicate
+	seen    map[string]time.Time // until when a push is a duplicate
 	recent  map[string][]*Receipt
 	counts  map[Count]int
 }
 
-// Receipt is what became of a delivery.
+// Receipt is what became of a push.
 type Receipt struct {
 	At time.Time `json:"at"`
 	// Format is which sender it was of; "" when it was refused.
@@ -122,10 +122,10 @@ const (
 	Refused   = "refused"
 )
 
-// Count is what deliveries are counted by. Those to names that there are not have the Hook "".
+// Count is what pushes are counted by. Those to names that there are not have the Hook "".
 type Count struct{ Hook, State string }
 
-// Status is a hook with its latest deliveries, the newest first. It holds no secret.
+// Status is a hook with its latest pushes, the newest first. It holds no secret.
 type Status struct {
 	Name     string    `json:"name"`
 	Host     string    `json:"host,omitempty"`
@@ -159,8 +159,8 @@ func (r *Receiver) hook(name string, header http.Header, token string, body []by
 	return h, nil
 }
 
-// Receive takes a delivery in. What it concerns is checked soon, unless the same
-// delivery was received already. The error is an ErrSecret, ErrMalformed or ErrBusy,
+// Receive takes a push in. What it concerns is checked soon, unless the same
+// push was received already. The error is an ErrSecret, ErrMalformed or ErrBusy,
 // or one of the Store.
 func (r *Receiver) Receive(name string, header http.Header, token string, body []byte) (Receipt, error) {
 	h, err := r.hook(name, header, token, body)
@@ -201,7 +201,7 @@ func (r *Receiver) Receive(name string, header http.Header, token string, body [
 	return r.enqueue(h, d, concerned, receipt)
 }
 
-// enqueue has the repositories of a delivery wait for their check.
+// enqueue has the repositories of a push wait for their check.
 func (r *Receiver) enqueue(h Hook, d Push, images []Image, receipt *Receipt) (Receipt, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,7 +291,7 @@ func (r *Receiver) resume(ctx context.Context) {
 	r.rouse()
 }
 
-// checked forgets repositories, except those that a delivery has named again since.
+// checked forgets repositories, except those that a push has named again since.
 func (r *Receiver) checked(ctx context.Context, images map[Image][]*Receipt, state, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -309,7 +309,7 @@ func (r *Receiver) checked(ctx context.Context, images map[Image][]*Receipt, sta
 	}
 }
 
-// Run checks what deliveries concern, until ctx ends. What is not checked by then is left for
+// Run checks what pushes concern, until ctx ends. What is not checked by then is left for
 // the next Receiver with the Store.
 func (r *Receiver) Run(ctx context.Context) error {
 	r.resume(ctx)
@@ -385,7 +385,7 @@ func (r *Receiver) Hooks() []Status {
 	return all
 }
 
-// Counts returns how many deliveries there were since the start.
+// Counts returns how many pushes there were since the start.
 func (r *Receiver) Counts() map[Count]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // Sample returns what a sender sends when a tag of an image was pushed, with the secret
-// of the hook as that sender has it, for a test. Each is a delivery of its own. Senders
+// of the hook as that sender has it, for a test. Each is a push of its own. Senders
 // that know their own images only refuse others. The secret of those that can do nothing
 // but call an address is returned as a header, too.
 func Sample(format, image, secret string) (http.Header, []byte, error) {

@@ -16,10 +16,10 @@ import (
 	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
-// maxImages is how many images one delivery may name.
+// maxImages is how many images one push may name.
 const maxImages = 100
 
-// Image is what a delivery names.
+// Image is what a push names.
 type Image struct {
 	// Host is the registry, such as docker.io; "" when the sender does not say it.
 	Host string
@@ -50,20 +50,20 @@ func (i Image) concerns(host, name string) bool {
 type Push struct {
 	// Format is which sender it is of: one of Formats.
 	Format string
-	// ID is the sender's own id of the delivery, or else the digest of its body. Ids in headers
+	// ID is the sender's own id of the push, or else the digest of its body. Ids in headers
 	// do not count: a signature does not cover them, so that replays could have others.
 	ID string
 	// Repeats is true when two pushes of an image may have the same ID.
 	Repeats bool
 	// Images are those that were pushed, each repository once.
 	Images []Image
-	// Ignored is why a delivery with no images has none, such as "a ping".
+	// Ignored is why a push with no images has none, such as "a ping".
 	Ignored string
 	// Validation is what Azure Event Grid wants to have back.
 	Validation string
 }
 
-// Parse reads a delivery of any known format, which it tells by headers and shape.
+// Parse reads a push of any known format, which it tells by headers and shape.
 // The error is for the sender, and repeats nothing of the body.
 func Parse(header http.Header, body []byte) (Push, error) {
 	var d Push

@@ -80,7 +80,7 @@ type Registry struct {
 	mu       sync.Mutex
 	repos    map[string]*repository
 	parts    map[string]part // by digest, once a client got it
-	tokens   map[string]grant
+	tokens   map[string]tokenScope
 	revision int
 	charts   map[int]bool // revisions that are no images
 	counts   Counts
@@ -120,7 +120,7 @@ func New(o Options) *Registry {
 	}
 	return &Registry{
 		options: o, repos: map[string]*repository{}, parts: map[string]part{}, charts: map[int]bool{},
-		tokens: map[string]grant{},
+		tokens: map[string]tokenScope{},
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// grant is what a token allows.
-type grant struct {
+// tokenScope is what a token allows.
+type tokenScope struct {
 	repos   map[string]bool
 	every   bool
 	user    bool
@@ -16,8 +16,8 @@ type grant struct {
 }
 
 // allows reports whether a repository may be read.
-func (g grant) allows(repo string, private bool) bool {
-	return g.repos[repo] || g.every && (!private || g.user)
+func (s tokenScope) allows(repo string, private bool) bool {
+	return s.repos[repo] || s.every && (!private || s.user)
 }
 
 // user checks the credentials of a request; given is false when it has none.
@@ -46,19 +46,19 @@ func (r *Registry) giveToken(w http.ResponseWriter, req *http.Request) {
 	case r.options.Scopes == FirstScope && len(scopes) > 1:
 		scopes = scopes[:1]
 	}
-	g := grant{
+	allowed := tokenScope{
 		repos: map[string]bool{}, every: r.options.Scopes == EveryTarget, user: right,
 		expires: time.Now().Add(r.options.TokenLife),
 	}
 	for _, scope := range scopes {
 		name, actions, ok := splitScope(scope)
 		if ok && strings.Contains(actions, "pull") && (right || !r.private(name)) {
-			g.repos[name] = true
+			allowed.repos[name] = true
 		}
 	}
 	r.mu.Lock()
 	value := fmt.Sprintf("sim-token-%d", len(r.tokens)+r.counts.Tokens)
-	r.tokens[value] = g
+	r.tokens[value] = allowed
 	r.mu.Unlock()
 	writeJSON(w, http.StatusOK, map[string]any{"token": value, "expires_in": int(r.options.TokenLife.Seconds())})
 }

@@ -75,7 +75,7 @@ func (a *attempt) hasCredentials(ctx context.Context) bool {
 // retryWithOtherToken reports whether another token may be accepted where the last one was not.
 func (a *attempt) retryWithOtherToken(status *statusError) bool {
 	s := a.sent
-	wide := s.issuer.rejected(s.token, s.scope)
+	wide := s.issuer.tokenRefused(s.token, s.scope)
 	if status.challenge != nil && scopeLength(status.challenge.scope) <= maxScopeText {
 		a.demandedScope = status.challenge.scope
 	}

@@ -290,9 +290,9 @@ func (i *issuer) rejectedAsTooLong(t *token) bool {
 	return true
 }
 
-// rejected records that a registry did not accept t. It reports whether the reason
+// tokenRefused records that a registry did not accept t. It reports whether the reason
 // may be that t is wide; else t has expired early.
-func (i *issuer) rejected(t *token, scope string) (wide bool) {
+func (i *issuer) tokenRefused(t *token, scope string) (wide bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if t.worked[scope] || !t.wide() {

@@ -185,9 +185,9 @@ func Statuses(p watcher.Plan) map[string]Status {
 	return all
 }
 
-// Policies returns the restart policies that the containers had when a plan was made, by
+// RestartPolicies returns the restart policies that the containers had when a plan was made, by
 // name, without those that it does not say.
-func Policies(p watcher.Plan) map[string]container.RestartPolicy {
+func RestartPolicies(p watcher.Plan) map[string]container.RestartPolicy {
 	all := map[string]container.RestartPolicy{}
 	for name, fields := range before(p) {
 		if len(fields) == 3 {

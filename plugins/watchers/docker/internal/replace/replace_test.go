@@ -400,7 +400,7 @@ func TestPlanStopsFirstWhatRestarts(t *testing.T) {
 	}
 	policy := `{"HostConfig":{"RestartPolicy":{"Name":"on-failure","MaximumRetryCount":3}}}`
 	p := Plan(Facts{Target: parse(t, policy)}, request())
-	if got := Policies(p)["web"]; got.Name != "on-failure" || got.MaximumRetryCount != 3 {
+	if got := RestartPolicies(p)["web"]; got.Name != "on-failure" || got.MaximumRetryCount != 3 {
 		t.Errorf("policy %+v", got)
 	}
 }

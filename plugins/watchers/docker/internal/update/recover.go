@@ -55,7 +55,7 @@ func (u *Updater) Recover(ctx context.Context, op watcher.Operation, journal wat
 
 // remember takes what the steps noted, and reports whether they changed anything of the containers.
 func (r *replacement) remember() (changed bool) {
-	policies := replace.Policies(r.op.Plan)
+	policies := replace.RestartPolicies(r.op.Plan)
 	for name, id := range recreated(r.op.Plan) {
 		base := container.ContainerJSONBase{ID: id}
 		if policy, known := policies[name]; known {
