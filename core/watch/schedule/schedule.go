@@ -78,7 +78,8 @@ func (s *Schedule) Run(ctx context.Context) error {
 	if s.opt.Watch != nil {
 		wait.Go(func() { s.subscribe(ctx, events) })
 	}
-	if s.opt.AtStart {
+	// While Dogwatch stops, the components that a check needs may never have been configured.
+	if s.opt.AtStart && ctx.Err() == nil {
 		s.opt.Check(ctx)
 	}
 	s.plan()

@@ -248,6 +248,19 @@ func TestScheduleStops(t *testing.T) {
 	})
 }
 
+// TestScheduleThatEndsAtOnceChecksNothing: Dogwatch is stopped before its registries are configured.
+func TestScheduleThatEndsAtOnceChecksNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := New(Options{
+		Name: "local", Times: every(time.Hour), AtStart: true, Log: hclog.NewNullLogger(),
+		Check: func(context.Context) { t.Error("it checked") },
+	})
+	if err := s.Run(ctx); err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
 func TestScheduleWithoutNextTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) { b.Times = never{} })
