@@ -128,10 +128,12 @@ func ofUser(path string, uid uint32) bool {
 	return owner == uid
 }
 
-// filters returns how many filters of system calls a process has (proc_pid_status(5)).
+// filters returns how many filters of system calls a process has (proc_pid_status(5)): none of one that is ending,
+// whose memory is gone, and with it the environment that says whose it is.
 func filters(pid string) (n int) {
 	text, _ := os.ReadFile("/proc/" + pid + "/status")
-	if _, after, found := strings.Cut(string(text), "\nSeccomp_filters:"); found {
+	memory, after, found := strings.Cut(string(text), "\nSeccomp_filters:")
+	if found && strings.Contains(memory, "\nVmSize:") {
 		_, _ = fmt.Sscan(after, &n) // 0 where there is no number
 	}
 	return n
