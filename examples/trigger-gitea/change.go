@@ -88,6 +88,8 @@ func (c change) body() string {
 	return text
 }
 
+func (c change) proposal() proposal { return proposal{c.title(), c.body()} }
+
 // plain leaves out what would end a line or a piece of code in Markdown.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +25,8 @@ services:
 
 const quadlet = "[Container]\nImage=docker.io/library/nginx:1.25.3\n"
 
-// forge is a service with one repository, which responds as Gitea 1.22 and GitHub do.
-type forge struct {
+// service has one repository, which responds as Gitea 1.22, GitHub and GitLab 17 do.
+type service struct {
 	url    string
 	format string
 
@@ -38,8 +39,8 @@ type forge struct {
 	failAfter, served int
 }
 
-func newForge(t *testing.T, format string) *forge {
-	f := &forge{
+func serveForge(t *testing.T, format string) *service {
+	f := &service{
 		format:   format,
 		branches: map[string]map[string]string{"main": {"web/compose.yaml": compose, "web.container": quadlet}},
 	}
@@ -49,15 +50,19 @@ func newForge(t *testing.T, format string) *forge {
 	return f
 }
 
-func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.Header.Get("Authorization") != "token recognisable-token" {
+	if r.Header.Get("Authorization") != "token recognisable-token" && f.format != "gitlab" ||
+		r.Header.Get("Private-Token") != "recognisable-token" && f.format == "gitlab" {
 		respond(w, http.StatusUnauthorized, map[string]any{"message": "Bad credentials"})
 		return
 	}
-	prefix := map[string]string{"gitea": "/api/v1", "github": ""}[f.format] + "/repos/ana/homelab"
-	path, found := strings.CutPrefix(r.URL.Path, prefix)
+	prefix := map[string]string{
+		"gitea": "/api/v1/repos/ana/homelab", "github": "/repos/ana/homelab",
+		"gitlab": "/api/v4/projects/ana%2Finfra%2Fhomelab",
+	}[f.format]
+	path, found := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 	if !found {
 		respond(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
 		return
@@ -74,7 +79,11 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	status, out := f.respond(r.Method+" "+path, r, in)
+	respondTo := f.respond
+	if f.format == "gitlab" {
+		respondTo = f.respondGitLab
+	}
+	status, out := respondTo(r.Method+" "+path, r, in)
 	respond(w, status, out)
 }
 
@@ -84,7 +93,7 @@ func respond(w http.ResponseWriter, status int, out any) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-func (f *forge) respond(call string, r *http.Request, in map[string]any) (int, any) {
+func (f *service) respond(call string, r *http.Request, in map[string]any) (int, any) {
 	text := func(key string) string { value, _ := in[key].(string); return value }
 	name := func(prefix string) string { return strings.TrimPrefix(call, prefix) }
 	switch {
@@ -142,7 +151,67 @@ func (f *forge) respond(call string, r *http.Request, in map[string]any) (int, a
 	return http.StatusNotFound, map[string]any{"message": "Not Found"}
 }
 
-func (f *forge) branch(name, of string, conflict int) (int, any) {
+// respondGitLab is of GitLab, where names in paths are escaped.
+func (f *service) respondGitLab(call string, r *http.Request, in map[string]any) (int, any) {
+	const files, branches = "/repository/files/", "/repository/branches"
+	text := func(key string) string { value, _ := in[key].(string); return value }
+	refuse := func(status int, why string) (int, any) { return status, map[string]any{"message": why} }
+	name := func(prefix string) string {
+		text, _ := url.PathUnescape(strings.TrimPrefix(call, prefix))
+		return text
+	}
+	switch {
+	case call == "GET ":
+		return http.StatusOK, map[string]any{"path_with_namespace": "ana/infra/homelab", "default_branch": "main"}
+	case strings.HasPrefix(call, "GET "+branches+"/"):
+		if f.branches[name("GET "+branches+"/")] == nil {
+			return refuse(http.StatusNotFound, "404 Branch Not Found")
+		}
+		return http.StatusOK, map[string]any{"name": name("GET " + branches + "/")}
+	case call == "POST "+branches:
+		return f.branch(text("branch"), text("ref"), http.StatusBadRequest)
+	case strings.HasPrefix(call, "GET "+files) && !strings.Contains(strings.TrimPrefix(call, "GET "+files), "/"):
+		content, ok := f.branches[r.URL.Query().Get("ref")][name("GET "+files)]
+		if !ok {
+			return refuse(http.StatusNotFound, "404 File Not Found")
+		}
+		return http.StatusOK, map[string]any{
+			"encoding": "base64", "content": base64.StdEncoding.EncodeToString([]byte(content)),
+			"blob_id": "79f7bbd2", "last_commit_id": blob(content),
+		}
+	case strings.HasPrefix(call, "PUT "+files):
+		content, err := base64.StdEncoding.DecodeString(text("content"))
+		branch, file := f.branches[text("branch")], name("PUT "+files)
+		if err != nil || branch == nil || text("last_commit_id") != blob(branch[file]) || text("encoding") != "base64" ||
+			text("commit_message") == "" {
+			return refuse(http.StatusBadRequest, "You are attempting to update a file that has changed")
+		}
+		branch[file] = string(content)
+		f.commits++
+		return http.StatusOK, map[string]any{"file_path": file, "branch": text("branch")}
+	case call == "GET /merge_requests" && r.URL.Query().Get("state") == "opened":
+		all := []any{}
+		for _, p := range f.pulls {
+			if p["head"] == r.URL.Query().Get("source_branch") {
+				all = append(all, map[string]any{"title": p["title"], "source_branch": p["head"]})
+			}
+		}
+		return http.StatusOK, all
+	case call == "POST /merge_requests":
+		f.pulls = append(f.pulls, map[string]any{
+			"title": in["title"], "body": in["description"], "head": in["source_branch"], "base": in["target_branch"],
+		})
+		return http.StatusCreated, in
+	case call == "GET /issues" && r.URL.Query().Get("state") == "opened":
+		return http.StatusOK, append([]map[string]any{}, f.issues...)
+	case call == "POST /issues":
+		f.issues = append(f.issues, in)
+		return http.StatusCreated, in
+	}
+	return refuse(http.StatusNotFound, "404 Not Found")
+}
+
+func (f *service) branch(name, of string, conflict int) (int, any) {
 	if f.branches[name] != nil || f.branches[of] == nil {
 		return conflict, map[string]any{"message": "Reference already exists"}
 	}

@@ -1,11 +1,10 @@
 // Command trigger-gitea is a Dogwatch plugin with one type of trigger, "gitea",
 // which proposes updates where the compose files are: a pull request in Gitea,
-// Forgejo or GitHub, or an issue.
+// Forgejo or GitHub, a merge request in GitLab, or an issue.
 package main
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -25,15 +24,16 @@ func main() {
 }
 
 func giteaType() trigger.Type {
-	return trigger.Define("gitea", "Propose updates as pull requests or issues in Gitea, Forgejo or GitHub", newGitea)
+	return trigger.Define("gitea", "Propose updates as pull requests or issues in Gitea, Forgejo, GitHub or GitLab",
+		newGitea)
 }
 
 // options are the schema that the host documents and checks.
 type options struct {
-	Format     string   `option:"format" default:"gitea" choices:"gitea,github" help:"Whose API it is; Forgejo has that of Gitea"`
-	URL        *url.URL `option:"url" help:"Address of the service, such as https://codeberg.org; https://api.github.com for GitHub unless it is set" example:"https://codeberg.org"`
-	Repository string   `option:"repository,required" help:"Repository with the compose files, as owner/name" example:"ana/homelab"`
-	Token      string   `option:"token,required,secret" help:"Access token that may write the repository's contents, pull requests and issues" example:"an-access-token"`
+	Format     string   `option:"format" default:"gitea" choices:"gitea,github,gitlab" help:"Whose API it is; Forgejo has that of Gitea"`
+	URL        *url.URL `option:"url" help:"Address of the service, such as https://codeberg.org; https://api.github.com or https://gitlab.com unless it is set" example:"https://codeberg.org"`
+	Repository string   `option:"repository,required" help:"Repository with the compose files, as owner/name; in GitLab the path of the project, such as group/subgroup/name" example:"ana/homelab"`
+	Token      string   `option:"token,required,secret" help:"Access token that may write the repository's contents, pull requests and issues; in GitLab one with the scope api" example:"an-access-token"`
 	Files      []string `option:"files" help:"Paths of compose files, Kubernetes manifests or quadlets in the repository whose image lines are changed; without them there are only issues" example:"compose.yaml"`
 	Branch     string   `option:"branch" help:"Branch that pull requests are for; the repository's own default unless it is set"`
 	Issues     bool     `option:"issues" default:"true" help:"Open an issue about an update that is in none of the files"`
@@ -45,22 +45,31 @@ type gitea struct {
 	options
 	env    sdk.Env
 	client *httpclient.Client
+	forge  forge
 	turn   chan struct{}
 }
 
-var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`)
+var (
+	repositoryForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`)
+	projectForm    = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`) // groups of GitLab are nested
+)
+
+// addresses are those of services that are one for all users.
+var addresses = map[string]string{"github": "api.github.com", "gitlab": "gitlab.com"}
 
 func newGitea(env sdk.Env, o options) (*gitea, error) {
-	if o.URL == nil && o.Format == "github" {
-		o.URL = &url.URL{Scheme: "https", Host: "api.github.com"}
+	if host := addresses[o.Format]; o.URL == nil && host != "" {
+		o.URL = &url.URL{Scheme: "https", Host: host}
 	}
 	switch {
 	case o.URL == nil:
 		return nil, sdk.Invalid("url", "want the address of the service, such as https://codeberg.org")
 	case o.URL.Scheme != "http" && o.URL.Scheme != "https":
 		return nil, sdk.Invalid("url", "want an address that starts with http:// or https://")
-	case !repositoryForm.MatchString(o.Repository):
+	case o.Format != "gitlab" && !repositoryForm.MatchString(o.Repository):
 		return nil, sdk.Invalid("repository", "want owner/name, got %q", o.Repository)
+	case !projectForm.MatchString(o.Repository) || path.Clean("/"+o.Repository) != "/"+o.Repository:
+		return nil, sdk.Invalid("repository", "want the path of the project, such as group/name, got %q", o.Repository)
 	case len(o.Files) == 0 && !o.Issues:
 		return nil, sdk.Invalid("files", "without files and issues there is nothing to do")
 	}
@@ -76,7 +85,14 @@ func newGitea(env sdk.Env, o options) (*gitea, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gitea{options: o, env: env, client: client, turn: make(chan struct{}, 1)}, nil
+	return &gitea{options: o, env: env, client: client, forge: newForge(client, o), turn: make(chan struct{}, 1)}, nil
+}
+
+func newForge(client *httpclient.Client, o options) forge {
+	if o.Format == "gitlab" {
+		return newGitLab(api{client: client}, o)
+	}
+	return newGitHub(api{client: client}, o)
 }
 
 // Run proposes each update once: after a failure it goes on with what is there.
@@ -94,13 +110,10 @@ func (g *gitea) Run(ctx context.Context, req trigger.Request) error {
 	}
 	base := g.Branch
 	if base == "" {
-		var repository struct {
-			Branch string `json:"default_branch"`
-		}
-		if err := g.call(ctx, http.MethodGet, "", nil, &repository); err != nil {
+		var err error
+		if base, err = g.forge.defaultBranch(ctx); err != nil {
 			return err
 		}
-		base = repository.Branch
 	}
 	files := map[string]string{}
 	for _, name := range g.Files {
@@ -139,9 +152,7 @@ func (g *gitea) propose(ctx context.Context, c change, base string, files map[st
 		g.env.Log.Info("the files have it already", "update", c.title())
 		return nil
 	case g.Issues:
-		return g.open(ctx, "/issues", "", func(p proposal) bool {
-			return p.Title == c.title()
-		}, map[string]any{"title": c.title(), "body": c.body()})
+		return g.forge.openIssue(ctx, c.proposal())
 	}
 	g.env.Log.Warn("in none of the files", "update", c.title())
 	return nil

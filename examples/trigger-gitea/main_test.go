@@ -14,25 +14,29 @@ import (
 )
 
 func settings(format string) func(url string) map[string]any {
+	repository := "ana/homelab"
+	if format == "gitlab" {
+		repository = "ana/infra/homelab"
+	}
 	return func(url string) map[string]any {
 		return map[string]any{
-			"format": format, "url": url, "repository": "ana/homelab", "token": "recognisable-token",
+			"format": format, "url": url, "repository": repository, "token": "recognisable-token",
 			"files": "web/compose.yaml,web.container",
 		}
 	}
 }
 
 func TestConformance(t *testing.T) {
-	for _, format := range []string{"gitea", "github"} {
+	for _, format := range []string{"gitea", "github", "gitlab"} {
 		options := settings(format)
 		failures := triggertest.HTTPFailures(options)
 		t.Run(format, func(t *testing.T) {
 			triggertest.Run(t, giteaType(), triggertest.Case{
-				Options: func(t *testing.T) map[string]any { return options(newForge(t, format).url) },
+				Options: func(t *testing.T) map[string]any { return options(serveForge(t, format).url) },
 				Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
 				Failing: append(failures,
 					triggertest.Failure{Name: "no such file", Kind: sdk.ErrNotFound, Options: func(t *testing.T) map[string]any {
-						o := options(newForge(t, format).url)
+						o := options(serveForge(t, format).url)
 						o["files"] = "nosuchfile.yaml"
 						return o
 					}}),
@@ -40,6 +44,7 @@ func TestConformance(t *testing.T) {
 					{Field: "url", Set: map[string]any{"url": "ftp://example.com"}},
 					{Field: "url", Set: map[string]any{"url": nil, "format": "gitea"}},
 					{Field: "repository", Set: map[string]any{"repository": "homelab"}},
+					{Field: "repository", Set: map[string]any{"repository": "ana/infra/homelab", "format": "github"}},
 					{Field: "repository", Set: map[string]any{"repository": "ana/homelab/../other"}},
 					{Field: "files", Set: map[string]any{"files": "../compose.yaml"}},
 					{Field: "files", Set: map[string]any{"files": nil, "issues": false}},
@@ -52,9 +57,9 @@ func TestConformance(t *testing.T) {
 // TestUpdateBecomesPullRequest: in each service, one branch and one pull request, however
 // often it is delivered and wherever a try before it ended.
 func TestUpdateBecomesPullRequest(t *testing.T) {
-	for _, format := range []string{"gitea", "github"} {
+	for _, format := range []string{"gitea", "github", "gitlab"} {
 		t.Run(format, func(t *testing.T) {
-			f := newForge(t, format)
+			f := serveForge(t, format)
 			run := plugintest.Trigger(t, giteaType(), settings(format)(f.url)).Run
 			req := triggertest.Request("nginx", "nginx", "redis")
 			failures := 0
@@ -112,7 +117,7 @@ func TestNothingIsMade(t *testing.T) {
 	merged := triggertest.Request("nginx")
 	merged.Containers[0].UpdateKind.LocalValue, merged.Containers[0].UpdateKind.RemoteValue = "1.24.0", "1.25.3"
 	for name, req := range map[string]trigger.Request{"sample": sample, "merged": merged, "event": triggertest.Event()} {
-		f := newForge(t, "gitea")
+		f := serveForge(t, "gitea")
 		if err := plugintest.Trigger(t, giteaType(), settings("gitea")(f.url)).Run(t.Context(), req); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
