@@ -65,6 +65,9 @@ func galleryUses(t *testing.T) map[string]galleryUse {
 			"DOGWATCH_TRIGGER_GITEA_MAIN_REPOSITORY=ana/homelab", "DOGWATCH_TRIGGER_GITEA_MAIN_TOKEN=secret",
 			"DOGWATCH_TRIGGER_GITEA_MAIN_FILES=compose.yaml"},
 			[]string{"trigger.gitea.main"}, ".main works"},
+		"trigger-portainer": {[]string{"DOGWATCH_TRIGGER_PORTAINER_MAIN_URL=" + server.URL,
+			"DOGWATCH_TRIGGER_PORTAINER_MAIN_APIKEY=secret"},
+			[]string{"trigger.portainer.main"}, ".main works"},
 		"trigger-signal": {[]string{"DOGWATCH_TRIGGER_SIGNAL_MAIN_URL=" + server.URL,
 			"DOGWATCH_TRIGGER_SIGNAL_MAIN_NUMBER=+431212131491291", "DOGWATCH_TRIGGER_SIGNAL_MAIN_RECIPIENTS=+4354546464654"},
 			[]string{"trigger.signal.main"}, ".main works"},
@@ -78,6 +81,10 @@ func galleryUses(t *testing.T) map[string]galleryUse {
 func serveGallery(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch path := r.URL.Path; {
+	case path == "/api/stacks":
+		fmt.Fprint(w, `[{"Id": 1, "Name": "media", "Type": 2, "EndpointId": 1, "Status": 1}]`)
+	case path == "/v1/accounts":
+		fmt.Fprint(w, `["+431212131491291"]`)
 	case path == "/v2/send":
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"timestamp": "1767323045000"}`)

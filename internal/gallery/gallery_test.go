@@ -74,26 +74,33 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 }
 
-// TestExampleModulesAreAlike: they require the same, so that a new version of a dependency comes to all of them.
+// requirement is a line of a go.mod, with a module and its version, or of a go.sum, with the hash of these.
+var requirement = regexp.MustCompile(`(?m)^(?:\t|require )?([a-z0-9]\S*/\S+(?: v\S+)?) (v\S+|h1:\S+)`)
+
+// TestExampleModulesAreAlike: what several require is of the same version, so that a new one comes to all of them.
 func TestExampleModulesAreAlike(t *testing.T) {
 	modules, err := filepath.Glob(root + "/examples/*/go.mod")
 	if err != nil || len(modules) < 2 {
 		t.Fatalf("found %q, %v", modules, err)
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
-		var first string
+		first := map[string]string{}
 		for _, module := range modules {
-			dir := filepath.Dir(module)
-			text, err := os.ReadFile(filepath.Join(dir, name))
+			text, err := os.ReadFile(filepath.Join(filepath.Dir(module), name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			requires := strings.Replace(string(text), "/examples/"+filepath.Base(dir)+"\n", "/examples/\n", 1)
-			if first == "" {
-				first = requires
+			all := requirement.FindAllStringSubmatch(string(text), -1)
+			if len(all) < 10 {
+				t.Fatalf("%s of %s requires only %q", name, filepath.Dir(module), all)
 			}
-			if requires != first {
-				t.Errorf("%s of %s is not that of %s", name, dir, filepath.Dir(modules[0]))
+			for _, r := range all {
+				if first[r[1]] == "" {
+					first[r[1]] = r[2]
+				}
+				if first[r[1]] != r[2] {
+					t.Errorf("%s of %s requires %s %s, and another one %s", name, filepath.Dir(module), r[1], r[2], first[r[1]])
+				}
 			}
 		}
 	}
