@@ -77,7 +77,8 @@ func (s *signal) Run(ctx context.Context, req trigger.Request) error {
 		message{text, s.Number, s.Recipients}, nil)
 }
 
-// Probe looks whether the number is registered or linked there.
+// Probe looks whether the number is registered or linked there: GET /v1/accounts has the numbers that are, see
+// https://bbernhard.github.io/signal-cli-rest-api/#/Accounts.
 func (s *signal) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult, error) {
 	var accounts []string
 	err := s.client.JSON(ctx, http.MethodGet, s.URL.JoinPath("v1", "accounts").String(), nil, nil, &accounts)
