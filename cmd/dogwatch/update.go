@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/update/stackorder"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -116,7 +116,7 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 
 // inTurn puts what --all selects into the order of its dependencies, and says what it leaves out.
 func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container {
-	selected = label.InOrder(selected, func(c sdk.Container) sdk.Container { return c })
+	selected = stackorder.InOrder(selected, func(c sdk.Container) sdk.Container { return c })
 	if f.retry {
 		return selected
 	}

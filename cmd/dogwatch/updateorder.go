@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/update/stackorder"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -37,7 +37,7 @@ const (
 // inOrder returns plans in the order of their dependencies. With needs, each waits for those of its
 // stack that it depends on; in any case it waits for those that recreate its container.
 func inOrder(ready []planned, needs bool) []ordered {
-	ready = label.InOrder(ready, func(p planned) sdk.Container { return p.container })
+	ready = stackorder.InOrder(ready, func(p planned) sdk.Container { return p.container })
 	all := make([]ordered, len(ready))
 	for i, p := range ready {
 		all[i].planned = p
@@ -46,7 +46,7 @@ func inOrder(ready []planned, needs bool) []ordered {
 				return d.ID == p.container.ID
 			})
 			all[i].recreated = all[i].recreated || recreates
-			if recreates || needs && n < i && label.DependsOn(p.container, other.container) {
+			if recreates || needs && n < i && stackorder.DependsOn(p.container, other.container) {
 				all[i].after = append(all[i].after, n)
 			}
 		}
@@ -149,7 +149,7 @@ func leaveOut(selected []sdk.Container) (kept []sdk.Container, why map[string]st
 	why = map[string]string{}
 	for _, c := range selected {
 		for _, other := range selected {
-			if why[other.ID] != "" && label.DependsOn(c, other) {
+			if why[other.ID] != "" && stackorder.DependsOn(c, other) {
 				why[c.ID] = other.Name + ", which it depends on, is left out"
 			}
 		}

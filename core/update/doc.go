@@ -8,5 +8,5 @@
 //
 // Its packages, each of which imports only those of later places:
 //
-//	automatic > updater > operation
+//	automatic > updater > operation > stackorder
 package update

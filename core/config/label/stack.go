@@ -1,6 +1,7 @@
 package label
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -51,4 +52,35 @@ func (s Set) stack() (found Stack) {
 		}
 	}
 	return found
+}
+
+// compose returns the value of a label about the stack; "" where only the image says it.
+func (s Set) compose(name string) string {
+	if v, own := s.Operator[name]; own {
+		return v
+	}
+	if (name == composeProject || name == composeService) && s.isOfCompose() {
+		return s.Image[name]
+	}
+	return ""
+}
+
+// isOfCompose reports whether Compose has created the container.
+func (s Set) isOfCompose() bool {
+	return s.Operator[composeHash] != "" || s.Operator[composeNumber] != ""
+}
+
+// outsiders returns the labels of an image about stacks that do not count.
+func (s Set) outsiders() (ignored []Ignored) {
+	for name, value := range s.Image {
+		isBuilt := name == composeProject || name == composeService || name == composeVersion
+		switch {
+		case value == "", !strings.HasPrefix(name, composePrefix) && !slices.Contains(stackLabels[:], name):
+		case isBuilt && s.isOfCompose():
+		default:
+			ignored = append(ignored, Ignored{Label: name, Why: onlyOperator})
+		}
+	}
+	slices.SortFunc(ignored, func(a, b Ignored) int { return strings.Compare(a.Label, b.Label) })
+	return ignored
 }

@@ -81,7 +81,7 @@ type Runner struct {
 	log hclog.Logger
 	// refused are the updates that could not be begun, by what they are begun for.
 	refused map[string]failedStart
-	// unpulled are the images that could not be pulled, by delivery, until when they are not tried again.
+	// unpulled are the images that could not be pulled, by idempotency key, until when they are not tried again.
 	unpulled map[string]time.Time
 	// stale is whether a decision does not say by now that its stack is stopped, or says so still.
 	stale bool

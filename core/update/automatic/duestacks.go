@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/core/update/stackorder"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -47,5 +47,5 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 // ordered returns the containers of a stack, each after those that it depends on, and
 // otherwise by name. Of a circle, the first by name comes last.
 func ordered(stack []*sdk.Container) []*sdk.Container {
-	return label.InOrder(stack, func(c *sdk.Container) sdk.Container { return *c })
+	return stackorder.InOrder(stack, func(c *sdk.Container) sdk.Container { return *c })
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// preloads begins every delivery of an operation that only pulls the image of an update for which a
+// preloads begins the key of every operation that only pulls the image of an update for which a
 // window is to open. The rest is the update and, from the second attempt on, its number.
 const preloads = "preload "
 
@@ -98,8 +98,8 @@ func (r *Runner) roomToPull(ctx context.Context) (int, error) {
 func (r *Runner) pull(
 	ctx context.Context, c *sdk.Container, opens, now time.Time,
 ) (started bool, again time.Time, err error) {
-	delivery := preloads + r.purpose(c).update.String()
-	if until := r.unpulled[delivery]; until.After(now) {
+	key := preloads + r.purpose(c).update.String()
+	if until := r.unpulled[key]; until.After(now) {
 		return false, until, nil
 	}
 	filter := operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: memberOperations}
@@ -112,7 +112,7 @@ func (r *Runner) pull(
 		switch {
 		case !op.State.Ended():
 			return false, again, nil // its end wakes
-		case op.IdempotencyKey != delivery && !strings.HasPrefix(op.IdempotencyKey, delivery+" "):
+		case op.IdempotencyKey != key && !strings.HasPrefix(op.IdempotencyKey, key+" "):
 			continue
 		case !op.MayRetry():
 			return false, again, nil // done, or in vain
@@ -128,14 +128,14 @@ func (r *Runner) pull(
 		if again = again.Add(pauseAfter(attempts)); again.After(now) {
 			return false, again, nil
 		}
-		delivery += " " + strconv.Itoa(attempts+1)
+		key += " " + strconv.Itoa(attempts+1)
 	}
 	if !r.opt.Follows(ctx, c, opens) {
 		return false, time.Time{}, nil
 	}
 	op, err := r.opt.Updater.Start(ctx, updater.Request{
 		Container: *c, Kind: operation.Update, Rules: watcher.UpdateRules{DryRun: true}, Actor: "rule updates.preload",
-		IdempotencyKey: delivery,
+		IdempotencyKey: key,
 	})
 	version := c.UpdateKind.RemoteValue
 	switch {
@@ -152,7 +152,7 @@ func (r *Runner) pull(
 			again = opens // when it is told
 		}
 	}
-	r.unpulled[delivery] = again
+	r.unpulled[key] = again
 	r.log.Warn("an image cannot be pulled before the window opens",
 		"container", event.Subject(*c), "version", version, "error", r.opt.Redact(err.Error()))
 	return false, again, nil

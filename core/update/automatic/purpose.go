@@ -18,7 +18,7 @@ import (
 const prefix = "automatic"
 
 // purpose is what an operation is begun for: an update and, if there is one, the approval
-// of a user. Its text is the delivery of the operation, of which the store keeps one only:
+// of a user. Its text is the idempotency key of the operation, of which the store keeps one only:
 // so no crash makes an update begin twice, and a new approval makes it begin anew.
 type purpose struct {
 	update   update.Key

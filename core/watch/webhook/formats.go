@@ -27,7 +27,7 @@ var formats = []format{
 	{"plain", "a plain sender", readPlain},
 }
 
-// Formats are the names of the formats, as Delivery has them.
+// Formats are the names of the formats, as Push has them.
 func Formats() []string {
 	var names []string
 	for _, f := range formats {

@@ -8,13 +8,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// choice is a button with which a user decides about the update of a container.
-type choice struct {
+// decisionButton is one with which a user decides about the update of a container.
+type decisionButton struct {
 	// action is the payload that it publishes.
 	action, label, icon string
 }
 
-var choices = []choice{
+var decisionButtons = []decisionButton{
 	{trigger.ActionApprove, "approve the update", "mdi:check"},
 	{trigger.ActionSkip, "skip this version", "mdi:skip-next"},
 	{trigger.ActionSnooze, "snooze for a week", "mdi:sleep"},
@@ -24,7 +24,7 @@ var choices = []choice{
 func choiceTopic(topic string) string { return topic + "/decide" }
 
 // buttonTopic is what the entity of a button is called after.
-func (d choice) buttonTopic(topic string) string { return topic + "/" + d.action }
+func (d decisionButton) buttonTopic(topic string) string { return topic + "/" + d.action }
 
 // buttons announces the buttons of a container; none while it has no update.
 func (h *hass) buttons(c sdk.Container, topic string) []message {
@@ -36,7 +36,7 @@ func (h *hass) buttons(c sdk.Container, topic string) []message {
 		name = c.Name
 	}
 	var all []message
-	for _, d := range choices {
+	for _, d := range decisionButtons {
 		all = append(all, h.announce(button, d.buttonTopic(topic), discovery{
 			Name: name + ": " + d.label, Icon: d.icon, CommandTopic: choiceTopic(topic), PayloadPress: d.action,
 		}))
@@ -50,7 +50,7 @@ func (h *hass) buttonAnnouncements(topic string) []string {
 		return nil
 	}
 	var all []string
-	for _, d := range choices {
+	for _, d := range decisionButtons {
 		all = append(all, h.announcement(button, d.buttonTopic(topic)))
 	}
 	return all
@@ -62,7 +62,7 @@ type press struct{ topic, action string }
 // listenDecisions subscribes to what users decide.
 func (sub *subscription) listenDecisions(ctx context.Context, s *session) error {
 	return s.subscribe(ctx, choiceTopic(sub.names.root+"/+/+"), func(topic string, payload []byte) {
-		for _, d := range choices {
+		for _, d := range decisionButtons {
 			if string(payload) != d.action {
 				continue
 			}

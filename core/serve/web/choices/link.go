@@ -32,7 +32,7 @@ type linkPage struct {
 	// Reasons say what holds the update now.
 	Reasons []string
 	// Snoozes are until when.
-	Snoozes []snoozeChoice
+	Snoozes []snoozeOption
 	// Trigger is whose message the link is in, Expires when it ends.
 	Trigger string
 	Expires time.Time
@@ -53,14 +53,14 @@ var linkButtons = []linkButton{
 	{choice.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
 }
 
-// snoozeChoice is how long to snooze. 0 days are until the next version.
-type snoozeChoice struct {
+// snoozeOption is how long to snooze. 0 days are until the next version.
+type snoozeOption struct {
 	Days  int
 	Label string
 	Usual bool
 }
 
-var snoozeChoices = []snoozeChoice{
+var snoozeOptions = []snoozeOption{
 	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false},
 	{0, "until the next version", false},
 }
@@ -123,7 +123,7 @@ func (h *Handler) about(shown link.Shown) linkPage {
 // question returns the page with the question of a link.
 func (h *Handler) question(shown link.Shown, token string) linkPage {
 	p := h.about(shown)
-	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeChoices
+	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeOptions
 	for _, b := range linkButtons {
 		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != choice.Approved || shown.MayApprove) {
 			p.Buttons = append(p.Buttons, b)

@@ -41,8 +41,8 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		started = h.checkSome(actor, chosen)
 	case do == "run":
 		id := r.PostFormValue("trigger")
-		triggers := triggerChoices(h.service.Components(actor, kind.Trigger))
-		i := slices.IndexFunc(triggers, func(t triggerChoice) bool { return t.ID == id })
+		triggers := triggerOptions(h.service.Components(actor, kind.Trigger))
+		i := slices.IndexFunc(triggers, func(t triggerOption) bool { return t.ID == id })
 		if i < 0 {
 			h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 				Title:  "There is no such trigger",

@@ -33,7 +33,7 @@ type containerView struct {
 	Digest    string
 	Version   string // of the image that runs
 	Labels    []labelLine
-	Triggers  []triggerChoice
+	Triggers  []triggerOption
 	Sent      []sentLine
 	History   []historyLine
 	// Floating, Watched and Pinned are those of the image's tag and digest.
@@ -142,7 +142,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	}
 	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
 	v.Versions = versionLineOf(events, &rec.Container, h.Now())
-	v.Triggers = triggerChoices(h.service.TriggersOf(actor, rec.Container))
+	v.Triggers = triggerOptions(h.service.TriggersOf(actor, rec.Container))
 	one := []Row{v.Row}
 	h.Follow(ctx, actor, one)
 	v.Follows = one[0].Follows

@@ -20,7 +20,7 @@ func (h *Handler) list(r *http.Request) listView {
 	}
 	v.Sentence = words.Joined(" · being checked, ", v.Sentence, words.Progress(h.service.Progress()...))
 	v.Decide = h.MayChoose(r)
-	v.Version, v.Triggers = snapshot.Version(), triggerChoices(h.service.Components(h.ActorOf(r), kind.Trigger))
+	v.Version, v.Triggers = snapshot.Version(), triggerOptions(h.service.Components(h.ActorOf(r), kind.Trigger))
 	return v
 }
 

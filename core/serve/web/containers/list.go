@@ -39,7 +39,7 @@ type listView struct {
 	Registry []page.SelectOption
 	GroupBy  []page.SelectOption
 	SortBy   []page.SelectOption
-	Triggers []triggerChoice
+	Triggers []triggerOption
 	// Update is whether any of its containers can be updated.
 	Update bool
 	// Decide is whether the user can decide about updates.

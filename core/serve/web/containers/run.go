@@ -49,19 +49,19 @@ func (h *Handler) runTrigger(actor auth.Actor, id string, chosen []sdk.Container
 	})
 }
 
-// triggerChoice is a trigger that can be run for containers.
-type triggerChoice struct {
+// triggerOption is a trigger that can be run for containers.
+type triggerOption struct {
 	ID string
 	// Acts is true for triggers that may change containers, which the user has to confirm.
 	Acts bool
 }
 
-// triggerChoices are those of triggers that can be run.
-func triggerChoices(triggers []service.Component) []triggerChoice {
-	var all []triggerChoice
+// triggerOptions are those of triggers that can be run.
+func triggerOptions(triggers []service.Component) []triggerOption {
+	var all []triggerOption
 	for _, t := range triggers {
 		if t.Usable {
-			all = append(all, triggerChoice{ID: t.ID, Acts: t.Acts})
+			all = append(all, triggerOption{ID: t.ID, Acts: t.Acts})
 		}
 	}
 	return all

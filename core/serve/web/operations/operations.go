@@ -17,7 +17,7 @@ import (
 type operationsPage struct {
 	page.List
 	State, Container string
-	States           []operationChoice
+	States           []operationFilter
 	Rows             []operationRow
 	Empty            *guide.Empty
 }
@@ -32,7 +32,7 @@ type operationRow struct {
 }
 
 func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
-	p := operationsPage{State: q.State, Container: q.Container, States: operationChoices}
+	p := operationsPage{State: q.State, Container: q.Container, States: operationFilters}
 	found, p.List = page.ListOf("/operations", found, q.before, func(op operation.Operation) string { return op.ID }, q.values)
 	p.Wrong, p.Rows = wrong, operationRows(found)
 	return p

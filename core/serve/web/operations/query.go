@@ -10,13 +10,13 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/operation"
 )
 
-// operationChoice is a filter of the list of operations.
-type operationChoice struct {
+// operationFilter is a filter of the list of operations.
+type operationFilter struct {
 	Name, Label string
 	states      []operation.State
 }
 
-var operationChoices = []operationChoice{
+var operationFilters = []operationFilter{
 	{"", "any", nil},
 	{"open", "under way", []operation.State{operation.Queued, operation.Running}},
 	{"succeeded", "succeeded", []operation.State{operation.Succeeded}},
@@ -31,12 +31,12 @@ func parseOperations(values url.Values) (q operationQuery, f operation.Filter, w
 	q = operationQuery{
 		State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before"),
 	}
-	i := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
+	i := slices.IndexFunc(operationFilters, func(c operationFilter) bool { return c.Name == q.State })
 	if i < 0 {
 		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
 		q.State, i = "", 0
 	}
-	f = operation.Filter{States: operationChoices[i].states, Before: q.before, Limit: page.Size + 1}
+	f = operation.Filter{States: operationFilters[i].states, Before: q.before, Limit: page.Size + 1}
 	if q.Container != "" {
 		var both bool
 		if f.Watcher, f.Name, both = strings.Cut(q.Container, "/"); !both {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/update/stackorder"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -31,7 +31,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Those of a stack are carried out one after the other, as they were begun.
-	chosen = label.InOrder(chosen, func(c sdk.Container) sdk.Container { return c })
+	chosen = stackorder.InOrder(chosen, func(c sdk.Container) sdk.Container { return c })
 	var v startedView
 	for i := range chosen {
 		c := &chosen[i]

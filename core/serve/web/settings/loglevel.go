@@ -13,7 +13,7 @@ import (
 
 // logView is the part of the settings page about the log.
 type logView struct {
-	Choices []levelChoice
+	Choices []levelOption
 	// Started is the level of the configuration, to which the next start returns;
 	// "" when it is the one that counts now.
 	Started string
@@ -21,14 +21,14 @@ type logView struct {
 	Levels string
 }
 
-type levelChoice struct {
+type levelOption struct {
 	Name, About string
 	Current     bool
 }
 
 // logOf shows what is logged at the level now; settings are what was configured.
 func logOf(now string, settings []service.Setting) logView {
-	v := logView{Choices: []levelChoice{
+	v := logView{Choices: []levelOption{
 		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"},
 		{Name: "info", About: "also what happens"},
 		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
@@ -39,7 +39,7 @@ func logOf(now string, settings []service.Setting) logView {
 	for _, s := range settings {
 		switch value := strings.ToLower(s.Value); s.Name {
 		case "log.level":
-			known := slices.ContainsFunc(v.Choices, func(c levelChoice) bool { return c.Name == value })
+			known := slices.ContainsFunc(v.Choices, func(c levelOption) bool { return c.Name == value })
 			if known && value != now {
 				v.Started = value
 			}

@@ -1,10 +1,11 @@
-package label
+// Package stackorder orders the containers of a stack by what they depend on.
+package stackorder
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -49,45 +50,14 @@ func DependsOn(c, other sdk.Container) bool { return memberOf(c).needs(memberOf(
 // member is a container in its stack.
 type member struct {
 	stack string // with the watcher
-	own   Stack
+	own   label.Stack
 }
 
 func memberOf(c sdk.Container) member {
-	own := StackOf(c)
+	own := label.StackOf(c)
 	return member{c.Watcher + "/" + cmp.Or(c.Stack, own.Name), own}
 }
 
 func (m member) needs(other member) bool {
 	return m.stack == other.stack && slices.Contains(m.own.Needs, other.own.Service)
-}
-
-// compose returns the value of a label about the stack; "" where only the image says it.
-func (s Set) compose(name string) string {
-	if v, own := s.Operator[name]; own {
-		return v
-	}
-	if (name == composeProject || name == composeService) && s.isOfCompose() {
-		return s.Image[name]
-	}
-	return ""
-}
-
-// isOfCompose reports whether Compose has created the container.
-func (s Set) isOfCompose() bool {
-	return s.Operator[composeHash] != "" || s.Operator[composeNumber] != ""
-}
-
-// outsiders returns the labels of an image about stacks that do not count.
-func (s Set) outsiders() (ignored []Ignored) {
-	for name, value := range s.Image {
-		isBuilt := name == composeProject || name == composeService || name == composeVersion
-		switch {
-		case value == "", !strings.HasPrefix(name, composePrefix) && !slices.Contains(stackLabels[:], name):
-		case isBuilt && s.isOfCompose():
-		default:
-			ignored = append(ignored, Ignored{Label: name, Why: onlyOperator})
-		}
-	}
-	slices.SortFunc(ignored, func(a, b Ignored) int { return strings.Compare(a.Label, b.Label) })
-	return ignored
 }
