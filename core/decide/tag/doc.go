@@ -5,10 +5,10 @@
 // the reason for every tag. A Selector never changes and may be used concurrently.
 //
 // Files in the order of a selection: selector.go and compiler.go (rules), pattern.go and filter.go (include,
-// exclude, transform), parse.go, suffix.go, prerelease.go, calendar.go and number.go (a tag is read), base.go,
-// distribution.go, floating.go and rolling.go (what its parts stand for), version.go (versions compare),
-// search.go and judge.go (which tags are eligible; of the same family: suffix.go), leap.go and path.go (a jump
-// that is implausible, and the steps on the way), order.go and select.go (the best), explain.go (why).
+// exclude, transform), parse.go, parsesuffix.go, prerelease.go, parsedate.go, calendar.go and number.go (a tag is
+// read), base.go, distribution.go, floating.go and rolling.go (what its parts stand for), compare.go (versions
+// compare), search.go, judge.go and family.go (which tags are eligible), leap.go and path.go (a jump that is
+// implausible, and the steps on the way), best.go and select.go (the best), explain.go (why).
 //
 // # How a tag is read
 //

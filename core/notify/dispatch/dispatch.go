@@ -13,7 +13,7 @@
 //	             first time;
 //	             each is a planner. dedup.go has one update notified of once
 //	filter.go    which triggers an update is for, and whether it still is when it is sent; reminder.go
-//	deliver.go   calls the trigger: send.go makes the request, idempotency.go the key by which receivers dedupe, and
+//	deliver.go   calls the trigger: send.go makes the request, dedup.go the key by which receivers dedupe, and
 //	             update.go has containers updated
 //	retry.go     what follows from how the call went, and when it is repeated
 //	record.go    stores that
