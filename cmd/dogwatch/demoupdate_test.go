@@ -137,7 +137,7 @@ func (d *demoClient) ended(t *testing.T, op api.Operation) api.Operation {
 // ask reads a document of the simulated engine.
 func (d *demoClient) ask(t *testing.T, path string, into any) {
 	t.Helper()
-	engine := client{base: strings.Replace(d.lab.at.Address, "tcp://", "http://", 1), http: localClient()}
+	engine := client{base: strings.Replace(d.lab.listener.Address, "tcp://", "http://", 1), http: localClient()}
 	if err := engine.call(t.Context(), http.MethodGet, path, into); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func (d *demoClient) events(t *testing.T, id, last string) (actions []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	at := strings.Replace(d.lab.at.Address, "tcp://", "http://", 1)
+	at := strings.Replace(d.lab.listener.Address, "tcp://", "http://", 1)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at+"/events?since=0", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,16 +19,16 @@ import (
 
 // homelab is a simulated engine and the simulated registries of its images.
 type homelab struct {
-	engine *enginesim.Engine
-	at     *enginesim.Server
-	sites  map[string]*site
-	apps   []demoApp
+	engine   *enginesim.Engine
+	listener *enginesim.Server
+	sites    map[string]*site
+	apps     []demoApp
 }
 
 // site is a registry and where it listens.
 type site struct {
 	*registrysim.Registry
-	at *registrysim.Server
+	server *registrysim.Server
 	// prefix is in front of the names of its images: "ghcr.io/", "" for Docker Hub.
 	prefix string
 }
@@ -204,11 +204,11 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 		options.Created, options.Config, options.Size = lab.releases(name, time.Now()), imageOf, sizeOf
 		s := &site{Registry: registrysim.New(options)}
 		var err error
-		if s.at, err = s.Start(); err != nil {
+		if s.server, err = s.Start(); err != nil {
 			return nil, errors.Join(err, lab.close())
 		}
 		lab.sites[name] = s
-		_, port, _ := strings.Cut(s.at.Host, ":")
+		_, port, _ := strings.Cut(s.server.Host, ":")
 		s.prefix = "localhost:" + port + "/"
 	}
 	lab.sites[hubSite].prefix, lab.sites[ghcrSite].prefix, lab.sites[quaySite].prefix = "", "ghcr.io/", "quay.io/"
@@ -220,7 +220,7 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 	lab.sites[atticSite].Inject(registrysim.Any, -1,
 		registrysim.Status(http.StatusServiceUnavailable, "the disk is full\n", "Content-Type", "text/plain"))
 	var err error
-	if lab.at, err = lab.engine.Listen(""); err != nil {
+	if lab.listener, err = lab.engine.Listen(""); err != nil {
 		return nil, errors.Join(err, lab.close())
 	}
 	return lab, nil
@@ -293,11 +293,11 @@ const (
 
 func (l *homelab) close() error {
 	var errs []error
-	if l.at != nil {
-		errs = append(errs, l.at.Close())
+	if l.listener != nil {
+		errs = append(errs, l.listener.Close())
 	}
 	for _, s := range l.sites {
-		errs = append(errs, s.at.Close())
+		errs = append(errs, s.server.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -397,12 +397,12 @@ func (l *homelab) engineImage(a demoApp, image registrysim.Image) (enginesim.Ima
 // environment is the configuration that makes Dogwatch watch the homelab.
 func (l *homelab) environment() []string {
 	return []string{
-		"DOGWATCH_WATCHER_DOCKER_HOMELAB_SOCKET=" + l.at.Address,
+		"DOGWATCH_WATCHER_DOCKER_HOMELAB_SOCKET=" + l.listener.Address,
 		"DOGWATCH_WATCHER_DOCKER_HOMELAB_CRON=*/15 * * * * *",
 		"DOGWATCH_WATCHER_DOCKER_HOMELAB_JITTER=0",
-		"DOGWATCH_REGISTRY_HUB_PUBLIC_URL=" + l.sites[hubSite].at.URL,
-		"DOGWATCH_REGISTRY_GHCR_PUBLIC_URL=" + l.sites[ghcrSite].at.URL,
-		"DOGWATCH_REGISTRY_QUAY_PUBLIC_URL=" + l.sites[quaySite].at.URL,
+		"DOGWATCH_REGISTRY_HUB_PUBLIC_URL=" + l.sites[hubSite].server.URL,
+		"DOGWATCH_REGISTRY_GHCR_PUBLIC_URL=" + l.sites[ghcrSite].server.URL,
+		"DOGWATCH_REGISTRY_QUAY_PUBLIC_URL=" + l.sites[quaySite].server.URL,
 		"DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://" + strings.TrimSuffix(l.sites[homeSite].prefix, "/"),
 		"DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=" + homeUser,
 		"DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD=" + homePassword,

@@ -92,14 +92,14 @@ func (i *installer) request(
 		return r, err
 	}
 	installed := folder.Installed()
-	at := slices.IndexFunc(installed, func(st install.Status) bool { return st.Name == name })
-	if at < 0 {
+	index := slices.IndexFunc(installed, func(st install.Status) bool { return st.Name == name })
+	if index < 0 {
 		if r.Source, err = i.gallery.Source(x, name); err == nil {
 			r.Want.Key = i.gallery.KeyOf(r.Source)
 		}
 		return r, err
 	}
-	st := installed[at]
+	st := installed[index]
 	newer := st.Available
 	if p, found := x.Find(name); newer == "" && found {
 		newer = i.gallery.Offers(x, []gallery.Plugin{p}, installed)[0].Newer

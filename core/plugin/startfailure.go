@@ -35,7 +35,7 @@ type lastLines struct {
 	mu    sync.Mutex
 	lines []string
 	crash []string
-	at    int // in crash, of the line that says why
+	cause int // in crash, of the line that says why
 }
 
 func (l *lastLines) Write(p []byte) (int, error) {
@@ -60,8 +60,8 @@ func (l *lastLines) Write(p []byte) (int, error) {
 	}
 	switch {
 	case crashLine().MatchString(text):
-		l.crash, l.at = slices.Clone(l.lines), len(l.lines)-1
-	case l.crash != nil && len(l.crash)-l.at < keptLines:
+		l.crash, l.cause = slices.Clone(l.lines), len(l.lines)-1
+	case l.crash != nil && len(l.crash)-l.cause < keptLines:
 		l.crash = append(l.crash, text)
 	}
 	return len(p), nil
@@ -121,7 +121,7 @@ func (l *lastLines) crashed() string {
 	if l.crash == nil {
 		return ""
 	}
-	return crash(l.crash, l.at)
+	return crash(l.crash, l.cause)
 }
 
 // String is the line that says why the process ended and where, or else its last lines.

@@ -23,7 +23,7 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 		var other string
 		err := t.row("SELECT id FROM operations WHERE watcher = ?1 AND name = ?2 AND (state IN ('queued', 'running') OR delivery = ?3 AND ?3 <> '')", op.Watcher, op.Name, op.IdempotencyKey).Scan(&other)
 		if err == nil {
-			return fmt.Errorf("%s/%s has operation %s, which has not ended or is of the same delivery: %w", op.Watcher,
+			return fmt.Errorf("%s/%s has operation %s, which has not ended or has the same idempotency key: %w", op.Watcher,
 				op.Name, other, ErrConflict)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {

@@ -24,10 +24,10 @@ const (
 // Excerpts returns what makes an excerpt of the notes of a container, as of returns them, for a message. What it needs
 // is made when the first message wants one.
 func Excerpts(
-	of func(ctx context.Context, c *sdk.Container) Notes,
+	notesOf func(ctx context.Context, c *sdk.Container) Notes,
 ) func(ctx context.Context, c *sdk.Container) string {
 	renderer := sync.OnceValue(NewRenderer)
-	return func(ctx context.Context, c *sdk.Container) string { return renderer().Excerpt(of(ctx, c)) }
+	return func(ctx context.Context, c *sdk.Container) string { return renderer().Excerpt(notesOf(ctx, c)) }
 }
 
 // Excerpt returns notes as plain text for a message, "" when there are none: what they warn of, of

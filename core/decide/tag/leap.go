@@ -16,23 +16,23 @@ const (
 // that differs from the current tag's counts.
 func (d *search) leaps(list []ranked) (tags []string) {
 	type step struct {
-		at     int // which number differs first; -1 when none does
+		index  int // which number differs first; -1 when none does
 		number int64
 	}
 	steps := make([]step, len(list))
 	for i, r := range list {
-		if steps[i].at = d.firstDifference(r.version); steps[i].at >= 0 {
-			steps[i].number = value(r.part(steps[i].at))
+		if steps[i].index = d.firstDifference(r.version); steps[i].index >= 0 {
+			steps[i].number = value(r.part(steps[i].index))
 		}
 	}
 	for i, s := range steps {
-		if s.at < 0 {
+		if s.index < 0 {
 			continue
 		}
-		below, above := value(d.running.part(s.at)), 0
+		below, above := value(d.running.part(s.index)), 0
 		for _, other := range steps {
 			switch {
-			case other.at != s.at:
+			case other.index != s.index:
 			case other.number >= s.number:
 				above++
 			default:

@@ -29,7 +29,7 @@ type subject struct{ watcher, name string }
 // progress is what was sent of an operation, and when.
 type progress struct {
 	percent int
-	at      time.Time
+	sent    time.Time
 }
 
 func newView(h *Hub, s Subscriber) *view {
@@ -130,7 +130,7 @@ func (v *view) progressed(
 	for _, op := range operations {
 		key := subject{op.Watcher, op.Name}
 		was, known := v.operations[key]
-		wait := progressPause - now.Sub(was.at)
+		wait := progressPause - now.Sub(was.sent)
 		switch {
 		case !all && known && was.percent == op.Percent:
 			sent[key] = was

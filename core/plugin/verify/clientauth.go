@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// rejectTime is how long a plugin may take to refuse a client.
-const rejectTime = 3 * time.Second
+// refusalTime is how long a plugin may take to refuse a client.
+const refusalTime = 3 * time.Second
 
 // servesAnyClient reports whether a gRPC server at addr answers a client without a certificate.
 func servesAnyClient(ctx context.Context, addr net.Addr) bool {
 	if addr == nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, rejectTime)
+	ctx, cancel := context.WithTimeout(ctx, refusalTime)
 	defer cancel()
 	// The server is the one that was started: what matters is whether it looks at the client.
 	dialer := tls.Dialer{

@@ -29,7 +29,7 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request, scope auth.S
 	caller, err := h.Auth.Identify(w, r)
 	switch {
 	case err != nil:
-		h.rejectCredentials(w, r, err)
+		h.refuseCredentials(w, r, err)
 	case caller.Scope >= scope:
 		return r.WithContext(auth.With(r.Context(), caller))
 	case caller.Scope == auth.Nothing:
@@ -57,8 +57,8 @@ func forbiddenReason(caller auth.Identity, scope auth.Scope) string {
 	return "the token " + strconv.Quote(caller.User) + " may only read"
 }
 
-// rejectCredentials responds to a request whose credentials were not accepted.
-func (h *handler) rejectCredentials(w http.ResponseWriter, r *http.Request, err error) {
+// refuseCredentials responds to a request whose credentials were not accepted.
+func (h *handler) refuseCredentials(w http.ResponseWriter, r *http.Request, err error) {
 	var tooMany *auth.ThrottledError
 	switch {
 	case errors.As(err, &tooMany):

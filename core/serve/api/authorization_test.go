@@ -162,8 +162,8 @@ func TestAccessMatrix(t *testing.T) {
 				want = http.StatusForbidden
 			}
 			got := w.do(method, r.path, r.body, caller.headers()...)
-			rejectCredentials := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden
-			if want == 0 && rejectCredentials || want != 0 && got.status != want {
+			refuseCredentials := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden
+			if want == 0 && refuseCredentials || want != 0 && got.status != want {
 				t.Errorf("%s as %s gets %d, want %d: %s", operation, name, got.status, want, got.body)
 			}
 			if want != 0 && operation != "GET /metrics" && strings.Contains(string(got.body), "nginx") {

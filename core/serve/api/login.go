@@ -75,7 +75,7 @@ func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		h.rejectCredentials(w, r, err)
+		h.refuseCredentials(w, r, err)
 	case caller.Scope == auth.Nothing:
 		h.requireLogin(w, r)
 	default:
@@ -152,7 +152,7 @@ func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, auth.ErrProviderUnavailable):
 		h.refuse(w, r, http.StatusBadGateway, err.Error())
 	case err != nil:
-		h.rejectCredentials(w, r, err)
+		h.refuseCredentials(w, r, err)
 	default:
 		http.Redirect(w, r, to, http.StatusFound)
 	}

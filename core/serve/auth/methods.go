@@ -74,7 +74,7 @@ func (a *Auth) addMethod(c config.Component) {
 		if near := option.Suggest(c.Type, Types()); near != "" {
 			p.Remedy = "did you mean auth." + near + "." + c.Name + "?"
 		}
-		a.reject(Method{Type: c.Type, Name: c.Name, Configuration: map[string]any{}}, p)
+		a.refuse(Method{Type: c.Type, Name: c.Name, Configuration: map[string]any{}}, p)
 		return
 	}
 	values, problems := c.Resolve(schema)
@@ -90,7 +90,7 @@ func (a *Auth) addMethod(c config.Component) {
 		}
 	}
 	if slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Level == config.Error }) {
-		a.reject(m, problems...)
+		a.refuse(m, problems...)
 		return
 	}
 	a.problems = append(a.problems, problems...)
@@ -107,7 +107,7 @@ func (a *Auth) addMethod(c config.Component) {
 		place, err = invalid.Fields[0].Field, errors.New(invalid.Fields[0].Detail)
 	}
 	if err != nil {
-		a.reject(m, config.Problem{
+		a.refuse(m, config.Problem{
 			Key: c.Key() + "." + place, Source: c.Options[place].Source, Message: err.Error(), Level: config.Error,
 		})
 		return
@@ -115,8 +115,8 @@ func (a *Auth) addMethod(c config.Component) {
 	a.methods = append(a.methods, m)
 }
 
-// reject keeps a method that accepts no login, so that it is listed with its problem.
-func (a *Auth) reject(m Method, problems ...config.Problem) {
+// refuse keeps a method that accepts no login, so that it is listed with its problem.
+func (a *Auth) refuse(m Method, problems ...config.Problem) {
 	a.problems = append(a.problems, problems...)
 	i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Level == config.Error })
 	m.Problem = problems[i].String()

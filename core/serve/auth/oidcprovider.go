@@ -47,7 +47,7 @@ type provider struct {
 
 // discovered are the settings of a provider, as it publishes them.
 type discovered struct {
-	at       time.Time
+	read     time.Time
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
 	logout   string // the end_session_endpoint; "" without one
@@ -90,7 +90,7 @@ func (p *provider) settings(ctx context.Context) (*discovered, error) {
 	defer p.mu.Unlock()
 	d := p.known.Load()
 	ttl := time.Duration(p.options.TTL) * time.Minute
-	if d != nil && (ttl < 0 || p.now().Sub(d.at) < max(ttl, time.Minute)) {
+	if d != nil && (ttl < 0 || p.now().Sub(d.read) < max(ttl, time.Minute)) {
 		return d, nil
 	}
 	if p.failed == nil || p.now().Sub(p.failedAt) > retryBackoff {
@@ -151,7 +151,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	document.Logout = webaddress.Of(document.Logout)
 	// Keys are fetched later, when this request is over.
 	lasting := oidc.ClientContext(context.Background(), p.client)
-	d := &discovered{at: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}
+	d := &discovered{read: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}
 	d.verifier = d.provider.VerifierContext(lasting, &oidc.Config{
 		ClientID: p.options.ClientID, SupportedSigningAlgs: signing(c.Algorithms), SkipExpiryCheck: true, // see timely
 	})

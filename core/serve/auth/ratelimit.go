@@ -21,7 +21,7 @@ type limiter struct {
 
 type tokenBucket struct {
 	used    float64 // how many of the burst
-	at      time.Time
+	updated time.Time
 	skipped int // samples since the last that was taken
 }
 
@@ -56,8 +56,8 @@ func (l *limiter) wait(key string, now time.Time) time.Duration {
 // l.mu is held.
 func (l *limiter) refill(key string, now time.Time) (*tokenBucket, time.Duration) {
 	b := l.slot(key)
-	b.used = max(0, b.used-float64(now.Sub(b.at))/float64(l.pause))
-	b.at = now
+	b.used = max(0, b.used-float64(now.Sub(b.updated))/float64(l.pause))
+	b.updated = now
 	if over := b.used + 1 - l.burst; over > 0 {
 		return b, time.Duration(over * float64(l.pause))
 	}

@@ -302,7 +302,7 @@ func TestWUDLabelsAreFlattenedFields(t *testing.T) {
 			flat[f.Key] = fmt.Sprint(f.Value)
 		}
 		for _, l := range containerLabels {
-			got, want := l.of(&c), flat[l.name]
+			got, want := l.value(&c), flat[l.name]
 			// Fields that are false or unknown in a part that is absent as a whole.
 			if want == "" && (got == "false" || got == sdk.KindUnknown) {
 				continue

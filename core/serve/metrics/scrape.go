@@ -19,10 +19,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// Webhook is how many deliveries to a webhook there were since the start, by what they were at first.
+// Webhook is how many pushes a webhook got since the start, by what they were at first.
 type Webhook struct {
 	Name, State string
-	Deliveries  int
+	Pushes      int
 }
 
 // State is what a scrape reads rather than counts.
@@ -34,7 +34,7 @@ type State struct {
 	Limits []Limits
 	// Budgets are the requests to hosts of images.
 	Budgets []budget.Forecast
-	// Webhooks are the deliveries to webhooks.
+	// Webhooks are the pushes to webhooks.
 	Webhooks []Webhook
 	// Installed are the plugins that were installed.
 	Installed []Installed
@@ -152,7 +152,7 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	for _, w := range s.state.Webhooks {
 		ch <- sample("dogwatch_webhook_deliveries_total",
 			"Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue,
-			float64(w.Deliveries), "webhook", w.Name, "state", w.State)
+			float64(w.Pushes), "webhook", w.Name, "state", w.State)
 	}
 	for result, n := range s.state.Scans {
 		ch <- sample("dogwatch_scans_total",
@@ -229,12 +229,12 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 			float64(n), "watcher", g.watcher, "change", g.change)
 	}
 	for name, n := range watched {
-		for _, of := range []struct {
+		for _, count := range []struct {
 			state string
 			n     int
 		}{{sdk.StateOffered, n.Offered}, {sdk.StateHeld, n.Held}, {sdk.StateAutomatic, n.Automatic}} {
 			gauge("dogwatch_updates", "Containers with an update, by what became of it: offered, held or automatic.",
-				float64(of.n), "watcher", name, "state", of.state)
+				float64(count.n), "watcher", name, "state", count.state)
 		}
 	}
 	for _, c := range s.state.Components {

@@ -49,8 +49,8 @@ func (w wud) ran(trigger string, t event.Type) {
 
 // label is a label of wud_containers: the flattened name of a field and how to read it.
 type label struct {
-	name string
-	of   func(*sdk.Container) string
+	name  string
+	value func(*sdk.Container) string
 	// undefined makes a missing value the word "undefined", which dashboards
 	// know for these fields; without it the label is left out.
 	undefined bool
@@ -60,61 +60,61 @@ type label struct {
 // names. They are the flattened fields of a container less its Docker labels,
 // read directly: flattening a thousand containers takes longer than a scrape may.
 var containerLabels = []label{
-	{name: "display_icon", of: func(c *sdk.Container) string { return c.DisplayIcon }},
-	{name: "display_name", of: func(c *sdk.Container) string { return c.DisplayName }},
-	{name: "error_message", of: func(c *sdk.Container) string {
+	{name: "display_icon", value: func(c *sdk.Container) string { return c.DisplayIcon }},
+	{name: "display_name", value: func(c *sdk.Container) string { return c.DisplayName }},
+	{name: "error_message", value: func(c *sdk.Container) string {
 		if c.Error == nil {
 			return ""
 		}
 		return c.Error.Message
 	}},
-	{name: "exclude_tags", of: func(c *sdk.Container) string { return c.ExcludeTags }, undefined: true},
-	{name: "id", of: func(c *sdk.Container) string { return c.ID }},
-	{name: "image_architecture", of: func(c *sdk.Container) string { return c.Image.Architecture }},
-	{name: "image_created", of: func(c *sdk.Container) string { return c.Image.Created.String() }},
-	{name: "image_digest_repo", of: func(c *sdk.Container) string { return c.Image.Digest.Repo }, undefined: true},
-	{name: "image_digest_value", of: func(c *sdk.Container) string { return c.Image.Digest.Value }},
-	{name: "image_digest_watch", of: func(c *sdk.Container) string { return strconv.FormatBool(c.Image.Digest.Watch) }},
-	{name: "image_id", of: func(c *sdk.Container) string { return c.Image.ID }},
-	{name: "image_name", of: func(c *sdk.Container) string { return c.Image.Name }},
-	{name: "image_os", of: func(c *sdk.Container) string { return c.Image.OS }},
-	{name: "image_registry_name", of: func(c *sdk.Container) string { return c.Image.Registry.Name }},
-	{name: "image_registry_url", of: func(c *sdk.Container) string { return c.Image.Registry.URL }},
-	{name: "image_tag_semver", of: func(c *sdk.Container) string { return strconv.FormatBool(c.Image.Tag.Semver) }},
-	{name: "image_tag_value", of: func(c *sdk.Container) string { return c.Image.Tag.Value }},
-	{name: "image_variant", of: func(c *sdk.Container) string { return c.Image.Variant }, undefined: true},
-	{name: "include_tags", of: func(c *sdk.Container) string { return c.IncludeTags }, undefined: true},
-	{name: "link", of: func(c *sdk.Container) string { return c.Link }},
-	{name: "link_template", of: func(c *sdk.Container) string { return c.LinkTemplate }, undefined: true},
-	{name: "name", of: func(c *sdk.Container) string { return c.Name }},
-	{name: "result_created", of: func(c *sdk.Container) string { return result(c).Created.String() }},
-	{name: "result_digest", of: func(c *sdk.Container) string { return result(c).Digest }},
-	{name: "result_link", of: func(c *sdk.Container) string { return result(c).Link }},
-	{name: "result_tag", of: func(c *sdk.Container) string { return result(c).Tag }},
-	{name: "status", of: func(c *sdk.Container) string { return c.Status }},
-	{name: "transform_tags", of: func(c *sdk.Container) string { return c.TransformTags }, undefined: true},
-	{name: "trigger_exclude", of: func(c *sdk.Container) string { return c.TriggerExclude }, undefined: true},
-	{name: "trigger_include", of: func(c *sdk.Container) string { return c.TriggerInclude }, undefined: true},
-	{name: "update_available", of: func(c *sdk.Container) string { return strconv.FormatBool(c.UpdateAvailable) }},
-	{name: "update_kind_kind", of: func(c *sdk.Container) string {
+	{name: "exclude_tags", value: func(c *sdk.Container) string { return c.ExcludeTags }, undefined: true},
+	{name: "id", value: func(c *sdk.Container) string { return c.ID }},
+	{name: "image_architecture", value: func(c *sdk.Container) string { return c.Image.Architecture }},
+	{name: "image_created", value: func(c *sdk.Container) string { return c.Image.Created.String() }},
+	{name: "image_digest_repo", value: func(c *sdk.Container) string { return c.Image.Digest.Repo }, undefined: true},
+	{name: "image_digest_value", value: func(c *sdk.Container) string { return c.Image.Digest.Value }},
+	{name: "image_digest_watch", value: func(c *sdk.Container) string { return strconv.FormatBool(c.Image.Digest.Watch) }},
+	{name: "image_id", value: func(c *sdk.Container) string { return c.Image.ID }},
+	{name: "image_name", value: func(c *sdk.Container) string { return c.Image.Name }},
+	{name: "image_os", value: func(c *sdk.Container) string { return c.Image.OS }},
+	{name: "image_registry_name", value: func(c *sdk.Container) string { return c.Image.Registry.Name }},
+	{name: "image_registry_url", value: func(c *sdk.Container) string { return c.Image.Registry.URL }},
+	{name: "image_tag_semver", value: func(c *sdk.Container) string { return strconv.FormatBool(c.Image.Tag.Semver) }},
+	{name: "image_tag_value", value: func(c *sdk.Container) string { return c.Image.Tag.Value }},
+	{name: "image_variant", value: func(c *sdk.Container) string { return c.Image.Variant }, undefined: true},
+	{name: "include_tags", value: func(c *sdk.Container) string { return c.IncludeTags }, undefined: true},
+	{name: "link", value: func(c *sdk.Container) string { return c.Link }},
+	{name: "link_template", value: func(c *sdk.Container) string { return c.LinkTemplate }, undefined: true},
+	{name: "name", value: func(c *sdk.Container) string { return c.Name }},
+	{name: "result_created", value: func(c *sdk.Container) string { return result(c).Created.String() }},
+	{name: "result_digest", value: func(c *sdk.Container) string { return result(c).Digest }},
+	{name: "result_link", value: func(c *sdk.Container) string { return result(c).Link }},
+	{name: "result_tag", value: func(c *sdk.Container) string { return result(c).Tag }},
+	{name: "status", value: func(c *sdk.Container) string { return c.Status }},
+	{name: "transform_tags", value: func(c *sdk.Container) string { return c.TransformTags }, undefined: true},
+	{name: "trigger_exclude", value: func(c *sdk.Container) string { return c.TriggerExclude }, undefined: true},
+	{name: "trigger_include", value: func(c *sdk.Container) string { return c.TriggerInclude }, undefined: true},
+	{name: "update_available", value: func(c *sdk.Container) string { return strconv.FormatBool(c.UpdateAvailable) }},
+	{name: "update_kind_kind", value: func(c *sdk.Container) string {
 		if c.UpdateKind.Kind == "" {
 			return sdk.KindUnknown
 		}
 		return c.UpdateKind.Kind
 	}},
 	{
-		name: "update_kind_local_value", of: func(c *sdk.Container) string { return c.UpdateKind.LocalValue },
+		name: "update_kind_local_value", value: func(c *sdk.Container) string { return c.UpdateKind.LocalValue },
 		undefined: true,
 	},
 	{
-		name: "update_kind_remote_value", of: func(c *sdk.Container) string { return c.UpdateKind.RemoteValue },
+		name: "update_kind_remote_value", value: func(c *sdk.Container) string { return c.UpdateKind.RemoteValue },
 		undefined: true,
 	},
 	{
-		name: "update_kind_semver_diff", of: func(c *sdk.Container) string { return c.UpdateKind.SemverDiff },
+		name: "update_kind_semver_diff", value: func(c *sdk.Container) string { return c.UpdateKind.SemverDiff },
 		undefined: true,
 	},
-	{name: "watcher", of: func(c *sdk.Container) string { return c.Watcher }},
+	{name: "watcher", value: func(c *sdk.Container) string { return c.Watcher }},
 }
 
 func result(c *sdk.Container) sdk.Result {
@@ -140,7 +140,7 @@ func writeContainers(w *bufio.Writer, containers iter.Seq[*sdk.Container]) {
 		_, _ = w.WriteString(name)
 		next := byte('{')
 		for _, l := range containerLabels {
-			value := l.of(c)
+			value := l.value(c)
 			if value == "" && l.undefined {
 				value = "undefined"
 			}

@@ -98,7 +98,7 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		state.Scans = map[string]int{"done": n.Done, "failed": n.Failed, "reused": n.Reused}
 	}
 	for hook, n := range s.opt.Webhooks.Counts() {
-		state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: hook.Hook, State: hook.State, Deliveries: n})
+		state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: hook.Hook, State: hook.State, Pushes: n})
 	}
 	if s.opt.Installs != nil {
 		for _, p := range s.opt.Installs.Installed() {

@@ -23,7 +23,7 @@ var (
 	// sender is not told.
 	ErrSecret = errors.New("the secret of the webhook is missing or wrong, or webhooks.secrets has none of this name")
 	// ErrMalformed: the body cannot be understood. The text says why.
-	ErrMalformed = errors.New("the delivery cannot be understood")
+	ErrMalformed = errors.New("the push cannot be understood")
 	// ErrBusy: as many repositories as may wait are waiting.
 	ErrBusy = errors.New("too many repositories wait for their check")
 )
@@ -209,7 +209,7 @@ func (r *Receiver) enqueue(h Hook, d Push, images []Image, receipt *Receipt) (Re
 	maps.DeleteFunc(r.seen, func(_ string, until time.Time) bool { return !now.Before(until) })
 	key := h.Name + " " + d.ID
 	if _, again := r.seen[key]; again {
-		receipt.State, receipt.Reason = Duplicate, "the same delivery was received already"
+		receipt.State, receipt.Reason = Duplicate, "the same push was received already"
 		return *receipt, nil
 	}
 	more := 0
@@ -267,7 +267,7 @@ func (r *Receiver) note(hook string, receipt *Receipt) {
 	}
 	all = append([]*Receipt{receipt}, all...)
 	r.recent[hook] = all[:min(len(all), maxRecent)]
-	r.log.Info("delivery received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images",
+	r.log.Info("push received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images",
 		receipt.Images, "containers", receipt.Containers, "reason", receipt.Reason)
 }
 

@@ -80,7 +80,7 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 		"ghcr": "ghcr.io", "dockerhub": "docker.io", "quay": "quay.io", "gitlab": "registry.gitlab.com",
 	}
 	if host, only := wants[format]; only && host != target.Host {
-		return nil, nil, fmt.Errorf("a delivery of %s is about images of %s, not of %s", format, host, target.Host)
+		return nil, nil, fmt.Errorf("a push of %s is about images of %s, not of %s", format, host, target.Host)
 	}
 	text, err := json.Marshal(body)
 	if slices.Contains([]string{"ghcr", "gitea"}, format) {

@@ -91,7 +91,7 @@ func Parse(header http.Header, body []byte) (Push, error) {
 		d.Repeats = d.Format == "plain" || d.Format == "quay" || d.Format == "gitea"
 	}
 	if len(d.Images) == 0 && d.Ignored == "" {
-		d.Ignored = "a delivery that names no image"
+		d.Ignored = "a push that names no image"
 	}
 	if len(d.Images) > maxImages {
 		return d, fmt.Errorf("the body names more than %d images", maxImages)

@@ -64,7 +64,7 @@ func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
 		err = sdk.Invalid("do", "the form is not understood")
 	}
 	if err != nil {
-		h.reject(w, r, err)
+		h.refuse(w, r, err)
 		return
 	}
 	h.chooseAll(w, r, chosen, action, until)
@@ -92,7 +92,7 @@ func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk
 		err := h.chooseOne(r, c, action, version, until)
 		switch {
 		case err != nil && len(chosen) == 1:
-			h.reject(w, r, err)
+			h.refuse(w, r, err)
 			return
 		case err != nil:
 			failures = append(failures, words.Name(c)+": "+h.service.Redact(err.Error()))
@@ -128,8 +128,8 @@ func (h *Handler) chooseOne(r *http.Request, c *sdk.Container, action, version s
 	})
 }
 
-// reject responds to what cannot be decided.
-func (h *Handler) reject(w http.ResponseWriter, r *http.Request, err error) {
+// refuse responds to what cannot be decided.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := page.Problem{
 		Title: "Nothing was decided", Detail: words.Sentence(err.Error()), Back: "Back",
 		BackTo: page.LocalPath(r.PostFormValue("back")),

@@ -57,13 +57,13 @@ func versionsToChoose(c *sdk.Container, chosen string) []page.SelectOption {
 		return all
 	}
 	for _, level := range []struct {
-		word string
-		of   *sdk.Release
+		word    string
+		release *sdk.Release
 	}{{sdk.DiffPatch, c.Result.Levels.Patch}, {sdk.DiffMinor, c.Result.Levels.Minor},
 		{sdk.DiffMajor, c.Result.Levels.Major}} {
-		if level.of != nil && level.of.Tag != c.Result.Tag {
+		if level.release != nil && level.release.Tag != c.Result.Tag {
 			all = append(all, page.SelectOption{
-				Value: level.of.Tag, Word: level.of.Tag + " (" + level.word + ")", Chosen: level.of.Tag == chosen,
+				Value: level.release.Tag, Word: level.release.Tag + " (" + level.word + ")", Chosen: level.release.Tag == chosen,
 			})
 		}
 	}

@@ -37,6 +37,6 @@ func (h *Handler) test(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		h.Fragment(w, r, "component", "test-result", componentPage{Test: view})
 		return
 	}
-	h.testResults.keep(c.Key(), testResult{at: h.Now(), image: image, view: view})
+	h.testResults.keep(c.Key(), testResult{ended: h.Now(), image: image, view: view})
 	http.Redirect(w, r, h.Path(page.ComponentPath(c)+"?tested#test-result"), http.StatusSeeOther)
 }

@@ -22,7 +22,7 @@ type testResults struct {
 }
 
 type testResult struct {
-	at    time.Time
+	ended time.Time
 	image string
 	view  *testView
 }
@@ -41,7 +41,7 @@ func (t *testResults) latest(key string, now time.Time) testResult {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := t.last[key]
-	if now.Sub(last.at) > testResultTime {
+	if now.Sub(last.ended) > testResultTime {
 		delete(t.last, key)
 		return testResult{}
 	}

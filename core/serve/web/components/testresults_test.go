@@ -11,7 +11,7 @@ func TestTestResultsExpire(t *testing.T) {
 	if last := all.latest("trigger.smtp.main", webtest.Noon); last.view != nil {
 		t.Error("there is a result before the first test")
 	}
-	all.keep("trigger.smtp.main", testResult{at: webtest.Noon, image: "a", view: &testView{}})
+	all.keep("trigger.smtp.main", testResult{ended: webtest.Noon, image: "a", view: &testView{}})
 	if last := all.latest("trigger.smtp.main", webtest.Noon.Add(testResultTime)); last.view == nil || last.image != "a" {
 		t.Errorf("expired: %+v", last)
 	}

@@ -21,7 +21,7 @@ type Line struct {
 	// Detail is the first of the errors that Text sums up.
 	Detail string
 	// Links are what it is about.
-	Links []page.Link
+	Links []page.Anchor
 	More  int
 	// To is where more of it is shown, below the base path; Act what the link says.
 	To, Act string
@@ -35,7 +35,7 @@ func About(rows []Row, l Line) Line {
 			l.More = len(rows) - i
 			break
 		}
-		l.Links = append(l.Links, page.Link{Text: r.Name, To: r.Href})
+		l.Links = append(l.Links, page.Anchor{Text: r.Name, To: r.Href})
 	}
 	return l
 }

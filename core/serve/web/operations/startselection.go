@@ -15,7 +15,7 @@ import (
 
 // startedView says what became of the updates of a selection, where some did not begin.
 type startedView struct {
-	Begun  []page.Link
+	Begun  []page.Anchor
 	Failed []planLine
 }
 
@@ -49,7 +49,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 			})
 			continue
 		}
-		v.Begun = append(v.Begun, page.Link{Text: words.Name(c), To: page.OperationPath(op.ID)})
+		v.Begun = append(v.Begun, page.Anchor{Text: words.Name(c), To: page.OperationPath(op.ID)})
 	}
 	if len(v.Failed) == 0 {
 		http.Redirect(w, r, h.Path("/operations"), http.StatusSeeOther)

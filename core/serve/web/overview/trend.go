@@ -52,7 +52,7 @@ type legendEntry struct {
 // band is a colour of a picture: what it counts of a day.
 type band struct {
 	class, word string
-	of          func(history.Day) int
+	count       func(history.Day) int
 }
 
 // sizes and ages are the bands of the two pictures, what matters most at the bottom.
@@ -113,7 +113,7 @@ func trendOf(days []history.Day) *trendView {
 func countsOf(d history.Day, bands []band) string {
 	var counts []string
 	for _, b := range bands {
-		if n := b.of(d); n > 0 {
+		if n := b.count(d); n > 0 {
 			counts = append(counts, fmt.Sprintf("%s: %d", b.word, n))
 		}
 	}
@@ -131,7 +131,7 @@ func pictureOf(id, title string, days []history.Day, bands []band) picture {
 	for _, b := range bands {
 		values := make([]int, missing, missing+len(days))
 		for _, d := range days {
-			values = append(values, b.of(d))
+			values = append(values, b.count(d))
 		}
 		if slices.Max(values) == 0 {
 			continue

@@ -6,5 +6,5 @@ type SelectOption struct {
 	Chosen      bool
 }
 
-// Link is a link to a page of ours.
-type Link struct{ Text, To string }
+// Anchor is a link to a page of ours: an a element of HTML.
+type Anchor struct{ Text, To string }

@@ -28,8 +28,8 @@ type statusError struct {
 	limit registry.Limit
 	// challenge is nil when the response has none.
 	challenge *challenge
-	// at is where the response came from, after redirects.
-	at *url.URL
+	// source is where the response came from, after redirects.
+	source *url.URL
 	// public means that a public address was on the way there.
 	public bool
 }
@@ -142,7 +142,7 @@ const maxErrorBody = 16 << 10
 // newStatusError returns the error of a response.
 func newStatusError(resp *http.Response, now time.Time) *statusError {
 	e := &statusError{
-		status: resp.StatusCode, at: resp.Request.URL, public: httpclient.FromPublic(resp),
+		status: resp.StatusCode, source: resp.Request.URL, public: httpclient.FromPublic(resp),
 		after: httpclient.ParseRetryAfter(resp.Header, now),
 	}
 	if c, found := findChallenge(resp.Header); found {

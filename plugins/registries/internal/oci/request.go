@@ -38,7 +38,7 @@ type attempt struct {
 	// learned means that its response said something new about what to carry.
 	learned bool
 	// narrow requests a token for this repository alone, because a wide one was
-	// rejected; demandedScope is the scope that the registry demanded then.
+	// refused; demandedScope is the scope that the registry demanded then.
 	narrow        bool
 	demandedScope string
 	// retried, pinged and pauses bound the retries of each sort.
@@ -141,10 +141,10 @@ func (a *attempt) learn(err error) {
 	if !errors.As(err, &status) || status.challenge == nil {
 		return
 	}
-	if status.at.Host != a.url.Host {
+	if status.source.Host != a.url.Host {
 		// This host redirects everything, as lscr.io does to ghcr.io: the next attempt goes there directly.
-		a.shared.host(a.url).setRedirect(a.url, status.at, status.public)
-		a.redirect(status.at, status.public)
+		a.shared.host(a.url).setRedirect(a.url, status.source, status.public)
+		a.redirect(status.source, status.public)
 		a.sent, a.learned = authorization{}, true
 	}
 	if a.shared.host(a.url).learn(*status.challenge, a.prefix+a.repo.Name) {

@@ -25,7 +25,7 @@ func (a *attempt) shouldRetry(ctx context.Context, err error) (bool, error) {
 	case status.status == http.StatusUnauthorized, status.status == http.StatusForbidden:
 		return a.retryUnauthorized(ctx, status)
 	case (tooLong(status.status) || status.status == http.StatusBadRequest) && a.sent.token != nil:
-		return a.sent.issuer.rejectedAsTooLong(a.sent.token), nil
+		return a.sent.issuer.requestTooLong(a.sent.token), nil
 	case status.status == http.StatusNotFound && a.sent.header == "" && a.hasCredentials(ctx):
 		// Some registries report private repositories as missing to anonymous clients.
 		return a.ping(ctx, status)
@@ -91,7 +91,7 @@ func (a *attempt) retryWithOtherToken(status *statusError) bool {
 
 // ping requests the root of the API to learn what the host demands, at most once.
 // It is for registries whose refusals carry no challenge.
-func (a *attempt) ping(ctx context.Context, rejected *statusError) (bool, error) {
+func (a *attempt) ping(ctx context.Context, refused *statusError) (bool, error) {
 	if a.pinged || a.untrusted {
 		return false, nil
 	}
@@ -111,7 +111,7 @@ func (a *attempt) ping(ctx context.Context, rejected *statusError) (bool, error)
 	switch {
 	case errors.As(err, &status) && status.challenge != nil:
 		demand = *status.challenge
-	case rejected.status != http.StatusUnauthorized:
+	case refused.status != http.StatusUnauthorized:
 		// The refusal itself says more than a failed ping.
 		return false, nil
 	}

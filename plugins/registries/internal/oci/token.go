@@ -277,9 +277,9 @@ func (i *issuer) accepted(t *token, scope string, afterWide bool) {
 	}
 }
 
-// rejectedAsTooLong records that a registry refused a request as too long. It
+// requestTooLong records that a registry refused a request as too long. It
 // reports whether t may be the reason; the next token will be for fewer scopes.
-func (i *issuer) rejectedAsTooLong(t *token) bool {
+func (i *issuer) requestTooLong(t *token) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if t.scopes < 2 || len(t.value) < longToken || len(t.worked) > 0 {

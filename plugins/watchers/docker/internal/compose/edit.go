@@ -239,7 +239,8 @@ func (e *editor) changeSegment(scalar span, raw string, values []value, wanted s
 		return Change{}, err
 	}
 	s := e.variables.values[v.variable]
-	return newChange(e.variables.paths[s.file], e.variables.data[s.file], s.at.from, s.at.to, text, v.variable), nil
+	return newChange(e.variables.paths[s.file], e.variables.data[s.file], s.position.from, s.position.to, text,
+		v.variable), nil
 }
 
 func newChange(file string, data []byte, from, to int, text, variable string) Change {

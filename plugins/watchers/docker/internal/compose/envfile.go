@@ -10,7 +10,7 @@ import (
 // entry is a variable of an env file.
 type entry struct {
 	key, value string
-	at         span
+	position   span
 	line       int
 	// simple is true for a value that means itself: nothing in it is interpolated or escaped.
 	simple bool
@@ -25,8 +25,8 @@ func parseEnv(data []byte) []entry {
 		if e, ok := parseEntry(data, offset, end); ok {
 			e.line = line
 			all = append(all, e)
-			if e.at.to > end { // a quoted value of several lines
-				_, next = lineEnd(data, e.at.to)
+			if e.position.to > end { // a quoted value of several lines
+				_, next = lineEnd(data, e.position.to)
 			}
 		}
 		line += bytes.Count(data[offset:next], []byte("\n"))
@@ -70,8 +70,8 @@ func parseEntry(data []byte, offset, end int) (entry, bool) {
 		if length < 1 {
 			return e, false
 		}
-		e.at = span{from + 1, from + length, data[from]}
-		e.value = string(data[e.at.from:e.at.to])
+		e.position = span{from + 1, from + length, data[from]}
+		e.value = string(data[e.position.from:e.position.to])
 		e.simple = !strings.ContainsAny(e.value, "\\\r\n") && (data[from] == '\'' || !strings.Contains(e.value, "$"))
 		return e, true
 	}
@@ -83,7 +83,7 @@ func parseEntry(data []byte, offset, end int) (entry, bool) {
 		value = nil
 	}
 	value = bytes.TrimRight(value, " \t")
-	e.at, e.value = span{from, from + len(value), 0}, string(value)
+	e.position, e.value = span{from, from + len(value), 0}, string(value)
 	e.simple = !strings.ContainsAny(e.value, "\\$\"'\t ")
 	return e, true
 }
