@@ -1,20 +1,16 @@
 package docker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/events"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -229,7 +225,7 @@ func TestWatchSkipsMalformedEvents(t *testing.T) {
 		write("garbage\n{\"Type\":\n[]\n7\nnull\n{\"Actor\":7}\n" + document("after-garbage", 5) + "\n")
 		write(`{"Type":"image","Action":"destroy","Actor":{"ID":"image"}}` + "\n" +
 			`{"Type":"container","Action":"exec_start: sh","Actor":{"ID":"exec"},"timeNano":6}` + "\n")
-		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", maxEvent) + `"}}` + "\n")
+		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", events.MaxEvent) + `"}}` + "\n")
 		write(document("after-endless", 7) + "\n")
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
 	}))
@@ -272,42 +268,4 @@ func TestWatchRequestsEventsSinceTheLast(t *testing.T) {
 	if since := <-queries; since != "1700000000.000000009" {
 		t.Errorf("after an event since=%s", since)
 	}
-}
-
-func TestBackoff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for attempt, want := range map[int]time.Duration{
-			1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute,
-			100: time.Minute, 1 << 40: time.Minute,
-		} {
-			for range 50 {
-				start := time.Now()
-				check(t, pauseBefore(t.Context(), attempt))
-				if took := time.Since(start); took < want/2 || took >= want*3/2 {
-					t.Errorf("attempt %d paused %s, want about %s", attempt, took, want)
-				}
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := pauseBefore(ctx, 7); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
-func FuzzDocuments(f *testing.F) {
-	f.Add([]byte(`{"Type":"container","Action":"destroy","Actor":{"ID":"a"},"timeNano":1}{"Action":"create","Actor":{"ID":"b"}}`))
-	f.Add([]byte("{\"Actor\":7}\n\x00"))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		reader := eventReader{
-			docker: &Docker{engine: engine.New(engine.Endpoint{Network: "unix", Address: "/none"}, "", false)}, log: hclog.NewNullLogger(),
-		}
-		reader.emit = func(e watcher.Event) {
-			if e.ContainerID == "" || e.Action != watcher.ActionChanged {
-				t.Errorf("%+v", e)
-			}
-		}
-		reader.documents(t.Context(), line)
-	})
 }

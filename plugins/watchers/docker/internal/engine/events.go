@@ -16,16 +16,16 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// Events opens the stream of the container events that have one of the actions, beginning with
-// those since an instant of the engine's clock if that is not zero. The stream ends with ctx.
+// Events opens the stream of the events of a kind of object ("container", "service") that have one of the actions,
+// beginning with those since an instant of the engine's clock if that is not zero. The stream ends with ctx.
 // The client library stops at the first event it cannot read, hence the plain request.
-func (e *Engine) Events(ctx context.Context, since time.Time, actions []string) (io.ReadCloser, error) {
+func (e *Engine) Events(ctx context.Context, kind string, since time.Time, actions []string) (io.ReadCloser, error) {
 	// Only the wait for the response is limited, not the stream.
 	ctx, cancel := context.WithCancelCause(ctx)
 	limit := time.AfterFunc(e.Timeout, func() { cancel(context.DeadlineExceeded) })
 	defer limit.Stop()
 	open := func(api *client.Client) (io.ReadCloser, error) {
-		args := filters.NewArgs(filters.Arg("type", "container"))
+		args := filters.NewArgs(filters.Arg("type", kind))
 		for _, action := range actions {
 			args.Add("event", action)
 		}

@@ -24,7 +24,7 @@ func TestEventsHaveNoTimeout(t *testing.T) {
 		defer s.Close()
 		e := New(Endpoint{Network: "tcp", Address: "engine:2375"}, "", false)
 		e.transport.next.DialContext = l.dial
-		stream, err := e.Events(t.Context(), time.Time{}, []string{"die"})
+		stream, err := e.Events(t.Context(), "container", time.Time{}, []string{"die"})
 		if err != nil {
 			t.Fatal(err)
 		}
