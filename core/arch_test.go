@@ -33,6 +33,7 @@ var owners = map[string][]string{
 		"internal/yamltext", "plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/serve/auth"},
 	"golang.org/x/oauth2":                    {"core/serve/auth"},
+	"golang.org/x/crypto/ssh":                {"plugins/watchers/docker/internal/sshdial"},
 	"github.com/tg123/go-htpasswd":           {"core/serve/auth"},
 	"oras.land/oras-go/v2":                   {"core/plugin/artifact"},
 	"github.com/yuin/goldmark":               {"core/decide/notes"},

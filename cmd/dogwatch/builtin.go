@@ -49,8 +49,11 @@ func builtins() []plugin.Builtin {
 	for _, k := range kind.Kinds() {
 		b := plugin.Builtin{Name: string(k), Args: []string{"plugin", string(k)}, Types: bundle(k).Types()}
 		b.Sleeps = k != kind.Watcher // watchers keep what they have inspected
-		if k == kind.Registry {
+		switch k {
+		case kind.Registry:
 			b.Env = registries.Env()
+		case kind.Watcher:
+			b.Env = watchers.Env()
 		}
 		all = append(all, b)
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+// Env returns the names of the environment variables that the built-in watchers read.
+func Env() []string { return docker.Env() }
+
 // Types returns every built-in watcher type, in alphabetical order.
 func Types() []watcher.Type {
 	return []watcher.Type{

@@ -8,6 +8,7 @@
 // The packages in internal do the rest:
 //
 //	engine   the client of the engine: requests, limits, and what errors mean
+//	sshdial  connections to a socket of another machine, by ssh
 //	self     in which container Dogwatch runs
 //	update   takes the steps of an update, rolls back, recovers
 //	replace  what an update would do, and what keeps it from that: a plan, made from facts

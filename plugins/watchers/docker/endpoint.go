@@ -68,17 +68,17 @@ func (o Options) locate(option, text string) (engine.Endpoint, []string, error) 
 		if o.usesTLS() {
 			warnings = append(warnings, "cafile, certfile and keyfile have no effect on a unix socket")
 		}
+		warnings = append(warnings, o.unusedSSH()...)
 		return engine.Endpoint{Network: "unix", Address: rest}, warnings, nil
 	case "tcp", "http", "https":
 		endpoint, err := locateTCP(o, option, scheme, rest)
-		return endpoint, warnings, err
+		return endpoint, append(warnings, o.unusedSSH()...), err
 	case "ssh":
-		return engine.Endpoint{}, nil,
-			sdk.Invalid(option,
-				"ssh:// is not supported: forward the engine's socket with ssh -L, or let the engine listen with TLS")
+		return o.locateSSH(option, rest)
 	}
 	return engine.Endpoint{}, nil,
-		sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, tcp://, http:// or https://", scheme)
+		sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, ssh://, tcp://, http:// or https://",
+			scheme)
 }
 
 func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) {

@@ -58,6 +58,12 @@ func TestLocate(t *testing.T) {
 		{"CA and unix", Options{CAFile: files.CAFile}, "", "unix:///var/run/docker.sock", "no effect on a unix socket"},
 		{"DOCKER_HOST", Options{Socket: defaultSocket, Port: 2375}, "tcp://env:1", "http://env:1", ""},
 		{"DOCKER_HOST and socket", Options{Socket: "/x", Port: 2375}, "tcp://env:1", "unix:///x", ""},
+		{"ssh", Options{Host: "ssh://pi@nas"}, "", "ssh://pi@nas/var/run/docker.sock", ""},
+		{"ssh to a socket", Options{Socket: "ssh://pi@nas:2222/run/podman.sock"}, "", "ssh://pi@nas:2222/run/podman.sock", ""},
+		{"ssh with port", Options{Host: "ssh://pi@nas/", Port: 2222}, "", "ssh://pi@nas:2222/var/run/docker.sock", ""},
+		{"ssh to IPv6", Options{Host: "ssh://pi@[2001:db8::1]", Port: 2375}, "", "ssh://pi@[2001:db8::1]/var/run/docker.sock", ""},
+		{"ssh and TLS", Options{Host: "ssh://pi@nas", CAFile: ca.file}, "", "ssh://pi@nas/var/run/docker.sock", "ssh.keyfile"},
+		{"no ssh", Options{Host: "nas", SSH: SSH{Jump: []string{"b"}}}, "", "http://nas:2375", "ssh.… have no effect"},
 		{"DOCKER_HOST and host", Options{Host: "h", Port: 2375}, "tcp://env:1", "http://h:2375", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -86,7 +92,16 @@ func TestLocateRejects(t *testing.T) {
 		field   string
 		text    string
 	}{
-		"ssh":                   {Options{Socket: "ssh://user@h"}, "socket", "ssh -L"},
+		"ssh without user":    {Options{Socket: "ssh://h"}, "socket", "names no user: write it like ssh://pi@nas"},
+		"ssh without host":    {Options{Host: "ssh://"}, "host", "write it like ssh://pi@nas"},
+		"ssh with password":   {Options{Host: "ssh://pi:secret-password@h"}, "host", "but no password"},
+		"ssh to a long path":  {Options{Host: "ssh://pi@h/" + strings.Repeat("x", 107)}, "host", "107"},
+		"no such ssh key":     {Options{Host: "ssh://pi@h", SSH: SSH{KeyFile: "/none"}}, "ssh.keyfile", "no such file"},
+		"no ssh key":          {Options{Host: "ssh://pi@h", SSH: SSH{KeyFile: empty}}, "ssh.keyfile", "is no private key"},
+		"no such known hosts": {Options{Host: "ssh://pi@h", SSH: SSH{KnownHosts: "/none"}}, "ssh.knownhosts", "no such file"},
+		"jump to a path":      {Options{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a@b/c"}}}, "ssh.jump", "is not a host"},
+		"jump with password": {Options{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a:secret-password@b"}}}, "ssh.jump",
+			"has a password"},
 		"npipe":                 {Options{Host: "npipe:////./pipe/docker_engine"}, "host", "unix://"},
 		"long path":             {Options{Socket: "/" + strings.Repeat("x", 107)}, "socket", "107"},
 		"no path":               {Options{Socket: "unix://"}, "socket", "path"},
@@ -131,8 +146,12 @@ func TestDockerHost(t *testing.T) {
 	if d := watch(t, Options{Socket: "/explicit"}); d.engine.Endpoint.String() != "unix:///explicit" {
 		t.Errorf("at %s", d.engine.Endpoint)
 	}
+	t.Setenv("DOCKER_HOST", "ssh://pi@env.example")
+	if d := watch(t, Options{}); d.engine.Endpoint.String() != "ssh://pi@env.example/var/run/docker.sock" {
+		t.Errorf("at %s", d.engine.Endpoint)
+	}
 	_, _, err := locate(Options{}, "ssh://env.example")
-	if err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") || !strings.Contains(err.Error(), "ssh -L") {
+	if err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") || !strings.Contains(err.Error(), "names no user") {
 		t.Error(err)
 	}
 }

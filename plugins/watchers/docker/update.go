@@ -33,6 +33,7 @@ func (d *Docker) newUpdater(o Options) *update.Updater {
 		// Its environment may name another engine, and compose files are not there where it runs.
 		o := o
 		o.Socket, o.Host, o.Compose = address, "", ""
+		o.SSH = SSH{} // which may hold a secret, and is of no use there
 		return o
 	}
 	return u

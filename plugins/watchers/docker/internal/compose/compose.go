@@ -72,6 +72,12 @@ func Shared(file, container, source string) *Error {
 		container, source, container, container)
 }
 
+// Remote returns the error of files that are on another machine.
+func Remote(host string) *Error {
+	return refuse(FileRemote, "", 0, "the compose file is on %s, where Dogwatch has the engine only: set the watcher's "+
+		"option compose to off, and change the file there, or run a Dogwatch there", host)
+}
+
 func refuse(code, file string, line int, format string, args ...any) *Error {
 	return &Error{Code: code, File: file, Line: line, Text: fmt.Sprintf(format, args...)}
 }

@@ -62,7 +62,12 @@ func (e *Engine) Writes() bool { return e.transport.writes }
 func (e *Engine) IsPodman() bool { return e.transport.podman.Load() }
 
 // Close drops the connections that are not in use.
-func (e *Engine) Close() { e.transport.next.CloseIdleConnections() }
+func (e *Engine) Close() {
+	e.transport.next.CloseIdleConnections()
+	if e.Endpoint.SSH != nil {
+		e.Endpoint.SSH.Close()
+	}
+}
 
 // endpointCall is what a request is for: the words for errors, and the setting of a socket proxy that allows it.
 type endpointCall struct{ what, allow string }
@@ -167,7 +172,7 @@ func (e *Engine) forget(api *client.Client) {
 func (e *Engine) client(more ...client.Opt) (*client.Client, error) {
 	host, scheme := "tcp://"+e.Endpoint.Address+e.Endpoint.Prefix, "http"
 	if e.Endpoint.Network == "unix" {
-		host = e.Endpoint.String()
+		host = "unix://" + e.Endpoint.Address
 	}
 	if e.Endpoint.TLS != nil {
 		scheme = "https"
@@ -201,6 +206,9 @@ func newTransport(endpoint Endpoint) *transport {
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			if endpoint.Network == "unix" {
 				address = endpoint.Address
+			}
+			if endpoint.SSH != nil {
+				return endpoint.SSH.DialContext(ctx, endpoint.Network, address)
 			}
 			return dialer.DialContext(ctx, endpoint.Network, address)
 		},

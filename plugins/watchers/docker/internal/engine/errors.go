@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/sshdial"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -113,9 +114,12 @@ func noConnection(endpoint Endpoint, err error) *failure {
 		record      tls.RecordHeaderError
 		dns         *net.DNSError
 		timeout     net.Error
+		tunnel      *sshdial.Error
 	)
 	f := &failure{}
 	switch {
+	case errors.As(err, &tunnel):
+		return &failure{text: tunnel.Error(), kind: tunnel.Kind(), remedy: tunnel.Remedy()}
 	case errors.Is(err, fs.ErrPermission):
 		f.kind = sdk.ErrUnauthorized
 		f.text = "permission denied: " + cmp.Or(statSocket(endpoint.Address).remedy(us()),
@@ -148,7 +152,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 	default:
 		f.text = innermost(err).Error()
 	}
-	if endpoint.Network == "unix" {
+	if endpoint.Network == "unix" && endpoint.SSH == nil {
 		f.remedy = statSocket(endpoint.Address).remedy(us())
 	}
 	return f

@@ -94,6 +94,9 @@ func (u *Updater) edit(ctx context.Context, f *replace.Facts, req watcher.Update
 	if !replace.Renames(old, req.Image.Reference) {
 		return nil
 	}
+	if u.engine.Endpoint.SSH != nil { // a file of the same path here would be another one
+		return compose.Remote(u.engine.Endpoint.Host())
+	}
 	wanted, err := u.exact(ctx, req.Image)
 	if err != nil {
 		return err

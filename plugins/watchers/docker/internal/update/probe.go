@@ -24,7 +24,7 @@ const (
 	probeTimeout = 5 * time.Second
 )
 
-// machine is where Dogwatch reaches the ports that the engine publishes.
+// machine is where Dogwatch reaches the ports that the engine publishes. By ssh it connects from the engine's machine.
 func (u *Updater) machine(f replace.Facts) string {
 	for _, c := range append([]replace.Container{f.Target}, f.Others...) {
 		if c.ID != f.Self || c.HostConfig.NetworkMode.IsHost() || c.NetworkSettings == nil {
@@ -36,8 +36,7 @@ func (u *Updater) machine(f replace.Facts) string {
 			}
 		}
 	}
-	if host, _, err := net.SplitHostPort(u.engine.Endpoint.Address); u.engine.Endpoint.Network == "tcp" && err == nil &&
-		f.Self == "" && len(f.Proxies) == 0 {
+	if host := u.engine.Endpoint.Host(); host != "" && u.engine.Endpoint.SSH == nil && f.Self == "" && len(f.Proxies) == 0 {
 		return host
 	}
 	return here
@@ -113,7 +112,7 @@ func (r *replacement) probeHTTP(ctx context.Context, text string, c container.In
 		return fmt.Errorf("the probe's address is not one: %w", err)
 	}
 	if to.Hostname() != "" {
-		return r.get(ctx, *to)
+		return r.get(ctx, *to, (&net.Dialer{}).DialContext)
 	}
 	port := to.Port()
 	switch {
@@ -126,17 +125,20 @@ func (r *replacement) probeHTTP(ctx context.Context, text string, c container.In
 	return r.tryAny(ctx, c, port, func(ctx context.Context, address string) error {
 		there := *to
 		there.Host = address
-		return r.get(ctx, there)
+		return r.get(ctx, there, r.engine.Endpoint.Dial)
 	})
 }
 
-func (r *replacement) get(ctx context.Context, to url.URL) error {
+// dialer makes a connection.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (r *replacement) get(ctx context.Context, to url.URL, connect dialer) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("User-Agent", r.engine.UserAgent)
-	transport := &http.Transport{DisableKeepAlives: true}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: connect}
 	response, err := (&http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}).Do(request)
@@ -152,13 +154,15 @@ func (r *replacement) get(ctx context.Context, to url.URL) error {
 
 func (r *replacement) probeTCP(ctx context.Context, text string, c container.InspectResponse) error {
 	if port, found := strings.CutPrefix(text, ":"); found {
-		return r.tryAny(ctx, c, port, dial)
+		return r.tryAny(ctx, c, port, func(ctx context.Context, address string) error {
+			return dial(ctx, r.engine.Endpoint.Dial, address)
+		})
 	}
-	return dial(ctx, text)
+	return dial(ctx, (&net.Dialer{}).DialContext, text)
 }
 
-func dial(ctx context.Context, address string) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+func dial(ctx context.Context, connect dialer, address string) error {
+	conn, err := connect(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}

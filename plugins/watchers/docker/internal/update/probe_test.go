@@ -80,7 +80,7 @@ func TestProbeSaysWhoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &replacement{Updater: &Updater{engine: &engine.Engine{UserAgent: "dogwatch/1.2.3"}}}
-	if err := r.get(t.Context(), *at); err != nil {
+	if err := r.get(t.Context(), *at, r.engine.Endpoint.Dial); err != nil {
 		t.Error(err)
 	}
 }

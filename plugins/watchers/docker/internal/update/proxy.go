@@ -113,8 +113,10 @@ func (u *Updater) noHelper(f replace.Facts) string {
 			return "the image of " + c.Name() + " does not exist any more: update it with compose"
 		}
 	}
-	host, _, err := net.SplitHostPort(u.engine.Endpoint.Address)
-	if u.engine.Endpoint.Network == "tcp" && err == nil && loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
+	if u.engine.Endpoint.SSH != nil {
+		return "it reaches the engine by ssh, with a key that is not given to that container: update it with compose"
+	}
+	if host := u.engine.Endpoint.Host(); loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
 		return "it reaches the engine at " + host +
 			", which would be another place for that container: use the name of the socket proxy, or update it with compose"
 	}

@@ -11,13 +11,21 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/sshdial"
 )
 
 // updaterOf is an updater of the engine at an address, which it does not connect to.
 func updaterOf(address string) *Updater {
 	scheme, address, _ := strings.Cut(address, "://")
+	endpoint := engine.Endpoint{Network: scheme, Address: address}
+	if scheme == "ssh" {
+		hop := sshdial.Hop{User: "pi", Address: address}
+		endpoint = engine.Endpoint{
+			Network: "unix", Address: "/run/engine.sock", SSH: sshdial.New([]sshdial.Hop{hop}, sshdial.Identity{}, ""),
+		}
+	}
 	return &Updater{
-		engine:        engine.New(engine.Endpoint{Network: scheme, Address: address}, "", false),
+		engine:        engine.New(endpoint, "", false),
 		HelperCommand: func() ([]string, error) { return []string{"dogwatch"}, nil },
 	}
 }
@@ -83,6 +91,7 @@ func TestNoHelperSaysWhy(t *testing.T) {
 		"its image is gone":    {gone, "unix:///run/engine.sock", dog.ID, "image"},
 		"loopback":             {dog, "tcp://127.0.0.1:2375", dog.ID, "127.0.0.1"},
 		"loopback of the host": {host, "tcp://localhost:2375", dog.ID, ""},
+		"ssh":                  {dog, "ssh://nas:22", dog.ID, "by ssh"},
 	} {
 		if got := updaterOf(c.at).noHelper(replace.Facts{Target: c.target, Self: c.self}); (got == "") != (c.want == "") ||
 			!strings.Contains(got, c.want) {
