@@ -58,7 +58,7 @@ type discovery struct {
 	listed map[string]bool           // the ids that the engine knows
 }
 
-// discover reads the policies of listed containers and compares them with what
+// discover reads the labels of listed containers and compares them with what
 // is stored: some are new, some were replaced, some are gone.
 func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery {
 	known := make(map[string]*sdk.Container, len(stored))
@@ -194,7 +194,7 @@ func inherit(s *target, before *sdk.Container) {
 	c.Check, c.Error = before.Check, before.Error
 }
 
-// target completes a listed container: its image's name, its registry and its policy.
+// target completes a listed container: its image's name, its registry and its labels.
 func (c *Checker) target(found sdk.Container, read labels.Labels) *target {
 	s := &target{labels: read}
 	unnamed := normalise(&found.Image)
@@ -257,15 +257,10 @@ func (c *Checker) registryOf(img *sdk.Image) (registryquery.Match, bool) {
 }
 
 // normalise expands the short names of Docker Hub and chooses the digest that
-// belongs to the image's own repository. An image asked for by digest alone whose
-// tag the watcher does not know has that digest for one: it runs no tag, and least
-// of all "latest".
+// belongs to the image's own repository. What names neither a tag nor a digest is "latest".
 func normalise(img *sdk.Image) error {
-	switch {
-	case img.Tag.Value == "" && img.Digest.Repo != "":
-		img.Tag.Value, img.Digest.Pinned = img.Digest.Repo, true
-	case img.Tag.Value == "":
-		img.Tag.Value = "latest"
+	if !candidate.Pin(img) {
+		img.Tag.Value = cmp.Or(img.Tag.Value, "latest")
 	}
 	ref, err := reference.Parse(reference.Join(img.Registry.Host, img.Name))
 	if err != nil {

@@ -263,16 +263,13 @@ func (l *Labels) Diff(from, to string) string { return l.Selector.Diff(from, to)
 // OffersImplausible reports whether newer tags are offered that were built long before what runs.
 func (l *Labels) OffersImplausible() bool { return l.implausible }
 
-// WatchesDigest reports whether a new digest behind the running tag counts as an
-// update. What has no tag has none that could move.
+// WatchesDigest reports whether a new digest behind the running tag counts as an update.
 func (l *Labels) WatchesDigest(img sdk.Image) bool {
-	switch {
-	case candidate.IsDigestOnly(img):
-		return false
-	case l.digest != nil:
-		return *l.digest
+	watched := !img.Tag.Semver || img.Tag.Floating && l.options.WatchFloating
+	if l.digest != nil {
+		watched = *l.digest
 	}
-	return !img.Tag.Semver || img.Tag.Floating && l.options.WatchFloating
+	return candidate.ComparesDigest(img, watched)
 }
 
 // Apply writes what the labels say into the container.
@@ -288,7 +285,7 @@ func (l *Labels) Apply(c *sdk.Container) {
 		c.DisplayIcon = "mdi:docker"
 	}
 	for _, img := range []*sdk.Image{&c.Image, c.Watched()} {
-		img.Tag.Semver = !candidate.IsDigestOnly(*img) && l.Selector.IsVersion(img.Tag.Value)
+		img.Tag.Semver = candidate.ComparesVersion(*img, l.Selector.IsVersion(img.Tag.Value))
 		img.Digest.Watch = l.WatchesDigest(*img)
 	}
 }
