@@ -114,7 +114,7 @@ func page(t kind.Type) (string, error) {
 	writeOptionTable(&b, t)
 	writeSpellings(&b, t)
 	writeMasks(&b, t.Options)
-	writeDelivery(&b, t)
+	writeGuarantee(&b, t)
 	writeCapabilities(&b, t.Capabilities)
 	return b.String(), nil
 }
@@ -247,7 +247,7 @@ func writeMasks(b *strings.Builder, schema option.Schema) {
 	b.WriteString("\nEverything else is shown as it is. Logs, events and errors hold no secret.\n")
 }
 
-func writeDelivery(b *strings.Builder, t kind.Type) {
+func writeGuarantee(b *strings.Builder, t kind.Type) {
 	if t.Kind != kind.Trigger {
 		return
 	}

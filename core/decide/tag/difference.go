@@ -2,7 +2,7 @@ package tag
 
 import "slices"
 
-// isVersion reports whether a component is a version: not a single number, which counts
+// isVersion reports whether a version in the suffix is one: not a single number, which counts
 // builds or names a line, not the base, no date and no month. Without a name, a packager's
 // revision looks like one: the 27.1 of 8.0.35-27.1.
 func (v *version) isVersion(c numberRun) bool {
@@ -17,14 +17,14 @@ func (v *version) isVersion(c numberRun) bool {
 	return !slices.ContainsFunc(v.numbers[c.from:c.to], func(n string) bool { return len(n) >= 6 })
 }
 
-// componentDifference returns the index in steps of the largest step of a component.
-func componentDifference(a, b *version) int {
+// suffixDifference returns the index in steps of the largest step of a version in the suffix.
+func suffixDifference(a, b *version) int {
 	largest := len(steps) - 1
 	if !sameFamily(a, b) {
 		return largest
 	}
-	for i := range min(len(a.components), len(b.components)) {
-		x, y := a.components[i], b.components[i]
+	for i := range min(len(a.suffixVersions), len(b.suffixVersions)) {
+		x, y := a.suffixVersions[i], b.suffixVersions[i]
 		if !a.isVersion(x) || !b.isVersion(y) {
 			continue
 		}
@@ -42,12 +42,12 @@ func componentDifference(a, b *version) int {
 var steps = [...]string{"major", "minor", "patch", "prerelease", "unknown"}
 
 // difference classifies the step between two versions, in either direction: the largest of
-// that of the image and those of its components. It is "unknown" when the versions are equal.
+// that of the image and those in the suffix. It is "unknown" when the versions are equal.
 func difference(a, b *version) string {
-	return steps[min(slices.Index(steps[:], ownDifference(a, b)), componentDifference(a, b))]
+	return steps[min(slices.Index(steps[:], ownDifference(a, b)), suffixDifference(a, b))]
 }
 
-// ownDifference is difference without components. It classifies as
+// ownDifference is difference without the suffix. It classifies as
 // node-semver's diff does for the versions it reads alike: leaving a prerelease of a
 // x.0.0 is "major".
 func ownDifference(a, b *version) string {

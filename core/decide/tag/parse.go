@@ -24,8 +24,8 @@ func (v *version) read(s string, how reading) bool {
 	if v.main == nil {
 		v.main = make([]string, 0, usualNumbers)
 	}
-	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
-		v.components[:0]
+	v.main, v.count, v.family, v.numbers, v.suffixVersions = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0],
+		v.suffixVersions[:0]
 	v.date, v.stage, v.base = 0, stable, base{}
 	s = strings.TrimSpace(s)
 	start, end, hash := span(s)

@@ -126,14 +126,14 @@ func (v *version) readCount(s string, i int) int {
 	return end
 }
 
-// join adds the last number to the component that ends before it, or begins another.
+// join adds the last number to the version that ends before it, or begins another.
 // It stands at start in the suffix.
 func (v *version) join(start, end int) {
-	last := len(v.components) - 1
-	if last >= 0 && v.components[last].end == start-1 && v.rest[start-1] == '.' {
-		v.components[last].end = end
-		v.components[last].to++
+	last := len(v.suffixVersions) - 1
+	if last >= 0 && v.suffixVersions[last].end == start-1 && v.rest[start-1] == '.' {
+		v.suffixVersions[last].end = end
+		v.suffixVersions[last].to++
 		return
 	}
-	v.components = append(v.components, numberRun{start, end, len(v.numbers) - 1, len(v.numbers)})
+	v.suffixVersions = append(v.suffixVersions, numberRun{start, end, len(v.numbers) - 1, len(v.numbers)})
 }

@@ -19,7 +19,7 @@ type version struct {
 	numbers []string // the folded numbers
 	base    base     // which of them name the base, if the reading asks for it
 
-	components []numberRun // which of the folded numbers dots join
+	suffixVersions []numberRun // which of the folded numbers dots join
 }
 
 // reading says what a reader makes of the numbers of a suffix.

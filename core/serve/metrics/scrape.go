@@ -151,7 +151,7 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, w := range s.state.Webhooks {
 		ch <- sample("dogwatch_webhook_deliveries_total",
-			"Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue,
+			"Pushes to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue,
 			float64(w.Pushes), "webhook", w.Name, "state", w.State)
 	}
 	for result, n := range s.state.Scans {

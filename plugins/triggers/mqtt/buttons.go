@@ -8,13 +8,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// decisionButton is one with which a user decides about the update of a container.
-type decisionButton struct {
+// choiceButton is one with which a user decides about the update of a container.
+type choiceButton struct {
 	// action is the payload that it publishes.
 	action, label, icon string
 }
 
-var decisionButtons = []decisionButton{
+var choiceButtons = []choiceButton{
 	{trigger.ActionApprove, "approve the update", "mdi:check"},
 	{trigger.ActionSkip, "skip this version", "mdi:skip-next"},
 	{trigger.ActionSnooze, "snooze for a week", "mdi:sleep"},
@@ -24,7 +24,7 @@ var decisionButtons = []decisionButton{
 func choiceTopic(topic string) string { return topic + "/decide" }
 
 // buttonTopic is what the entity of a button is called after.
-func (d decisionButton) buttonTopic(topic string) string { return topic + "/" + d.action }
+func (b choiceButton) buttonTopic(topic string) string { return topic + "/" + b.action }
 
 // buttons announces the buttons of a container; none while it has no update.
 func (h *hass) buttons(c sdk.Container, topic string) []message {
@@ -36,9 +36,9 @@ func (h *hass) buttons(c sdk.Container, topic string) []message {
 		name = c.Name
 	}
 	var all []message
-	for _, d := range decisionButtons {
-		all = append(all, h.announce(button, d.buttonTopic(topic), discovery{
-			Name: name + ": " + d.label, Icon: d.icon, CommandTopic: choiceTopic(topic), PayloadPress: d.action,
+	for _, b := range choiceButtons {
+		all = append(all, h.announce(button, b.buttonTopic(topic), discovery{
+			Name: name + ": " + b.label, Icon: b.icon, CommandTopic: choiceTopic(topic), PayloadPress: b.action,
 		}))
 	}
 	return all
@@ -50,8 +50,8 @@ func (h *hass) buttonAnnouncements(topic string) []string {
 		return nil
 	}
 	var all []string
-	for _, d := range decisionButtons {
-		all = append(all, h.announcement(button, d.buttonTopic(topic)))
+	for _, b := range choiceButtons {
+		all = append(all, h.announcement(button, b.buttonTopic(topic)))
 	}
 	return all
 }
@@ -59,33 +59,33 @@ func (h *hass) buttonAnnouncements(topic string) []string {
 // press is a button that was pressed.
 type press struct{ topic, action string }
 
-// listenDecisions subscribes to what users decide.
-func (sub *subscription) listenDecisions(ctx context.Context, s *session) error {
+// listenChoices subscribes to what users decide.
+func (sub *subscription) listenChoices(ctx context.Context, s *session) error {
 	return s.subscribe(ctx, choiceTopic(sub.names.root+"/+/+"), func(topic string, payload []byte) {
-		for _, d := range decisionButtons {
-			if string(payload) != d.action {
+		for _, b := range choiceButtons {
+			if string(payload) != b.action {
 				continue
 			}
 			select {
-			case sub.presses <- press{strings.TrimSuffix(topic, choiceTopic("")), d.action}:
+			case sub.presses <- press{strings.TrimSuffix(topic, choiceTopic("")), b.action}:
 			default:
-				sub.log.Warn("too much is decided at a time; one decision is ignored", "topic", topic)
+				sub.log.Warn("too much is decided at a time; one choice is ignored", "topic", topic)
 			}
 			return
 		}
-		sub.log.Warn("a decision is not understood: want approve, skip or snooze", "topic", topic)
+		sub.log.Warn("a choice is not understood: want approve, skip or snooze", "topic", topic)
 	})
 }
 
-// decideAbout has the host store a decision. The host logs why it cannot be.
+// decideAbout has the host store a choice. The host logs why it cannot be.
 func (sub *subscription) decideAbout(ctx context.Context, p press) {
 	id, known := sub.topics[p.topic]
 	decider, can := sub.stream.(trigger.Decider)
 	switch {
 	case !known:
-		sub.log.Warn("a decision is asked for on a topic of no container", "topic", p.topic)
+		sub.log.Warn("a choice is made on a topic of no container", "topic", p.topic)
 	case !can:
-		sub.log.Warn("this host takes no decisions", "topic", p.topic)
+		sub.log.Warn("this host stores no choices", "topic", p.topic)
 	default:
 		sub.wait.Go(func() { _ = decider.Decide(ctx, id, p.action) })
 	}

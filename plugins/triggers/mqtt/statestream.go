@@ -176,7 +176,7 @@ func (sub *subscription) listen(ctx context.Context, s *session) error {
 		}
 	})
 	if err == nil && sub.hass.decide {
-		err = sub.listenDecisions(ctx, s)
+		err = sub.listenChoices(ctx, s)
 	}
 	if err != nil || sub.hass.install == "" {
 		return err
