@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -20,7 +20,7 @@ func linkBy(t *testing.T, folder string, ago time.Duration) string {
 	s, err := store.Open(t.Context(), filepath.Join(folder, "dogwatch.db"), store.Options{})
 	must(t, err)
 	defer s.Close()
-	links, err := link.New(t.Context(), link.Options{
+	links, err := signedlink.New(t.Context(), signedlink.Options{
 		URL: &url.URL{Scheme: "https", Host: "dog.example.org"}, Store: s, Expiry: 7 * 24 * time.Hour,
 		Now: func() time.Time { return time.Now().Add(-ago) },
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 )
@@ -22,10 +22,10 @@ type links interface {
 func (a *App) makeLinks(ctx context.Context) (err error) {
 	settings := a.opt.Config
 	if !settings.Links.Enabled || settings.PublicURL == nil || !settings.Server.Enabled {
-		a.links = link.None{}
+		a.links = signedlink.None{}
 		return nil
 	}
-	a.links, err = link.New(ctx, link.Options{
+	a.links, err = signedlink.New(ctx, signedlink.Options{
 		URL:        settings.PublicURL,
 		Expiry:     settings.Links.Expiry,
 		Store:      a.store,

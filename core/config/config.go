@@ -289,7 +289,7 @@ type Updates struct {
 	Preload time.Duration `option:"preload" default:"0s" help:"How long before a window opens the images are pulled of the updates that are carried out then, such as 1h; 0 for not before it opens"`
 }
 
-// Links are the signed links of messages; see package link.
+// Links are the signed links of messages; see package signedlink.
 type Links struct {
 	Enabled bool          `option:"enabled" default:"true" help:"Send links in messages with which their reader approves, skips or snoozes an update, once, without a login; public.url must be set"`
 	Expiry  time.Duration `option:"expiry" default:"168h" help:"For how long such a link is good"`

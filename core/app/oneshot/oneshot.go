@@ -21,7 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -164,7 +164,7 @@ func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	tests := wiring.TestRunner(i.Manager, nil, link.None{}, i.opt.Log)
+	tests := wiring.TestRunner(i.Manager, nil, signedlink.None{}, i.opt.Log)
 	return tests.Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 

@@ -45,7 +45,7 @@ func (c Choice) Version() string { return c.Update.To() }
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
 
-// LinkUse is that of the signed link of a message with which a user decided; see core/notify/link.
+// LinkUse is that of the signed link of a message with which a user decided; see core/notify/signedlink.
 type LinkUse struct {
 	Nonce []byte
 	// Trigger is whose message it was in, Action what was decided with it.

@@ -18,7 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -139,7 +139,7 @@ func (s *system) open() {
 	})
 	dispatcher := dispatch.New(dispatch.Options{
 		Triggers: s, Containers: stored{opened}, Store: opened, Bus: bus, Log: hclog.NewNullLogger(), Now: time.Now,
-		Links: link.None{}, NotStarted: func(error) bool { return false },
+		Links: signedlink.None{}, NotStarted: func(error) bool { return false },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

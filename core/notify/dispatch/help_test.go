@@ -16,7 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -123,7 +123,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	if b.links == nil {
-		b.links = link.None{}
+		b.links = signedlink.None{}
 	}
 	if b.notes == nil {
 		b.notes = func(context.Context, *sdk.Container) string { return "" }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -78,8 +78,8 @@ func TestNotesSwitchedOff(t *testing.T) {
 // TestSampleSaysWhereNotesStand: for a sample message no host is asked.
 func TestSampleSaysWhereNotesStand(t *testing.T) {
 	one, phone := simple(t, "ntfy.main", func(tr *Trigger) { tr.Messages = messages(t, "", "${notes}", "") })
-	if err := Send(t.Context(), one, []sdk.Container{minor("web")}, link.None{}, hclog.NewNullLogger()); err != nil ||
-		!strings.Contains(phone.got[0].Body, "release notes of 1.1.0") {
+	err := Send(t.Context(), one, []sdk.Container{minor("web")}, signedlink.None{}, hclog.NewNullLogger())
+	if err != nil || !strings.Contains(phone.got[0].Body, "release notes of 1.1.0") {
 		t.Errorf("%v, %v", phone.got, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -44,7 +44,7 @@ func newRunner(t *testing.T, batch bool, runner trigger.Trigger, title string) *
 		Trigger: func(c *component.Trigger) dispatch.Trigger {
 			return dispatch.Trigger{ID: c.ID(), Batch: batch, Messages: messages, Runner: runner}
 		},
-		Links: link.None{}, Log: hclog.NewNullLogger(),
+		Links: signedlink.None{}, Log: hclog.NewNullLogger(),
 	})
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
@@ -112,7 +112,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 			Config: func() *config.Config { return conf }, Version: "1.2.3", Store: w.store, Components: p.manager,
 			Plugins: noTrust{p.host}, Checks: w.checks,
 			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices,
-			Links: link.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{}, Log: log,
+			Links: signedlink.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{}, Log: log,
 		},
 	}
 	for _, c := range change {

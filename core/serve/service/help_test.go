@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
@@ -40,7 +40,7 @@ func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
 		Config: func() *config.Config { return &config.Config{} }, Store: s,
 		Auth:   auth.New(auth.Options{Config: &config.Config{}, Store: s, Log: hclog.NewNullLogger()}),
 		Redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, Log: hclog.NewNullLogger(),
-		Now: time.Now, Links: link.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{},
+		Now: time.Now, Links: signedlink.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{},
 	}
 	if change != nil {
 		change(&opt)

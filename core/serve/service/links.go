@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Links are the signed links of messages; see link.Links.
+// Links are the signed links of messages; see signedlink.Links.
 type Links interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
@@ -30,7 +30,7 @@ func (s *Service) RevokeLinks(ctx context.Context, actor auth.Actor, triggerID s
 	}
 	switch {
 	case !s.opt.Links.Enabled():
-		return link.ErrNone
+		return signedlink.ErrNone
 	case len(triggerID) > maxTriggerID:
 		return sdk.Invalid("trigger", "want the id of a trigger, such as ntfy.main")
 	case triggerID != "":

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -61,7 +61,7 @@ func TestRevokeLinks(t *testing.T) {
 	if err := s.RevokeLinks(t.Context(), ana, strings.Repeat("x", 1000)); !errors.As(err, &invalid) {
 		t.Errorf("a long id: %v", err)
 	}
-	opt.Links = link.None{}
+	opt.Links = signedlink.None{}
 	if err := New(opt).RevokeLinks(t.Context(), ana, ""); !errors.Is(err, sdk.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "public.url") {
 		t.Errorf("without links: %v", err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
@@ -23,23 +23,23 @@ import (
 
 // fakeLinks know one link, "good".
 type fakeLinks struct {
-	shown    link.Shown
+	shown    signedlink.Shown
 	err      error
 	redeemed []time.Time
 }
 
 func (f *fakeLinks) Enabled() bool { return true }
 
-func (f *fakeLinks) Show(_ context.Context, token string) (link.Shown, error) {
+func (f *fakeLinks) Show(_ context.Context, token string) (signedlink.Shown, error) {
 	if token != "good" {
-		return link.Shown{}, link.ErrInvalid
+		return signedlink.Shown{}, signedlink.ErrInvalid
 	}
 	return f.shown, f.err
 }
 
 func (f *fakeLinks) Redeem(
 	ctx context.Context, token string, action choice.Kind, until time.Time,
-) (link.Shown, error) {
+) (signedlink.Shown, error) {
 	shown, err := f.Show(ctx, token)
 	if err == nil {
 		shown.Use.Action = string(cmp.Or(action, f.shown.Action))
@@ -52,8 +52,8 @@ func (f *fakeLinks) Redeem(
 func withLink(t *testing.T, action choice.Kind, change ...func(*sdk.Container)) (*UI, *fakeLinks) {
 	t.Helper()
 	c := webtest.Container("web", append([]func(*sdk.Container){webtest.Newer("1.1.0", sdk.DiffMinor)}, change...)...)
-	f := &fakeLinks{shown: link.Shown{
-		Link: link.Link{
+	f := &fakeLinks{shown: signedlink.Shown{
+		Link: signedlink.Link{
 			Action: action, Update: update.KeyOf(&c), Trigger: "ntfy.main", Expires: webtest.Noon.Add(5 * 24 * time.Hour),
 		},
 		Container: c, Known: true,
@@ -137,7 +137,7 @@ func TestDecideByForm(t *testing.T) {
 }
 
 func TestDecidePageLetsChoose(t *testing.T) {
-	u, f := withLink(t, link.Any)
+	u, f := withLink(t, signedlink.Any)
 	_, body := openLink(t, u, http.MethodGet, "/decide/good", nil)
 	webtest.Contains(t, body, "What about the update of web?", `value="skip"`, `value="snooze"`, `<option value="7" selected>`)
 	if strings.Contains(body, `value="approve"`) {
@@ -159,14 +159,14 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 		status int
 		want   string
 	}{
-		"expired": {link.ErrExpired, http.StatusGone, "This link has expired"},
-		"revoked": {link.ErrRevoked, http.StatusGone, "This link was revoked"},
-		"gone":    {link.ErrGone, http.StatusGone, "no longer offered"},
-		"used":    {link.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
+		"expired": {signedlink.ErrExpired, http.StatusGone, "This link has expired"},
+		"revoked": {signedlink.ErrRevoked, http.StatusGone, "This link was revoked"},
+		"gone":    {signedlink.ErrGone, http.StatusGone, "no longer offered"},
+		"used":    {signedlink.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
 		"store":   {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
 	} {
 		u, f := withLink(t, choice.Skip)
-		f.err, f.shown.Use = c.err, link.Use{At: webtest.Noon, Action: "skip"}
+		f.err, f.shown.Use = c.err, signedlink.Use{At: webtest.Noon, Action: "skip"}
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			resp, body := openLink(t, u, method, "/decide/good", url.Values{})
 			if resp.StatusCode != c.status || !strings.Contains(body, c.want) || strings.Contains(body, "<form") ||
@@ -186,7 +186,7 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 	if len(f.redeemed) > 0 {
 		t.Error("something was decided")
 	}
-	f.err = link.ErrChoice
+	f.err = signedlink.ErrChoice
 	if resp, body := openLink(t, u, http.MethodPost, "/decide/good",
 		url.Values{}); resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "<form") {
 		t.Errorf("what cannot be chosen: %d, no second try", resp.StatusCode)
@@ -204,7 +204,7 @@ func TestDecidePageEscapesTexts(t *testing.T) {
 
 func TestDecidePageOfSampleMessage(t *testing.T) {
 	u := newUI(t, Options{Logins: fakeLogins{}}, newFakeService())
-	if resp, body := openLink(t, u, http.MethodGet, "/decide/"+link.SampleToken,
+	if resp, body := openLink(t, u, http.MethodGet, "/decide/"+signedlink.SampleToken,
 		nil); resp.StatusCode != http.StatusOK || !strings.Contains(body, "The links work") {
 		t.Errorf("%d\n%s", resp.StatusCode, body)
 	}

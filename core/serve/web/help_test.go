@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -40,7 +40,7 @@ func newUI(t testing.TB, opt Options, service application) *UI {
 	t.Helper()
 	opt.Log, opt.Now = hclog.NewNullLogger(), func() time.Time { return webtest.Noon }
 	if opt.Links == nil {
-		opt.Links = link.None{}
+		opt.Links = signedlink.None{}
 	}
 	u := build(opt, service)
 	t.Cleanup(u.Close)

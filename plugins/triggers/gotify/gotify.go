@@ -75,7 +75,7 @@ func (o Options) body(req trigger.Request) body {
 	if o.Markdown {
 		extras["client::display"] = map[string]any{"contentType": "text/markdown"}
 	}
-	if link := cmp.Or(message.Decide(req, maxClick), message.Link(req, maxClick)); link != "" {
+	if link := cmp.Or(message.Decide(req, maxClick), message.ReleaseLink(req, maxClick)); link != "" {
 		extras["client::notification"] = map[string]any{"click": map[string]any{"url": link}}
 	}
 	if len(extras) > 0 {

@@ -135,7 +135,7 @@ func (b body) with(req trigger.Request) (body, error) {
 		b.Priority = max(urgent, b.Priority)
 	}
 	if b.Click == "" {
-		b.Click = message.Link(req, maxClick)
+		b.Click = message.ReleaseLink(req, maxClick)
 	}
 	rows := message.Rows(req, maxClick, maxActions-len(b.Actions), func(a trigger.Action) action {
 		return action{Action: "view", Label: a.Label, URL: a.URL, Clear: true}

@@ -135,7 +135,7 @@ func (p *pushover) form(req trigger.Request) url.Values {
 	if link := message.Decide(req, maxURLBytes); link != "" {
 		v.Set("url", link)
 		v.Set("url_title", decideTitle)
-	} else if link := message.Link(req, maxURLBytes); link != "" {
+	} else if link := message.ReleaseLink(req, maxURLBytes); link != "" {
 		v.Set("url", link)
 		v.Set("url_title", linkTitle)
 	}

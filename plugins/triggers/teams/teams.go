@@ -125,7 +125,7 @@ func paragraphs(text string) string {
 
 // link is the address of the release notes, if it is one: a card with a malformed address is refused as a whole.
 func link(req trigger.Request) string {
-	text := message.Link(req, maxLink)
+	text := message.ReleaseLink(req, maxLink)
 	if u, err := url.Parse(text); err != nil || u.Host == "" {
 		return ""
 	}

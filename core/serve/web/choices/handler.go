@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
@@ -43,10 +43,10 @@ func New(site *page.Site, service Service, find *find.Finder, links Links) *Hand
 	return &Handler{site, service, find, links}
 }
 
-// Links redeem the signed links of messages; see link.Links.
+// Links redeem the signed links of messages; see signedlink.Links.
 type Links interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
-	Show(ctx context.Context, token string) (link.Shown, error)
-	Redeem(ctx context.Context, token string, action choice.Kind, until time.Time) (link.Shown, error)
+	Show(ctx context.Context, token string) (signedlink.Shown, error)
+	Redeem(ctx context.Context, token string, action choice.Kind, until time.Time) (signedlink.Shown, error)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -70,7 +70,7 @@ var snoozeOptions = []snoozeOption{
 func (h *Handler) showLink(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	switch {
-	case token == link.SampleToken:
+	case token == signedlink.SampleToken:
 		h.renderLink(w, r, http.StatusOK, linkPage{
 			Title: "The links work",
 			Done:  "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision",
@@ -94,7 +94,7 @@ var linksOff = linkPage{
 }
 
 // about returns a page about the update of a link, without its question.
-func (h *Handler) about(shown link.Shown) linkPage {
+func (h *Handler) about(shown signedlink.Shown) linkPage {
 	c, k := &shown.Container, shown.Update
 	p := linkPage{From: words.Tag(k.FromTag), To: words.Tag(k.ToTag), Trigger: shown.Trigger}
 	if k.Kind == sdk.KindDigest {
@@ -121,11 +121,11 @@ func (h *Handler) about(shown link.Shown) linkPage {
 }
 
 // question returns the page with the question of a link.
-func (h *Handler) question(shown link.Shown, token string) linkPage {
+func (h *Handler) question(shown signedlink.Shown, token string) linkPage {
 	p := h.about(shown)
 	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeOptions
 	for _, b := range linkButtons {
-		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != choice.Approved || shown.MayApprove) {
+		if b.Action == shown.Action || shown.Action == signedlink.Any && (b.Action != choice.Approved || shown.MayApprove) {
 			p.Buttons = append(p.Buttons, b)
 		}
 	}

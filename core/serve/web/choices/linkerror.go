@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -16,19 +16,19 @@ var linkErrors = []struct {
 	title  string
 	help   string
 }{
-	{link.ErrInvalid, http.StatusNotFound, "This link is not valid",
+	{signedlink.ErrInvalid, http.StatusNotFound, "This link is not valid",
 		"Copy all of it from the message, or open the pages of Dogwatch to decide"},
-	{link.ErrExpired, http.StatusGone, "This link has expired",
+	{signedlink.ErrExpired, http.StatusGone, "This link has expired",
 		"A later message has another one, and the pages of Dogwatch let you decide too"},
-	{link.ErrRevoked, http.StatusGone, "This link was revoked", "Open the pages of Dogwatch to decide"},
-	{link.ErrGone, http.StatusGone, "There is nothing to decide any more",
+	{signedlink.ErrRevoked, http.StatusGone, "This link was revoked", "Open the pages of Dogwatch to decide"},
+	{signedlink.ErrGone, http.StatusGone, "There is nothing to decide any more",
 		"What this link is about is no longer offered: the container was updated or removed, or there is something newer"},
 }
 
 // renderLinkError says why a link is refused.
-func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.Shown, err error) {
+func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown signedlink.Shown, err error) {
 	p := h.about(shown)
-	if errors.Is(err, link.ErrUsed) {
+	if errors.Is(err, signedlink.ErrUsed) {
 		kind := choice.Kind(shown.Use.Action)
 		p.Title = doneTitles[kind]
 		p.Done = "This link was used on " + words.Exact(shown.Use.At) +

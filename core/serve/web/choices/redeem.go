@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -30,7 +30,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	log := h.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action,
 		"address", h.ActorOf(r).ClientAddress())
 	switch {
-	case errors.Is(err, link.ErrChoice):
+	case errors.Is(err, signedlink.ErrChoice):
 		p := h.question(shown, token)
 		p.Wrong = words.Capital(err.Error())
 		h.renderLink(w, r, http.StatusUnprocessableEntity, p)

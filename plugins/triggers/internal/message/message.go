@@ -43,10 +43,10 @@ func Content(req trigger.Request) any {
 	return req.Containers
 }
 
-// Link returns where a tap on the message of a single update leads: to its
+// ReleaseLink returns where a tap on the message of a single update leads: to its
 // release notes. It is "" for a batch, without a link, and for a link of more
 // than limit bytes. Links come from labels, so only those to the web are followed.
-func Link(req trigger.Request, limit int) string {
+func ReleaseLink(req trigger.Request, limit int) string {
 	if req.Batch || len(req.Containers) != 1 {
 		return ""
 	}

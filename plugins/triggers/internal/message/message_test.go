@@ -22,7 +22,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-func TestLink(t *testing.T) {
+func TestReleaseLink(t *testing.T) {
 	const limit = 100
 	linked := func(link string) trigger.Request {
 		return trigger.Request{Containers: []sdk.Container{{Result: &sdk.Result{Link: link}}}}
@@ -49,7 +49,7 @@ func TestLink(t *testing.T) {
 		"no container": {trigger.Request{}, ""},
 	}
 	for name, test := range tests {
-		if got := Link(test.req, limit); got != test.want {
+		if got := ReleaseLink(test.req, limit); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

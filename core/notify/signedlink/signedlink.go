@@ -1,11 +1,11 @@
-// Package link makes and redeems the signed links of messages, with which a reader
+// Package signedlink makes and redeems the signed links of messages, with which a reader
 // approves, skips or snoozes the update that the message is about, without a login.
 //
-// A link is good for one decision about one update, once, until it expires or is
+// A link is good for one choice about one update, once, until it expires or is
 // revoked. It is signed with a key of the store and stands for itself: only the
 // links that were used are stored. To show one changes nothing, so programs that
 // look at every link of a message do no harm.
-package link
+package signedlink
 
 import (
 	"context"

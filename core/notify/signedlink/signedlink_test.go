@@ -1,4 +1,4 @@
-package link_test
+package signedlink_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/core/notify/link"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -33,10 +33,10 @@ type chosen struct {
 
 // fixture is Links over a real store, with one container and a recorder of choices.
 type fixture struct {
-	*link.Links
+	*signedlink.Links
 	t     *testing.T
 	store *store.Store
-	opt   link.Options
+	opt   signedlink.Options
 	now   atomic.Int64
 
 	mu        sync.Mutex
@@ -54,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	t.Cleanup(func() { s.Close() })
 	f.store = s
-	f.opt = link.Options{
+	f.opt = signedlink.Options{
 		URL: &url.URL{Scheme: "https", Host: "dog.example.org", Path: "/watch/"}, Expiry: 7 * 24 * time.Hour,
 		Store: s, Containers: f, Choices: f, Now: f.clock,
 	}
@@ -66,7 +66,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) restart() {
 	f.t.Helper()
 	var err error
-	if f.Links, err = link.New(f.t.Context(), f.opt); err != nil {
+	if f.Links, err = signedlink.New(f.t.Context(), f.opt); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -82,7 +82,7 @@ func (f *fixture) ByName(watcher, name string) (sdk.Container, bool) {
 }
 
 func (f *fixture) ChooseWith(
-	ctx context.Context, use link.Use, actor, subject string, key update.Key, kind choice.Kind, until time.Time,
+	ctx context.Context, use signedlink.Use, actor, subject string, key update.Key, kind choice.Kind, until time.Time,
 ) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,7 +169,7 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	}
 	f.restart()
 	shown, err := f.Redeem(t.Context(), token, "", time.Time{})
-	if !errors.Is(err, link.ErrUsed) || !shown.Use.At.Equal(start) || shown.Use.Action != "approve" ||
+	if !errors.Is(err, signedlink.ErrUsed) || !shown.Use.At.Equal(start) || shown.Use.Action != "approve" ||
 		len(f.choices) != 1 {
 		t.Errorf("used again: %+v, %v, %d choices", shown.Use, err, len(f.choices))
 	}
@@ -189,7 +189,7 @@ func TestRedeemConcurrently(t *testing.T) {
 		wg.Go(func() {
 			if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err == nil {
 				done.Add(1)
-			} else if !errors.Is(err, link.ErrUsed) {
+			} else if !errors.Is(err, signedlink.ErrUsed) {
 				t.Error(err)
 			}
 		})
@@ -218,14 +218,14 @@ func TestRedeemFailedChoice(t *testing.T) {
 func TestRedeemChosenAction(t *testing.T) {
 	f := newFixture(t)
 	skip := f.token("ntfy.main", trigger.ActionSkip)
-	for _, other := range []choice.Kind{choice.Approved, choice.Snooze, link.Any, "undo"} {
-		if _, err := f.Redeem(t.Context(), skip, other, time.Time{}); !errors.Is(err, link.ErrChoice) {
+	for _, other := range []choice.Kind{choice.Approved, choice.Snooze, signedlink.Any, "undo"} {
+		if _, err := f.Redeem(t.Context(), skip, other, time.Time{}); !errors.Is(err, signedlink.ErrChoice) {
 			t.Errorf("%s with a link to skip: %v", other, err)
 		}
 	}
 	decide := f.token("ntfy.main", trigger.ActionDecide)
-	for _, none := range []choice.Kind{"", link.Any, "undo"} {
-		if _, err := f.Redeem(t.Context(), decide, none, time.Time{}); !errors.Is(err, link.ErrChoice) {
+	for _, none := range []choice.Kind{"", signedlink.Any, "undo"} {
+		if _, err := f.Redeem(t.Context(), decide, none, time.Time{}); !errors.Is(err, signedlink.ErrChoice) {
 			t.Errorf("%q with a link to decide: %v", none, err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestRedeemChosenAction(t *testing.T) {
 	if err != nil || shown.Use.Action != "snooze" || len(f.choices) != 1 || f.choices[0].kind != choice.Snooze {
 		t.Errorf("%+v, %v, %+v", shown.Use, err, f.choices)
 	}
-	if _, err := f.Redeem(t.Context(), decide, choice.Skip, time.Time{}); !errors.Is(err, link.ErrUsed) {
+	if _, err := f.Redeem(t.Context(), decide, choice.Skip, time.Time{}); !errors.Is(err, signedlink.ErrUsed) {
 		t.Errorf("a second choice: %v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestRedeemApprovalOfABase(t *testing.T) {
 	c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
 	f.change(c)
 	_, err := f.Redeem(t.Context(), approve, "", time.Time{})
-	if !errors.Is(err, link.ErrChoice) || !strings.Contains(err.Error(), "rebuild the image") || len(f.choices) > 0 {
+	if !errors.Is(err, signedlink.ErrChoice) || !strings.Contains(err.Error(), "rebuild the image") || len(f.choices) > 0 {
 		t.Errorf("%v, and chosen is %+v", err, f.choices)
 	}
 }
@@ -268,7 +268,7 @@ func TestSnoozeBounds(t *testing.T) {
 		"a skip with a date": {trigger.ActionSkip, time.Hour, false},
 	} {
 		_, err := f.Redeem(t.Context(), f.token("ntfy.main", c.action), "", start.Add(c.until))
-		if (err == nil) != c.ok || !c.ok && !errors.Is(err, link.ErrChoice) {
+		if (err == nil) != c.ok || !c.ok && !errors.Is(err, signedlink.ErrChoice) {
 			t.Errorf("%s: %v", title, err)
 		}
 	}
@@ -285,7 +285,8 @@ func TestShowExpired(t *testing.T) {
 		t.Errorf("a second before its end: %v", err)
 	}
 	f.advance(time.Second)
-	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, link.ErrExpired) || len(f.choices) > 0 {
+	_, err := f.Redeem(t.Context(), token, "", time.Time{})
+	if !errors.Is(err, signedlink.ErrExpired) || len(f.choices) > 0 {
 		t.Errorf("at its end: %v", err)
 	}
 	// A clock that was wrong and is set back makes it good again, but not a used one.
@@ -299,7 +300,7 @@ func TestShowExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.advance(-8 * 24 * time.Hour)
-	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, link.ErrUsed) {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, signedlink.ErrUsed) {
 		t.Errorf("used, expired, and the clock set back: %v", err)
 	}
 }
@@ -317,17 +318,17 @@ func TestRevoke(t *testing.T) {
 	if err := f.Revoke(t.Context(), "ntfy.main", e); err != nil {
 		t.Fatal(err)
 	}
-	expect("of the trigger", ntfy, link.ErrRevoked)
+	expect("of the trigger", ntfy, signedlink.ErrRevoked)
 	expect("of another", smtp, nil)
 	expect("a new one", f.token("ntfy.main", trigger.ActionSkip), nil)
 	f.restart()
-	expect("after a restart", ntfy, link.ErrRevoked)
+	expect("after a restart", ntfy, signedlink.ErrRevoked)
 	fresh := f.token("ntfy.main", trigger.ActionSkip)
 	if err := f.Revoke(t.Context(), "", e); err != nil {
 		t.Fatal(err)
 	}
 	for _, token := range []string{ntfy, smtp, fresh} {
-		expect("of all", token, link.ErrRevoked)
+		expect("of all", token, signedlink.ErrRevoked)
 	}
 	events, err := f.store.Events(t.Context(), 0, 10)
 	if err != nil || len(events) != 2 {
@@ -348,10 +349,10 @@ func TestShowGone(t *testing.T) {
 		now  sdk.Container
 		want error
 	}{
-		"another version": {newer, link.ErrGone}, "still of a level": {levels, nil},
-		"no such container": {other, link.ErrGone},
-		"recreated":         {rebuilt, nil}, "updated": {updated, link.ErrGone},
-		"runs another version": {moved, link.ErrGone},
+		"another version": {newer, signedlink.ErrGone}, "still of a level": {levels, nil},
+		"no such container": {other, signedlink.ErrGone},
+		"recreated":         {rebuilt, nil}, "updated": {updated, signedlink.ErrGone},
+		"runs another version": {moved, signedlink.ErrGone},
 	} {
 		f := newFixture(t)
 		token := f.token("ntfy.main", trigger.ActionSkip)
@@ -388,7 +389,7 @@ func TestRedeemAfterRename(t *testing.T) {
 	moved := renamed
 	moved.Watcher = "nas"
 	f.change(moved)
-	if _, err := f.Redeem(t.Context(), elsewhere, "", time.Time{}); !errors.Is(err, link.ErrGone) {
+	if _, err := f.Redeem(t.Context(), elsewhere, "", time.Time{}); !errors.Is(err, signedlink.ErrGone) {
 		t.Errorf("another watcher has the name: %v", err)
 	}
 }
@@ -396,10 +397,10 @@ func TestRedeemAfterRename(t *testing.T) {
 // A link is of one Dogwatch: another has another key.
 func TestShowForeign(t *testing.T) {
 	a, b := newFixture(t), newFixture(t)
-	if _, err := b.Show(t.Context(), a.token("ntfy.main", trigger.ActionSkip)); !errors.Is(err, link.ErrInvalid) {
+	if _, err := b.Show(t.Context(), a.token("ntfy.main", trigger.ActionSkip)); !errors.Is(err, signedlink.ErrInvalid) {
 		t.Error(err)
 	}
-	if _, err := a.Show(t.Context(), link.SampleToken); !errors.Is(err, link.ErrInvalid) {
+	if _, err := a.Show(t.Context(), signedlink.SampleToken); !errors.Is(err, signedlink.ErrInvalid) {
 		t.Errorf("the sample stands for something: %v", err)
 	}
 }
