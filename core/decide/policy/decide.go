@@ -46,17 +46,13 @@ func Decide(u Update, r Rules, f Facts, choices []choice.Choice, now time.Time) 
 	for _, chosen := range c.choices {
 		c.about = append(c.about, c.candidateOf(chosen))
 	}
-	target, held := c.target()
+	target, excluded := c.target()
 	d := Decision{Target: target}
 	if c.accepted != nil {
 		d.Reasons = append(d.Reasons, reasonOfChoice(ReasonApproved, "approved", *c.accepted, c.now, true))
-	} else {
-		held = append(append(held, c.snoozes()...), c.undone(target)...)
 	}
-	held = append(held, c.times()...)
-	held = append(held, c.problems()...)
-	if len(held) > 0 {
-		d.State, d.Reasons = Held, append(append(d.Reasons, held...), c.cameBack(target)...)
+	if held := c.held(target, excluded); len(held) > 0 {
+		d.State, d.Reasons = Held, append(d.Reasons, held...)
 	} else {
 		c.conclude(&d)
 	}
@@ -171,31 +167,6 @@ func (c *circumstances) approval() (choice.Choice, int) {
 	return choice.Choice{}, -1
 }
 
-// rolledBack returns how a user rolled a candidate back; false when nobody did.
-func (c *circumstances) rolledBack(i int) (Rollback, bool) {
-	if c.facts.RolledBack == nil {
-		return Rollback{}, false
-	}
-	return c.facts.RolledBack(c.update.Candidates[i])
-}
-
-// undone returns that the target is held since a user rolled it back.
-func (c *circumstances) undone(target int) []Reason {
-	rollback, undone := c.rolledBack(target)
-	if !undone {
-		return nil
-	}
-	text := "it was rolled back by you, and waits for something newer or for your approval"
-	return []Reason{{Code: ReasonUndone, Text: text, Source: rollback.By}}
-}
-
-func (c *circumstances) problems() (held []Reason) {
-	for _, p := range c.rules.Problems {
-		held = append(held, Reason{Code: ReasonInvalidRule, Text: p.Text, Source: p.Source})
-	}
-	return held
-}
-
 // conclude decides about a target that nothing holds.
 func (c *circumstances) conclude(d *Decision) {
 	d.State = Offered
@@ -254,31 +225,6 @@ func (c *circumstances) conclude(d *Decision) {
 				Text: nameOf(c.passed) + " is a major update, which is not carried out by itself"})
 		}
 	}
-}
-
-// cameBack returns that the target did not work before, unless a user has approved it.
-func (c *circumstances) cameBack(target int) []Reason {
-	if c.accepted != nil || c.facts.CameBack == nil || !c.facts.CameBack(c.update.Candidates[target]) {
-		return nil
-	}
-	return []Reason{{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"}}
-}
-
-// stopped says what stopped the stack since it was decided that the target is carried out; "" for nothing.
-func (c *circumstances) stopped(target candidate.Candidate) string {
-	decided := target.OfferedAt
-	if c.accepted != nil && c.accepted.At.After(decided) {
-		decided = c.accepted.At.Time
-	}
-	if c.facts.Stopped == nil || decided.IsZero() { // it is decided now
-		return ""
-	}
-	stop := c.facts.Stopped()
-	if stop.Name == "" || decided.After(stop.At) {
-		return ""
-	}
-	stop.At = stop.At.In(c.now.Location())
-	return stop.String()
 }
 
 // added returns the vulnerabilities that a candidate adds and that keep it from being

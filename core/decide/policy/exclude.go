@@ -81,17 +81,6 @@ func (c *circumstances) covers(chosen, i int) bool {
 	return against.Kind == newer.Kind && (against.Diff == newer.Diff || newer.Kind == sdk.KindDigest)
 }
 
-// snoozes returns the choices that hold every update of the container.
-func (c *circumstances) snoozes() (held []Reason) {
-	for _, chosen := range c.choices {
-		if c.isOfAll(chosen) && c.inForce(chosen) {
-			c.changes(chosen.Until.Time)
-			held = append(held, reasonOfChoice(ReasonSnoozed, "snoozed", chosen, c.now, true))
-		}
-	}
-	return held
-}
-
 // isOfAll reports whether a choice is about every update of the container.
 func (c *circumstances) isOfAll(chosen choice.Choice) bool {
 	return chosen.Kind == choice.Snooze && chosen.Subject == c.update.Subject && chosen.Update.Kind == "" &&

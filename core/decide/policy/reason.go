@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -39,6 +40,80 @@ type Reason struct {
 	Source string
 	// Until is when it ends by itself; zero when it does not.
 	Until time.Time
+}
+
+// held returns why an update is held; nil when nothing holds it. The target may be excluded for reasons of its own.
+func (c *circumstances) held(target int, excluded []Reason) []Reason {
+	held := excluded
+	if c.accepted == nil {
+		held = append(append(held, c.snoozes()...), c.undone(target)...)
+	}
+	held = append(append(held, c.times()...), c.problems()...)
+	if len(held) == 0 {
+		return nil
+	}
+	return append(held, c.cameBack(target)...)
+}
+
+// snoozes returns the choices that hold every update of the container.
+func (c *circumstances) snoozes() (held []Reason) {
+	for _, chosen := range c.choices {
+		if c.isOfAll(chosen) && c.inForce(chosen) {
+			c.changes(chosen.Until.Time)
+			held = append(held, reasonOfChoice(ReasonSnoozed, "snoozed", chosen, c.now, true))
+		}
+	}
+	return held
+}
+
+// undone returns that the target is held since a user rolled it back.
+func (c *circumstances) undone(target int) []Reason {
+	rollback, undone := c.rolledBack(target)
+	if !undone {
+		return nil
+	}
+	text := "it was rolled back by you, and waits for something newer or for your approval"
+	return []Reason{{Code: ReasonUndone, Text: text, Source: rollback.By}}
+}
+
+// rolledBack returns how a user rolled a candidate back; false when nobody did.
+func (c *circumstances) rolledBack(i int) (Rollback, bool) {
+	if c.facts.RolledBack == nil {
+		return Rollback{}, false
+	}
+	return c.facts.RolledBack(c.update.Candidates[i])
+}
+
+func (c *circumstances) problems() (held []Reason) {
+	for _, p := range c.rules.Problems {
+		held = append(held, Reason{Code: ReasonInvalidRule, Text: p.Text, Source: p.Source})
+	}
+	return held
+}
+
+// cameBack returns that the target did not work before, unless a user has approved it.
+func (c *circumstances) cameBack(target int) []Reason {
+	if c.accepted != nil || c.facts.CameBack == nil || !c.facts.CameBack(c.update.Candidates[target]) {
+		return nil
+	}
+	return []Reason{{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"}}
+}
+
+// stopped says what stopped the stack since it was decided that the target is carried out; "" for nothing.
+func (c *circumstances) stopped(target candidate.Candidate) string {
+	decided := target.OfferedAt
+	if c.accepted != nil && c.accepted.At.After(decided) {
+		decided = c.accepted.At.Time
+	}
+	if c.facts.Stopped == nil || decided.IsZero() { // it is decided now
+		return ""
+	}
+	stop := c.facts.Stopped()
+	if stop.Name == "" || decided.After(stop.At) {
+		return ""
+	}
+	stop.At = stop.At.In(c.now.Location())
+	return stop.String()
 }
 
 func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sentence bool) Reason {
