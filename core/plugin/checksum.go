@@ -1,12 +1,18 @@
 package plugin
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
+
+	goplugin "github.com/hashicorp/go-plugin"
 )
 
 // Checksum returns the SHA-256 of a file.
@@ -90,4 +96,60 @@ func (c *checksums) forget(path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.read, path)
+}
+
+// verify decides whether the executable may run now, and returns its checksum,
+// with an error, too, unless the file could not be read. The first sight of a file is recorded as trusted unless only
+// pinned files may start.
+func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
+	if err := checkOwner(b.path); err != nil {
+		return nil, err
+	}
+	sum, err := h.checksums.sum(b.path)
+	if err != nil {
+		return nil, err
+	}
+	if pin := h.opt.Checksums[b.name]; pin != "" {
+		if !strings.EqualFold(pin, hex.EncodeToString(sum)) {
+			return sum, untrusted("its checksum %x is not the one in plugins.checksums.%s", sum, b.name)
+		}
+		return sum, nil
+	}
+	if h.opt.Pinned {
+		return sum, untrusted("not pinned: to run it, set plugins.checksums.%s: %x", b.name, sum)
+	}
+	known, seen, err := h.opt.Trust.Checksum(ctx, b.name)
+	switch {
+	case err != nil:
+		return sum, fmt.Errorf("look up the trusted checksum: %w", err)
+	case seen && !bytes.Equal(known, sum):
+		return sum,
+			untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: %s plugin trust %s %x", known, sum, h.opt.Command, b.name, sum)
+	case !seen:
+		if err := h.opt.Trust.Trust(ctx, b.name, sum); err != nil {
+			return sum, fmt.Errorf("record the trusted checksum: %w", err)
+		}
+		h.log.Info("trusting a plugin seen for the first time", "bundle", b.name, "sha256", hex.EncodeToString(sum))
+	}
+	return sum, nil
+}
+
+// checkSum makes sure that the program that is going to be started, the file of the bundle or a copy that was made of
+// it since, is the one that was found to be trusted.
+func (h *Host) checkSum(b bundle, program string) error {
+	if b.builtin {
+		return nil
+	}
+	now, settled := look(b.path)
+	sum := h.checksums.known(b.path, now)
+	if !settled || sum == nil {
+		var err error
+		if sum, err = Checksum(program); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(sum, b.checksum) {
+		return goplugin.ErrChecksumsDoNotMatch
+	}
+	return nil
 }

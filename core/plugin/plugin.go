@@ -123,7 +123,7 @@ type TypeName struct {
 // State is where a bundle is in its life.
 type State string
 
-// The states of a bundle.
+// The states of a bundle, of which Rejected is one more.
 const (
 	Stopped   State = "stopped"   // not needed so far
 	Asleep    State = "asleep"    // has no process since nothing called it for a while; the next call starts one
@@ -132,7 +132,6 @@ const (
 	Backoff   State = "backoff"   // its process exited; will be started again
 	Broken    State = "broken"    // the circuit breaker is open: it exited too often, and waits for a user to restart it
 	Untrusted State = "untrusted" // may not run: its file changed, or is open to others
-	Rejected  State = "rejected"  // cannot be used: not a plugin, or its types clash with others
 )
 
 // Word is the state as users read it, on pages and on the command line.

@@ -2,7 +2,11 @@ package plugin
 
 import "errors"
 
-// rejectedError says why a bundle cannot be used although it may run.
+// Rejected is the state of a bundle that cannot be used although it may run: it is no plugin, or its types clash with
+// those of others.
+const Rejected State = "rejected"
+
+// rejectedError says why a bundle is rejected.
 type rejectedError struct{ reason error }
 
 func (e *rejectedError) Error() string { return e.reason.Error() }
