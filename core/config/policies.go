@@ -66,7 +66,7 @@ func (l *loader) placePolicy(path string, v Value) {
 			names = append(names, o.Name)
 		}
 		if near := option.Suggest(parts[2], names); near != "" {
-			p.Remedy = "did you mean " + spell(policiesSection+"."+parts[1]+"."+near, v.Source) + "?"
+			p.Remedy = meant(policiesSection+"."+parts[1]+"."+near, v.Source)
 		}
 		l.report(p)
 		return

@@ -66,17 +66,6 @@ func (c Component) misnamed(o option.Option, strange []Problem) bool {
 	return true
 }
 
-// Suggesting returns which of problems is a warning about a name that is not
-// known and was probably meant to be path; -1 when none is.
-func Suggesting(problems []Problem, path string) int {
-	return slices.IndexFunc(problems, func(p Problem) bool {
-		return p.Level == Warning && strings.HasPrefix(p.Remedy, meant(path, p.Source))
-	})
-}
-
-// meant is the remedy for a name that is not known.
-func meant(path, source string) string { return "did you mean " + spell(path, source) + "?" }
-
 // unread reports whether o has a value that could not be read, in which case
 // it is not reported as missing too.
 func (c Component) unread(o option.Option) bool {
@@ -84,37 +73,6 @@ func (c Component) unread(o option.Option) bool {
 		name, mine := strings.CutPrefix(p.Key, c.Key()+".")
 		return mine && (name == o.Name || slices.Contains(o.Aliases, name))
 	})
-}
-
-func (c Component) unknownOption(name string, schema option.Schema) Problem {
-	p := Problem{Key: c.Key() + "." + name, Source: c.Options[name].Source, Message: "unknown option", Level: Warning}
-	var known []string
-	for _, o := range schema {
-		known = append(known, o.Name)
-	}
-	if named, rest := splitName(name, schema); rest != "" && isEnv(p.Source) {
-		joined := string(c.Kind) + "." + c.Type + "." + c.Name + strings.ReplaceAll(named, ".", "") + "." + rest
-		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+strings.ReplaceAll(named, ".", "_")) +
-			" is the name, write " + spell(joined, p.Source)
-	} else if near := nearest(name, known); near != "" {
-		p.Remedy = meant(c.Key()+"."+near, p.Source)
-	}
-	return p
-}
-
-// splitName splits what is no option into what may belong to the name in front
-// of it, and an option; both are "" when there is none.
-func splitName(name string, schema option.Schema) (named, rest string) {
-	for i := 0; ; i++ {
-		dot := strings.IndexByte(name[i:], '.')
-		if dot < 0 {
-			return "", ""
-		}
-		i += dot
-		if _, isOption := schema.Find(name[i+1:]); isOption {
-			return name[:i], name[i+1:]
-		}
-	}
 }
 
 // commented explains how an env file puts more into a variable than was meant.

@@ -65,49 +65,6 @@ func (l *loader) isGroup(path string) bool {
 	return slices.ContainsFunc(l.schema, func(o option.Option) bool { return strings.HasPrefix(o.Name, path+".") })
 }
 
-func (l *loader) reportUnknown(path, source string) {
-	p := Problem{Key: path, Source: source, Message: "unknown setting", Level: Warning}
-	var names, sections, sameEnd []string
-	for _, o := range l.schema {
-		names = append(names, o.Name)
-		section, _, _ := strings.Cut(o.Name, ".")
-		sections = append(sections, section)
-		if strings.HasSuffix(o.Name, "."+path) {
-			sameEnd = append(sameEnd, o.Name)
-		}
-	}
-	sections = append(sections, append(componentSections(), policiesSection)...)
-	section, rest, nested := strings.Cut(path, ".")
-	switch near := option.Suggest(path, names); {
-	case l.isGroup(path):
-		p.Message, p.Remedy = "is a group of settings", "write "+spell(path+"."+l.firstIn(path), source)
-	case near != "":
-		p.Remedy = "did you mean " + spell(near, source) + "?"
-	case nested && slices.Contains(sections, section):
-	case nested && option.Suggest(section, sections) != "":
-		p.Remedy = "did you mean " + spell(option.Suggest(section, sections)+"."+rest, source) + "?"
-	case len(sameEnd) == 1:
-		p.Remedy = "did you mean " + spell(sameEnd[0], source) + "?"
-	}
-	// A mistyped section of a file is one mistake, however much is below it.
-	if !isEnv(source) && !slices.Contains(sections, section) {
-		if l.unknown[section] {
-			return
-		}
-		l.unknown[section] = true
-	}
-	l.report(p)
-}
-
-func (l *loader) firstIn(group string) string {
-	for _, o := range l.schema {
-		if rest, in := strings.CutPrefix(o.Name, group+"."); in {
-			return rest
-		}
-	}
-	return ""
-}
-
 // settings decodes the host's own settings. One that is wrong keeps its default.
 func (l *loader) settings() {
 	raw := map[string]any{}
@@ -164,7 +121,7 @@ func (l *loader) placeOption(path string, v Value) {
 				Remedy: "write " + componentForm(parts[0], v.Source),
 			}
 			if near := l.pluralSetting(parts); near != "" {
-				p.Message, p.Remedy = "unknown setting", "did you mean "+spell(near, v.Source)+"?"
+				p.Message, p.Remedy = "unknown setting", meant(near, v.Source)
 			}
 			l.report(p)
 		}
@@ -186,19 +143,6 @@ func (l *loader) placeOption(path string, v Value) {
 	case len(parts) == 4:
 		c.Options[parts[3]] = v
 	}
-}
-
-// pluralSetting returns the setting of all components of a kind that was
-// probably meant by parts, a section and one more name.
-func (l *loader) pluralSetting(parts []string) string {
-	if len(parts) != 2 || parts[0] != string(kind.Registry) {
-		return ""
-	}
-	var names []string
-	for _, o := range l.schema {
-		names = append(names, o.Name)
-	}
-	return option.Suggest("registries."+parts[1], names)
 }
 
 // wantsLogin notes that a setting asks for a login, however wrong it is: an
