@@ -6,8 +6,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 )
 
-// setPolicy changes the restart policy of a container.
-func (r *replacement) setPolicy(ctx context.Context, name, id string, policy container.RestartPolicy) error {
+// setRestartPolicy changes the restart policy of a container.
+func (r *replacement) setRestartPolicy(ctx context.Context, name, id string, policy container.RestartPolicy) error {
 	return r.engine.Post(ctx, "set the restart policy of "+name, "/containers/"+id+"/update", nil, map[string]any{
 		"RestartPolicy": policy,
 	}, nil)
@@ -21,13 +21,14 @@ func (r *replacement) holdBack(ctx context.Context, name string) {
 	if c.HostConfig == nil || !c.HostConfig.RestartPolicy.IsAlways() && !c.HostConfig.RestartPolicy.IsOnFailure() {
 		return
 	}
-	if err := r.setPolicy(ctx, name, c.ID, container.RestartPolicy{Name: container.RestartPolicyDisabled}); err != nil {
+	err := r.setRestartPolicy(ctx, name, c.ID, container.RestartPolicy{Name: container.RestartPolicyDisabled})
+	if err != nil {
 		r.log.Warn("the restart policy of the old container stays until it is removed", "container", name, "error", err)
 	}
 }
 
-// releasePolicy gives an old container its restart policy again.
-func (r *replacement) releasePolicy(ctx context.Context, name string, now container.InspectResponse) error {
+// releaseRestartPolicy gives an old container its restart policy again.
+func (r *replacement) releaseRestartPolicy(ctx context.Context, name string, now container.InspectResponse) error {
 	if r.old[name].ContainerJSONBase == nil {
 		return nil
 	}
@@ -36,5 +37,5 @@ func (r *replacement) releasePolicy(ctx context.Context, name string, now contai
 		was.RestartPolicy == now.HostConfig.RestartPolicy {
 		return nil
 	}
-	return r.setPolicy(ctx, name, now.ID, was.RestartPolicy)
+	return r.setRestartPolicy(ctx, name, now.ID, was.RestartPolicy)
 }

@@ -45,7 +45,7 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 			return err
 		}
 	}
-	if err := r.releasePolicy(ctx, name, old); err != nil {
+	if err := r.releaseRestartPolicy(ctx, name, old); err != nil {
 		return err
 	}
 	return r.startAgain(ctx, old, status)

@@ -143,7 +143,7 @@ func (r *replacement) removeOld(ctx context.Context, name, id string) error {
 // retire takes the restart policy from a predecessor that stays: with "always" the
 // engine would start it when it starts itself.
 func (r *replacement) retire(ctx context.Context, name, id string) error {
-	return r.setPolicy(ctx, name, id, container.RestartPolicy{Name: container.RestartPolicyDisabled})
+	return r.setRestartPolicy(ctx, name, id, container.RestartPolicy{Name: container.RestartPolicyDisabled})
 }
 
 // prune removes the old image. The engine refuses to remove one that is used.
