@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,9 @@ func locate(o Options, dockerHost string) (engine.Endpoint, []string, error) {
 
 // locate reads the address text, which is the value of an option.
 func (o Options) locate(option, text string) (engine.Endpoint, []string, error) {
+	if name, is := strings.CutPrefix(text, contextPrefix); is {
+		return o.locateContext(option, name)
+	}
 	var warnings []string
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
@@ -69,7 +73,7 @@ func (o Options) locate(option, text string) (engine.Endpoint, []string, error) 
 			warnings = append(warnings, "cafile, certfile and keyfile have no effect on a unix socket")
 		}
 		warnings = append(warnings, o.unusedSSH()...)
-		return engine.Endpoint{Network: "unix", Address: rest}, warnings, nil
+		return engine.Endpoint{Network: "unix", Address: rest}, append(warnings, o.unusedProxy("a unix socket")...), nil
 	case "tcp", "http", "https":
 		endpoint, err := locateTCP(o, option, scheme, rest)
 		return endpoint, append(warnings, o.unusedSSH()...), err
@@ -111,7 +115,21 @@ func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) 
 		port = strconv.Itoa(o.port(secure))
 	}
 	endpoint.Address = net.JoinHostPort(u.Hostname(), port)
+	if p := o.Proxy; p != nil {
+		if !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, p.Scheme) || p.Host == "" {
+			return engine.Endpoint{}, sdk.Invalid("proxy", "want a URL that starts with http://, https:// or socks5://")
+		}
+		endpoint.Proxy = p
+	}
 	return endpoint, nil
+}
+
+// unusedProxy warns of a proxy that connections of a kind do not go through.
+func (o Options) unusedProxy(kind string) []string {
+	if o.Proxy == nil {
+		return nil
+	}
+	return []string{"proxy has no effect for " + kind}
 }
 
 // port is the option's value. The default of plain connections cannot be

@@ -81,6 +81,7 @@ func (o Options) locateSSH(option, rest string) (engine.Endpoint, []string, erro
 	if o.usesTLS() {
 		warnings = append(warnings, "cafile, certfile and keyfile have no effect over ssh: its key is ssh.keyfile")
 	}
+	warnings = append(warnings, o.unusedProxy("ssh: name hosts to go through in ssh.jump")...)
 	return engine.Endpoint{Network: "unix", Address: socket, SSH: sshdial.New(append(hops, target), identity, known)},
 		warnings, nil
 }

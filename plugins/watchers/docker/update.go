@@ -33,7 +33,7 @@ func (d *Docker) newUpdater(o Options) *update.Updater {
 		// Its environment may name another engine, and compose files are not there where it runs.
 		o := o
 		o.Socket, o.Host, o.Compose = address, "", ""
-		o.SSH = SSH{} // which may hold a secret, and is of no use there
+		o.SSH, o.Proxy = SSH{}, nil // which may hold a secret, and are not used there, see update.Updater
 		return o
 	}
 	return u

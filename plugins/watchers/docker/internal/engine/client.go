@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -194,15 +195,16 @@ type transport struct {
 	podman   atomic.Bool
 }
 
-// newTransport connects directly: HTTP proxies are for registries, an engine's
-// address is one that its clients reach.
+// newTransport connects directly, or through the proxy of the endpoint: those of the environment are for registries.
 func newTransport(endpoint Endpoint) *transport {
 	dialer := &net.Dialer{
 		Timeout: dialTimeout,
 		// A peer that vanished is noticed within a minute, also behind an idle event stream.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3},
 	}
+	proxy := func(*http.Request) (*url.URL, error) { return endpoint.Proxy, nil }
 	return &transport{endpoint: endpoint, next: &http.Transport{
+		Proxy: proxy, OnProxyConnectResponse: refusedByProxy,
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			if endpoint.Network == "unix" {
 				address = endpoint.Address

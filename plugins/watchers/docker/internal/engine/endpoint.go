@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/sshdial"
 )
@@ -15,6 +16,8 @@ type Endpoint struct {
 	Address string      // path of the socket, or host:port
 	Prefix  string      // path in front of the API: "", "/docker"
 	TLS     *tls.Config // nil when the connection is plain
+	// Proxy is what connections over TCP go through; nil for none.
+	Proxy *url.URL
 	// SSH connects to the machine where the socket is; nil when that is this one.
 	SSH *sshdial.Dialer
 }

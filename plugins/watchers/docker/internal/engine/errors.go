@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -92,6 +93,9 @@ func (f failure) advised(op endpointCall) failure {
 	case http.StatusUnauthorized:
 		f.kind = sdk.ErrUnauthorized
 		f.text = fmt.Sprintf("not authorized (%s): the engine wants to know its clients, see certfile and keyfile", f.text)
+	case http.StatusProxyAuthRequired:
+		f.kind = sdk.ErrUnauthorized
+		f.text = "the proxy wants other credentials: write them as user:password@ in proxy"
 	case http.StatusNotFound:
 		f.kind = sdk.ErrNotFound
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -118,6 +122,11 @@ func noConnection(endpoint Endpoint, err error) *failure {
 	)
 	f := &failure{}
 	switch {
+	case errors.As(err, &f):
+		return f
+	case endpoint.Proxy != nil && isOfProxy(err):
+		f = &failure{text: fmt.Sprintf("the proxy %s cannot be used: %v", endpoint.Proxy.Host, innermost(err))}
+		return f
 	case errors.As(err, &tunnel):
 		return &failure{text: tunnel.Error(), kind: tunnel.Kind(), remedy: tunnel.Remedy()}
 	case errors.Is(err, fs.ErrPermission):
@@ -156,6 +165,20 @@ func noConnection(endpoint Endpoint, err error) *failure {
 		f.remedy = statSocket(endpoint.Address).remedy(us())
 	}
 	return f
+}
+
+// isOfProxy reports whether a connection failed at the proxy, as net/http and its SOCKS5 client say.
+func isOfProxy(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect")
+}
+
+// refusedByProxy explains why a proxy does not open a tunnel.
+func refusedByProxy(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
+	if response.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &failure{status: response.StatusCode, text: response.Status}
 }
 
 // innermost is the cause, without the layers that repeat the address.

@@ -116,6 +116,9 @@ func (u *Updater) noHelper(f replace.Facts) string {
 	if u.engine.Endpoint.SSH != nil {
 		return "it reaches the engine by ssh, with a key that is not given to that container: update it with compose"
 	}
+	if u.engine.Endpoint.Proxy != nil {
+		return "it reaches the engine through a proxy, whose credentials are not given to that container: update it with compose"
+	}
 	if host := u.engine.Endpoint.Host(); loopback(host) && !strings.HasPrefix(mode(f, f.Self), "host") {
 		return "it reaches the engine at " + host +
 			", which would be another place for that container: use the name of the socket proxy, or update it with compose"
