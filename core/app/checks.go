@@ -62,7 +62,7 @@ func (a *App) cache() wiring.Cache { return wiring.Cache{Store: a.store, Log: a.
 
 // reached notes whether the engine of a watcher answered.
 func (a *App) reached(watcher string, err error) {
-	if w, known := a.components.WatcherNamed(watcher); known && w.SetReached(err) {
+	if w, known := a.components.WatcherNamed(watcher); known && w.SetReached(a.opt.Now(), err) {
 		a.bus.Touch(event.ComponentChanged)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -63,6 +64,8 @@ type Component struct {
 	pluginWarnings []string
 	// unreachable is why a watcher's engine cannot be reached; nil when it can, as far as is known.
 	unreachable error
+	// responded is when a watcher's engine did last; zero while it has not.
+	responded time.Time
 }
 
 func (c *Component) base() *Component { return c }
@@ -116,6 +119,8 @@ type View struct {
 	State         State          `json:"state"`
 	Error         string         `json:"error,omitempty"`
 	Warnings      []string       `json:"warnings,omitempty"`
+	// AsOf is of a watcher that failed, and says how old what is known of its containers is; zero otherwise.
+	AsOf sdk.Time `json:"asOf,omitzero"`
 }
 
 // View returns the component with every secret masked. Configuration is shared:

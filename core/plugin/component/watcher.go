@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -24,18 +25,27 @@ type Watcher struct {
 	permittedBy permits
 }
 
-// SetReached records whether the watcher's engine can be reached, and reports
+// SetReached records whether the watcher's engine responded at an instant, and reports
 // whether its State is another one now.
-func (w *Watcher) SetReached(err error) (changed bool) {
+func (w *Watcher) SetReached(at time.Time, err error) (changed bool) {
 	if err != nil { // what shows it names the component already
 		err = &reachError{strings.TrimPrefix(err.Error(), w.FullID()+": "), err}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	state, before := w.stateLocked()
-	w.unreachable = err
+	if w.unreachable = err; err == nil {
+		w.responded = at
+	}
 	now, after := w.stateLocked()
 	return state != now || before != nil && after != nil && before.Error() != after.Error()
+}
+
+// Responded is when the watcher's engine did last; zero when it has not since the start.
+func (c *Component) Responded() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.responded
 }
 
 // reachError has another text than the error it wraps.

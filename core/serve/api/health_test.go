@@ -47,14 +47,25 @@ func TestReadinessNamesUnreachableEngine(t *testing.T) {
 				fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
 		w.get("/health").want(200)
 	}
+	asOf := func(want any) {
+		t.Helper()
+		same(t, "as of", w.get("/api/watchers").want(200).list()[0]["asOf"], want)
+	}
 	check("ready", 0)
+	asOf(nil)
 	refused := errors.New("watcher.docker.local: connect: refused") // as plugins' errors begin
-	if !local.SetReached(refused) || local.SetReached(refused) || !local.Usable() {
+	if !local.SetReached(time.Now(), refused) || local.SetReached(time.Now(), refused) || !local.Usable() {
 		t.Error("the component does not say what changed")
 	}
 	check("failed", 1)
-	local.SetReached(nil)
+	// It has not responded since the start, but to an earlier process.
+	asOf(any(w.store.Snapshot().All()[0].CheckedAt.UTC().Format("2006-01-02T15:04:05.000Z")))
+	local.SetReached(time.Date(2026, 11, 27, 14, 2, 0, 0, time.UTC), nil)
 	check("ready", 0)
+	asOf(nil)
+	local.SetReached(time.Now(), refused)
+	asOf(any("2026-11-27T14:02:00.000Z"))
+	local.SetReached(time.Now(), nil) // other tests have it, too
 }
 
 func TestHealthUptime(t *testing.T) {

@@ -169,6 +169,9 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 	switch c.Kind {
 	case kind.Watcher:
 		v.Next = s.opt.Checks.Next(c.Name)
+		if v.State == component.Failed {
+			v.AsOf = s.asOf(c)
+		}
 		v.Updates, _ = c.Options["update"].(bool)
 	case kind.Registry:
 		if r, known := s.opt.Components.Registry(c.ID()); known {
@@ -179,6 +182,20 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 		v.Budgets = s.budgets(c.ID())
 	}
 	return v
+}
+
+// asOf is when what is known of a watcher's containers was true: when its engine responded last, or before the start
+// when one of them was checked last.
+func (s *Service) asOf(watcher *component.Component) sdk.Time {
+	last := watcher.Responded()
+	if last.IsZero() {
+		for _, rec := range s.opt.Store.Snapshot().All() {
+			if rec.Container.Watcher == watcher.Name && rec.CheckedAt.After(last) {
+				last = rec.CheckedAt
+			}
+		}
+	}
+	return sdk.TimeOf(last)
 }
 
 // budgets are those of the hosts that a registry serves.

@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // TestPagesShowWhatIsUnknown: in the list, by its chip, on its page and in its history, and never as up to date.
@@ -50,6 +53,47 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 		if other != "" && strings.Contains(body, other) || strings.Contains(body, "check failed") {
 			t.Errorf("%s has %q, or a failed check", path, other)
 		}
+	}
+}
+
+// TestPagesSayAsOfWhenEngineIsGone: in its rows, on the page of each and above the list, and of no other engine.
+func TestPagesSayAsOfWhenEngineIsGone(t *testing.T) {
+	onNAS := func(c *sdk.Container) { c.Watcher, c.ID = "nas", "nas-"+c.Name }
+	u, _ := withStore(t, webtest.Container("web"), webtest.Container("db", onNAS), webtest.Container("cache", onNAS))
+	gone := webtest.Configured(kind.Watcher, "docker", "nas", component.Failed)
+	gone.Error, gone.AsOf = "docker engine at ssh://pi@nas: no <answer>", sdk.TimeOf(webtest.Noon.Add(-2*time.Hour))
+	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
+	fakes(u).fakeComponents = fakeComponents{all: []service.Component{local, gone}}
+	mark := "as of " + words.Clock(gone.AsOf.Time, webtest.Noon)
+	row := func(body, key string) string {
+		_, row, _ := strings.Cut(body, `data-key="`+key+`"`)
+		row, _, _ = strings.Cut(row, "</li>")
+		return row
+	}
+	line := "nas does not respond: 2 containers " + mark
+	for _, path := range []string{"/containers", "/containers?watcher=nas", "/containers/rows?c=nas/db&c=nas/cache&c=local/web"} {
+		body := request(u, "GET", path, nil).Body.String()
+		for _, key := range []string{"nas/db", "nas/cache"} {
+			if !strings.Contains(row(body, key), mark) || !strings.Contains(row(body, key), "no &lt;answer&gt;") {
+				t.Errorf("%s: the row of %s is %s", path, key, row(body, key))
+			}
+		}
+		if strings.Contains(row(body, "local/web"), "as of") || !strings.Contains(body, line) {
+			t.Errorf("%s marks another engine, or lacks %q", path, line)
+		}
+	}
+	if body := request(u, "GET", "/containers?watcher=local", nil).Body.String(); strings.Contains(body, "as of") {
+		t.Error("the list of another engine says it")
+	}
+	if body := request(u, "GET", "/containers/nas/db", nil).Body.String(); !strings.Contains(body, "This is "+mark) {
+		t.Error("its page does not say it")
+	}
+	if body := request(u, "GET", "/containers/local/web", nil).Body.String(); strings.Contains(body, "as of") {
+		t.Error("the page of another says it")
+	}
+	fakes(u).fakeComponents = fakeComponents{all: []service.Component{local}}
+	if body := request(u, "GET", "/containers", nil).Body.String(); strings.Contains(body, "as of") {
+		t.Error("said of an engine that responds")
 	}
 }
 

@@ -66,3 +66,15 @@ func Took(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
+
+// Clock is a time of day where Dogwatch runs, with its date unless that is today's.
+func Clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	switch {
+	case t.Year() != now.Year():
+		return t.Format("2 Jan 2006 15:04")
+	case t.YearDay() != now.YearDay():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("15:04")
+}

@@ -27,3 +27,14 @@ func TestTook(t *testing.T) {
 		}
 	}
 }
+
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 11, 27, 15, 0, 0, 0, time.Local)
+	for want, at := range map[string]time.Time{
+		"14:02": now.Add(-58 * time.Minute), "26 Nov 15:00": now.AddDate(0, 0, -1), "27 Nov 2025 15:00": now.AddDate(-1, 0, 0),
+	} {
+		if got := Clock(at, now); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

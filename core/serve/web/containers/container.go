@@ -131,7 +131,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	ctx, actor := r.Context(), h.ActorOf(r)
 	h.wanted.Release(&rec.Container)
 	h.wanted.Versions(&rec.Container)
-	v := containerOf(rec, h.Rows())
+	v := containerOf(rec, h.rowsAsOf(actor))
 	events, err := h.historyOf(ctx, actor, &rec.Container)
 	if err != nil {
 		return v, err

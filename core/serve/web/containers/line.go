@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,6 +51,26 @@ func FailuresOf(all []Row) []Line {
 		}
 		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail,
 			To: SearchPath(f.Text)}))
+	}
+	return lines
+}
+
+// silentOf are sentences about the engines of rows that do not respond: "nas does not respond: 9 containers as of
+// 14:02".
+func silentOf(all []Row) []Line {
+	var lines []Line
+	of := map[string][]Row{}
+	for _, r := range all {
+		if r.AsOf != "" {
+			of[r.Watcher] = append(of[r.Watcher], r)
+		}
+	}
+	for _, watcher := range slices.Sorted(maps.Keys(of)) {
+		rows := of[watcher]
+		lines = append(lines, Line{
+			Kind: "failed", Detail: rows[0].Silence,
+			Text: watcher + " does not respond: " + words.Plural(len(rows), "container") + " as of " + rows[0].AsOf,
+		})
 	}
 	return lines
 }

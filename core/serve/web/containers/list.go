@@ -75,7 +75,8 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 		r.group = q.groupOf(rec, &r)
 		found = append(found, r)
 	}
-	v.Sentence, v.Chips, v.Shown, v.Outages = words.Counts(all), q.chips(matching), len(found), outagesOf(found)
+	v.Sentence, v.Chips, v.Shown = words.Counts(all), q.chips(matching), len(found)
+	v.Outages = slices.Concat(silentOf(found), outagesOf(found))
 	v.Groups = grouped(found, q.Sort)
 	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
 	v.Watchers = filterOptions(watchers, q.Watcher, "every watcher")

@@ -8,19 +8,35 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (h *Handler) Rows() rows { return rows{redact: h.service.Redact, icon: h.Icon, now: h.Now()} }
 
+// rowsAsOf makes rows that say how old they are where their engine does not respond.
+func (h *Handler) rowsAsOf(actor auth.Actor) rows {
+	make := h.Rows()
+	make.silent = map[string]service.Component{}
+	for _, c := range h.service.Components(actor, kind.Watcher) {
+		if !c.AsOf.IsZero() {
+			make.silent[c.Name] = c
+		}
+	}
+	return make
+}
+
 // rowsFor makes rows that say what is being updated, and what the user can update.
 func (h *Handler) rowsFor(r *http.Request) rows {
-	make, actor, known := h.Rows(), h.ActorOf(r), map[string]bool{}
+	actor, known := h.ActorOf(r), map[string]bool{}
+	make := h.rowsAsOf(actor)
 	make.underWay = h.operations.UnderWay(r.Context())
 	make.may = func(watcher string) bool {
 		may, seen := known[watcher]
@@ -43,11 +59,13 @@ type Row struct {
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
 	Cause              string // what others may fail by as well; "" where Failed is its own
-	Part               tally.Part
-	Standing           words.State
-	Unknown            string // why nothing could be compared
-	Base               string // the base image that is watched instead: "node:22-alpine"
-	Postponed          string // until when the check waits for a registry, and why
+	// AsOf is how old all of this is, because of Silence, where the engine does not respond; "" where it does.
+	AsOf, Silence string
+	Part          tally.Part
+	Standing      words.State
+	Unknown       string // why nothing could be compared
+	Base          string // the base image that is watched instead: "node:22-alpine"
+	Postponed     string // until when the check waits for a registry, and why
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
 	Released, Seen time.Time
@@ -72,6 +90,8 @@ type rows struct {
 	// containers of a watcher can be updated; each is nil where nothing is to be said of them.
 	underWay map[string]operation.Operation
 	may      func(watcher string) bool
+	// silent are the watchers that failed, by name.
+	silent map[string]service.Component
 }
 
 func (m rows) Of(rec *store.Record) Row {
@@ -120,6 +140,9 @@ func (m rows) Of(rec *store.Record) Row {
 		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
 	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
 		r.Update = page.ChangePath(operation.Update, c)
+	}
+	if w, silent := m.silent[c.Watcher]; silent {
+		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now), w.Error
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r

@@ -21,6 +21,9 @@ func (h *Handler) rowHTML(r *Row) template.HTML {
 	if r.Status != "" && r.Status != running {
 		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
 	}
+	if r.AsOf != "" {
+		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">as of `).text(r.AsOf).raw(`</span>`)
+	}
 	b.raw(`</span><span class="image">`).cut(r.Image)
 	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current).raw(`</span>`)
 	if r.New != "" {

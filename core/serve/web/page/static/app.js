@@ -334,11 +334,16 @@
     const query = new URLSearchParams(url.search);
     keys.forEach(key => query.append('c', key));
     const part = await fetchPart(base + '/containers/rows?' + query);
+    let again = false;
     if (!part) return;
     for (const id of ['summary', 'chips', 'outages']) {
       const now = document.getElementById(id), next = part.getElementById(id);
-      if (now && next && now.innerHTML !== next.innerHTML) now.innerHTML = next.innerHTML;
+      if (!now || !next || now.innerHTML === next.innerHTML) continue;
+      now.innerHTML = next.innerHTML;
+      // An engine is gone or back: each row says how old it is.
+      if (id === 'outages') keys = [...new Set([...keys, ...$$('.row').map(row => row.dataset.key)])].slice(0, 100), again = true;
     }
+    if (again) return refreshRows(keys);
     const next = new Map($$('.row', part).map(row => [row.dataset.key, row]));
     const announced = [];
     for (const key of keys) {
