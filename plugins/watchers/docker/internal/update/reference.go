@@ -3,7 +3,6 @@ package update
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/docker/docker/api/types/image"
 
@@ -23,9 +22,7 @@ func target(old string, image watcher.TargetImage) (string, error) {
 	if err != nil {
 		return image.Reference, nil
 	}
-	if canonical := ref.Canonical(); was.Domain == "" && canonical.Domain == hubDomain {
-		ref.Domain, ref.Path = "", strings.TrimPrefix(canonical.Path, "library/")
-	}
+	ref = engine.WrittenAs(ref, was)
 	switch {
 	case was.Digest == "":
 		ref.Digest = ""
@@ -34,8 +31,6 @@ func target(old string, image watcher.TargetImage) (string, error) {
 	}
 	return ref.String(), nil
 }
-
-const hubDomain = "docker.io"
 
 // exact returns the reference of an image with its digest, if that is known.
 func (u *Updater) exact(ctx context.Context, image watcher.TargetImage) (string, error) {

@@ -1,15 +1,13 @@
-package update
+package secrets
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/docker/docker/api/types/container"
 )
 
 // TestHidingTakesOutWhatIsNamedASecret: from one character on, however it is written, and not what is said about it.
 func TestHidingTakesOutWhatIsNamedASecret(t *testing.T) {
-	hide := hiding(&container.Config{})
+	hide := Hiding(nil)
 	for text, want := range map[string]string{
 		"password=x":                             "password=***",
 		"PGPASSWORD=a1 host=db":                  "PGPASSWORD=*** host=db",
@@ -52,13 +50,10 @@ func TestHidingTakesOutWhatIsNamedASecret(t *testing.T) {
 }
 
 func TestHidingTakesOutTheSecretsOfAContainer(t *testing.T) {
-	hide := hiding(&container.Config{
-		Env: []string{
-			"POSTGRES_PASSWORD=pa ss/w&rd", "API_KEY=abcd1234", "ALLOW_EMPTY_PASSWORD=true",
-			"DATABASE_URL=postgres://app:s3cr3t@db/app",
-			"LEVEL=debug", "PIN_TOKEN=yes",
-		},
-		Cmd: []string{"serve", "--admin-token=t0psecret", "--password", "0ther", "--port", "8080"},
+	hide := Hiding([]string{
+		"POSTGRES_PASSWORD=pa ss/w&rd", "API_KEY=abcd1234", "ALLOW_EMPTY_PASSWORD=true",
+		"DATABASE_URL=postgres://app:s3cr3t@db/app",
+		"LEVEL=debug", "PIN_TOKEN=yes", "serve", "--admin-token=t0psecret", "--password", "0ther", "--port", "8080",
 	})
 	for text, want := range map[string]string{
 		"password pa ss/w&rd is wrong":                 "password *** is wrong",
