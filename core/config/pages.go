@@ -119,15 +119,18 @@ func page(t kind.Type) (string, error) {
 	return b.String(), nil
 }
 
-// instance is what the examples call an instance of a kind.
-func instance(k kind.Kind) string {
-	return map[kind.Kind]string{kind.Watcher: "local", kind.Registry: "private", kind.Trigger: "main"}[k]
+// instance is what the examples call an instance of a type.
+func instance(t kind.Type) string {
+	if t.Kind == kind.Registry {
+		return "private"
+	}
+	return cmp.Or(t.DefaultName, "main")
 }
 
 // writeExample writes the required options, and those with an example and no
 // default, in each spelling.
 func writeExample(b *strings.Builder, t kind.Type) error {
-	key := string(t.Kind) + "." + t.Name + "." + instance(t.Kind)
+	key := string(t.Kind) + "." + t.Name + "." + instance(t)
 	wud := wudOptions(t)
 	var leaves []leaf
 	var native, theirs []string

@@ -13,5 +13,6 @@ func Env() []string { return docker.Env() }
 func Types() []watcher.Type {
 	return []watcher.Type{
 		docker.Type(),
+		docker.SwarmType(),
 	}
 }

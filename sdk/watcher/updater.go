@@ -192,6 +192,8 @@ const (
 	StepPause   = "pause"
 	// StepHandover has a helper container take the steps after it, since the container is the one that Dogwatch runs in.
 	StepHandover = "handover"
+	// StepRollout has an orchestrator replace the tasks of a service, as many at a time as that says.
+	StepRollout = "rollout"
 )
 
 // Setting is a configured value of a container: "env PATH", "port 80/tcp".

@@ -26,6 +26,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/swarm"
 	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -272,4 +273,18 @@ func (d *Daemon) removeAll(t testing.TB) {
 			t.Logf("clean up: %v", err)
 		}
 	}
+}
+
+// Swarm makes the engine the manager of a swarm of its own, which it leaves at the end of the test.
+func (d *Daemon) Swarm(t testing.TB) {
+	t.Helper()
+	_, err := d.API.SwarmInit(t.Context(), swarm.InitRequest{AdvertiseAddr: "127.0.0.1", ListenAddr: "127.0.0.1:0"})
+	check(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+		defer cancel()
+		if err := d.API.SwarmLeave(ctx, true); err != nil {
+			t.Logf("clean up: %v", err)
+		}
+	})
 }

@@ -99,6 +99,11 @@ func (f failure) advised(op endpointCall) failure {
 	case http.StatusNotFound:
 		f.kind = sdk.ErrNotFound
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		if strings.Contains(f.text, "swarm manager") { // errNoSwarm and its like in daemon/cluster of moby
+			f.text = "it is not a manager of a swarm: watch an engine that is, or make this one a manager with " +
+				"docker swarm init"
+			return f
+		}
 		f.text = fmt.Sprintf("a proxy cannot reach the engine (%s): is the engine running?", f.text)
 	case http.StatusBadRequest:
 		if strings.Contains(f.text, "HTTPS server") { // the words of Go's and nginx's servers to plain HTTP

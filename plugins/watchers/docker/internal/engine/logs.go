@@ -17,9 +17,13 @@ import (
 // are one.
 func (e *Engine) LastLines(ctx context.Context, id string, lines int, tty bool, to io.Writer) error {
 	op := endpointCall{"read the log of " + Short(id), "CONTAINERS"}
+	return e.lastLines(ctx, op, "/containers/"+id, lines, tty, to)
+}
+
+func (e *Engine) lastLines(ctx context.Context, op endpointCall, path string, lines int, tty bool, to io.Writer) error {
 	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
 		response, err := e.send(ctx, api, call{
-			method: http.MethodGet, path: "/containers/" + id + "/logs",
+			method: http.MethodGet, path: path + "/logs",
 			query: Query("stdout", "1", "stderr", "1", "tail", strconv.Itoa(lines)),
 		})
 		if err != nil {

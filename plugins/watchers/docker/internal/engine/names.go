@@ -53,6 +53,14 @@ func ParseReference(text string) (reference.Reference, error) {
 	return ref, nil
 }
 
+// WrittenAs writes a reference as another one is written: without its host where that has none, for Docker Hub.
+func WrittenAs(ref, was reference.Reference) reference.Reference {
+	if canonical := ref.Canonical(); was.Domain == "" && canonical.Domain == reference.DefaultDomain {
+		ref.Domain, ref.Path = "", strings.TrimPrefix(canonical.Path, "library/")
+	}
+	return ref
+}
+
 // Runs reports whether the engine lists a container among those that run
 // (https://docs.docker.com/reference/api/engine/version/v1.51/#tag/Container/operation/ContainerList).
 func Runs(c container.Summary) bool {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/swarm"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -31,4 +32,23 @@ func plainPlatform(p sdk.Platform) sdk.Platform {
 
 func PlatformOf(got image.InspectResponse) sdk.Platform {
 	return sdk.Platform{OS: got.Os, Architecture: got.Architecture, Variant: got.Variant}
+}
+
+// NodePlatform returns the platform of a node of a swarm, which has the architecture as its kernel calls it
+// (uname(2)): "x86_64", "aarch64", "armv7l".
+func NodePlatform(p swarm.Platform) sdk.Platform {
+	out := sdk.Platform{OS: p.OS, Architecture: p.Architecture}
+	switch p.Architecture {
+	case "x86_64":
+		out.Architecture = "amd64"
+	case "aarch64":
+		out.Architecture = "arm64"
+	case "i386", "i686":
+		out.Architecture = "386"
+	case "armv6l":
+		out.Architecture, out.Variant = "arm", "v6"
+	case "armv7l":
+		out.Architecture, out.Variant = "arm", "v7"
+	}
+	return out
 }

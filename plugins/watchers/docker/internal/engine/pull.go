@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,13 +29,9 @@ func (e *Engine) Pull(
 	ctx context.Context, repository, digest string, credentials sdk.Credentials, progress func(watcher.StepProgress),
 ) error {
 	op := endpointCall{"pull " + repository + "@" + digest, "IMAGES and POST"}
-	header := http.Header{}
-	if credentials != (sdk.Credentials{}) {
-		text, err := json.Marshal(map[string]string{"username": credentials.Username, "password": credentials.Password})
-		if err != nil {
-			return err
-		}
-		header.Set("X-Registry-Auth", base64.URLEncoding.EncodeToString(text))
+	header, err := registryAuth(credentials)
+	if err != nil {
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()

@@ -130,7 +130,8 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 	name := c.Name()
 	switch {
 	case c.says("com.docker.swarm.service"):
-		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: use docker service update", name)
+		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: update its service with a watcher of "+
+			"type swarm", name)
 	case c.says("io.kubernetes."):
 		add(BlockKube, "%s belongs to Kubernetes, which would replace it again: change its workload", name)
 	case c.HostConfig.AutoRemove:

@@ -1,5 +1,5 @@
-// Package secrets takes the secrets of a container out of texts: of its log, of its health checks. What comes in are the
-// container's settings and a text; only the watchers of this plugin import it.
+// Package secrets takes the secrets of a container out of texts: of its log, of its health checks. What comes in are
+// the container's settings and a text; only the watchers of this plugin import it.
 package secrets
 
 import (
