@@ -1,7 +1,8 @@
 package compose
 
 import (
-	"bytes"
+	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -151,17 +152,14 @@ func TestEditChangesOneTextOfALayout(t *testing.T) {
 
 // TestComposeAgreesOnTheImage compares with what Debian's Compose reads from the changed files.
 func TestComposeAgreesOnTheImage(t *testing.T) {
-	if _, err := exec.LookPath("docker-compose"); err != nil {
-		plugintest.Skip(t, "docker-compose", err)
-	}
+	image := composeReader(t)
 	for _, path := range layouts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			l := readLayout(t, path)
 			if l.code != "" || !l.cli {
 				t.Skip("not for Compose 1.29")
 			}
-			t.Parallel()
-			if got := composeImage(t, l); !sameImage(got, l.old) && !sameImage(got, l.new) {
+			if got := image(t, l); !sameImage(got, l.old) && !sameImage(got, l.new) {
 				t.Fatalf("before: Compose reads %s, want %s", got, l.old)
 			}
 			c, err := Edit(l.project, l.old, l.new, nil)
@@ -171,32 +169,78 @@ func TestComposeAgreesOnTheImage(t *testing.T) {
 			if _, err := c.Apply(false, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := composeImage(t, l); !sameImage(got, l.new) {
+			if got := image(t, l); !sameImage(got, l.new) {
 				t.Errorf("Compose reads %s, want %s", got, l.new)
 			}
 		})
 	}
 }
 
-func composeImage(t *testing.T, l layout) string {
+// composeProgram runs commands of Compose 1.29, one for each line of the standard input, and writes a line for each:
+// most of a command's time goes into loading what Compose consists of.
+const composeProgram = `
+import contextlib, io, json, os, sys
+from compose.cli.main import main
+for line in sys.stdin:
+    request, code = json.loads(line), None
+    sys.argv = ["docker-compose"] + request["args"]
+    os.chdir(request["dir"])
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps({"out": out.getvalue(), "code": str(code or "")}), flush=True)
+`
+
+// composeReader returns what asks Debian's Compose for the image of the service of a layout.
+func composeReader(t *testing.T) func(*testing.T, layout) string {
 	t.Helper()
-	args := []string{"--project-directory", l.dir}
-	for _, file := range l.project.Files {
-		args = append(args, "-f", file)
-	}
-	cmd := exec.Command("docker-compose", append(args, "config")...)
-	cmd.Dir = l.dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	path, err := exec.LookPath("docker-compose")
 	if err != nil {
-		t.Fatalf("docker-compose config: %v\n%s", err, stderr.Bytes())
+		plugintest.Skip(t, "docker-compose", err)
 	}
-	var config struct {
-		Services map[string]struct{ Image string }
-	}
-	if err := yaml.Unmarshal(out, &config); err != nil {
+	script, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Services["web"].Image
+	first, _, _ := strings.Cut(string(script), "\n")
+	interpreter, isScript := strings.CutPrefix(first, "#!")
+	if !isScript {
+		plugintest.Skip(t, "docker-compose", path+" is not Compose 1.29, which is a script")
+	}
+	cmd := exec.Command(interpreter, "-c", composeProgram)
+	cmd.Stderr = os.Stderr
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("Compose: %v", err)
+		}
+	})
+	requests, answers := json.NewEncoder(stdin), json.NewDecoder(stdout)
+	return func(t *testing.T, l layout) string {
+		t.Helper()
+		args := []string{"--project-directory", l.dir}
+		for _, file := range l.project.Files {
+			args = append(args, "-f", file)
+		}
+		var answer struct{ Out, Code string }
+		err := requests.Encode(map[string]any{"dir": l.dir, "args": append(args, "config")})
+		if err := errors.Join(err, answers.Decode(&answer)); err != nil || answer.Code != "" {
+			t.Fatalf("docker-compose config: %v, %s", err, answer.Code)
+		}
+		var config struct {
+			Services map[string]struct{ Image string }
+		}
+		if err := yaml.Unmarshal([]byte(answer.Out), &config); err != nil {
+			t.Fatal(err)
+		}
+		return config.Services["web"].Image
+	}
 }
