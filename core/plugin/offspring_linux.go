@@ -31,22 +31,26 @@ func entries() (all []entry) {
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
+	text := make([]byte, 4096) // more than a line of numbers has
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue // not of a process
 		}
-		text, err := os.ReadFile("/proc/" + name + "/stat")
+		fd, err := unix.Openat(int(dir.Fd()), name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			continue // it has ended
 		}
-		after := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name before may hold anything
-		if len(after) < 4 {
+		n, _ := unix.Read(fd, text)
+		unix.Close(fd)
+		line := text[:max(n, 0)]
+		after := bytes.SplitN(line[bytes.LastIndexByte(line, ')')+1:], []byte(" "), 6) // the name before may hold anything
+		if len(after) < 6 {
 			continue
 		}
-		e := entry{pid: pid, zombie: after[0][0] == 'Z' || after[0][0] == 'X'}
+		e := entry{pid: pid, zombie: string(after[1]) == "Z" || string(after[1]) == "X"}
 		for i, field := range []*int{&e.parent, &e.group, &e.session} {
-			if *field, err = strconv.Atoi(string(after[i+1])); err != nil {
+			if *field, err = strconv.Atoi(string(after[i+2])); err != nil {
 				break
 			}
 		}
