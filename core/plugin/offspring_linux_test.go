@@ -191,7 +191,10 @@ func TestTemporaryFilesAreLimited(t *testing.T) {
 		must(t, err)
 		if how == "fill" { // while others make more room than it takes
 			other := filepath.Join(shortDir(t), "other")
-			must(t, os.WriteFile(other, make([]byte, 256<<20), 0o600))
+			f, err := os.Create(other)
+			must(t, err)
+			must(t, unix.Fallocate(int(f.Fd()), 0, 0, 256<<20))
+			must(t, f.Close())
 			go func() { _ = os.Remove(other) }()
 		}
 		if err := i.Run(t.Context(), trigger.Request{}); err == nil {
