@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/packaging/registrytest"
+	"github.com/dogwatch/dogwatch/packaging/registryserver"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -138,7 +138,7 @@ func (c checkout) release(t *testing.T) (string, error) {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t, "amd64, arm64")
-	host := registrytest.Start(t)
+	host := registryserver.Start(t)
 	c.env = append(c.env, registryAt(host)...)
 	if out, err := c.release(t); err != nil {
 		t.Fatalf("%v\n%s", err, out)

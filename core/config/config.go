@@ -59,13 +59,13 @@ type Settings struct {
 	Registries Registries `option:"registries"`
 	Labels     Labels     `option:"labels"`
 	// Policy is the rules of containers for which nothing else says more.
-	Policy   Policy   `option:"policy"`
-	Presets  bool     `option:"presets" default:"true" help:"Heed what is known of widely used images: of databases and others no major update is carried out by itself, and none is left out where the vendor demands that; false for none of it"`
-	Updates  Updates  `option:"updates"`
-	Links    Links    `option:"links"`
-	Notes    Notes    `option:"notes"`
-	Webhooks Webhooks `option:"webhooks"`
-	Scan     Scan     `option:"scan"`
+	Policy   Policy      `option:"policy"`
+	Presets  bool        `option:"presets" default:"true" help:"Heed what is known of widely used images: of databases and others no major update is carried out by itself, and none is left out where the vendor demands that; false for none of it"`
+	Updates  Updates     `option:"updates"`
+	Links    SignedLinks `option:"links"`
+	Notes    Notes       `option:"notes"`
+	Webhooks Webhooks    `option:"webhooks"`
+	Scan     Scan        `option:"scan"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -289,8 +289,8 @@ type Updates struct {
 	Preload time.Duration `option:"preload" default:"0s" help:"How long before a window opens the images are pulled of the updates that are carried out then, such as 1h; 0 for not before it opens"`
 }
 
-// Links are the signed links of messages; see package signedlink.
-type Links struct {
+// SignedLinks are the signed links of messages; see package signedlink.
+type SignedLinks struct {
 	Enabled bool          `option:"enabled" default:"true" help:"Send links in messages with which their reader approves, skips or snoozes an update, once, without a login; public.url must be set"`
 	Expiry  time.Duration `option:"expiry" default:"168h" help:"For how long such a link is good"`
 }

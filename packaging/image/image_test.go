@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
-	"github.com/dogwatch/dogwatch/packaging/registrytest"
+	"github.com/dogwatch/dogwatch/packaging/registryserver"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
 
@@ -50,7 +50,7 @@ func made(t *testing.T, args ...string) string {
 // TestImageIsPushed to a registry, from which a real engine runs it: without a network, read-only and unprivileged.
 func TestImageIsPushed(t *testing.T) {
 	t.Parallel()
-	host := registrytest.Start(t)
+	host := registryserver.Start(t)
 	programs := []string{hello(t), hello(t, "GOARCH=arm", "GOARM=6"), hello(t, "GOARCH=arm", "GOARM=7")}
 	one, latest := host+"/dogwatch:1.2.3", host+"/dogwatch:latest"
 	digest := made(t, append([]string{"-version", "1.2.3", "-push", one, "-push", latest}, programs...)...)

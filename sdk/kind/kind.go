@@ -29,11 +29,6 @@ func Kinds() []Kind { return []Kind{Watcher, Registry, Trigger} }
 // outcome it lost.
 type Guarantee string
 
-// Delivery is the name of Guarantee up to version 2.1.0.
-//
-// Deprecated: use Guarantee. A delivery is one message to one trigger.
-type Delivery = Guarantee
-
 // The guarantees. A message that arrives twice is a nuisance; an action that runs twice can do damage.
 const (
 	AtLeastOnce Guarantee = "at-least-once"

@@ -98,7 +98,7 @@ func CheckedAtStart(components *component.Manager) []string {
 // TestRunner returns what runs tests of components; used reports whether a known
 // container has its image from a host. links are those of sample messages.
 func TestRunner(
-	components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger,
+	components *component.Manager, used func(host string) bool, links dispatch.SignedLinks, log hclog.Logger,
 ) *testrun.Runner {
 	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}) }
 	return testrun.New(testrun.Options{

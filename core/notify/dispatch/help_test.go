@@ -77,7 +77,7 @@ type bench struct {
 	storedMu sync.Mutex
 	stored   []*sdk.Container
 	// links are those of messages, link.None by default; redact blanks secrets, nil for none.
-	links  Links
+	links  SignedLinks
 	redact func(string) string
 	// notes are what messages have of release notes; none by default.
 	notes func(ctx context.Context, c *sdk.Container) string

@@ -102,8 +102,8 @@ type Attacher interface {
 	Attach(ctx context.Context, triggerID string, req *trigger.Request)
 }
 
-// Links are what readers of a message can decide about its containers.
-type Links interface {
+// SignedLinks are what readers of a message can decide about its containers.
+type SignedLinks interface {
 	// For returns the links about the update of a container for a message of a trigger.
 	For(triggerID string, c *sdk.Container) []trigger.Action
 	// Sample returns links with which nothing is decided, for a sample message.
@@ -126,7 +126,7 @@ type Options struct {
 	// Updates may be nil: no trigger has containers updated then.
 	Updates Updates
 	// Links are link.None where messages have none.
-	Links Links
+	Links SignedLinks
 	// Notes returns an excerpt of the release notes of what a container is offered, "" for none.
 	Notes func(ctx context.Context, c *sdk.Container) string
 	// NotStarted reports that an error means the call was never made.

@@ -13,7 +13,7 @@ import (
 
 // Send renders the messages of a trigger and runs it for containers, marked as a
 // test: without credentials and engines, and without a record.
-func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
+func Send(ctx context.Context, t Trigger, containers []sdk.Container, links SignedLinks, log hclog.Logger) error {
 	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
 	attachLinks(t.ID, &req, links)
 	t.Messages.notes = sampleNotes(containers)
@@ -54,7 +54,7 @@ func (s *sender) run(ctx context.Context, t Trigger, run *run, req trigger.Reque
 
 // attachLinks completes a request with what its readers can decide. Links are made for
 // each attempt anew, since they are stored nowhere.
-func attachLinks(id string, req *trigger.Request, links Links) {
+func attachLinks(id string, req *trigger.Request, links SignedLinks) {
 	for i := range req.Containers {
 		if req.Test {
 			req.Actions = append(req.Actions, links.Sample(&req.Containers[i])...)

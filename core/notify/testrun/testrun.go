@@ -42,7 +42,7 @@ type Options struct {
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
 	// Links are those of sample messages.
-	Links dispatch.Links
+	Links dispatch.SignedLinks
 	Log   hclog.Logger
 }
 

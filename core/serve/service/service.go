@@ -171,7 +171,7 @@ type Options struct {
 	// Reloader is nil where the configuration is not read anew.
 	Reloader Reloader
 	// Links, Notes, Webhooks and Scans are the None of their packages where they are switched off.
-	Links    Links
+	Links    SignedLinks
 	Notes    Notes
 	Webhooks Webhooks
 	Scans    Scans

@@ -36,7 +36,7 @@ type Options struct {
 	// Logins lets users in and out, and knows the actor of a request.
 	Logins login.Logins
 	// Links redeem the links of messages; link.None where none are sent.
-	Links choices.Links
+	Links choices.SignedLinks
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
 	FrameAncestors []string

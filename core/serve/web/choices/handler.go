@@ -35,16 +35,16 @@ type Handler struct {
 	*page.Site
 	service Service
 	find    *find.Finder
-	links   Links
+	links   SignedLinks
 }
 
 // New returns a handler.
-func New(site *page.Site, service Service, find *find.Finder, links Links) *Handler {
+func New(site *page.Site, service Service, find *find.Finder, links SignedLinks) *Handler {
 	return &Handler{site, service, find, links}
 }
 
-// Links redeem the signed links of messages; see signedlink.Links.
-type Links interface {
+// SignedLinks redeem the signed links of messages; see signedlink.SignedLinks.
+type SignedLinks interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
 	Show(ctx context.Context, token string) (signedlink.Shown, error)

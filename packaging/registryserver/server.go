@@ -1,5 +1,5 @@
-// Package registrytest starts a real registry for the tests of what a release pushes.
-package registrytest
+// Package registryserver starts a real registry for the tests of what a release pushes.
+package registryserver
 
 import (
 	"fmt"

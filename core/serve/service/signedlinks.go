@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Links are the signed links of messages; see signedlink.Links.
-type Links interface {
+// SignedLinks are the signed links of messages; see signedlink.SignedLinks.
+type SignedLinks interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
 	Revoke(ctx context.Context, triggerID string, ev ...event.Event) error

@@ -12,9 +12,9 @@ import (
 
 // links are the signed links of messages.
 type links interface {
-	dispatch.Links
-	service.Links
-	choices.Links
+	dispatch.SignedLinks
+	service.SignedLinks
+	choices.SignedLinks
 }
 
 // makeLinks makes the signed links of messages: there are none until users can reach
