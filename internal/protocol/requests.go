@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc/metadata"
 
@@ -15,6 +16,9 @@ import (
 const (
 	// RequestsKey names the trailing metadata with the requests of a call.
 	RequestsKey = "dogwatch-requests"
+	// LoadKey names the trailing metadata with the sdk.Load of a call: its latency in microseconds, and "throttled".
+	LoadKey   = "dogwatch-load"
+	throttled = "throttled"
 	// RegistryService begins the full name of every method of registries, whose requests are counted.
 	RegistryService = MethodPrefix + "Registry/"
 
@@ -22,11 +26,13 @@ const (
 	maxRequestHosts = 16
 	maxRequests     = 100_000
 	maxHostLength   = 255
+	// maxLatency is a day, in microseconds.
+	maxLatency = 24 * 60 * 60 * 1_000_000
 )
 
-// EncodeRequests makes the metadata of how many requests a call made, by host. What is no
-// host is left out: with a wrong character in it, the call itself would fail.
-func EncodeRequests(hosts map[string]int) metadata.MD {
+// EncodeRequests makes the metadata of how many requests a call made, by host, and of how they were answered. What is
+// no host is left out: with a wrong character in it, the call itself would fail.
+func EncodeRequests(hosts map[string]int, l sdk.Load) metadata.MD {
 	var values []string
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		if isHost(host) {
@@ -36,12 +42,28 @@ func EncodeRequests(hosts map[string]int) metadata.MD {
 	if len(values) == 0 {
 		values = []string{""}
 	}
-	return metadata.MD{RequestsKey: values}
+	md := metadata.MD{RequestsKey: values}
+	if l != (sdk.Load{}) {
+		load := strconv.FormatInt(l.Latency.Microseconds(), 10)
+		if l.Throttled {
+			load += " " + throttled
+		}
+		md.Set(LoadKey, load)
+	}
+	return md
 }
 
 // CountRequests counts what the metadata of a call says in the context of its caller, see
 // sdk.CountRequests. Values that cannot be right are left out.
 func CountRequests(ctx context.Context, trailer metadata.MD) {
+	for _, value := range trailer.Get(LoadKey) {
+		number, refused, _ := strings.Cut(value, " ")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && n >= 0 && n <= maxLatency {
+			sdk.Answered(ctx, sdk.Load{
+				Latency: time.Duration(n) * time.Microsecond, Throttled: refused == throttled,
+			})
+		}
+	}
 	values := trailer.Get(RequestsKey)
 	for _, value := range values[:min(len(values), maxRequestHosts)] {
 		host, number, _ := strings.Cut(value, " ")

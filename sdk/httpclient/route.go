@@ -152,6 +152,24 @@ func newRoutes(n network, base *http.Transport) *routes {
 // RoundTrip implements http.RoundTripper for requests whose context has a redirect chain.
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
 	sdk.Requested(req.Context(), req.URL.Host, 1)
+	// Neither connecting nor waiting for a connection is the host's time.
+	var began, latency atomic.Int64
+	start := time.Now()
+	resp, err := r.send(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		WroteRequest:         func(httptrace.WroteRequestInfo) { began.Store(int64(time.Since(start))) },
+		GotFirstResponseByte: func() { latency.Store(int64(time.Since(start)) - began.Load()) },
+	})))
+	if err == nil {
+		sdk.Answered(req.Context(), sdk.Load{
+			Latency:   time.Duration(latency.Load()),
+			Throttled: resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable,
+		})
+	}
+	return resp, err
+}
+
+// send sends a request on its way.
+func (r *routes) send(req *http.Request) (*http.Response, error) {
 	j := req.Context().Value(redirectChainKey{}).(*redirectChain)
 	// A name that was public may stand for another address by now, so its own redirects are no exception.
 	outward := j.outward || j.public.Load()

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -82,5 +84,42 @@ func TestRegistryReportsRequests(t *testing.T) {
 	}
 	if hosts, known := made.ByHost(); len(hosts) > 0 || !known {
 		t.Errorf("a call without a stream made %v, known is %t", hosts, known)
+	}
+}
+
+// TestRegistryReportsLoad of calls that succeed in the end.
+func TestRegistryReportsLoad(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	client, err := httpclient.New(sdk.Env{}, httpclient.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	f := newFakes()
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
+	configure(t, c, kind.Registry, "fakeregistry", "")
+	r := c.Registry("registry.fakeregistry.main")
+	for status, want := range map[int]bool{200: false, 404: false, 429: true, 500: false, 503: true} {
+		f.tags = func(ctx context.Context, _ registry.Repository, _ string) (registry.TagList, error) {
+			for _, status := range []int{status, 200} {
+				_ = client.JSON(ctx, http.MethodGet, fmt.Sprint(server.URL, "/", status), nil, nil, nil)
+			}
+			return registry.TagList{}, nil
+		}
+		began := time.Now()
+		ctx, made := sdk.CountRequests(t.Context())
+		if _, err := r.Tags(ctx, registry.Repository{Host: "x"}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := made.Load(); got.Throttled != want || got.Latency <= 0 || got.Latency >= time.Since(began) {
+			t.Errorf("after the status %d the load was %+v, want throttled to be %t", status, got, want)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func (s *Server) counted(
 			s.counts.Store(true)
 		}
 		if s.counts.Load() {
-			setTrailer(protocol.EncodeRequests(hosts))
+			setTrailer(protocol.EncodeRequests(hosts, requests.Load()))
 		}
 	}
 }

@@ -519,7 +519,9 @@ const (
 //
 // Any call may end with the trailing metadata "dogwatch-requests": one value "host n" for each host
 // to which it made n requests of HTTP, or one empty value when it made none. Without that the host
-// takes it for one request to the host of the repository.
+// takes it for one request to the host of the repository. "dogwatch-load" says besides
+// how many microseconds the fastest answer took, and " throttled" after that if a host refused one of
+// the requests with 429 or 503, also where the call succeeds: such a host gets fewer at a time.
 type RegistryClient interface {
 	// Tags streams pages of tags; the first page carries the validator.
 	Tags(ctx context.Context, in *TagsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TagsResponse], error)
@@ -630,7 +632,9 @@ func (c *registryClient) DescribeTags(ctx context.Context, in *DescribeTagsReque
 //
 // Any call may end with the trailing metadata "dogwatch-requests": one value "host n" for each host
 // to which it made n requests of HTTP, or one empty value when it made none. Without that the host
-// takes it for one request to the host of the repository.
+// takes it for one request to the host of the repository. "dogwatch-load" says besides
+// how many microseconds the fastest answer took, and " throttled" after that if a host refused one of
+// the requests with 429 or 503, also where the call succeeds: such a host gets fewer at a time.
 type RegistryServer interface {
 	// Tags streams pages of tags; the first page carries the validator.
 	Tags(*TagsRequest, grpc.ServerStreamingServer[TagsResponse]) error
