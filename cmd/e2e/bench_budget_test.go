@@ -14,7 +14,7 @@ import (
 const (
 	firstRequests = 210
 	nextRequests  = 205
-	mostInFlight  = 10
+	mostInFlight  = 16
 	// mostMemory is twice the limit, in MiB: what the machine does besides must not fail a test.
 	mostMemory = 2 * 64
 )

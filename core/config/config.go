@@ -255,8 +255,8 @@ type Prometheus struct {
 
 // Check bounds the questions to registries.
 type Check struct {
-	PerHost int           `option:"perhost" default:"8" min:"1" max:"64" help:"Questions to one registry host at a time"`
-	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
+	PerHost int           `option:"perhost" default:"16" min:"1" max:"64" help:"The most questions to one registry host at a time; it begins with 8 and gets as many as it answers without becoming slower"`
+	Total   int           `option:"total" default:"64" min:"1" max:"256" help:"The most questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
 	// Budgets are read by Allowances.
 	Budgets []string `option:"budgets" help:"How many requests hosts of images get in a period of time, such as registry.example.org=1000/h, for those that allow few and do not say so; a check that needs more is spread over several"`

@@ -27,9 +27,9 @@ import (
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
 
-// maxIdlePerHost is how many connections to a host stay open for the next requests: as
-// many as checks make requests to a host at once.
-const maxIdlePerHost = 8
+// maxPerHost is how many connections to a host there are, all of which stay open for the next requests: as many as
+// checks may make requests to a host at once.
+const maxPerHost = 64
 
 // Client makes requests. It is safe for concurrent use.
 type Client struct {
@@ -72,9 +72,10 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 		transport.Proxy = http.ProxyURL(o.Proxy)
 	}
 	transport.OnProxyConnectResponse = proxyError
-	transport.MaxConnsPerHost = 16
-	transport.MaxIdleConnsPerHost = maxIdlePerHost
-	transport.MaxIdleConns = 32
+	transport.MaxConnsPerHost = maxPerHost
+	transport.MaxIdleConnsPerHost = maxPerHost
+	transport.MaxIdleConns = 4 * maxPerHost
+	transport.ReadBufferSize, transport.WriteBufferSize = 2<<10, 2<<10 // of every connection; most answers are short
 	transport.IdleConnTimeout = 30 * time.Second
 	transport.MaxResponseHeaderBytes = 256 << 10
 	transport.HTTP2 = &http.HTTP2Config{
@@ -105,7 +106,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // clouds are never connected to, under whatever name. Behind a proxy, names are
 // the proxy's to look up and are not checked.
 //
-// Every request that is sent is counted in the context of req, see sdk.CountRequests.
+// Every request that is sent is counted in the context of req, see sdk.CountRequests and sdk.Answered.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, sdk.Invalid("url", "must start with http:// or https://")

@@ -27,9 +27,9 @@ func TestClientKeepsConnectionsForRequestsAtOnce(t *testing.T) {
 	t.Cleanup(s.Close)
 	c := newClient(t, Options{})
 	for range 3 {
-		arrived.Add(maxIdlePerHost)
+		arrived.Add(maxPerHost)
 		var round sync.WaitGroup
-		for range maxIdlePerHost {
+		for range maxPerHost {
 			req := request(t, http.MethodGet, s.URL, "")
 			round.Go(func() {
 				resp, err := c.Do(req)
@@ -42,7 +42,7 @@ func TestClientKeepsConnectionsForRequestsAtOnce(t *testing.T) {
 		}
 		round.Wait()
 	}
-	if n := opened.Load(); n != maxIdlePerHost {
-		t.Errorf("%d connections for %d requests at once", n, maxIdlePerHost)
+	if n := opened.Load(); n != maxPerHost {
+		t.Errorf("%d connections for %d requests at once", n, maxPerHost)
 	}
 }

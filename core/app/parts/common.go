@@ -84,6 +84,7 @@ func NewChecks(
 	asked.Spare = registries.Limits
 	asked.ReadCandidates = true
 	asked.Decisions = decisions
+	asked.Log = opt.Log.Named("registries")
 	asked.Now = opt.Now
 	queries := registryquery.New(asked)
 	checked.Queries = queries

@@ -79,6 +79,8 @@ func (f *fakeChecks) Progress() []check.Progress {
 
 func (f *fakeChecks) Budgets() []budget.Forecast { return f.budgets }
 
+func (*fakeChecks) Concurrency() map[string]int { return map[string]int{"docker.io": 16} }
+
 // fakeTriggers records what is run.
 type fakeTriggers struct {
 	run      func(ctx context.Context) error

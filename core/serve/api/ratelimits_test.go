@@ -78,7 +78,8 @@ func TestRegistryRequests(t *testing.T) {
 		t.Errorf("the registries show %s, want once %s", shown, want)
 	}
 	if text := string(w.get("/metrics").want(200).body); !strings.Contains(text,
-		`dogwatch_registry_requests_used{host="example.org"} 100`) {
+		`dogwatch_registry_requests_used{host="example.org"} 100`) ||
+		!strings.Contains(text, `dogwatch_registry_concurrency{host="docker.io"} 16`) {
 		t.Error("the metrics lack what was used")
 	} else if !strings.Contains(text, `dogwatch_registry_requests_left{host="token.example.com"} 7`) {
 		t.Error("the metrics lack what is left")

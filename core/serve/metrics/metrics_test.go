@@ -213,6 +213,7 @@ func TestExposition(t *testing.T) {
 		Webhooks:  []Webhook{{"ghcr", "waiting", 7}, {"ghcr", "refused", 1}},
 		Installed: []Installed{{"lamp", true}, {"mail", false}},
 		Scans:     map[string]int{"done": 4, "failed": 1, "reused": 2}, Pending: 3, Operations: 1,
+		Concurrency: map[string]int{"docker.io": 32, "ghcr.io": 4},
 	}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)

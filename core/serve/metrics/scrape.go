@@ -34,6 +34,8 @@ type State struct {
 	Limits []Limits
 	// Budgets are the requests to hosts of images.
 	Budgets []budget.Forecast
+	// Concurrency is how many requests hosts of images get at a time, by their names.
+	Concurrency map[string]int
 	// Webhooks are the pushes to webhooks.
 	Webhooks []Webhook
 	// Installed are the plugins that were installed.
@@ -184,6 +186,11 @@ func (s scrape) limits(gauge func(name, help string, value float64, labels ...st
 }
 
 func (s scrape) budgets(gauge func(name, help string, value float64, labels ...string)) {
+	for host, n := range s.state.Concurrency {
+		gauge("dogwatch_registry_concurrency",
+			"How many requests the host gets at a time: more while it answers as fast as before, check.perhost at most.",
+			float64(n), "host", host)
+	}
 	for _, b := range s.state.Budgets {
 		gauge("dogwatch_registry_requests_used",
 			"Requests to the host in the period of its budget, or in the last hour where it has none.", float64(b.Used),

@@ -92,7 +92,7 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 			})
 		}
 	}
-	state.Budgets = s.opt.Checks.Budgets()
+	state.Budgets, state.Concurrency = s.opt.Checks.Budgets(), s.opt.Checks.Concurrency()
 	if s.opt.Scans.Enabled() {
 		n := s.opt.Scans.Counts()
 		state.Scans = map[string]int{"done": n.Done, "failed": n.Failed, "reused": n.Reused}

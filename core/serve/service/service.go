@@ -109,6 +109,8 @@ type Checks interface {
 	Progress() []check.Progress
 	// Budgets returns what is known of the requests to hosts of images.
 	Budgets() []budget.Forecast
+	// Concurrency returns how many requests hosts of images get at a time now, by their names.
+	Concurrency() map[string]int
 }
 
 // Triggers runs triggers now.

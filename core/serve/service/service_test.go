@@ -49,6 +49,7 @@ func (f *fakeParts) WatchOne(context.Context, sdk.Container) error { return f.do
 func (f *fakeParts) Next(string) time.Time                         { return time.Time{} }
 func (f *fakeParts) Progress() []check.Progress                    { return nil }
 func (f *fakeParts) Budgets() []budget.Forecast                    { return nil }
+func (f *fakeParts) Concurrency() map[string]int                   { return nil }
 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{

@@ -23,6 +23,9 @@ func (c *Checker) Budgets() []budget.Forecast {
 	return c.opt.Queries.Budget().Plan(next)
 }
 
+// Concurrency returns how many requests hosts get at a time now, by their names.
+func (c *Checker) Concurrency() map[string]int { return c.opt.Queries.Concurrency() }
+
 // estimate remembers how many requests a check of a whole watcher makes at most, by host, and says where that is more
 // than may be made now: the rest is postponed, and goes first the next time.
 func (p *pass) estimate(ctx context.Context, requests map[string]int) {

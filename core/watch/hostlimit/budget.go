@@ -61,10 +61,13 @@ func (l *Limiter) readReport(ctx context.Context, name string) {
 	}
 }
 
-// count counts what a question cost. What went to the host of the registry's API went to the
-// host of images, whose names users know.
-func (l *Limiter) count(taken budget.Taken, name string, requests *sdk.Requests) {
+// count counts what a question cost, and returns how many requests were made, 0 when that is not known. What went to
+// the host of the registry's API went to the host of images, whose names users know.
+func (l *Limiter) count(taken budget.Taken, name string, requests *sdk.Requests) (made int) {
 	hosts, known := requests.ByHost()
+	for _, n := range hosts {
+		made += n
+	}
 	if len(hosts) > 0 {
 		if _, api, _ := l.opt.APIOf(name); api != "" && !strings.EqualFold(api, name) && hosts[api] > 0 {
 			hosts[name] += hosts[api]
@@ -72,4 +75,5 @@ func (l *Limiter) count(taken budget.Taken, name string, requests *sdk.Requests)
 		}
 	}
 	taken.Done(hosts, known)
+	return made
 }

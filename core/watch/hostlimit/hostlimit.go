@@ -1,13 +1,18 @@
-// Package hostlimit keeps requests to registries within what each host allows: so many at a time to each and in total,
-// none to a host that asked for a pause or does not answer, and no more than its budget has.
+// Package hostlimit keeps requests to registries within what each host allows: as many at a time to each as it answers
+// without getting slower, so many in total, none to a host that asked for a pause or does not answer, and no more than
+// its budget has.
 package hostlimit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/internal/budget"
@@ -37,12 +42,16 @@ type Limiter struct {
 
 	mu    sync.Mutex
 	hosts map[string]*host
+	// concurrent are by the host of the API: what several hosts of images lead to is one of them.
+	concurrent map[string]*concurrency
 }
 
 // Options configure a Limiter.
 type Options struct {
-	// PerHost is how many requests one host gets at a time, Total how many are under way at a time; 1 at least.
+	// PerHost is how many requests one host gets at a time at most, Total how many are under way at a time; 1 at least.
 	PerHost, Total int
+	// Log says when a host gets fewer at a time; nil for no log.
+	Log hclog.Logger
 	// Budget counts the requests to each host, and knows how many some of them get.
 	Budget *budget.Book
 	// APIOf returns the registry that serves a host, and the host of its API, "" when that is not known.
@@ -55,7 +64,7 @@ type Options struct {
 
 // host is what is known of a registry host. It outlives the runs.
 type host struct {
-	slots chan struct{}
+	*concurrency
 
 	// These are guarded by the mutex of the Limiter.
 	pause  pause
@@ -73,8 +82,13 @@ type pause struct {
 
 // New returns a Limiter.
 func New(opt Options) *Limiter {
-	opt.PerHost = max(opt.PerHost, 1)
-	return &Limiter{opt: opt, total: make(chan struct{}, max(opt.Total, 1)), hosts: map[string]*host{}}
+	if opt.Log == nil {
+		opt.Log = hclog.NewNullLogger()
+	}
+	return &Limiter{
+		opt: opt, total: make(chan struct{}, max(opt.Total, 1)), hosts: map[string]*host{},
+		concurrent: map[string]*concurrency{},
+	}
 }
 
 func (l *Limiter) host(name string) *host {
@@ -82,10 +96,26 @@ func (l *Limiter) host(name string) *host {
 	defer l.mu.Unlock()
 	h := l.hosts[name]
 	if h == nil {
-		h = &host{slots: make(chan struct{}, l.opt.PerHost)}
+		_, api, _ := l.opt.APIOf(name)
+		api = strings.ToLower(cmp.Or(api, name))
+		if l.concurrent[api] == nil {
+			l.concurrent[api] = newConcurrency(l.opt.PerHost)
+		}
+		h = &host{concurrency: l.concurrent[api]}
 		l.hosts[name] = h
 	}
 	return h
+}
+
+// Concurrency returns how many requests each host gets at a time now, by the names of those that got any.
+func (l *Limiter) Concurrency() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]int, len(l.hosts))
+	for name, h := range l.hosts {
+		all[name] = h.now()
+	}
+	return all
 }
 
 // Do makes a request to a host, within its limits and budget, which counts it. pull is whether it reads a manifest,
@@ -107,10 +137,17 @@ func (l *Limiter) Do(ctx context.Context, name string, pull bool, request func(c
 		counted, requests := sdk.CountRequests(ctx)
 		err = request(counted)
 		took := l.opt.Now().Sub(began)
-		l.count(taken, name, requests)
+		made := l.count(taken, name, requests)
 		l.readReport(ctx, name)
 		// Learnt before the slot is released: the next request must see the pause.
 		repeat := ctx.Err() == nil && l.learn(h, err, took, again)
+		if ctx.Err() == nil {
+			load := requests.Load()
+			if load.Latency <= 0 { // its plugin does not say
+				load.Latency = took / time.Duration(max(made, 1))
+			}
+			l.adapt(h, outcome{name, began, err, load})
+		}
 		leave()
 		if !repeat {
 			return l.refused(name, h, err)
@@ -125,16 +162,16 @@ func (l *Limiter) enter(ctx context.Context, name string, h *host) (leave func()
 		if err := l.waitOut(ctx, name, h); err != nil {
 			return nil, err
 		}
-		if err := take(ctx, h.slots); err != nil {
+		if err := h.enter(ctx, l.opt.Now()); err != nil {
 			return nil, err
 		}
 		if err := take(ctx, l.total); err != nil {
-			<-h.slots
+			h.leave(l.opt.Now())
 			return nil, err
 		}
 		leave := func() {
 			<-l.total
-			<-h.slots
+			h.leave(l.opt.Now())
 		}
 		if _, wait := l.paused(h); wait <= 0 {
 			return leave, nil
@@ -233,6 +270,32 @@ func (l *Limiter) learn(h *host, err error, took time.Duration, again bool) bool
 		}
 	}
 	return false
+}
+
+// outcome is how a request to a host went.
+type outcome struct {
+	name  string
+	began time.Time
+	err   error
+	load  sdk.Load
+}
+
+// adapt adapts how many requests the host gets at a time.
+func (l *Limiter) adapt(h *host, o outcome) {
+	var limited *sdk.RateLimitedError
+	var before, after int
+	why, now := "it limits requests", l.opt.Now()
+	switch {
+	case o.load.Throttled, errors.As(o.err, &limited):
+		before, after = h.overloaded(o.began, now)
+	case o.err == nil, o.load.Latency > lateAnswer:
+		before, after = h.answered(o.began, now, o.load.Latency)
+		why = "it has become slower"
+	}
+	if before > after {
+		l.opt.Log.Debug("a registry gets fewer requests at a time", "host", o.name, "now", after, "before", before,
+			"because", why)
+	}
 }
 
 // pauseUntil begins a pause, unless one is longer already.

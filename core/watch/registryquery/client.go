@@ -37,6 +37,7 @@ func New(opt Options) *Client {
 	}
 	cl := &Client{opt: opt, limiter: hostlimit.New(hostlimit.Options{
 		PerHost: opt.Limits.PerHost, Total: opt.Limits.Total, Budget: opt.Budget, Reports: opt.Reports, Now: opt.Now,
+		Log: opt.Log,
 		APIOf: func(host string) (id, api string, served bool) {
 			match, served := opt.Registries.For(host)
 			return match.ID, match.apiHost(), served
@@ -55,6 +56,9 @@ func (cl *Client) Request(ctx context.Context, host string, request func(context
 func (cl *Client) Pull(ctx context.Context, host string, request func(context.Context) error) error {
 	return cl.limiter.Do(ctx, host, true, request)
 }
+
+// Concurrency returns how many requests each host gets at a time now; see hostlimit.Limiter.Concurrency.
+func (cl *Client) Concurrency() map[string]int { return cl.limiter.Concurrency() }
 
 // Budget counts the requests to each host.
 func (cl *Client) Budget() *budget.Book { return cl.opt.Budget }

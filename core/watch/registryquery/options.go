@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/internal/budget"
@@ -58,7 +60,7 @@ type Cache interface {
 
 // Limits bound the requests to registries.
 type Limits struct {
-	// PerHost is how many requests one host gets at a time.
+	// PerHost is how many requests one host gets at a time at most: as many as it answers without getting slower.
 	PerHost int
 	// Total is how many requests are under way at a time.
 	Total int
@@ -81,7 +83,9 @@ type Options struct {
 	// no image, or was built long before what runs. It takes Spare.
 	ReadCandidates bool
 	Decisions      Decisions
-	Now            func() time.Time
+	// Log says when a host gets fewer requests at a time; nil for no log.
+	Log hclog.Logger
+	Now func() time.Time
 }
 
 // Decisions say what becomes of candidates, so that of those that matter more is asked.

@@ -216,6 +216,9 @@ func (s *Scheduler) Progress() []check.Progress { return s.checker.Progress() }
 // Budgets returns what is known of the requests to hosts; see check.Checker.
 func (s *Scheduler) Budgets() []budget.Forecast { return s.checker.Budgets() }
 
+// Concurrency returns how many requests hosts get at a time now; see check.Checker.
+func (s *Scheduler) Concurrency() map[string]int { return s.checker.Concurrency() }
+
 // WatchAll checks every watcher now and returns when all are done, or when ctx
 // ends; the checks go on then. A watcher that fails has its check recorded as
 // failed and is not an error here.

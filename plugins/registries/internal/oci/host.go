@@ -43,8 +43,7 @@ func (s *Shared) host(u *url.URL) *host {
 			clear(s.hosts)
 		}
 		h = &host{
-			slots: make(chan struct{}, maxInFlight), discovered: make(chan struct{}), paused: map[string]time.Time{},
-			limits: map[string]registry.Limit{},
+			discovered: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{},
 		}
 		if strings.EqualFold(u.Host, dockerHub) {
 			h.heads = headWorks
@@ -70,10 +69,8 @@ func (s *Shared) issuer(c challenge, user sdk.Credentials) *issuer {
 	return i
 }
 
-// host is what is known of one host: what it demands of requests, and how many it allows.
+// host is what is known of one host: what it demands of requests, and what it said of its limits.
 type host struct {
-	// slots is a semaphore for the requests in flight.
-	slots chan struct{}
 	// discovered is closed after the first request: what the host demands is known then.
 	discovered chan struct{}
 
@@ -114,7 +111,7 @@ const (
 // Few hosts take so long to demand a login, and the cost is one request more.
 const discoveryTime = 2 * time.Second
 
-// discover sends the first request alone, so that one request and not eight
+// discover sends the first request alone, so that one request and not all
 // discover what the host demands; concurrent ones wait until it calls done. While
 // it hangs, one more is sent every discoveryTime.
 func (h *host) discover(ctx context.Context) (done func(), err error) {

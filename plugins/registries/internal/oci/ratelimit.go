@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// maxInFlight is how many requests are sent to one host at once, by all instances together. The limit of
-	// core/watch/registryquery is on questions to the host of an image: one may be several requests, to other hosts.
-	maxInFlight = 8
 	// maxWait is the maximum wait of a call for a host that asks for a pause. A
 	// longer pause is an error, for the caller to plan around.
 	maxWait = 2 * time.Second
@@ -250,15 +247,10 @@ func limitReason(message string, h http.Header) string {
 	return message
 }
 
-// throttle runs one exchange in one of the host's slots, after the pause that its
-// rate limit demands; a longer pause than maxWait is a *sdk.RateLimitedError.
+// throttle runs one exchange after the pause that the rate limit of the host demands; a longer pause than maxWait is
+// a *sdk.RateLimitedError. How many run at a time is for who calls the registry to say (core/watch/hostlimit): a call
+// makes its requests one after the other.
 func (h *host) throttle(ctx context.Context, user string, exchange func() error) error {
-	select {
-	case h.slots <- struct{}{}:
-	case <-ctx.Done():
-		return contextError(ctx)
-	}
-	defer func() { <-h.slots }()
 	h.mu.Lock()
 	wait := time.Until(h.paused[user])
 	h.mu.Unlock()
