@@ -27,6 +27,7 @@ func interrupted(context.Context, watcher.Operation, watcher.Journal) (watcher.O
 
 // TestHangingRecoverIsMadeAgain: what hangs once does not hold up an operation for ever.
 func TestHangingRecoverIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	f := freshWith(t, &parts{silence: 20 * time.Millisecond})
 	calls := make(chan struct{}, 10)
 	f.engine.apply = interrupted
@@ -46,6 +47,7 @@ func TestHangingRecoverIsMadeAgain(t *testing.T) {
 
 // TestRecoverThatGoesOnIsNotInterrupted: what takes steps may take longer than the silence.
 func TestRecoverThatGoesOnIsNotInterrupted(t *testing.T) {
+	t.Parallel()
 	f := freshWith(t, &parts{silence: 500 * time.Millisecond})
 	f.engine.apply = interrupted
 	f.engine.recover = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
@@ -62,6 +64,7 @@ func TestRecoverThatGoesOnIsNotInterrupted(t *testing.T) {
 
 // TestCancelEndsAHangingRecover: the operation says that its outcome is not known.
 func TestCancelEndsAHangingRecover(t *testing.T) {
+	t.Parallel()
 	f := freshWith(t, &parts{leaveTime: time.Millisecond})
 	calls := make(chan struct{}, 10)
 	f.engine.apply, f.engine.recover = interrupted, hang(calls)
@@ -84,6 +87,7 @@ func TestCancelEndsAHangingRecover(t *testing.T) {
 
 // TestShutdownEndsAHangingRecover: the next start recovers the operation.
 func TestShutdownEndsAHangingRecover(t *testing.T) {
+	t.Parallel()
 	f := freshWith(t, &parts{})
 	f.Runner.drainTime = time.Millisecond
 	calls := make(chan struct{}, 10)

@@ -134,6 +134,7 @@ func TestCancelIsKeptOverACrash(t *testing.T) {
 
 // TestCancelLeavesWhatCannotBeRecovered: such an operation does not block its container for ever.
 func TestCancelLeavesWhatCannotBeRecovered(t *testing.T) {
+	t.Parallel()
 	f := fresh(t)
 	away := errors.New("the engine is away")
 	f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {

@@ -62,6 +62,7 @@ func TestContainersAreListedAtTheEnd(t *testing.T) {
 
 // TestEndDoesNotWaitForAnEngine: the containers of one that hangs are listed later.
 func TestEndDoesNotWaitForAnEngine(t *testing.T) {
+	t.Parallel()
 	f := freshWith(t, &parts{})
 	f.parts.listed = func(ctx context.Context, _, _ string) error { <-ctx.Done(); return ctx.Err() }
 	f.run(t)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestUnknownOutcomeIsRecovered(t *testing.T) {
+	t.Parallel()
 	f := fresh(t)
 	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
 		return watcher.Outcome{}, errors.Join(errors.New("the plugin is gone"), j.Begin(ctx, steps[1]))

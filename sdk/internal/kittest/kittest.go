@@ -26,6 +26,7 @@ func MustFail(t *testing.T, all map[string]Bad) {
 		all[name].Run(t)
 		return
 	}
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
