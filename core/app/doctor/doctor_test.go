@@ -291,21 +291,23 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		"configuration not fit": {func(_ *fake, o *Options) { o.Installation = nil }, []string{"ok store: "}, "server"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, opt := healthy(t)
-			opt.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
-			c.change(f, &opt)
-			got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
-			for _, want := range c.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("there is no %q in\n%s", want, got)
+			synctest.Test(t, func(t *testing.T) { // what hangs has a limit of 5 s
+				f, opt := healthy(t)
+				opt.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+				c.change(f, &opt)
+				got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
+				for _, want := range c.want {
+					if !strings.Contains(got, want) {
+						t.Errorf("there is no %q in\n%s", want, got)
+					}
 				}
-			}
-			if c.gone != "" && strings.Contains(got, " "+c.gone+": ") {
-				t.Errorf("%s is a finding in\n%s", c.gone, got)
-			}
-			if strings.Contains(got, "hunter2") {
-				t.Errorf("a secret in\n%s", got)
-			}
+				if c.gone != "" && strings.Contains(got, " "+c.gone+": ") {
+					t.Errorf("%s is a finding in\n%s", c.gone, got)
+				}
+				if strings.Contains(got, "hunter2") {
+					t.Errorf("a secret in\n%s", got)
+				}
+			})
 		})
 	}
 }
