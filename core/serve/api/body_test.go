@@ -94,6 +94,7 @@ func TestBodyReadDeadline(t *testing.T) {
 
 // TestBodyReadDeadlineCoversWholeBody: the time is for the whole body, not for each piece of it.
 func TestBodyReadDeadlineCoversWholeBody(t *testing.T) {
+	t.Parallel()
 	w := start(t, nil, func(o *testOptions) { o.limits.body, o.Pages = 500*time.Millisecond, formPages{} })
 	for _, path := range []string{"/health", "/auth/login", "/api/triggers/ntfy/one", "/login"} {
 		for what, c := range map[string]struct{ head, piece string }{
@@ -140,6 +141,7 @@ func TestSlowBodyGets408(t *testing.T) {
 
 // TestBodyReadDeadlineDoesNotLimitHandler: the time for a body is not that of the request.
 func TestBodyReadDeadlineDoesNotLimitHandler(t *testing.T) {
+	t.Parallel()
 	const limit = 150 * time.Millisecond
 	w := start(t, nil, func(o *testOptions) { o.limits.body = limit })
 	w.put(nginx())
