@@ -38,7 +38,7 @@ import (
 // hostMemory is the most that the host, and here the server too, may take of wrong messages, in MiB.
 const hostMemory = 100
 
-var mutations = flag.Int("mutations", 3000, "how many wrong messages plugins send; 10000 is the soak form")
+var mutations = flag.Int("mutations", 1000, "how many wrong messages plugins send; 10000 is the soak form")
 
 // rawServer answers every call with the same encoded messages, whatever they are.
 type rawServer struct{ messages atomic.Pointer[[][]byte] }
