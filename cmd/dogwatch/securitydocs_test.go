@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestWhatOutsidersWriteIsTested: every row of that table of docs/security.md names tests that exist.
+// TestWhatOutsidersWriteIsTested: every row of that table of docs/security-in-depth.md names tests that exist.
 func TestWhatOutsidersWriteIsTested(t *testing.T) {
 	named := regexp.MustCompile(`\[(Test\w+)\]\(https://github.com/dogwatch/dogwatch/tree/main/([^)]+)\)`)
 	rows := 0
-	for _, row := range tableRows(t, "../security.md") {
+	for _, row := range tableRows(t, "../security-in-depth.md") {
 		tests := named.FindAllStringSubmatch(strings.Join(row, "|"), -1)
 		if len(row) != 4 {
 			continue
