@@ -5,5 +5,7 @@ if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 fi
 if [ "$1" = purge ]; then
-	rm -rf /var/lib/dogwatch
+	# Variables of the service are in no package, and may hold passwords.
+	rm -rf /var/lib/dogwatch /etc/dogwatch/environment
+	rmdir /etc/dogwatch 2>/dev/null || :
 fi

@@ -31,6 +31,7 @@ dpkg -i --force-confold /release/dogwatch.deb
 serves
 grep changed /etc/dogwatch/dogwatch.yaml
 
+echo TZ=Etc/UTC >/etc/dogwatch/environment
 dpkg --remove dogwatch
 [ "$(systemctl is-active dogwatch)" = inactive ]
 [ -f /var/lib/dogwatch/dogwatch.db ]
