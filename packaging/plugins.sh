@@ -1,17 +1,16 @@
 #!/bin/sh
 # Builds the plugins of the gallery that are modules of this repository for the platforms of the programs in dist, and
 # makes a signed artifact of each: as the folder of an OCI layout in dist/plugins, or in a registry where PLUGINS names
-# one, such as ghcr.io/dogwatch. The argument is the version. From the environment is taken MINISIGN_KEY_FILE, the key
-# (default: they are not signed).
+# one, such as ghcr.io/dogwatch. The argument is the version. From the environment are taken MINISIGN_KEY_FILE, the key
+# (default: they are not signed), GALLERY, the names of plugins, and ARCH, an architecture (default: all).
 set -eu
 cd "$(dirname "$0")/.."
 version=$1
 dogwatch=$(echo dist/linux_linux_"$(go env GOHOSTARCH)"*/dogwatch)
 mkdir -p dist/plugins/built
-for module in examples/*/go.mod; do
-	name=$(basename "$(dirname "$module")")
+for name in ${GALLERY:-$(cd examples && dirname -- */go.mod)}; do
 	set --
-	for program in dist/linux_linux_*/dogwatch; do
+	for program in dist/linux_linux_${ARCH:-*}_*/dogwatch; do
 		arch=$(go version -m "$program" | sed -n 's/^.*GOARCH=//p')
 		arm=$(go version -m "$program" | sed -n 's/^.*GOARM=\(.\).*/\1/p')
 		file=dist/plugins/built/$name-$version-linux-$arch${arm:+v$arm}
