@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// makeWebhooks makes what receives deliveries, and checks what they concern.
+// makeWebhooks makes what receives pushes, and checks what they concern.
 func (a *App) makeWebhooks(context.Context) error {
 	var hooks []webhook.Hook
 	for _, h := range a.opt.Config.Webhooks.Hooks() {

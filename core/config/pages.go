@@ -254,7 +254,7 @@ func writeGuarantee(b *strings.Builder, t kind.Type) {
 	if t.Kind != kind.Trigger {
 		return
 	}
-	b.WriteString("\n## Delivery\n\n")
+	b.WriteString("\n## Guarantee\n\n")
 	if t.Delivery == kind.AtMostOnce {
 		b.WriteString("At most once: what may have begun is not repeated. It is tried again only when it certainly did not begin.\n")
 		return

@@ -88,7 +88,7 @@ func (s *Store) changeChoices(ctx context.Context, doing string, fn func(tx) err
 }
 
 // PutChoice implements choice.Store.
-func (s *Store) PutChoice(ctx context.Context, c choice.Choice, with *choice.LinkUse, ev ...event.Event) error {
+func (s *Store) PutChoice(ctx context.Context, c choice.Choice, with *choice.SignedLinkUse, ev ...event.Event) error {
 	return s.changeChoices(ctx, "store a choice", func(t tx) error {
 		if with != nil {
 			if err := s.useLink(t, *with); err != nil {

@@ -53,15 +53,15 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 	}, s.bus.Wake)
 }
 
-// LinkUse implements link.Store.
-func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.LinkUse, bool, error) {
-	u := choice.LinkUse{Nonce: nonce}
+// SignedLinkUse implements link.Store.
+func (s *Store) SignedLinkUse(ctx context.Context, nonce []byte) (choice.SignedLinkUse, bool, error) {
+	u := choice.SignedLinkUse{Nonce: nonce}
 	var usedAt, expires int64
 	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?",
 		nonce).
 		Scan(&u.Trigger, &u.Action, &usedAt, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return choice.LinkUse{}, false, nil
+		return choice.SignedLinkUse{}, false, nil
 	}
 	u.At, u.Expires = instant(usedAt), instant(expires)
 	return u, err == nil, s.wrap("read whether a link was used", err)
@@ -69,7 +69,7 @@ func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.LinkUse, bool
 
 // useLink records the use of a link, with the choice that was made with it. It fails
 // when the link was used before. What is known of links that have expired goes.
-func (s *Store) useLink(t tx, u choice.LinkUse) error {
+func (s *Store) useLink(t tx, u choice.SignedLinkUse) error {
 	if _, err := t.exec("DELETE FROM links_used WHERE expires_at < ?", millis(s.now().Add(-usedLinksKept))); err != nil {
 		return err
 	}

@@ -27,13 +27,13 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 		choices++
 		c := webChoice
 		c.Update.ToTag = nonce
-		must(t, s.PutChoice(t.Context(), c, &choice.LinkUse{
+		must(t, s.PutChoice(t.Context(), c, &choice.SignedLinkUse{
 			Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires,
 		}))
 	}
 	used := func(nonce string) bool {
 		t.Helper()
-		u, known, err := s.LinkUse(t.Context(), []byte(nonce))
+		u, known, err := s.SignedLinkUse(t.Context(), []byte(nonce))
 		must(t, err)
 		if known && (u.Trigger != "ntfy.main" || u.Action != "skip" || !u.At.Equal(now.Truncate(time.Millisecond))) {
 			t.Errorf("use %+v", u)
@@ -43,7 +43,8 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 	add("old", now.Add(-usedLinksKept-time.Hour))
 	add("ended", now.Add(-time.Hour))
 	add("new", now.Add(time.Hour))
-	if err := s.PutChoice(t.Context(), webChoice, &choice.LinkUse{Nonce: []byte("new"), At: now, Expires: now}); err == nil {
+	again := &choice.SignedLinkUse{Nonce: []byte("new"), At: now, Expires: now}
+	if err := s.PutChoice(t.Context(), webChoice, again); err == nil {
 		t.Error("a link is used twice")
 	}
 	if got, err := s.Choices(t.Context()); err != nil || len(got) != choices ||

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dogwatch/dogwatch/internal/linktoken"
 	"github.com/dogwatch/dogwatch/internal/redact"
+	"github.com/dogwatch/dogwatch/internal/signedlinktoken"
 	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
@@ -50,7 +50,7 @@ func (r *Redactor) String(text string) string {
 
 // blank returns text with every secret blanked.
 func (r *Redactor) blank(text string) string {
-	return r.known().Blank(linktoken.Blank(text, redact.Blank))
+	return r.known().Blank(signedlinktoken.Blank(text, redact.Blank))
 }
 
 // Writer returns a writer that passes on to w what it is given, with secrets

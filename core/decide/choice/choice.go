@@ -45,8 +45,8 @@ func (c Choice) Version() string { return c.Update.To() }
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
 
-// LinkUse is that of the signed link of a message with which a user decided; see core/notify/signedlink.
-type LinkUse struct {
+// SignedLinkUse is that of the signed link of a message with which a user decided; see core/notify/signedlink.
+type SignedLinkUse struct {
 	Nonce []byte
 	// Trigger is whose message it was in, Action what was decided with it.
 	Trigger, Action string
@@ -63,7 +63,7 @@ type Store interface {
 	// PutChoice stores a choice in place of that of the same container and version, with
 	// the use of a link, if it was made with one, and events: all of that, or nothing. It fails
 	// when the link was used before.
-	PutChoice(ctx context.Context, c Choice, with *LinkUse, ev ...event.Event) error
+	PutChoice(ctx context.Context, c Choice, with *SignedLinkUse, ev ...event.Event) error
 	// DeleteChoices deletes the choices of a container, with events.
 	DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error
 }
@@ -131,13 +131,13 @@ func (c *Choices) Choose(
 
 // ChooseWith is Choose for who has a signed link, whose use is stored with the choice.
 func (c *Choices) ChooseWith(
-	ctx context.Context, link LinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
+	ctx context.Context, link SignedLinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
 ) error {
 	return c.choose(ctx, &link, actor, subject, key, kind, until)
 }
 
 func (c *Choices) choose(
-	ctx context.Context, with *LinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
+	ctx context.Context, with *SignedLinkUse, actor, subject string, key update.Key, kind Kind, until time.Time,
 ) error {
 	now := c.opt.Now()
 	ofAll := key == (update.Key{})

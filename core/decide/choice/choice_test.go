@@ -160,7 +160,7 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 		"of a version": func() error { return b.choose("9.0.0", choice.Snooze, until) },
 		"of all":       func() error { return b.choose("", choice.Snooze, until) },
 		"with a link": func() error {
-			return b.ChooseWith(context.Background(), choice.LinkUse{Nonce: []byte("n"), Expires: until},
+			return b.ChooseWith(context.Background(), choice.SignedLinkUse{Nonce: []byte("n"), Expires: until},
 				"link of trigger ntfy.main", "local/web", key("9.0.0"), choice.Snooze, until)
 		},
 	} {
@@ -176,7 +176,7 @@ func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
 // TestChooseWithStoresTheUseOfTheLink with the choice: both, or neither.
 func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 	b := open(t)
-	use := choice.LinkUse{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
+	use := choice.SignedLinkUse{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
 	with := func(version string) error {
 		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version),
 			choice.Skip, time.Time{})
@@ -184,7 +184,7 @@ func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
 	if err := with("9.0.0"); err != nil {
 		t.Fatal(err)
 	}
-	if got, known, err := b.store.LinkUse(context.Background(), use.Nonce); err != nil || !known ||
+	if got, known, err := b.store.SignedLinkUse(context.Background(), use.Nonce); err != nil || !known ||
 		got.Action != "skip" || !got.At.Equal(noon) {
 		t.Errorf("use %+v, %t, %v", got, known, err)
 	}

@@ -44,7 +44,7 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 	shown.MayApprove = shown.Known && l.opt.MayApprove(&shown.Container)
 	// A link that was used says so even after it has expired, as long as that is known.
 	var used bool
-	if shown.Use, used, err = l.opt.Store.LinkUse(ctx, signed.nonce[:]); err != nil {
+	if shown.Use, used, err = l.opt.Store.SignedLinkUse(ctx, signed.nonce[:]); err != nil {
 		return shown, err
 	}
 	switch {

@@ -36,7 +36,7 @@ var (
 var ErrChoice = errors.New("this cannot be chosen")
 
 // Use is what became of a link that was used.
-type Use = choice.LinkUse
+type Use = choice.SignedLinkUse
 
 // Store keeps what must outlive the process.
 type Store interface {
@@ -46,8 +46,8 @@ type Store interface {
 	LinkGenerations(ctx context.Context) (map[string]uint64, error)
 	// RevokeLinks counts one revocation more and appends events, in one transaction.
 	RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error
-	// LinkUse returns the use of a link, if it was used.
-	LinkUse(ctx context.Context, nonce []byte) (Use, bool, error)
+	// SignedLinkUse returns the use of a link, if it was used.
+	SignedLinkUse(ctx context.Context, nonce []byte) (Use, bool, error)
 	// RenamedTo returns the name that a container got when it lost a name; "" when that is not known.
 	RenamedTo(ctx context.Context, watcher, name string) (string, error)
 }

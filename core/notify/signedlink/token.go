@@ -12,7 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/internal/linktoken"
+	"github.com/dogwatch/dogwatch/internal/signedlinktoken"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -70,7 +70,7 @@ func (l Link) sign(key []byte) string {
 	for _, text := range []string{l.Trigger, k.Subject, k.FromTag, k.FromDigest, k.ToTag, k.ToDigest} {
 		b = appendText(b, text)
 	}
-	return linktoken.Prefix + base64.RawURLEncoding.EncodeToString(append(b, mac(key, b)...))
+	return signedlinktoken.Prefix + base64.RawURLEncoding.EncodeToString(append(b, mac(key, b)...))
 }
 
 func mac(key, payload []byte) []byte {
@@ -94,7 +94,7 @@ func appendText(b []byte, text string) []byte {
 // verify reads a token that was signed with key. The only error is errMalformed,
 // for forged tokens too.
 func verify(key []byte, token string) (Link, error) {
-	text, has := strings.CutPrefix(token, linktoken.Prefix)
+	text, has := strings.CutPrefix(token, signedlinktoken.Prefix)
 	if !has || len(text) > maxToken || strings.ContainsAny(text, "\r\n") { // which the decoder ignores
 		return Link{}, errMalformed
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/model/update"
-	"github.com/dogwatch/dogwatch/internal/linktoken"
+	"github.com/dogwatch/dogwatch/internal/signedlinktoken"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -70,14 +70,14 @@ func TestTokenRoundTrip(t *testing.T) {
 // A token with any other bit, of any other key, cut off or continued is none.
 func TestTokenForged(t *testing.T) {
 	token := example.sign(testKey)
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, linktoken.Prefix))
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, signedlinktoken.Prefix))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for bit := range 8 * len(raw) {
 		forged := bytes.Clone(raw)
 		forged[bit/8] ^= 1 << (bit % 8)
-		if l, err := verify(testKey, linktoken.Prefix+base64.RawURLEncoding.EncodeToString(forged)); err == nil {
+		if l, err := verify(testKey, signedlinktoken.Prefix+base64.RawURLEncoding.EncodeToString(forged)); err == nil {
 			t.Fatalf("with bit %d another it is %+v", bit, l)
 		}
 	}
@@ -87,7 +87,7 @@ func TestTokenForged(t *testing.T) {
 		}
 	}
 	for _, other := range []string{token + "A", token + "=", token + "\n", " " + token, strings.ToLower(token), "",
-		linktoken.Prefix, SampleToken} {
+		signedlinktoken.Prefix, SampleToken} {
 		if _, err := verify(testKey, other); err == nil {
 			t.Errorf("%q is accepted", other)
 		}
@@ -115,11 +115,11 @@ func TestTokenFitsInButtons(t *testing.T) {
 
 func TestTokenIsBlankedInTexts(t *testing.T) {
 	token := example.sign(testKey)
-	if got := linktoken.Blank(`{"url":"https://h/decide/`+token+`","b":"`+token+`"}`,
+	if got := signedlinktoken.Blank(`{"url":"https://h/decide/`+token+`","b":"`+token+`"}`,
 		"***"); got != `{"url":"https://h/decide/***","b":"***"}` {
 		t.Error(got)
 	}
-	if got := linktoken.Blank("dwl_ and dwl_short are no tokens", "***"); got != "dwl_ and dwl_short are no tokens" {
+	if got := signedlinktoken.Blank("dwl_ and dwl_short are no tokens", "***"); got != "dwl_ and dwl_short are no tokens" {
 		t.Error(got)
 	}
 }
@@ -127,10 +127,10 @@ func TestTokenIsBlankedInTexts(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	f.Add([]byte{})
 	token := example.sign(testKey)
-	raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, linktoken.Prefix))
+	raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, signedlinktoken.Prefix))
 	f.Add(raw[:len(raw)-macSize])
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		signed := linktoken.Prefix +
+		signed := signedlinktoken.Prefix +
 			base64.RawURLEncoding.EncodeToString(append(bytes.Clone(payload), mac(testKey, payload)...))
 		l, err := verify(testKey, signed)
 		if err != nil {

@@ -73,7 +73,7 @@ func isAutomatic(op operation.Operation) bool {
 	return strings.HasPrefix(op.IdempotencyKey, prefix+" ")
 }
 
-// sameButAttempt reports whether two deliveries are attempts of the same.
+// sameButAttempt reports whether two idempotency keys are of attempts of the same update.
 func sameButAttempt(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	return len(x) >= 3 && len(y) >= 3 && slices.Equal(x[:3], y[:3])

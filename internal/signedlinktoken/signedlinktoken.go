@@ -1,6 +1,6 @@
-// Package linktoken knows the form of the secret in signed links, so that logs,
+// Package signedlinktoken knows the form of the secret in signed links, so that logs,
 // histories and responses can be kept free of them, wherever they come from.
-package linktoken
+package signedlinktoken
 
 import (
 	"strings"
