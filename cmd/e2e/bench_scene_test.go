@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,8 @@ const sceneHosts = 3
 // three registries that want tokens and answer 304 where they can.
 type scene struct {
 	containers int
+	// repositories is how many there are, a multiple of the registries; 0 for one of each container.
+	repositories int
 	// mixed makes every other container run a tag that is watched by digest.
 	mixed   bool
 	latency time.Duration
@@ -43,13 +46,17 @@ func (s scene) fleet(t testing.TB) *fleet {
 	t.Helper()
 	f := newFleet(t, 0,
 		slices.Repeat([]registrysim.Options{{Auth: registrysim.Token, ETags: true, Latency: s.latency}}, sceneHosts)...)
-	for i := range s.containers {
+	repositories := cmp.Or(s.repositories, s.containers)
+	for i := range repositories {
 		f.registry(i).Push(f.repo(i), "1.0.0", "1.0.1-rc1", "latest")
-		name, tag := f.hosts[i%sceneHosts]+"/"+f.repo(i), "1.0.0"
+	}
+	for i := range s.containers {
+		repo := f.repo(i % repositories)
+		name, tag := f.hosts[i%sceneHosts]+"/"+repo, "1.0.0"
 		if s.digested(i) {
 			tag = "latest"
 		}
-		image, _ := f.registry(i).Image(f.repo(i), tag)
+		image, _ := f.registry(i).Image(repo, tag)
 		f.engine.AddImage(enginesim.Image{
 			Tags: []string{name + ":" + tag}, Digests: []string{name + "@" + image.Digest}, Created: image.Platforms[0].Created,
 		})

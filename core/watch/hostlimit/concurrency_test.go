@@ -116,10 +116,10 @@ func TestConcurrencyConvergesToWhatAHostCanDo(t *testing.T) {
 				l.check(t, 2000, func(ctx context.Context) error {
 					asked := time.Now()
 					_ = s.request(ctx)
+					s.mu.Lock()
+					defer s.mu.Unlock()
 					if most = max(most, l.Concurrency()["registry.example"]); time.Since(asked) > 3*s.takes {
-						s.mu.Lock()
 						late++
-						s.mu.Unlock()
 					}
 					return nil
 				})

@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// fleetReads is how often the list and the page of a large fleet are read.
+const fleetReads = 100
+
+// BenchmarkFleet runs the built program in front of 10,000 containers of 6,000 repositories, three registries that are
+// 30 ms away, from its start to its second check. The figures are medians over all iterations.
+func BenchmarkFleet(b *testing.B) {
+	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
+		b.Skip("this system does not tell how much memory processes have")
+	}
+	s, m := scene{containers: 10_000, repositories: 6_000, latency: benchLatency}, medians{}
+	for range b.N {
+		in := installScene(b, s.fleet(b))
+		in.env = append(in.env, benchSleep)
+		d := in.start()
+		eventually(b, "the first check ends", func() bool { return len(d.checks()) > 0 })
+		m.add("MB-anon/first", d.memory())
+		first := d.cpuAtRest()
+		m.add("cpu-ms/check-first", milliseconds(first))
+		d.watch()
+		m.add("MB-anon/next", d.memory())
+		m.add("cpu-ms/check-next", milliseconds(d.cpuAtRest()-first))
+		checks := d.checks()
+		m.add("ms/check-first", took(b, checks[0]))
+		m.add("ms/check-next", took(b, checks[1]))
+		d.reads(b, m, "list", "/api/containers")
+		d.reads(b, m, "page", "/containers")
+		m.add("MB-anon/read", d.memory())
+		d.rest()
+		m.add("MB-anon/rest", d.memory())
+		d.stop()
+	}
+	m.report(b)
+}
+
+// reads reads a path over and over and notes the 99th percentile of the time until its first 16 kB are there, and
+// until all of it is.
+func (d *daemon) reads(b *testing.B, m medians, what, path string) {
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	var part, all []time.Duration
+	size := int64(0)
+	for range fleetReads {
+		began := time.Now()
+		resp, err := client.Get(d.url + path)
+		must(b, err)
+		_, err = io.CopyN(io.Discard, resp.Body, 16<<10)
+		must(b, err)
+		part = append(part, time.Since(began))
+		size, err = io.Copy(io.Discard, resp.Body)
+		must(b, err)
+		resp.Body.Close()
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(part)
+	slices.Sort(all)
+	m.add("ms/"+what+"-begins-p99", milliseconds(part[len(part)*99/100]))
+	m.add("ms/"+what+"-p99", milliseconds(all[len(all)*99/100]))
+	m.add("kB/"+what, float64(size>>10))
+}
