@@ -81,7 +81,7 @@ func TestEngineSaysWhatWasBuilt(t *testing.T) {
 			e.AddImage(from)
 			create(t, e, enginesim.Container{Name: name, Image: name + ":1"})
 		}
-		found := list(t, watch(t, Options{Socket: serve(t, e)}))
+		found := list(t, watch(t, Options{Connection: Connection{Socket: serve(t, e)}}))
 		for name, c := range found {
 			if want := name == "built" && version == "1.53"; c.Image.Built != want {
 				t.Errorf("API %s: %s is built here: %t", version, name, c.Image.Built)
@@ -126,7 +126,7 @@ func TestRealEngineKnowsWhatWasBuilt(t *testing.T) {
 
 	engine.Run(t, "web", "shop-web", nil)
 	engine.Run(t, "proxy", "nginx:1.25", nil)
-	found := list(t, watch(t, Options{Socket: engine.Host}))
+	found := list(t, watch(t, Options{Connection: Connection{Socket: engine.Host}}))
 	if web := found["web"].Image; !web.Built {
 		t.Errorf("what was built: %+v", web)
 	}

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"net/url"
 	"os"
 
 	"github.com/docker/docker/api/types/container"
@@ -18,19 +17,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Options says where an engine is and what to list. An explicit address always
-// wins; DOCKER_HOST is read only when neither Host nor another Socket than the default is given.
+// Options says where an engine is and what to list.
 type Options struct {
-	Socket   string `option:"socket" default:"/var/run/docker.sock" help:"Path of the engine's socket, or its address as unix://, ssh://user@host, tcp://, http://, https:// or docker-context:NAME; DOCKER_HOST replaces the default when it is set"`
-	Host     string `option:"host" help:"Name or address of an engine on the network, ssh://user@host, or docker-context:NAME; replaces socket" example:"engine"`
-	Port     int    `option:"port" default:"2375" min:"1" max:"65535" help:"Port on host; with TLS the default is 2376, with ssh:// 22"`
-	CAFile   string `option:"cafile" help:"File with the CA that signed the engine's certificate (PEM); turns TLS on"`
-	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
-	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
-	SSH      SSH    `option:"ssh"`
-
-	Proxy *url.URL `option:"proxy,secret,mask=url" help:"Proxy to an engine on the network, http://, https:// or socks5://, with user:password@ when it asks for them; those of the environment are for registries"`
-
+	Connection
 	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
 	Keep     int    `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
 	Prune    bool   `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
@@ -64,7 +53,7 @@ type Docker struct {
 // New makes a watcher of the engine that o names. It reads the TLS files but does
 // not connect: an engine that is down is found out, and found again, by List and Watch.
 func New(env sdk.Env, o Options) (*Docker, error) {
-	endpoint, warnings, err := locate(o, os.Getenv("DOCKER_HOST"))
+	endpoint, warnings, err := locate(o.Connection, os.Getenv("DOCKER_HOST"))
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
 
-	watching := watch(t, Options{Socket: engine.Host})
-	everything := watch(t, Options{Socket: engine.Host, WatchAll: true})
+	watching := watch(t, Options{Connection: Connection{Socket: engine.Host}})
+	everything := watch(t, Options{Connection: Connection{Socket: engine.Host}, WatchAll: true})
 	labels := map[string]string{"dogwatch.watch": "true", "dogwatch.tag.include": `^\d+$`, "empty": ""}
 	first := engine.Image(t, "app:1", "LABEL generation=1")
 	web := engine.Run(t, "web", "app:1", labels)
@@ -89,7 +89,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	})
 
 	t.Run("events", func(t *testing.T) {
-		d := watch(t, Options{Socket: engine.Host, WatchAll: true})
+		d := watch(t, Options{Connection: Connection{Socket: engine.Host}, WatchAll: true})
 		list(t, d)
 		f := subscribe(t, d)
 		f.streams(1)
@@ -218,7 +218,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	})
 
 	t.Run("restart of the engine", func(t *testing.T) {
-		d := watch(t, Options{Socket: engine.Host, WatchAll: true})
+		d := watch(t, Options{Connection: Connection{Socket: engine.Host}, WatchAll: true})
 		before := list(t, d)
 		f := subscribe(t, d)
 		f.streams(1)

@@ -121,7 +121,7 @@ func TestListDescribesContainers(t *testing.T) {
 		check(t, e.Stop("local"))
 		address := serve(t, e)
 
-		got := list(t, watch(t, Options{Socket: address}))
+		got := list(t, watch(t, Options{Connection: Connection{Socket: address}}))
 		if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"both", "db", "pinned", "web"}) {
 			t.Fatalf("found %v", names)
 		}
@@ -150,7 +150,7 @@ func TestListDescribesContainers(t *testing.T) {
 			t.Errorf("both: %+v", i)
 		}
 
-		all := list(t, watch(t, Options{Socket: address, WatchAll: true}))
+		all := list(t, watch(t, Options{Connection: Connection{Socket: address}, WatchAll: true}))
 		local := all["local"]
 		if len(all) != 5 || local.Status != "exited" || local.Image.Tag != "latest" || local.Image.Digest != "" ||
 			local.Error != "" {
@@ -185,7 +185,7 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 			create(t, e, enginesim.Container{Name: name, Image: image})
 		}
 		e.AddImage(enginesim.Image{Tags: []string{"nginx:1.25"}, Digests: []string{"nginx@sha256:" + hexB}})
-		d := watch(t, Options{Socket: serve(t, e)})
+		d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 		for range 2 {
 			got := list(t, d)
 			if i := got["pulled"].Image; i.ID != old || i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA {
@@ -214,7 +214,7 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 func TestListOfAThousandContainers(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.44", MinAPIVersion: "1.44"})
 	check(t, e.Populate(1000, func(i int) string { return fmt.Sprintf("registry.example/team/app%d:1.%d", i%200, i) }))
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	count := func() int {
 		return e.Requests(enginesim.ListContainers) + e.Requests(enginesim.ListImages) + e.Requests(enginesim.InspectImage) +
 			e.Requests(enginesim.InspectContainer) + e.Requests(enginesim.Ping)
@@ -243,7 +243,7 @@ func TestListRefreshesRepoDigests(t *testing.T) {
 	image := enginesim.Image{ID: enginesim.Digest("app"), Tags: []string{"app:1"}}
 	e.AddImage(image)
 	create(t, e, enginesim.Container{Name: "app", Image: "app:1"})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	if got := list(t, d)["app"].Image; got.Digest != "" || len(got.Digests) != 0 {
 		t.Errorf("before it was pushed: %+v", got)
 	}
@@ -269,7 +269,7 @@ func TestOnlyReadRequestsAreSent(t *testing.T) {
 		http.StripPrefix("/engine", e).ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	d := watch(t, Options{Host: proxy.URL + "/engine/"})
+	d := watch(t, Options{Connection: Connection{Host: proxy.URL + "/engine/"}})
 	list(t, d)
 	for _, line := range lines {
 		if line != "HEAD /engine/_ping" && !strings.HasPrefix(line, "GET /engine/v1.51/") {
@@ -293,7 +293,7 @@ func TestListPlatformOfTheContainer(t *testing.T) {
 		"ImageManifestDescriptor":{"mediaType":"m","digest":"sha256:` + hexB +
 		`","size":1,"platform":{"os":"linux","architecture":"arm64","variant":"v8"}}}]`
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Body: body})
-	if i := list(t, watch(t, Options{Socket: serve(t, e)}))["x"].Image; i.Platform.Architecture != "arm64" ||
+	if i := list(t, watch(t, Options{Connection: Connection{Socket: serve(t, e)}}))["x"].Image; i.Platform.Architecture != "arm64" ||
 		i.Platform.Variant != "v8" || i.Platform.OS != "linux" {
 		t.Errorf("%+v", i)
 	}
@@ -335,7 +335,7 @@ func benchmarked(b *testing.B, n int) func() *Docker {
 	}
 	b.Cleanup(func() { s.Close() })
 	return func() *Docker {
-		d, err := New(sdk.Env{Name: "local", Log: hclog.NewNullLogger()}, Options{Socket: s.Address})
+		d, err := New(sdk.Env{Name: "local", Log: hclog.NewNullLogger()}, Options{Connection: Connection{Socket: s.Address}})
 		if err != nil {
 			b.Fatal(err)
 		}

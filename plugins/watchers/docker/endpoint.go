@@ -26,9 +26,23 @@ const (
 	maxSocketPath = 107
 )
 
+// Connection says where an engine is. An explicit address always
+// wins; DOCKER_HOST is read only when neither Host nor another Socket than the default is given.
+type Connection struct {
+	Socket   string `option:"socket" default:"/var/run/docker.sock" help:"Path of the engine's socket, or its address as unix://, ssh://user@host, tcp://, http://, https:// or docker-context:NAME; DOCKER_HOST replaces the default when it is set"`
+	Host     string `option:"host" help:"Name or address of an engine on the network, ssh://user@host, or docker-context:NAME; replaces socket" example:"engine"`
+	Port     int    `option:"port" default:"2375" min:"1" max:"65535" help:"Port on host; with TLS the default is 2376, with ssh:// 22"`
+	CAFile   string `option:"cafile" help:"File with the CA that signed the engine's certificate (PEM); turns TLS on"`
+	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
+	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
+	SSH      SSH    `option:"ssh"`
+
+	Proxy *url.URL `option:"proxy,secret,mask=url" help:"Proxy to an engine on the network, http://, https:// or socks5://, with user:password@ when it asks for them; those of the environment are for registries"`
+}
+
 // locate reads the address and the TLS files. The environment's DOCKER_HOST is the
 // address of last resort. Warnings name options that have no effect.
-func locate(o Options, dockerHost string) (engine.Endpoint, []string, error) {
+func locate(o Connection, dockerHost string) (engine.Endpoint, []string, error) {
 	switch isDefault := o.Socket == "" || o.Socket == defaultSocket; {
 	case o.Host != "":
 		endpoint, warnings, err := o.locate("host", o.Host)
@@ -51,7 +65,7 @@ func locate(o Options, dockerHost string) (engine.Endpoint, []string, error) {
 }
 
 // locate reads the address text, which is the value of an option.
-func (o Options) locate(option, text string) (engine.Endpoint, []string, error) {
+func (o Connection) locate(option, text string) (engine.Endpoint, []string, error) {
 	if name, is := strings.CutPrefix(text, contextPrefix); is {
 		return o.locateContext(option, name)
 	}
@@ -85,7 +99,7 @@ func (o Options) locate(option, text string) (engine.Endpoint, []string, error) 
 			scheme)
 }
 
-func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) {
+func locateTCP(o Connection, option, scheme, rest string) (engine.Endpoint, error) {
 	if ip, err := netip.ParseAddr(rest); err == nil && ip.Is6() {
 		rest = "[" + rest + "]"
 	}
@@ -125,7 +139,7 @@ func locateTCP(o Options, option, scheme, rest string) (engine.Endpoint, error) 
 }
 
 // unusedProxy warns of a proxy that connections of a kind do not go through.
-func (o Options) unusedProxy(kind string) []string {
+func (o Connection) unusedProxy(kind string) []string {
 	if o.Proxy == nil {
 		return nil
 	}
@@ -135,7 +149,7 @@ func (o Options) unusedProxy(kind string) []string {
 // port is the option's value. The default of plain connections cannot be
 // distinguished from the same value, so with TLS it means the port of TLS; the
 // address itself may name any port.
-func (o Options) port(secure bool) int {
+func (o Connection) port(secure bool) int {
 	switch {
 	case secure && (o.Port == 0 || o.Port == plainPort):
 		return tlsPort
@@ -145,10 +159,10 @@ func (o Options) port(secure bool) int {
 	return o.Port
 }
 
-func (o Options) usesTLS() bool { return o.CAFile != "" || o.CertFile != "" || o.KeyFile != "" }
+func (o Connection) usesTLS() bool { return o.CAFile != "" || o.CertFile != "" || o.KeyFile != "" }
 
 // tlsConfig trusts only the CA of cafile, or the system's CAs without one.
-func (o Options) tlsConfig() (*tls.Config, error) {
+func (o Connection) tlsConfig() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.CAFile != "" {
 		pem, err := readFile("cafile", o.CAFile)

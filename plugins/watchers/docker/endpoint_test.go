@@ -25,46 +25,46 @@ import (
 
 func TestLocate(t *testing.T) {
 	ca := newAuthority(t)
-	files := Options{CAFile: ca.file, Port: 2375}
+	files := Connection{CAFile: ca.file, Port: 2375}
 	for _, c := range []struct {
 		name       string
-		options    Options
+		options    Connection
 		dockerHost string
 		want       string
 		warning    string
 	}{
-		{"nothing", Options{}, "", "unix:///var/run/docker.sock", ""},
-		{"default", Options{Socket: defaultSocket, Port: 2375}, "", "unix:///var/run/docker.sock", ""},
-		{"path", Options{Socket: "/run/podman.sock"}, "", "unix:///run/podman.sock", ""},
-		{"unix", Options{Socket: "unix:///run/podman.sock"}, "", "unix:///run/podman.sock", ""},
-		{"tcp", Options{Socket: "tcp://proxy:1234"}, "", "http://proxy:1234", ""},
-		{"tcp without port", Options{Socket: "tcp://proxy", Port: 2375}, "", "http://proxy:2375", ""},
-		{"http", Options{Socket: "http://proxy/docker/"}, "", "http://proxy:2375/docker", ""},
-		{"https", Options{Socket: "https://proxy", Port: 2375}, "", "https://proxy:2376", ""},
-		{"https with port", Options{Socket: "https://proxy:443"}, "", "https://proxy:443", ""},
-		{"upper case", Options{Socket: "TCP://proxy:1"}, "", "http://proxy:1", ""},
-		{"host", Options{Host: "proxy", Port: 2375, Socket: defaultSocket}, "", "http://proxy:2375", ""},
-		{"host and port", Options{Host: "proxy", Port: 1234}, "", "http://proxy:1234", ""},
-		{"host with port", Options{Host: "proxy:1234", Port: 2375}, "", "http://proxy:1234", ""},
-		{"host with scheme", Options{Host: "https://h", Port: 2375}, "", "https://h:2376", ""},
-		{"host with tcp", Options{Host: "tcp://h:1"}, "", "http://h:1", ""},
-		{"IPv4", Options{Host: "192.0.2.1", Port: 2375}, "", "http://192.0.2.1:2375", ""},
-		{"IPv6", Options{Host: "2001:db8::1", Port: 2375}, "", "http://[2001:db8::1]:2375", ""},
-		{"IPv6 in brackets", Options{Host: "[::1]:99"}, "", "http://[::1]:99", ""},
-		{"host and socket", Options{Host: "h", Socket: "/x", Port: 1}, "", "http://h:1", "socket has no effect"},
-		{"CA", Options{Host: "h", CAFile: files.CAFile, Port: 2375}, "", "https://h:2376", ""},
-		{"CA and port", Options{Host: "h", CAFile: files.CAFile, Port: 4}, "", "https://h:4", ""},
-		{"CA and tcp", Options{Socket: "tcp://h:2375", CAFile: files.CAFile}, "", "https://h:2375", ""},
-		{"CA and unix", Options{CAFile: files.CAFile}, "", "unix:///var/run/docker.sock", "no effect on a unix socket"},
-		{"DOCKER_HOST", Options{Socket: defaultSocket, Port: 2375}, "tcp://env:1", "http://env:1", ""},
-		{"DOCKER_HOST and socket", Options{Socket: "/x", Port: 2375}, "tcp://env:1", "unix:///x", ""},
-		{"ssh", Options{Host: "ssh://pi@nas"}, "", "ssh://pi@nas/var/run/docker.sock", ""},
-		{"ssh to a socket", Options{Socket: "ssh://pi@nas:2222/run/podman.sock"}, "", "ssh://pi@nas:2222/run/podman.sock", ""},
-		{"ssh with port", Options{Host: "ssh://pi@nas/", Port: 2222}, "", "ssh://pi@nas:2222/var/run/docker.sock", ""},
-		{"ssh to IPv6", Options{Host: "ssh://pi@[2001:db8::1]", Port: 2375}, "", "ssh://pi@[2001:db8::1]/var/run/docker.sock", ""},
-		{"ssh and TLS", Options{Host: "ssh://pi@nas", CAFile: ca.file}, "", "ssh://pi@nas/var/run/docker.sock", "ssh.keyfile"},
-		{"no ssh", Options{Host: "nas", SSH: SSH{Jump: []string{"b"}}}, "", "http://nas:2375", "ssh.… have no effect"},
-		{"DOCKER_HOST and host", Options{Host: "h", Port: 2375}, "tcp://env:1", "http://h:2375", ""},
+		{"nothing", Connection{}, "", "unix:///var/run/docker.sock", ""},
+		{"default", Connection{Socket: defaultSocket, Port: 2375}, "", "unix:///var/run/docker.sock", ""},
+		{"path", Connection{Socket: "/run/podman.sock"}, "", "unix:///run/podman.sock", ""},
+		{"unix", Connection{Socket: "unix:///run/podman.sock"}, "", "unix:///run/podman.sock", ""},
+		{"tcp", Connection{Socket: "tcp://proxy:1234"}, "", "http://proxy:1234", ""},
+		{"tcp without port", Connection{Socket: "tcp://proxy", Port: 2375}, "", "http://proxy:2375", ""},
+		{"http", Connection{Socket: "http://proxy/docker/"}, "", "http://proxy:2375/docker", ""},
+		{"https", Connection{Socket: "https://proxy", Port: 2375}, "", "https://proxy:2376", ""},
+		{"https with port", Connection{Socket: "https://proxy:443"}, "", "https://proxy:443", ""},
+		{"upper case", Connection{Socket: "TCP://proxy:1"}, "", "http://proxy:1", ""},
+		{"host", Connection{Host: "proxy", Port: 2375, Socket: defaultSocket}, "", "http://proxy:2375", ""},
+		{"host and port", Connection{Host: "proxy", Port: 1234}, "", "http://proxy:1234", ""},
+		{"host with port", Connection{Host: "proxy:1234", Port: 2375}, "", "http://proxy:1234", ""},
+		{"host with scheme", Connection{Host: "https://h", Port: 2375}, "", "https://h:2376", ""},
+		{"host with tcp", Connection{Host: "tcp://h:1"}, "", "http://h:1", ""},
+		{"IPv4", Connection{Host: "192.0.2.1", Port: 2375}, "", "http://192.0.2.1:2375", ""},
+		{"IPv6", Connection{Host: "2001:db8::1", Port: 2375}, "", "http://[2001:db8::1]:2375", ""},
+		{"IPv6 in brackets", Connection{Host: "[::1]:99"}, "", "http://[::1]:99", ""},
+		{"host and socket", Connection{Host: "h", Socket: "/x", Port: 1}, "", "http://h:1", "socket has no effect"},
+		{"CA", Connection{Host: "h", CAFile: files.CAFile, Port: 2375}, "", "https://h:2376", ""},
+		{"CA and port", Connection{Host: "h", CAFile: files.CAFile, Port: 4}, "", "https://h:4", ""},
+		{"CA and tcp", Connection{Socket: "tcp://h:2375", CAFile: files.CAFile}, "", "https://h:2375", ""},
+		{"CA and unix", Connection{CAFile: files.CAFile}, "", "unix:///var/run/docker.sock", "no effect on a unix socket"},
+		{"DOCKER_HOST", Connection{Socket: defaultSocket, Port: 2375}, "tcp://env:1", "http://env:1", ""},
+		{"DOCKER_HOST and socket", Connection{Socket: "/x", Port: 2375}, "tcp://env:1", "unix:///x", ""},
+		{"ssh", Connection{Host: "ssh://pi@nas"}, "", "ssh://pi@nas/var/run/docker.sock", ""},
+		{"ssh to a socket", Connection{Socket: "ssh://pi@nas:2222/run/podman.sock"}, "", "ssh://pi@nas:2222/run/podman.sock", ""},
+		{"ssh with port", Connection{Host: "ssh://pi@nas/", Port: 2222}, "", "ssh://pi@nas:2222/var/run/docker.sock", ""},
+		{"ssh to IPv6", Connection{Host: "ssh://pi@[2001:db8::1]", Port: 2375}, "", "ssh://pi@[2001:db8::1]/var/run/docker.sock", ""},
+		{"ssh and TLS", Connection{Host: "ssh://pi@nas", CAFile: ca.file}, "", "ssh://pi@nas/var/run/docker.sock", "ssh.keyfile"},
+		{"no ssh", Connection{Host: "nas", SSH: SSH{Jump: []string{"b"}}}, "", "http://nas:2375", "ssh.… have no effect"},
+		{"DOCKER_HOST and host", Connection{Host: "h", Port: 2375}, "tcp://env:1", "http://h:2375", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at, warnings, err := locate(c.options, c.dockerHost)
@@ -88,40 +88,40 @@ func TestLocateRejects(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	check(t, os.WriteFile(empty, []byte("this-is-not-pem"), 0o600))
 	for name, c := range map[string]struct {
-		options Options
+		options Connection
 		field   string
 		text    string
 	}{
-		"ssh without user":    {Options{Socket: "ssh://h"}, "socket", "names no user: write it like ssh://pi@nas"},
-		"ssh without host":    {Options{Host: "ssh://"}, "host", "write it like ssh://pi@nas"},
-		"ssh with password":   {Options{Host: "ssh://pi:secret-password@h"}, "host", "but no password"},
-		"ssh to a long path":  {Options{Host: "ssh://pi@h/" + strings.Repeat("x", 107)}, "host", "107"},
-		"no such ssh key":     {Options{Host: "ssh://pi@h", SSH: SSH{KeyFile: "/none"}}, "ssh.keyfile", "no such file"},
-		"no ssh key":          {Options{Host: "ssh://pi@h", SSH: SSH{KeyFile: empty}}, "ssh.keyfile", "is no private key"},
-		"no such known hosts": {Options{Host: "ssh://pi@h", SSH: SSH{KnownHosts: "/none"}}, "ssh.knownhosts", "no such file"},
-		"jump to a path":      {Options{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a@b/c"}}}, "ssh.jump", "is not a host"},
-		"jump with password": {Options{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a:secret-password@b"}}}, "ssh.jump",
+		"ssh without user":    {Connection{Socket: "ssh://h"}, "socket", "names no user: write it like ssh://pi@nas"},
+		"ssh without host":    {Connection{Host: "ssh://"}, "host", "write it like ssh://pi@nas"},
+		"ssh with password":   {Connection{Host: "ssh://pi:secret-password@h"}, "host", "but no password"},
+		"ssh to a long path":  {Connection{Host: "ssh://pi@h/" + strings.Repeat("x", 107)}, "host", "107"},
+		"no such ssh key":     {Connection{Host: "ssh://pi@h", SSH: SSH{KeyFile: "/none"}}, "ssh.keyfile", "no such file"},
+		"no ssh key":          {Connection{Host: "ssh://pi@h", SSH: SSH{KeyFile: empty}}, "ssh.keyfile", "is no private key"},
+		"no such known hosts": {Connection{Host: "ssh://pi@h", SSH: SSH{KnownHosts: "/none"}}, "ssh.knownhosts", "no such file"},
+		"jump to a path":      {Connection{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a@b/c"}}}, "ssh.jump", "is not a host"},
+		"jump with password": {Connection{Host: "ssh://pi@h", SSH: SSH{Jump: []string{"a:secret-password@b"}}}, "ssh.jump",
 			"has a password"},
-		"npipe":                 {Options{Host: "npipe:////./pipe/docker_engine"}, "host", "unix://"},
-		"long path":             {Options{Socket: "/" + strings.Repeat("x", 107)}, "socket", "107"},
-		"no path":               {Options{Socket: "unix://"}, "socket", "path"},
-		"no host":               {Options{Socket: "tcp://"}, "socket", "engine.example.org"},
-		"only a port":           {Options{Host: ":2375"}, "host", "engine.example.org"},
-		"bad port":              {Options{Host: "h:port"}, "host", "engine.example.org"},
-		"space":                 {Options{Host: "a b"}, "host", "engine.example.org"},
-		"password":              {Options{Host: "https://user:secret-password@h"}, "host", "certfile"},
-		"query":                 {Options{Host: "http://h?x=1"}, "host", "certfile"},
-		"plain and TLS":         {Options{Host: "http://h", CAFile: ca.file}, "host", "https://"},
-		"certificate alone":     {Options{Host: "h", CertFile: cert}, "keyfile", "required"},
-		"key alone":             {Options{Host: "h", KeyFile: key}, "certfile", "required"},
-		"no such CA":            {Options{Host: "h", CAFile: "/none/ca.pem"}, "cafile", "no such file"},
-		"no such certificate":   {Options{Host: "h", CertFile: "/none/cert.pem", KeyFile: key}, "certfile", "no such file"},
-		"no such key":           {Options{Host: "h", CertFile: cert, KeyFile: "/none/key.pem"}, "keyfile", "no such file"},
-		"CA is no certificate":  {Options{Host: "h", CAFile: empty}, "cafile", "no PEM certificate"},
-		"CA is a directory":     {Options{Host: "h", CAFile: t.TempDir()}, "cafile", "not a PEM file"},
-		"another's key":         {Options{Host: "h", CertFile: cert, KeyFile: otherKey}, "certfile", "do not make a pair"},
-		"key is no key":         {Options{Host: "h", CertFile: cert, KeyFile: empty}, "certfile", "do not make a pair"},
-		"certificate for a key": {Options{Host: "h", CertFile: key, KeyFile: key}, "certfile", "do not make a pair"},
+		"npipe":                 {Connection{Host: "npipe:////./pipe/docker_engine"}, "host", "unix://"},
+		"long path":             {Connection{Socket: "/" + strings.Repeat("x", 107)}, "socket", "107"},
+		"no path":               {Connection{Socket: "unix://"}, "socket", "path"},
+		"no host":               {Connection{Socket: "tcp://"}, "socket", "engine.example.org"},
+		"only a port":           {Connection{Host: ":2375"}, "host", "engine.example.org"},
+		"bad port":              {Connection{Host: "h:port"}, "host", "engine.example.org"},
+		"space":                 {Connection{Host: "a b"}, "host", "engine.example.org"},
+		"password":              {Connection{Host: "https://user:secret-password@h"}, "host", "certfile"},
+		"query":                 {Connection{Host: "http://h?x=1"}, "host", "certfile"},
+		"plain and TLS":         {Connection{Host: "http://h", CAFile: ca.file}, "host", "https://"},
+		"certificate alone":     {Connection{Host: "h", CertFile: cert}, "keyfile", "required"},
+		"key alone":             {Connection{Host: "h", KeyFile: key}, "certfile", "required"},
+		"no such CA":            {Connection{Host: "h", CAFile: "/none/ca.pem"}, "cafile", "no such file"},
+		"no such certificate":   {Connection{Host: "h", CertFile: "/none/cert.pem", KeyFile: key}, "certfile", "no such file"},
+		"no such key":           {Connection{Host: "h", CertFile: cert, KeyFile: "/none/key.pem"}, "keyfile", "no such file"},
+		"CA is no certificate":  {Connection{Host: "h", CAFile: empty}, "cafile", "no PEM certificate"},
+		"CA is a directory":     {Connection{Host: "h", CAFile: t.TempDir()}, "cafile", "not a PEM file"},
+		"another's key":         {Connection{Host: "h", CertFile: cert, KeyFile: otherKey}, "certfile", "do not make a pair"},
+		"key is no key":         {Connection{Host: "h", CertFile: cert, KeyFile: empty}, "certfile", "do not make a pair"},
+		"certificate for a key": {Connection{Host: "h", CertFile: key, KeyFile: key}, "certfile", "do not make a pair"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := locate(c.options, "")
@@ -140,17 +140,18 @@ func TestLocateRejects(t *testing.T) {
 
 func TestDockerHost(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://env.example:1")
-	if d := watch(t, Options{Socket: defaultSocket, Port: plainPort}); d.engine.Endpoint.String() != "http://env.example:1" {
+	d := watch(t, Options{Connection: Connection{Socket: defaultSocket, Port: plainPort}})
+	if d.engine.Endpoint.String() != "http://env.example:1" {
 		t.Errorf("at %s", d.engine.Endpoint)
 	}
-	if d := watch(t, Options{Socket: "/explicit"}); d.engine.Endpoint.String() != "unix:///explicit" {
+	if d := watch(t, Options{Connection: Connection{Socket: "/explicit"}}); d.engine.Endpoint.String() != "unix:///explicit" {
 		t.Errorf("at %s", d.engine.Endpoint)
 	}
 	t.Setenv("DOCKER_HOST", "ssh://pi@env.example")
 	if d := watch(t, Options{}); d.engine.Endpoint.String() != "ssh://pi@env.example/var/run/docker.sock" {
 		t.Errorf("at %s", d.engine.Endpoint)
 	}
-	_, _, err := locate(Options{}, "ssh://env.example")
+	_, _, err := locate(Connection{}, "ssh://env.example")
 	if err == nil || !strings.Contains(err.Error(), "DOCKER_HOST") || !strings.Contains(err.Error(), "names no user") {
 		t.Error(err)
 	}
@@ -183,32 +184,32 @@ func TestTLS(t *testing.T) {
 		Certificates: []tls.Certificate{ca.server}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool,
 	})
 	for name, c := range map[string]struct {
-		options Options
+		options Connection
 		kind    error // nil: it works
 		text    string
 	}{
-		"CA only":            {Options{Host: open, CAFile: ca.file}, nil, ""},
-		"https and CA":       {Options{Socket: "https://" + open, CAFile: ca.file}, nil, ""},
-		"client certificate": {Options{Host: mutual, CAFile: ca.file, CertFile: clientCert, KeyFile: clientKey}, nil, ""},
-		"wrong CA": {Options{Host: open, CAFile: stranger.file}, sdk.ErrUnavailable,
+		"CA only":            {Connection{Host: open, CAFile: ca.file}, nil, ""},
+		"https and CA":       {Connection{Socket: "https://" + open, CAFile: ca.file}, nil, ""},
+		"client certificate": {Connection{Host: mutual, CAFile: ca.file, CertFile: clientCert, KeyFile: clientKey}, nil, ""},
+		"wrong CA": {Connection{Host: open, CAFile: stranger.file}, sdk.ErrUnavailable,
 			"not signed by a known CA: set cafile"},
-		"system CAs": {Options{Host: "https://" + open}, sdk.ErrUnavailable,
+		"system CAs": {Connection{Host: "https://" + open}, sdk.ErrUnavailable,
 			"not signed by a known CA: set cafile"},
-		"no client certificate": {Options{Host: mutual, CAFile: ca.file}, sdk.ErrUnauthorized, "set certfile and keyfile"},
-		"foreign certificate": {Options{Host: mutual, CAFile: ca.file, CertFile: foreignCert, KeyFile: foreignKey},
+		"no client certificate": {Connection{Host: mutual, CAFile: ca.file}, sdk.ErrUnauthorized, "set certfile and keyfile"},
+		"foreign certificate": {Connection{Host: mutual, CAFile: ca.file, CertFile: foreignCert, KeyFile: foreignKey},
 			sdk.ErrUnauthorized, "set certfile and keyfile"},
-		"another name": {Options{Host: strings.Replace(open, "127.0.0.1", "localhost", 1), CAFile: ca.file},
+		"another name": {Connection{Host: strings.Replace(open, "127.0.0.1", "localhost", 1), CAFile: ca.file},
 			sdk.ErrUnavailable, "certificate is for another name"},
-		"TLS to a plain engine": {Options{Host: plain, CAFile: ca.file}, sdk.ErrUnavailable,
+		"TLS to a plain engine": {Connection{Host: plain, CAFile: ca.file}, sdk.ErrUnavailable,
 			"speaks without TLS on that port"},
-		"plain to a TLS engine": {Options{Host: open}, sdk.ErrUnavailable, "wants TLS: set cafile"},
+		"plain to a TLS engine": {Connection{Host: open}, sdk.ErrUnavailable, "wants TLS: set cafile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := &lines{written: make(chan struct{})}
 			d, err := New(sdk.Env{
 				Name: "local", Log: hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: log}),
 				Warn: func(string) {},
-			}, c.options)
+			}, Options{Connection: c.options})
 			check(t, err)
 			defer d.Close()
 			got, err := d.List(t.Context())

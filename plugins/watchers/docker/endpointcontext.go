@@ -31,7 +31,7 @@ type dockerContext struct {
 
 // locateContext reads where the context called name leads, with the TLS files that it has unless the options have
 // others.
-func (o Options) locateContext(field, name string) (engine.Endpoint, []string, error) {
+func (o Connection) locateContext(field, name string) (engine.Endpoint, []string, error) {
 	invalid := func(format string, args ...any) (engine.Endpoint, []string, error) {
 		return engine.Endpoint{}, nil, sdk.Invalid(field, format, args...)
 	}

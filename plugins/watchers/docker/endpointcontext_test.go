@@ -54,8 +54,8 @@ func TestDockerContext(t *testing.T) {
 		"nas": socket, "vps": "https://" + mutual, "pi": "ssh://pi@pi.lan:2222/run/podman/podman.sock",
 		"default": "unix:///var/run/docker.sock",
 	} {
-		for _, o := range []Options{{Host: "docker-context:" + name}, {Socket: "docker-context:" + name}} {
-			d := watch(t, o)
+		for _, o := range []Connection{{Host: "docker-context:" + name}, {Socket: "docker-context:" + name}} {
+			d := watch(t, Options{Connection: o})
 			if got := d.engine.Endpoint.String(); got != want {
 				t.Errorf("%s leads to %s, want %s", name, got, want)
 			}
@@ -67,7 +67,7 @@ func TestDockerContext(t *testing.T) {
 		}
 	}
 	t.Run("options win", func(t *testing.T) {
-		_, err := watch(t, Options{Host: "docker-context:vps", CAFile: stranger.file}).List(t.Context())
+		_, err := watch(t, Options{Connection: Connection{Host: "docker-context:vps", CAFile: stranger.file}}).List(t.Context())
 		explains(t, err, sdk.ErrUnavailable, mutual, "not signed by a known CA")
 	})
 	for name, c := range map[string][]string{
@@ -78,7 +78,7 @@ func TestDockerContext(t *testing.T) {
 		"":      {"there is no context", "there are default"},
 		"../..": {"there is no context"},
 	} {
-		_, _, err := locate(Options{Host: "docker-context:" + name}, "")
+		_, _, err := locate(Connection{Host: "docker-context:" + name}, "")
 		var invalid *sdk.InvalidError
 		if !errors.As(err, &invalid) || invalid.Fields[0].Field != "host" {
 			t.Errorf("%s: %v", name, err)
@@ -93,7 +93,7 @@ func TestDockerContext(t *testing.T) {
 	for _, file := range metas {
 		check(t, os.WriteFile(file, []byte("{"), 0o600))
 	}
-	_, _, err = locate(Options{Host: "docker-context:nas"}, "")
+	_, _, err = locate(Connection{Host: "docker-context:nas"}, "")
 	if err == nil || !strings.Contains(err.Error(), "meta.json cannot be read") {
 		t.Error(err)
 	}

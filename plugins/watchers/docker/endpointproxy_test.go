@@ -66,12 +66,12 @@ func TestProxyToEngine(t *testing.T) {
 	plain := serveTCP(t, e, nil)
 	secure := serveTCP(t, e, &tls.Config{Certificates: []tls.Certificate{ca.server}})
 	proxy, forwarded := serveProxy(t)
-	for name, o := range map[string]Options{
+	for name, o := range map[string]Connection{
 		"plain": {Host: plain, Proxy: proxy}, "TLS": {Host: secure, CAFile: ca.file, Proxy: proxy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := forwarded.Load()
-			d := watch(t, o)
+			d := watch(t, Options{Connection: o})
 			if got := list(t, d); len(got) != 2 || forwarded.Load() == before {
 				t.Errorf("%d containers, %d requests forwarded", len(got), forwarded.Load()-before)
 			}
@@ -81,11 +81,11 @@ func TestProxyToEngine(t *testing.T) {
 			wrong := *proxy
 			wrong.User = url.UserPassword("ana", "falsch")
 			o.Proxy = &wrong
-			_, err := watch(t, o).List(t.Context())
+			_, err := watch(t, Options{Connection: o}).List(t.Context())
 			explains(t, err, sdk.ErrUnauthorized, o.Host, "the proxy wants other credentials: write them as user:password@ in proxy")
 			gone := url.URL{Scheme: "http", User: proxy.User, Host: "127.0.0.1:1"}
 			o.Proxy = &gone
-			_, err = watch(t, o).List(t.Context())
+			_, err = watch(t, Options{Connection: o}).List(t.Context())
 			explains(t, err, sdk.ErrUnavailable, o.Host, "the proxy 127.0.0.1:1 cannot be used: connection refused")
 			for _, secret := range []string{"geheim", "falsch"} {
 				if strings.Contains(err.Error(), secret) {
@@ -94,18 +94,18 @@ func TestProxyToEngine(t *testing.T) {
 			}
 		})
 	}
-	_, err := watch(t, Options{Host: "127.0.0.1:1", Proxy: proxy}).List(t.Context())
+	_, err := watch(t, Options{Connection: Connection{Host: "127.0.0.1:1", Proxy: proxy}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, "127.0.0.1:1", "a proxy cannot reach the engine")
 	for text, want := range map[string]string{
 		"ftp://proxy": "want a URL that starts with", "http://": "want a URL that starts with",
 	} {
 		at, err := url.Parse(text)
 		check(t, err)
-		if _, _, err := locate(Options{Host: "h", Proxy: at}, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := locate(Connection{Host: "h", Proxy: at}, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, o := range []Options{{Proxy: proxy}, {Host: "ssh://pi@nas", Proxy: proxy}} {
+	for _, o := range []Connection{{Proxy: proxy}, {Host: "ssh://pi@nas", Proxy: proxy}} {
 		if _, warnings, err := locate(o, ""); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "proxy has no effect") {
 			t.Errorf("%v, warnings %q", err, warnings)
 		}
@@ -132,8 +132,10 @@ func TestSOCKSProxyToEngine(t *testing.T) {
 		_ = ssh.Process.Kill()
 		_ = ssh.Wait()
 	})
-	o := Options{Host: serveTCP(t, populated(t, enginesim.Config{APIVersion: "1.41"}), nil),
-		Proxy: &url.URL{Scheme: "socks5", Host: address}}
+	o := Options{Connection: Connection{
+		Host:  serveTCP(t, populated(t, enginesim.Config{APIVersion: "1.41"}), nil),
+		Proxy: &url.URL{Scheme: "socks5", Host: address},
+	}}
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {

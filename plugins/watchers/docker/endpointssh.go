@@ -25,7 +25,7 @@ type SSH struct {
 const sshPort = 22
 
 // locateSSH reads user@host[:port][/path of the socket].
-func (o Options) locateSSH(option, rest string) (engine.Endpoint, []string, error) {
+func (o Connection) locateSSH(option, rest string) (engine.Endpoint, []string, error) {
 	invalid := func(field, format string, args ...any) (engine.Endpoint, []string, error) {
 		return engine.Endpoint{}, nil, sdk.Invalid(field, format, args...)
 	}
@@ -95,7 +95,7 @@ func hopOf(u *url.URL, port int) sshdial.Hop {
 }
 
 // unusedSSH warns of options for ssh that an address without it does not need.
-func (o Options) unusedSSH() []string {
+func (o Connection) unusedSSH() []string {
 	s := o.SSH
 	if s.KeyFile == "" && s.Passphrase == "" && s.Agent == "" && s.KnownHosts == "" && len(s.Jump) == 0 {
 		return nil

@@ -23,7 +23,7 @@ import (
 
 // overSSH are options for the engine at a socket behind a server.
 func overSSH(s *dockertest.SSHD, socket string) Options {
-	return Options{Host: s.URL("root", socket), SSH: SSH{KeyFile: s.Key, KnownHosts: s.KnownHosts}}
+	return Options{Connection: Connection{Host: s.URL("root", socket), SSH: SSH{KeyFile: s.Key, KnownHosts: s.KnownHosts}}}
 }
 
 // TestEngineOverSSH covers all that a watcher does with a Docker Engine behind an ssh server, over one connection.
@@ -99,7 +99,7 @@ func TestComposeFileOverSSH(t *testing.T) {
 func TestProbeOverSSH(t *testing.T) {
 	t.Parallel()
 	server := dockertest.StartSSHD(t)
-	e, _, err := locate(overSSH(server, "/run/docker.sock"), "")
+	e, _, err := locate(overSSH(server, "/run/docker.sock").Connection, "")
 	check(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -278,7 +278,7 @@ func TestSSHHostKeys(t *testing.T) {
 		})
 	}
 	check(t, os.WriteFile(o.SSH.KnownHosts, []byte("nas ssh-rsa what\n"), 0o600))
-	_, _, err = locate(o, "")
+	_, _, err = locate(o.Connection, "")
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fields[0].Field != "ssh.knownhosts" ||
 		!strings.Contains(err.Error(), o.SSH.KnownHosts+":1") {
@@ -333,7 +333,7 @@ func TestSSHKeys(t *testing.T) {
 	o.SSH.KeyFile = file
 	works(t, o)
 	o.SSH.Passphrase = "another"
-	_, _, err := locate(o, "")
+	_, _, err := locate(o.Connection, "")
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fields[0].Field != "ssh.keyfile" ||
 		!strings.Contains(err.Error(), "ssh.passphrase is not the passphrase of "+file) {

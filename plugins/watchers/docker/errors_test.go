@@ -20,7 +20,7 @@ func TestListWithForbiddenImages(t *testing.T) {
 	for _, r := range []enginesim.Route{enginesim.ListImages, enginesim.InspectImage} {
 		e.Fail(r, enginesim.Fault{Status: http.StatusForbidden})
 	}
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	got := list(t, d)
 	for _, c := range got {
 		if c.Error == "" || !strings.Contains(c.Error, "IMAGES=1") || c.Image.Name != "a/b" ||
@@ -43,7 +43,7 @@ func TestListWithForbiddenImages(t *testing.T) {
 func TestListWithMissingImages(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	check(t, e.Populate(3, func(i int) string { return fmt.Sprintf("app:%d", i) }))
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	e.Fail(enginesim.ListImages, enginesim.Fault{Status: http.StatusInternalServerError})
 	got := list(t, d)
 	if c := got["c0001"]; c.Error != "" || c.Image.Digest == "" {
@@ -101,7 +101,7 @@ func TestEngineErrors(t *testing.T) {
 		"hanging ping":   {enginesim.Ping, enginesim.Fault{Hang: true}, sdk.ErrUnavailable, "no answer within 50ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := watch(t, Options{Socket: address})
+			d := watch(t, Options{Connection: Connection{Socket: address}})
 			timeout := d.engine.Timeout
 			if c.fault.Hang {
 				d.engine.Timeout = 50 * time.Millisecond
@@ -138,33 +138,33 @@ func explains(t *testing.T, err, kind error, address string, texts ...string) {
 
 func TestListErrorWithoutEngine(t *testing.T) {
 	dir := socketDir(t)
-	_, err := watch(t, Options{Socket: dir + "/none.sock"}).List(t.Context())
+	_, err := watch(t, Options{Connection: Connection{Socket: dir + "/none.sock"}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, dir, "there is no such socket", "mounted")
 
 	s, err := enginesim.New(enginesim.Config{}).Listen("")
 	check(t, err)
 	check(t, s.Close())
-	_, err = watch(t, Options{Socket: s.Address}).List(t.Context())
+	_, err = watch(t, Options{Connection: Connection{Socket: s.Address}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, strings.TrimPrefix(s.Address, "tcp://"), "nothing listens there")
 
-	_, err = watch(t, Options{Host: "engine.invalid"}).List(t.Context())
+	_, err = watch(t, Options{Connection: Connection{Host: "engine.invalid"}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, "http://engine.invalid:2375", "engine.invalid is not known: check host")
 }
 
 func TestListErrorOfOtherServers(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
 	t.Cleanup(page.Close)
-	_, err := watch(t, Options{Host: page.URL}).List(t.Context())
+	_, err := watch(t, Options{Connection: Connection{Host: page.URL}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, page.URL, "no Docker Engine")
 
 	old := enginesim.New(enginesim.Config{APIVersion: "1.18", MinAPIVersion: "1.12"})
 	address := serve(t, old)
-	_, err = watch(t, Options{Socket: address}).List(t.Context())
+	_, err = watch(t, Options{Connection: Connection{Socket: address}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, address, "API version 1.18 is older than 1.24")
 
 	future := enginesim.New(enginesim.Config{APIVersion: "1.99", MinAPIVersion: "1.90"})
 	address = serve(t, future)
-	_, err = watch(t, Options{Socket: address}).List(t.Context())
+	_, err = watch(t, Options{Connection: Connection{Socket: address}}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, address, "client version 1.51 is too old")
 }
 
@@ -172,7 +172,7 @@ func TestListErrorOfOtherServers(t *testing.T) {
 func TestListNegotiatesVersionAgain(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.41"})
 	check(t, e.Populate(1, func(int) string { return "app:1" }))
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	for _, versions := range [][2]string{{"1.41", "1.24"}, {"1.52", "1.44"}, {"1.43", "1.24"}} {
 		e.SetAPIVersion(versions[0], versions[1])
 		if got := list(t, d); len(got) != 1 {
@@ -184,7 +184,7 @@ func TestListNegotiatesVersionAgain(t *testing.T) {
 func TestListIsCancelled(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -210,7 +210,7 @@ func TestListWithMalformedContainers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := enginesim.New(enginesim.Config{})
 			e.Fail(enginesim.ListContainers, enginesim.Fault{Body: body})
-			got, err := watch(t, Options{Socket: serve(t, e)}).List(t.Context())
+			got, err := watch(t, Options{Connection: Connection{Socket: serve(t, e)}}).List(t.Context())
 			check(t, err)
 			for _, c := range got {
 				if c.ID == "" || c.Name == "" || c.Error == "" {

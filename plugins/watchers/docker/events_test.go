@@ -18,7 +18,7 @@ import (
 func TestWatchEvents(t *testing.T) {
 	generations(t, func(t *testing.T, e *enginesim.Engine) {
 		check(t, e.Populate(2, func(i int) string { return fmt.Sprintf("app:%d", i) }))
-		d := watch(t, Options{Socket: serve(t, e)})
+		d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 		id := list(t, d)["c0000"].ID
 		f := subscribe(t, d)
 		f.streams(1)
@@ -48,7 +48,7 @@ func TestWatchNotifiesOfLostEngine(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	s, err := e.Listen(socketDir(t))
 	check(t, err)
-	d := watch(t, Options{Socket: s.Address})
+	d := watch(t, Options{Connection: Connection{Socket: s.Address}})
 	list(t, d)
 	f := subscribe(t, d)
 	f.streams(1)
@@ -66,7 +66,7 @@ func TestWatchNotifiesOfLostEngine(t *testing.T) {
 // Podman has two words for what Docker calls exited, and sends one after the other.
 func TestWatchMergesStoppedStatusOfPodman(t *testing.T) {
 	e := populated(t, enginesim.Config{})
-	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}, WatchAll: true})
 	create(t, e, enginesim.Container{Name: "ended", Image: "app:1", State: "stopped"})
 	if c := list(t, d)["ended"]; c.Status != enginesim.Exited {
 		t.Errorf("listed as %s", c.Status)
@@ -75,7 +75,7 @@ func TestWatchMergesStoppedStatusOfPodman(t *testing.T) {
 
 func TestWatchAfterGapNeitherLosesNorRepeatsEvents(t *testing.T) {
 	e := populated(t, enginesim.Config{})
-	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}, WatchAll: true})
 	ids := list(t, d)
 	f := subscribe(t, d)
 	f.streams(1)
@@ -95,7 +95,7 @@ func TestWatchAfterGapNeitherLosesNorRepeatsEvents(t *testing.T) {
 // Proxies cut idle streams: that is no reason to check everything, nor to warn.
 func TestWatchReconnectsQuietly(t *testing.T) {
 	e := populated(t, enginesim.Config{})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	id := list(t, d)["c0000"].ID
 	f := subscribe(t, d)
 	for n := range 5 {
@@ -121,7 +121,7 @@ func TestWatchComparesListAfterEngineRestart(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		t.Run(fmt.Sprint("watchall ", all), func(t *testing.T) {
 			e := populated(t, enginesim.Config{})
-			d := watch(t, Options{Socket: serve(t, e), WatchAll: all})
+			d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}, WatchAll: all})
 			id := list(t, d)["c0000"].ID
 			f := subscribe(t, d)
 			f.streams(1)
@@ -141,7 +141,7 @@ func TestWatchComparesListAfterEngineRestart(t *testing.T) {
 func TestWatchBeforeEngineIsUp(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	dir := socketDir(t)
-	d := watch(t, Options{Socket: dir + "/docker.sock"})
+	d := watch(t, Options{Connection: Connection{Socket: dir + "/docker.sock"}})
 	if _, err := d.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestWatchBeforeEngineIsUp(t *testing.T) {
 func TestWatchRetriesForbiddenEvents(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	e.Fail(enginesim.Events, enginesim.Fault{Status: http.StatusForbidden})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	list(t, d)
 	f := subscribe(t, d)
 	f.endPause()
@@ -184,7 +184,7 @@ func TestWatchIsUnsupportedWithoutEvents(t *testing.T) {
 		e := populated(t, enginesim.Config{})
 		e.Fail(enginesim.Events, enginesim.Fault{Status: status})
 		address := serve(t, e)
-		err := watch(t, Options{Socket: address}).Watch(t.Context(), func(watcher.Event) {})
+		err := watch(t, Options{Connection: Connection{Socket: address}}).Watch(t.Context(), func(watcher.Event) {})
 		explains(t, err, sdk.ErrUnsupported, address, "follow events")
 	}
 }
@@ -192,7 +192,7 @@ func TestWatchIsUnsupportedWithoutEvents(t *testing.T) {
 func TestWatchTimeoutOfHangingEngine(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	e.Fail(enginesim.Events, enginesim.Fault{Hang: true})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	list(t, d)
 	d.engine.Timeout = 50 * time.Millisecond
 	f := subscribe(t, d)
@@ -230,7 +230,7 @@ func TestWatchSkipsMalformedEvents(t *testing.T) {
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
 	}))
 	t.Cleanup(proxy.Close)
-	f := subscribe(t, watch(t, Options{Host: proxy.URL}))
+	f := subscribe(t, watch(t, Options{Connection: Connection{Host: proxy.URL}}))
 	ids := []string{"split", "two", "in-a-line", "in-a-write", "after-garbage", "after-endless", "without-nanoseconds"}
 	for _, id := range ids {
 		f.expect(watcher.ActionChanged, id, "")
@@ -254,7 +254,7 @@ func TestWatchRequestsEventsSinceTheLast(t *testing.T) {
 		e.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	d := watch(t, Options{Host: proxy.URL})
+	d := watch(t, Options{Connection: Connection{Host: proxy.URL}})
 	list(t, d)
 	f := subscribe(t, d)
 	if since := <-queries; since != "" {

@@ -13,7 +13,7 @@ import (
 
 func TestProbe(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	found, err := d.Probe(t.Context(), sdk.ProbeRequest{})
 	check(t, err)
 	if !strings.HasPrefix(found.Summary, "Docker/simulated (linux), API 1.") {
@@ -22,14 +22,15 @@ func TestProbe(t *testing.T) {
 	if len(found.Warnings) > 0 {
 		t.Errorf("a watcher that only reads warns of %q", found.Warnings)
 	}
-	found, err = watch(t, Options{Socket: d.engine.Endpoint.Address, Update: true}).Probe(t.Context(), sdk.ProbeRequest{})
+	updating := watch(t, Options{Connection: Connection{Socket: d.engine.Endpoint.Address}, Update: true})
+	found, err = updating.Probe(t.Context(), sdk.ProbeRequest{})
 	check(t, err)
 	if len(found.Warnings) != 1 ||
 		!strings.Contains(found.Warnings[0], "takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
 		t.Errorf("one that may update an engine that takes no changes warns of %q", found.Warnings)
 	}
 	none := filepath.Join(socketDir(t), "none.sock")
-	_, err = watch(t, Options{Socket: none}).Probe(t.Context(), sdk.ProbeRequest{})
+	_, err = watch(t, Options{Connection: Connection{Socket: none}}).Probe(t.Context(), sdk.ProbeRequest{})
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") ||
 		!strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
 		t.Errorf("without an engine: %v with the remedy %q", err, sdk.Remedy(err))

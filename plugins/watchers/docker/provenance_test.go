@@ -21,7 +21,7 @@ func TestListSaysWhichLabelsImagesBring(t *testing.T) {
 		}})
 		e.AddImage(enginesim.Image{Tags: []string{"plain:1"}})
 		create(t, e, enginesim.Container{Name: "plain", Image: "plain:1", Labels: auto()})
-		d := watch(t, Options{Socket: serve(t, e)})
+		d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 		for range 2 { // inspected, and from then on known
 			got := list(t, d)
 			if names := got["web"].ImageLabels; !slices.Equal(names, []string{"dogwatch.update", "same", "version"}) {
@@ -53,7 +53,7 @@ func TestListOfAnImageThatIsNotKnown(t *testing.T) {
 			id := e.AddImage(enginesim.Image{Tags: []string{"app:1"}, Labels: auto()})
 			create(t, e, enginesim.Container{Name: "web", Image: "app:1", Labels: map[string]string{"mine": "1"}})
 			spoil(e, id)
-			c := list(t, watch(t, Options{Socket: serve(t, e)}))["web"]
+			c := list(t, watch(t, Options{Connection: Connection{Socket: serve(t, e)}}))["web"]
 			if !slices.Equal(c.ImageLabels, []string{"dogwatch.update", "mine"}) || c.Error == "" {
 				t.Errorf("the image brings %v; error %q", c.ImageLabels, c.Error)
 			}
@@ -73,7 +73,7 @@ func TestListOfAnotherPlatform(t *testing.T) {
 		create(t, e, enginesim.Container{Name: "native", Image: "app:1", Labels: mine})
 		create(t, e, enginesim.Container{Name: "one", Image: "app:1", Platform: "linux/arm64", Labels: mine})
 		create(t, e, enginesim.Container{Name: "two", Image: "app:1", Platform: "linux/arm64", Labels: mine})
-		d := watch(t, Options{Socket: serve(t, e)})
+		d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 		list(t, d)
 		before := e.Requests(enginesim.InspectImage)
 		got := list(t, d)
@@ -96,7 +96,7 @@ func TestPlainPlatform(t *testing.T) {
 		Platforms: []enginesim.Image{{OS: "linux", Architecture: "arm64", Variant: "v8"}},
 	})
 	create(t, e, enginesim.Container{Name: "web", Image: "app:1", Platform: "linux/arm64", Labels: auto()})
-	c := list(t, watch(t, Options{Socket: serve(t, e)}))["web"]
+	c := list(t, watch(t, Options{Connection: Connection{Socket: serve(t, e)}}))["web"]
 	if n := e.Requests(enginesim.InspectImage); len(c.ImageLabels) != 0 || n != 1 {
 		t.Errorf("the image brings %v, after %d requests", c.ImageLabels, n)
 	}

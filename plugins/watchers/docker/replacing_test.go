@@ -19,7 +19,7 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	e.AddImage(enginesim.Image{Tags: []string{"nginx:1.25"}})
 	old := create(t, e, enginesim.Container{Name: "web-dogwatch-op1", Image: "nginx:1.25"})
 	create(t, e, enginesim.Container{Name: "home-dogwatch-1", Image: "nginx:1.25"})
-	d := watch(t, Options{Socket: serve(t, e)})
+	d := watch(t, Options{Connection: Connection{Socket: serve(t, e)}})
 	expect := func(when string, want map[string]string) {
 		t.Helper()
 		got := list(t, d)

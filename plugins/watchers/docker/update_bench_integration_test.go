@@ -16,7 +16,7 @@ import (
 func BenchmarkDowntime(b *testing.B) {
 	engine := dockertest.Start(b)
 	old, latest := engine.Image(b, "app:1"), engine.Image(b, "app:2", "LABEL version=2")
-	d := watch(b, Options{Socket: engine.Host, Update: true})
+	d := watch(b, Options{Connection: Connection{Socket: engine.Host}, Update: true})
 	host := &container.HostConfig{NetworkMode: "none"}
 	create := func() string {
 		made, err := engine.API.ContainerCreate(b.Context(), &container.Config{Image: old}, host, nil, nil, "web")

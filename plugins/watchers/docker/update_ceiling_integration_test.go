@@ -37,7 +37,7 @@ func TestOptionsOfTheWatcherAreTheMost(t *testing.T) {
 		{update.ComposeCommand, edit, "", "", true},
 		{update.ComposeCommand, nil, "", replace.WarnRecreates, true},
 	} {
-		d := watch(t, Options{Socket: l.Host, Update: true, Compose: c.option})
+		d := watch(t, Options{Connection: Connection{Socket: l.Host}, Update: true, Compose: c.option})
 		req := l.request(id)
 		req.Rules.Compose = c.asked
 		req.Rules.Hooks = watcher.Hooks{Pre: []string{"touch", "/owned"}, Post: []string{"touch", "/owned"}}

@@ -43,7 +43,7 @@ func TestUpdatePullsByDigest(t *testing.T) {
 		check(t, response.Body.Close())
 		return id, response.Header.Get("Docker-Content-Digest")
 	}
-	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
+	l := &lab{Daemon: engine, docker: watch(t, Options{Connection: Connection{Socket: engine.Host}, Update: true})}
 	l.docker.updater.Liveness = soon
 	var before, digest string
 	l.old, before = push("1")
@@ -113,7 +113,7 @@ func (l *lab) behind(t *testing.T, handle func(w http.ResponseWriter, r *http.Re
 		server.Close()
 		transport.CloseIdleConnections()
 	})
-	d := watch(t, Options{Socket: server.URL, Update: true})
+	d := watch(t, Options{Connection: Connection{Socket: server.URL}, Update: true})
 	d.updater.Liveness = soon
 	return d
 }

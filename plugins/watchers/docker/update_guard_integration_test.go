@@ -54,7 +54,7 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 				check(t, os.Symlink("..", filepath.Join(dir, "data/sub")))
 				labels[compose.LabelFile] = "data/sub/compose.yml"
 			}
-			options := Options{Socket: l.Host, Update: true, Compose: update.ComposeRequest}
+			options := Options{Connection: Connection{Socket: l.Host}, Update: true, Compose: update.ComposeRequest}
 			if c.trusted {
 				options.ComposeTrusted = []string{"beside"}
 			}

@@ -88,7 +88,9 @@ const soon = 300 * time.Millisecond
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	engine := dockertest.Start(t)
-	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: update.ComposeRequest}
+	options := Options{
+		Connection: Connection{Socket: engine.Host}, Update: true, Hooks: true, Compose: update.ComposeRequest,
+	}
 	l := &lab{Daemon: engine, docker: watch(t, options)}
 	l.docker.updater.Liveness = soon
 	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old",

@@ -16,7 +16,7 @@ func TestPodmanIsRefused(t *testing.T) {
 	engine.Image(t, "localhost/app:1")
 	latest := engine.Image(t, "localhost/app:2", "LABEL version=2")
 	id := engine.Create(t, "web", "localhost/app:1", nil)
-	d := watch(t, Options{Socket: engine.Host, Update: true})
+	d := watch(t, Options{Connection: Connection{Socket: engine.Host}, Update: true})
 	req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "localhost/app:2", ID: latest}}
 	plan, err := d.Plan(t.Context(), req)
 	check(t, err)

@@ -67,7 +67,7 @@ func TestLabelsOfAnImageDoNothing(t *testing.T) {
 		"required": {update.ComposeRequest, &watcher.ComposeRules{Label: "stack.file", Required: true}, watcher.BlockComposeAbsent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := watch(t, Options{Socket: l.Host, Update: true, Hooks: true, Compose: c.option})
+			d := watch(t, Options{Connection: Connection{Socket: l.Host}, Update: true, Hooks: true, Compose: c.option})
 			d.updater.Liveness = soon
 			id := l.make(t, "web", "evil:1", shape{}, true)
 			defer l.Remove(t, "web")

@@ -67,7 +67,9 @@ func in(id string) func(context.Context, []container.Summary) []string {
 
 // in is the watcher in a container.
 func (k *kennel) in(t *testing.T, own string) *Docker {
-	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: update.ComposeRequest})
+	d := watch(t, Options{
+		Connection: Connection{Socket: k.Host}, Update: true, Hooks: true, Compose: update.ComposeRequest,
+	})
 	d.updater.Whereabouts = in(own)
 	d.updater.HelperCommand = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
 	return d
