@@ -156,6 +156,8 @@ func TestOtherLanguages(t *testing.T) {
 		"Details travel as":                      itsUnavailable,
 		"A call to a registry may end with the trailer": elsewhere("../../sdk/plugin/requests_test.go",
 			"TestRegistryReportsRequests"),
+		"The trailer `dogwatch-load` says how many": elsewhere("../../sdk/plugin/requests_test.go",
+			"TestRegistryReportsLoad"),
 		"Failed calls have it, too": elsewhere("../../sdk/plugin/requests_test.go",
 			"TestRegistryReportsRequests"),
 		"Budgets are kept by it": elsewhere("../../internal/budget/report_test.go",

@@ -24,10 +24,10 @@ func (s *Swarm) Apply(ctx context.Context, op watcher.Operation, journal watcher
 	}
 	plan := s.plan(service, op.Request)
 	switch {
-	case len(plan.Blocks) > 0:
-		return unchanged(op, plan.Blocks[0].Code, plan.Blocks[0].Text), nil
 	case plan.State != op.Plan.State:
 		return unchanged(op, BlockChanged, plan.Name+" changed since this was planned: plan again"), nil
+	case len(plan.Blocks) > 0:
+		return unchanged(op, plan.Blocks[0].Code, plan.Blocks[0].Text), nil
 	case op.Request.Rules.DryRun:
 		return unchanged(op, "dryrun", plan.Name+" was left as it is (dryrun)"), nil
 	}
