@@ -68,7 +68,7 @@ func TestWhatIsSwitchedOffSaysSo(t *testing.T) {
 		t.Errorf("scans %v, links %v, notes %v", has, a.service.HasLinks(), a.service.HasNotes())
 	}
 	c := sdk.Container{ID: "c1", Name: "web", Watcher: "local", UpdateAvailable: true, Result: &sdk.Result{Tag: "2"}}
-	if err := a.service.RevokeLinks(t.Context(), user, ""); !errors.Is(err, sdk.ErrUnsupported) {
+	if err := a.service.RevokeSignedLinks(t.Context(), user, ""); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("revoke links: %v", err)
 	}
 	if _, err := a.service.ScanStatus(t.Context(), c); !errors.Is(err, scan.ErrNoScanner) {

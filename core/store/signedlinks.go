@@ -14,8 +14,8 @@ import (
 // is long, because a clock that is set back makes a link good again.
 const usedLinksKept = 30 * 24 * time.Hour
 
-// LinkKey implements link.Store.
-func (s *Store) LinkKey(ctx context.Context, fresh []byte) (key []byte, err error) {
+// SignedLinkKey implements signedlink.Store.
+func (s *Store) SignedLinkKey(ctx context.Context, fresh []byte) (key []byte, err error) {
 	err = s.write(ctx, "make the key of links", func(t tx) error {
 		if _, err := t.exec("INSERT INTO link_key (id, key) VALUES (1, ?) ON CONFLICT DO NOTHING", fresh); err != nil {
 			return err
@@ -25,8 +25,8 @@ func (s *Store) LinkKey(ctx context.Context, fresh []byte) (key []byte, err erro
 	return key, err
 }
 
-// LinkGenerations implements link.Store.
-func (s *Store) LinkGenerations(ctx context.Context) (map[string]uint64, error) {
+// SignedLinkGenerations implements signedlink.Store.
+func (s *Store) SignedLinkGenerations(ctx context.Context) (map[string]uint64, error) {
 	type row struct {
 		trigger    string
 		generation int64
@@ -42,8 +42,8 @@ func (s *Store) LinkGenerations(ctx context.Context) (map[string]uint64, error) 
 	return all, err
 }
 
-// RevokeLinks implements link.Store.
-func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error {
+// RevokeSignedLinks implements signedlink.Store.
+func (s *Store) RevokeSignedLinks(ctx context.Context, trigger string, ev ...event.Event) error {
 	return s.write(ctx, "revoke links", func(t tx) error {
 		if _, err := t.exec(`INSERT INTO link_generations (trigger, generation) VALUES (?, 1)
 			ON CONFLICT DO UPDATE SET generation = generation + 1`, trigger); err != nil {
@@ -53,7 +53,7 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 	}, s.bus.Wake)
 }
 
-// SignedLinkUse implements link.Store.
+// SignedLinkUse implements signedlink.Store.
 func (s *Store) SignedLinkUse(ctx context.Context, nonce []byte) (choice.SignedLinkUse, bool, error) {
 	u := choice.SignedLinkUse{Nonce: nonce}
 	var usedAt, expires int64

@@ -10,9 +10,9 @@ import (
 
 func TestLinkKeyIsMadeOnce(t *testing.T) {
 	s := fresh(t)
-	first, err := s.LinkKey(t.Context(), []byte("first"))
+	first, err := s.SignedLinkKey(t.Context(), []byte("first"))
 	must(t, err)
-	again, err := s.LinkKey(t.Context(), []byte("second"))
+	again, err := s.SignedLinkKey(t.Context(), []byte("second"))
 	must(t, err)
 	if string(first) != "first" || !bytes.Equal(first, again) {
 		t.Errorf("the key is %q, then %q", first, again)

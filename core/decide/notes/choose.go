@@ -54,12 +54,12 @@ type versionedRelease struct {
 
 // reaches reports whether releases are all that are shown, so that older ones are not needed.
 func (n *Notes) reaches(all []release, names []string) bool {
-	candidates, reached := n.between(all, names)
-	return reached || len(candidates) > maxNotes || n.Running == "" && (n.Offered == "" || len(candidates) > 0)
+	passed, reached := n.between(all, names)
+	return reached || len(passed) > maxNotes || n.Running == "" && (n.Offered == "" || len(passed) > 0)
 }
 
 // between returns the releases between the versions, and whether there are older ones.
-func (n *Notes) between(all []release, names []string) (candidates []versionedRelease, reached bool) {
+func (n *Notes) between(all []release, names []string) (passed []versionedRelease, reached bool) {
 	from, hasFrom := parseVersion(n.Running, names...)
 	to, hasTo := parseVersion(n.Offered, names...)
 	if !hasFrom && !hasTo {
@@ -79,19 +79,19 @@ func (n *Notes) between(all []release, names []string) (candidates []versionedRe
 		case v.prerelease && !(hasTo && to.prerelease):
 		case !hasFrom && !isTo: // what came before it is not known to be new
 		default:
-			candidates = append(candidates, versionedRelease{one, v})
+			passed = append(passed, versionedRelease{one, v})
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b versionedRelease) int { return b.compare(a.version) })
-	return candidates, reached
+	slices.SortStableFunc(passed, func(a, b versionedRelease) int { return b.compare(a.version) })
+	return passed, reached
 }
 
 // choose takes the releases between the versions.
 func (n *Notes) choose(all []release, r Repository, names []string) {
-	candidates, reached := n.between(all, names)
+	passed, reached := n.between(all, names)
 	_, hasFrom := parseVersion(n.Running, names...)
-	n.Incomplete = hasFrom && !reached && len(all) > 0 || len(candidates) > maxNotes
-	for _, c := range candidates[:min(len(candidates), maxNotes)] {
+	n.Incomplete = hasFrom && !reached && len(all) > 0 || len(passed) > maxNotes
+	for _, c := range passed[:min(len(passed), maxNotes)] {
 		note := Note{
 			Version: c.Tag, Name: c.Name, Date: sdk.Time{Time: c.At}, URL: r.pageURL(c.Tag), Body: c.Body,
 			Truncated: c.Cut, Breaking: c.Breaking, Action: c.Action,

@@ -76,7 +76,7 @@ type bench struct {
 	// stored are the containers of summaries, which list changes.
 	storedMu sync.Mutex
 	stored   []*sdk.Container
-	// links are those of messages, link.None by default; redact blanks secrets, nil for none.
+	// links are those of messages, signedlink.None by default; redact blanks secrets, nil for none.
 	links  SignedLinks
 	redact func(string) string
 	// notes are what messages have of release notes; none by default.

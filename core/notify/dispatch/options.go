@@ -125,7 +125,7 @@ type Options struct {
 	Attacher Attacher
 	// Updates may be nil: no trigger has containers updated then.
 	Updates Updates
-	// Links are link.None where messages have none.
+	// Links are signedlink.None where messages have none.
 	Links SignedLinks
 	// Notes returns an excerpt of the release notes of what a container is offered, "" for none.
 	Notes func(ctx context.Context, c *sdk.Container) string

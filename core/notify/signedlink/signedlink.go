@@ -40,12 +40,12 @@ type Use = choice.SignedLinkUse
 
 // Store keeps what must outlive the process.
 type Store interface {
-	// LinkKey returns the key that signs links. It stores fresh and returns it if there is none.
-	LinkKey(ctx context.Context, fresh []byte) ([]byte, error)
-	// LinkGenerations returns how often links were revoked, by trigger; "" is of all triggers.
-	LinkGenerations(ctx context.Context) (map[string]uint64, error)
-	// RevokeLinks counts one revocation more and appends events, in one transaction.
-	RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error
+	// SignedLinkKey returns the key that signs links. It stores fresh and returns it if there is none.
+	SignedLinkKey(ctx context.Context, fresh []byte) ([]byte, error)
+	// SignedLinkGenerations returns how often links were revoked, by trigger; "" is of all triggers.
+	SignedLinkGenerations(ctx context.Context) (map[string]uint64, error)
+	// RevokeSignedLinks counts one revocation more and appends events, in one transaction.
+	RevokeSignedLinks(ctx context.Context, trigger string, ev ...event.Event) error
 	// SignedLinkUse returns the use of a link, if it was used.
 	SignedLinkUse(ctx context.Context, nonce []byte) (Use, bool, error)
 	// RenamedTo returns the name that a container got when it lost a name; "" when that is not known.
@@ -95,11 +95,11 @@ type Links struct {
 func New(ctx context.Context, opt Options) (*Links, error) {
 	fresh := make([]byte, keySize)
 	rand.Read(fresh) // never fails
-	key, err := opt.Store.LinkKey(ctx, fresh)
+	key, err := opt.Store.SignedLinkKey(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
-	generations, err := opt.Store.LinkGenerations(ctx)
+	generations, err := opt.Store.SignedLinkGenerations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (l *Links) generation(triggerID string) uint64 {
 // Revoke makes all links so far useless that are in messages of a trigger, or in any
 // if triggerID is "". The events are stored with it.
 func (l *Links) Revoke(ctx context.Context, triggerID string, ev ...event.Event) error {
-	if err := l.opt.Store.RevokeLinks(ctx, triggerID, ev...); err != nil {
+	if err := l.opt.Store.RevokeSignedLinks(ctx, triggerID, ev...); err != nil {
 		return err
 	}
 	l.mu.Lock()

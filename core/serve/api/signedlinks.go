@@ -9,7 +9,7 @@ import (
 
 // revokeLinks makes the links useless that were sent so far.
 func (h *handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	err := h.Service.RevokeLinks(r.Context(), h.actor(r), r.URL.Query().Get("trigger"))
+	err := h.Service.RevokeSignedLinks(r.Context(), h.actor(r), r.URL.Query().Get("trigger"))
 	switch {
 	case errors.Is(err, sdk.ErrUnsupported):
 		h.fail(w, r, http.StatusUnprocessableEntity, err.Error())

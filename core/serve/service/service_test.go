@@ -116,7 +116,7 @@ func TestServiceRequiresScopes(t *testing.T) {
 			return err
 		}},
 		"revoke links": {auth.Write, func(ctx context.Context, a auth.Actor) error {
-			return s.RevokeLinks(ctx, a, "")
+			return s.RevokeSignedLinks(ctx, a, "")
 		}},
 		"revoke token": {auth.Manage, func(ctx context.Context, a auth.Actor) error {
 			return s.RevokeToken(ctx, a, 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// SignedLinks are the signed links of messages; see signedlink.SignedLinks.
+// SignedLinks are the signed links of messages; see signedlink.Links.
 type SignedLinks interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool
@@ -20,11 +20,11 @@ type SignedLinks interface {
 // HasLinks reports whether messages have links.
 func (s *Service) HasLinks() bool { return s.opt.Links.Enabled() }
 
-// RevokeLinks makes useless all links that were sent so far in messages of a trigger, such
+// RevokeSignedLinks makes useless all links that were sent so far in messages of a trigger, such
 // as "ntfy.main", or in all messages if triggerID is "". A trigger that is not configured
 // any more may have sent some. The error is an ErrForbidden for actors that may not write,
 // and an *sdk.InvalidError when no trigger can have this id.
-func (s *Service) RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error {
+func (s *Service) RevokeSignedLinks(ctx context.Context, actor auth.Actor, triggerID string) error {
 	if err := allow(actor, auth.Write, "revoke links"); err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ func TestRevokeLinks(t *testing.T) {
 	}
 	for given, want := range map[string]string{"": "", "NTFY.Main": "ntfy.main", "smtp.gone": "smtp.gone"} {
 		links.revoked, links.events = nil, nil
-		if err := s.RevokeLinks(t.Context(), ana, given); err != nil || len(links.revoked) != 1 || links.revoked[0] != want {
+		err := s.RevokeSignedLinks(t.Context(), ana, given)
+		if err != nil || len(links.revoked) != 1 || links.revoked[0] != want {
 			t.Fatalf("%q: revoked %q, %v", given, links.revoked, err)
 		}
 		e := links.events[0]
@@ -58,11 +59,11 @@ func TestRevokeLinks(t *testing.T) {
 		}
 	}
 	var invalid *sdk.InvalidError
-	if err := s.RevokeLinks(t.Context(), ana, strings.Repeat("x", 1000)); !errors.As(err, &invalid) {
+	if err := s.RevokeSignedLinks(t.Context(), ana, strings.Repeat("x", 1000)); !errors.As(err, &invalid) {
 		t.Errorf("a long id: %v", err)
 	}
 	opt.Links = signedlink.None{}
-	if err := New(opt).RevokeLinks(t.Context(), ana, ""); !errors.Is(err, sdk.ErrUnsupported) ||
+	if err := New(opt).RevokeSignedLinks(t.Context(), ana, ""); !errors.Is(err, sdk.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "public.url") {
 		t.Errorf("without links: %v", err)
 	}

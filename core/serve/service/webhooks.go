@@ -15,7 +15,7 @@ type Webhooks interface {
 	Counts() map[webhook.Count]int
 }
 
-// ReceiveWebhook takes a delivery of the webhook of a name in, if it has the secret of
+// ReceiveWebhook takes in a push to the webhook of a name, if it has the secret of
 // that: no login is needed. The errors are those of webhook.Receiver.
 func (s *Service) ReceiveWebhook(name string, header http.Header, token string, body []byte) (webhook.Receipt, error) {
 	receipt, err := s.opt.Webhooks.Receive(name, header, token, body)
@@ -34,7 +34,7 @@ func (s *Service) CheckByWebhook(
 	return results, s.safe(err)
 }
 
-// Webhooks returns the webhooks with their latest deliveries, without secrets.
+// Webhooks returns the webhooks with their latest pushes, without secrets.
 func (s *Service) Webhooks() []webhook.Status {
 	all := s.opt.Webhooks.Hooks()
 	for _, h := range all {

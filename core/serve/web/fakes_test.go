@@ -309,7 +309,7 @@ func (f fakeAccess) CreateToken(
 
 func (f fakeAccess) HasLinks() bool { return f.links != nil }
 
-func (f fakeAccess) RevokeLinks(_ context.Context, _ auth.Actor, triggerID string) error {
+func (f fakeAccess) RevokeSignedLinks(_ context.Context, _ auth.Actor, triggerID string) error {
 	*f.links = append(*f.links, triggerID)
 	return nil
 }

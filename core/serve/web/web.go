@@ -35,7 +35,7 @@ type Options struct {
 	Service  *service.Service
 	// Logins lets users in and out, and knows the actor of a request.
 	Logins login.Logins
-	// Links redeem the links of messages; link.None where none are sent.
+	// Links redeem the links of messages; signedlink.None where none are sent.
 	Links choices.SignedLinks
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.

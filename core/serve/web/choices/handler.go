@@ -43,7 +43,7 @@ func New(site *page.Site, service Service, find *find.Finder, links SignedLinks)
 	return &Handler{site, service, find, links}
 }
 
-// SignedLinks redeem the signed links of messages; see signedlink.SignedLinks.
+// SignedLinks redeem the signed links of messages; see signedlink.Links.
 type SignedLinks interface {
 	// Enabled reports whether messages have links.
 	Enabled() bool

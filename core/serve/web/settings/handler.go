@@ -29,7 +29,7 @@ type Service interface {
 		created store.Token, err error)
 	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
 	HasLinks() bool
-	RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error
+	RevokeSignedLinks(ctx context.Context, actor auth.Actor, triggerID string) error
 	Sessions(ctx context.Context, actor auth.Actor) ([]auth.Session, error)
 	EndSession(ctx context.Context, actor auth.Actor, id string) error
 	EndOtherSessions(ctx context.Context, actor auth.Actor) error

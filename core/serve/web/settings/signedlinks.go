@@ -27,7 +27,7 @@ func (h *Handler) linksFor(r *http.Request) *linksView {
 
 // revokeLinks makes the links useless that were sent so far.
 func (h *Handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	err := h.service.RevokeLinks(r.Context(), h.ActorOf(r), r.PostFormValue("trigger"))
+	err := h.service.RevokeSignedLinks(r.Context(), h.ActorOf(r), r.PostFormValue("trigger"))
 	if err != nil {
 		h.Finish(w, r, err, "revoke the links", "", forbidden)
 		return
