@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -17,24 +18,32 @@ import (
 // or that ctx ended; what was stored until then holds, and the updates among it
 // are reported by the next check. A registry that fails marks its containers only.
 func (c *Checker) Run(ctx context.Context, w Watcher) (event.Check, error) {
-	return c.join(ctx, w, func(*run) bool { return true })
+	return c.join(ctx, w, 0, func(*run) bool { return true })
 }
 
-// Fresh is Run for those who know of a change: a run that is listing the
+// Scheduled is Run for a check that nobody asked for: what registries have just said to the check of another engine
+// need not be asked again.
+func (c *Checker) Scheduled(ctx context.Context, w Watcher) (event.Check, error) {
+	return c.join(ctx, w, registryquery.ShareTime, func(*run) bool { return true })
+}
+
+// Fresh is Scheduled for those who know of a change: a run that is listing the
 // containers already may not see it, so another one follows.
 func (c *Checker) Fresh(ctx context.Context, w Watcher) (event.Check, error) {
-	return c.join(ctx, w, func(r *run) bool { return !r.listing })
+	return c.join(ctx, w, registryquery.ShareTime, func(r *run) bool { return !r.listing })
 }
 
 // join waits for the run under way if it will do, and else for one of its own.
-func (c *Checker) join(ctx context.Context, w Watcher, will func(*run) bool) (event.Check, error) {
+func (c *Checker) join(
+	ctx context.Context, w Watcher, tolerance time.Duration, will func(*run) bool,
+) (event.Check, error) {
 	for waited := false; ; waited = true {
 		c.mu.Lock()
 		st := c.state(w.Name)
 		r := st.running
 		do := r == nil || waited || will(r) // what began after the call will do
 		if r == nil {
-			r = &run{done: make(chan struct{})}
+			r = &run{done: make(chan struct{}), tolerance: tolerance}
 			st.running = r
 			c.mu.Unlock()
 			c.lead(ctx, w, st, r)
@@ -60,7 +69,7 @@ func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
 		c.mu.Unlock()
 		close(r.done)
 	}()
-	r.report, r.err = c.run(ctx, w, nil)
+	r.report, r.err = c.run(ctx, w, nil, r.tolerance)
 }
 
 // One lists the watcher's containers, as Run does, but sends requests to registries about
@@ -71,7 +80,7 @@ func (c *Checker) One(ctx context.Context, w Watcher, id string) error {
 
 // Some is One for several containers. It returns ErrNotListed when the engine has none of them any more.
 func (c *Checker) Some(ctx context.Context, w Watcher, ids []string) error {
-	report, err := c.run(ctx, w, ids)
+	report, err := c.run(ctx, w, ids, 0)
 	if err == nil && report.Containers == 0 {
 		return ErrNotListed
 	}
@@ -87,14 +96,16 @@ func (c *Checker) runID(watcher string, began time.Time) string {
 }
 
 // run makes one pass over a watcher's containers and records it.
-func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Check, error) {
+func (c *Checker) run(
+	ctx context.Context, w Watcher, only []string, tolerance time.Duration,
+) (event.Check, error) {
 	report := event.Check{Watcher: w.Name, Single: len(only) > 0}
 	leave, err := c.enter(ctx, w.Name)
 	if err != nil {
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
 	}
 	defer leave()
-	p := pass{Checker: c, watcher: w, only: only, began: c.opt.Now(), report: &report}
+	p := pass{Checker: c, watcher: w, only: only, tolerance: tolerance, began: c.opt.Now(), report: &report}
 	p.id = c.runID(w.Name, p.began)
 	log := c.log.With("watcher", w.Name, "run", p.id)
 	log.Debug("check started")

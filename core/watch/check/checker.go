@@ -97,8 +97,10 @@ type state struct {
 
 // run is a check of a whole watcher that is under way.
 type run struct {
-	done    chan struct{}
-	listing bool // what happens from now on may be left to the next run
+	done chan struct{}
+	// tolerance is how much earlier than the run a response to another engine's check may be.
+	tolerance time.Duration
+	listing   bool // what happens from now on may be left to the next run
 	// checked is how many of the total of containers have their result.
 	checked, total int
 	report         event.Check
@@ -156,8 +158,10 @@ type pass struct {
 	watcher Watcher
 	id      string
 	only    []string // the containers that are checked; none means all
-	began   time.Time
-	report  *event.Check
+	// tolerance is that of run.
+	tolerance time.Duration
+	began     time.Time
+	report    *event.Check
 	// targets are the containers to check, in the order of the watcher.
 	targets  []*target
 	notified decision.Notified

@@ -18,6 +18,9 @@ const storePause = 500 * time.Millisecond
 // it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
 	batch := p.opt.Queries.Batch(p.questions())
+	if p.shared() {
+		batch.ShareSince(p.began.Add(-p.tolerance))
+	}
 	p.estimate(ctx, batch.Requests())
 	fetching, stop := context.WithCancel(ctx)
 	done := make(chan []*registryquery.Question, len(p.targets)) // with room for all: fetching does not wait for the store
@@ -55,6 +58,9 @@ func (p *pass) gather(ctx context.Context) error {
 		}
 	}
 }
+
+// shared reports whether other engines run the same images perhaps. Who asks for some containers gets an answer of now.
+func (p *pass) shared() bool { return len(p.only) == 0 && p.opt.Order != nil && len(p.opt.Order()) > 1 }
 
 // settle stores what the responses about some targets mean. The last time, the
 // end of the check is stored with it.

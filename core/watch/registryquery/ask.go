@@ -29,6 +29,7 @@ type Batch struct {
 	// their answer.
 	hosts map[string][]*group
 	rest  []*Question
+	since time.Time
 }
 
 // Batch groups questions, so that each of a repository is asked once.
@@ -41,11 +42,11 @@ func (cl *Client) Batch(questions []*Question) *Batch {
 			continue
 		}
 		img := q.Image()
-		key := q.Match.ID + " " + img.Registry.Host + "/" + img.Name
-		g := found[key]
+		repo := repository{Repository: registry.Repository{Host: img.Registry.Host, Name: img.Name}, match: q.Match}
+		g := found[repo.key()]
 		if g == nil {
-			g = &group{repository: repository{registry.Repository{Host: img.Registry.Host, Name: img.Name}, q.Match}}
-			found[key] = g
+			g = &group{repository: repo}
+			found[repo.key()] = g
 			b.hosts[g.Host] = append(b.hosts[g.Host], g)
 		}
 		g.questions = append(g.questions, q)
@@ -63,6 +64,23 @@ func (cl *Client) Batch(questions []*Question) *Batch {
 		}
 	}
 	return b
+}
+
+// ShareSince has responses to requests of other batches count that began at since or later, as long as none of the
+// containers that it is about has been checked after that; see ShareTime.
+func (b *Batch) ShareSince(since time.Time) {
+	b.since = since
+	for _, groups := range b.hosts {
+		for _, g := range groups {
+			g.since = since
+			for _, q := range g.questions {
+				// Which is cut to milliseconds, and zero before the first check.
+				if after := q.Container.Check.At.Add(time.Millisecond); after.After(g.since) {
+					g.since = after
+				}
+			}
+		}
+	}
 }
 
 // Requests returns how many requests it takes at most to answer the questions, by host.
@@ -118,6 +136,9 @@ func (b *Batch) Ask(ctx context.Context, answered func([]*Question)) {
 		}
 	}
 	wait.Wait()
+	if !b.since.IsZero() {
+		time.AfterFunc(ShareTime, b.client.expireShared)
+	}
 }
 
 // oldestFirst has those repositories asked about first whose last check is longest ago,

@@ -5,6 +5,7 @@ package registryquery
 
 import (
 	"context"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/watch/hostlimit"
@@ -22,12 +23,18 @@ type Client struct {
 	releases  memory[candidate.Release, reading]
 	// unlimited counts requests for releases to hosts that do not say what they allow.
 	unlimited hourly
+
+	tagLists sharing[[]string]
+	digests  sharing[string]
 }
 
 // repository is one of a registry.
 type repository struct {
 	registry.Repository
 	match Match
+	// since is when a request to it must have begun for its response to count, whichever check made it; zero for
+	// requests of its own alone.
+	since time.Time
 }
 
 // New returns a Client.
@@ -43,6 +50,7 @@ func New(opt Options) *Client {
 			return match.ID, match.apiHost(), served
 		},
 	})}
+	cl.tagLists.size, cl.digests.size = sizeOfTags, func(digest string) int { return len(digest) }
 	cl.absent.max, cl.described.max, cl.releases.max = maxAbsent, maxDescribed, maxReleases
 	return cl
 }

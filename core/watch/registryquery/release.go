@@ -108,7 +108,7 @@ func (cl *Client) repositoryOf(r candidate.Release) (repository, error) {
 	if !served {
 		return repository{}, NoneToSpare("no registry serves it")
 	}
-	return repository{r.Repository(), match}, nil
+	return repository{Repository: r.Repository(), match: match}, nil
 }
 
 // readDigest returns what is behind a digest, which a registry is asked once for each.

@@ -8,9 +8,16 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// tags returns the tags of a repository, which the registry may confirm as unchanged.
+// tags returns the tags of a repository, which other checks may have fetched. Nobody may change them.
 func (cl *Client) tags(ctx context.Context, repo repository) ([]string, error) {
-	key := "tag list " + repo.match.ID + " " + repo.Host + "/" + repo.Name
+	return cl.tagLists.do(ctx, repo.key(), repo.since, cl.opt.Now(), func() ([]string, error) {
+		return cl.fetchTags(ctx, repo)
+	})
+}
+
+// fetchTags requests the tags of a repository, which the registry may confirm as unchanged.
+func (cl *Client) fetchTags(ctx context.Context, repo repository) ([]string, error) {
+	key := "tag list " + repo.key()
 	validator, body, cached := cl.opt.Cache.Get(ctx, key)
 	if !cached {
 		validator = ""
@@ -35,11 +42,16 @@ func (cl *Client) tags(ctx context.Context, repo repository) ([]string, error) {
 	return list.Tags, nil
 }
 
-// resolve returns the digest behind a tag.
-func (cl *Client) resolve(ctx context.Context, repo repository, tag string) (digest string, err error) {
-	err = cl.Request(ctx, repo.Host, func(ctx context.Context) (err error) {
-		digest, err = repo.match.Registry.Resolve(ctx, repo.Repository, tag)
-		return err
+// resolve returns the digest behind a tag, for which other checks may have asked.
+func (cl *Client) resolve(ctx context.Context, repo repository, tag string) (string, error) {
+	return cl.digests.do(ctx, repo.key()+":"+tag, repo.since, cl.opt.Now(), func() (digest string, err error) {
+		err = cl.Request(ctx, repo.Host, func(ctx context.Context) (err error) {
+			digest, err = repo.match.Registry.Resolve(ctx, repo.Repository, tag)
+			return err
+		})
+		return digest, err
 	})
-	return digest, err
 }
+
+// key tells a repository from those of other hosts and of other registries.
+func (r repository) key() string { return r.match.ID + " " + r.Host + "/" + r.Name }

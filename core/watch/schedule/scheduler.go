@@ -161,7 +161,7 @@ func (s *Scheduler) start(ctx context.Context, wait *sync.WaitGroup) {
 func (s *Scheduler) schedule(life context.Context, w *component.Watcher, times Times) *Schedule {
 	opt := Options{
 		Name: w.Name, Times: times, Jitter: w.Settings.Jitter, AtStart: w.Settings.WatchAtStart, Log: s.log,
-		Check:   func(context.Context) { s.watch(life, w, s.checker.Run) },
+		Check:   func(context.Context) { s.watch(life, w, s.checker.Scheduled) },
 		Changed: func(context.Context) { s.watch(life, w, s.checker.Fresh) },
 		Failing: func() bool { _, failing := s.checker.Outage(w.Name); return failing },
 		Probe:   func(context.Context) error { return s.probe(life, w) },
