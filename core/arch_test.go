@@ -21,8 +21,10 @@ var owners = map[string][]string{
 	"github.com/go-chi/chi/v5":            {"core/serve/api"},
 	"github.com/prometheus/client_golang": {"core/serve/metrics"},
 	"github.com/hashicorp/go-plugin":      {"sdk/plugin", "internal/protocol", "internal/pluginclient", "core/plugin"},
-	"google.golang.org/grpc": {"sdk/plugin", "sdk/internal/server", "sdk/internal/inprocess", "sdk/proto",
-		"internal/protocol", "internal/pluginclient", "internal/wireplugin", "core/plugin"},
+	"google.golang.org/grpc": {"sdk/plugin", "sdk/internal/inprocess", "sdk/proto",
+		"internal/protocol", "internal/pluginclient", "internal/pluginserver", "internal/wireplugin", "core/plugin", "core/plugin/agent"},
+	"github.com/coder/websocket":          {"core/plugin/agent"},
+	"github.com/hashicorp/yamux":          {"core/plugin/agent"},
 	"github.com/docker/docker":            {"plugins/watchers/docker"},
 	"github.com/aws/aws-sdk-go-v2":        {"plugins/registries/ecr"},
 	"github.com/eclipse/paho.mqtt.golang": {"plugins/triggers/mqtt"},
@@ -82,7 +84,7 @@ func TestDependenciesPointDownwards(t *testing.T) {
 			switch {
 			case below(from, "sdk") && !below(imported, "sdk") && !below(imported, "internal"),
 				below(from, "sdk/plugin") && below(imported, "internal") && imported != "internal/protocol" &&
-					imported != "internal/idle",
+					imported != "internal/pluginserver" && imported != "internal/idle",
 				below(from, "internal") && !below(imported, "internal") && !below(imported, "sdk"),
 				below(from, "core") && !below(imported, "core") && !below(imported, "sdk") && !below(imported, "internal"),
 				below(from, "plugins") && !below(imported, "plugins") && !below(imported, "sdk") && !below(imported, "internal"),

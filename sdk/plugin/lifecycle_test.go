@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/pluginserver"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
-	"github.com/dogwatch/dogwatch/sdk/internal/server"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -334,7 +334,7 @@ func TestServerStopsBeforeServing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for range 5000 { // which of both comes first is up to the scheduler
-		if err := server.Serve(ctx, bufconn.Listen(1), server.Bundle(newFakes().bundle()),
+		if err := pluginserver.Serve(ctx, bufconn.Listen(1), pluginserver.Bundle(newFakes().bundle()),
 			hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestServerStopsBeforeServing(t *testing.T) {
 func TestServerRejectsDuplicateType(t *testing.T) {
 	b := newFakes().bundle()
 	b.Triggers = append(b.Triggers, b.Triggers[0])
-	if err := server.Serve(t.Context(), nil, server.Bundle(b), nil); err == nil ||
+	if err := pluginserver.Serve(t.Context(), nil, pluginserver.Bundle(b), nil); err == nil ||
 		!strings.Contains(err.Error(), `trigger type "fake" twice`) {
 		t.Errorf("got %v", err)
 	}

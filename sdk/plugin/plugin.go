@@ -17,7 +17,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/dogwatch/dogwatch/sdk/internal/server"
+	"github.com/dogwatch/dogwatch/internal/pluginserver"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -34,12 +34,12 @@ type Bundle struct {
 }
 
 // Types returns the descriptions of everything in the bundle, in its order.
-func (b Bundle) Types() []kind.Type { return server.Bundle(b).Types() }
+func (b Bundle) Types() []kind.Type { return pluginserver.Bundle(b).Types() }
 
 // adapter fits a bundle into go-plugin.
 type adapter struct {
 	goplugin.NetRPCUnsupportedPlugin
-	server *server.Server
+	server *pluginserver.Server
 }
 
 func (a *adapter) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {

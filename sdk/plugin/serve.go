@@ -15,8 +15,8 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/dogwatch/dogwatch/internal/pluginserver"
 	"github.com/dogwatch/dogwatch/internal/protocol"
-	"github.com/dogwatch/dogwatch/sdk/internal/server"
 )
 
 const (
@@ -44,7 +44,7 @@ func Serve(b Bundle) {
 	}
 	// The JSON form on the real stderr is what go-plugin's host side reads back.
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: os.Stderr, JSONFormat: true})
-	s, err := server.New(server.Bundle(b), log)
+	s, err := pluginserver.New(pluginserver.Bundle(b), log)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

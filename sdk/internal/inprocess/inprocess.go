@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/pluginserver"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/internal/server"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 )
@@ -33,7 +33,7 @@ func Serve(t testing.TB, b plugin.Bundle, log io.Writer) *pluginclient.Client {
 	listener := bufconn.Listen(1 << 16)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, listener, server.Bundle(b), logger) }()
+	go func() { served <- pluginserver.Serve(ctx, listener, pluginserver.Bundle(b), logger) }()
 
 	conn, err := grpc.NewClient("passthrough:///bundle",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),

@@ -1,6 +1,6 @@
-// Package server is the plugin's side of the plugin protocol: it serves the
+// Package pluginserver is the plugin's side of the plugin protocol: it serves the
 // instances of a bundle over gRPC.
-package server
+package pluginserver
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -100,13 +101,13 @@ func (s *Server) Close(ctx context.Context) {
 
 // Serve serves b to every client of l, in this process, until ctx ends: running
 // calls are then cancelled and waited for, and every instance is closed. It is
-// for tests; a plugin's process is served by go-plugin.
-func Serve(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) error {
+// for agents and tests; a plugin's process is served by go-plugin.
+func Serve(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger, more ...grpc.ServerOption) error {
 	s, err := New(b, log)
 	if err != nil {
 		return err
 	}
-	g := grpc.NewServer(append(s.Options(), grpc.WaitForHandlers(true))...)
+	g := grpc.NewServer(slices.Concat(s.Options(), []grpc.ServerOption{grpc.WaitForHandlers(true)}, more)...)
 	s.Register(g)
 	stop := context.AfterFunc(ctx, g.Stop)
 	defer stop()
