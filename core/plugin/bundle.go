@@ -9,5 +9,6 @@ type bundle struct {
 	env      []string // names of variables that it sees besides those all see
 	sleeps   bool     // its process ends while nothing calls it
 	checksum []byte   // third parties: of the file that was verified last
+	remote   Remote   // has its instances elsewhere: there is no process
 	copyOf   string   // third parties: the file whose name it has, with an extension
 }

@@ -62,6 +62,8 @@ const (
 	retryOnce
 	// onlyAwake is noRetry for what is only of interest while a process runs: it starts none, and keeps none from sleep.
 	onlyAwake
+	// awaiting is noRetry for streams that have nothing to say before their process is there.
+	awaiting
 )
 
 // call is one call of the instance: about is the registry host that it concerns, or "".
@@ -115,6 +117,9 @@ func (h *Host) redacted(err error) error { return redact.Error(err, h.opt.Redact
 
 // attempt makes the call, with the next process too where r and the reason allow it.
 func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+	if h.s.bundle.remote != nil {
+		return h.callRemote(ctx, r, fn)
+	}
 	var gone *process
 	for try := 0; ; try++ {
 		p, err := h.s.running(ctx, gone, r)

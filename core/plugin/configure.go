@@ -32,6 +32,13 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	in := &instance{spec: spec, notify: notify}
 	before := s.forget(spec.ID)
 	before.release()
+	if s.bundle.remote != nil {
+		s.mu.Lock()
+		s.instances = append(s.instances, in)
+		s.mu.Unlock()
+		notify(pluginclient.Configured{}, nil) // its process is configured when it comes
+		return
+	}
 	s.mu.Lock()
 	s.instances = append(s.instances, in)
 	s.want()
@@ -110,6 +117,9 @@ func (s *Supervisor) Validate(ctx context.Context, spec pluginclient.Instance) e
 	ctx, cancel := context.WithTimeout(ctx, startTimeout+configureTimeout)
 	defer cancel()
 	spec.ValidateOnly = true
+	if s.bundle.remote != nil {
+		return nil
+	}
 	var p *process
 	s.mu.Lock()
 	b := s.bundle

@@ -27,6 +27,8 @@ type Builtin struct {
 	Env []string
 	// Sleeps is true of a bundle whose process has nothing in memory that is worth its cost while nothing calls it.
 	Sleeps bool
+	// Remote has what the bundle holds in other places, so that it has no process; nil for others.
+	Remote Remote
 }
 
 // TrustStore remembers the checksum under which a third-party executable was first seen.
@@ -236,7 +238,7 @@ func New(opt Options) (*Host, error) {
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
 		h.add(newSupervisor(h, bundle{
-			name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env, sleeps: b.Sleeps,
+			name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env, sleeps: b.Sleeps, remote: b.Remote,
 		}, b.Types))
 	}
 	return h, nil

@@ -70,6 +70,9 @@ func newSupervisor(h *Host, b bundle, types []kind.Type) *Supervisor {
 		wake: make(chan struct{}, 1), state: Stopped, since: h.opt.Now(), changed: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(h.life)
+	if b.remote != nil {
+		s.state = Running
+	}
 	return s
 }
 
@@ -107,6 +110,9 @@ func (s *Supervisor) Granted(capability string) bool {
 
 // Restart starts the bundle again, whatever state it is in, and forgets earlier crashes.
 func (s *Supervisor) Restart() {
+	if s.bundle.remote != nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.restart, s.pending = true, true
@@ -162,6 +168,10 @@ func (s *Supervisor) set(state State, err error) {
 
 // run is the actor: it starts the process when it is wanted and supervises it until ctx ends.
 func (s *Supervisor) run(ctx context.Context) {
+	if s.bundle.remote != nil {
+		<-ctx.Done()
+		return
+	}
 	var crashes backoff
 	for s.awaitWanted(ctx, &crashes) {
 		s.begin()

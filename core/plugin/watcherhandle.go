@@ -30,24 +30,30 @@ func (w WatcherHandle) Probe(ctx context.Context) (sdk.ProbeResult, error) {
 // and its name. Nothing else is set: labels are not interpreted yet. Labels of a watcher
 // that does not tell whose they are count as those of the image.
 func (w WatcherHandle) List(ctx context.Context) ([]sdk.Container, error) {
-	var found []watcher.Container
-	err := w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
-		found, err = c.Watcher(w.id).List(ctx)
-		return err
-	})
+	found, err := w.ListRaw(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name := w.id[strings.LastIndexByte(w.id, '.')+1:]
 	all := make([]sdk.Container, len(found))
-	attributes := w.attributesLabels()
 	for i, c := range found {
 		all[i] = listed(c, name)
-		if !attributes {
-			all[i].ImageLabels = slices.Sorted(maps.Keys(c.Labels))
-		}
 	}
 	return all, nil
+}
+
+// ListRaw is List with the containers as watchers list them, for those that pass them on.
+func (w WatcherHandle) ListRaw(ctx context.Context) (found []watcher.Container, err error) {
+	err = w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		found, err = c.Watcher(w.id).List(ctx)
+		return err
+	})
+	if !w.attributesLabels() {
+		for i, c := range found {
+			found[i].ImageLabels = slices.Sorted(maps.Keys(c.Labels))
+		}
+	}
+	return found, err
 }
 
 // attributesLabels reports whether the watcher's type tells the labels of images from others.
@@ -91,7 +97,7 @@ func listed(c watcher.Container, name string) sdk.Container {
 
 // Watch implements watcher.EventWatcher. It returns when ctx ends or the plugin stops.
 func (w WatcherHandle) Watch(ctx context.Context, emit func(watcher.Event)) error {
-	return w.call(ctx, "Watch", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
+	return w.call(ctx, "Watch", "", 0, awaiting, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Watcher(w.id).Watch(ctx, emit)
 	})
 }
