@@ -106,13 +106,15 @@ func TestStoppedCheckSharesNothing(t *testing.T) {
 			return nil
 		}
 		first, stop := context.WithCancel(t.Context())
-		ended := make(chan event.Check, 2)
-		go func() { _, _ = w.Scheduled(first, watchers[0]); ended <- event.Check{} }()
+		stopped, ended := make(chan error, 1), make(chan event.Check, 1)
+		go func() { _, err := w.Scheduled(first, watchers[0]); stopped <- err }()
 		synctest.Wait()
 		go func() { report, _ := w.Scheduled(t.Context(), watchers[1]); ended <- report }()
 		synctest.Wait()
 		stop()
-		<-ended
+		if err := <-stopped; !errors.Is(err, context.Canceled) {
+			t.Errorf("the check that was stopped: %v", err)
+		}
 		if report := <-ended; report.Failed != 1 {
 			t.Errorf("the check that waited failed for %d containers, want 1, by its own request", report.Failed)
 		}
