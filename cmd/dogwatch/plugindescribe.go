@@ -146,7 +146,7 @@ func writeType(w io.Writer, t kind.Type) error {
 	if t.DefaultName != "" {
 		fmt.Fprintf(w, "Without configuration there is one called %s.\n", t.DefaultName)
 	}
-	if t.Kind == kind.Trigger && t.Delivery == kind.AtMostOnce {
+	if t.Kind == kind.Trigger && t.Guarantee == kind.AtMostOnce {
 		fmt.Fprintln(w, "A run whose outcome is lost is not repeated.")
 	}
 	if err := writeSchema(w, "Options", t.Options); err != nil {

@@ -255,7 +255,7 @@ func writeGuarantee(b *strings.Builder, t kind.Type) {
 		return
 	}
 	b.WriteString("\n## Guarantee\n\n")
-	if t.Delivery == kind.AtMostOnce {
+	if t.Guarantee == kind.AtMostOnce {
 		b.WriteString("At most once: what may have begun is not repeated. It is tried again only when it certainly did not begin.\n")
 		return
 	}

@@ -12,7 +12,7 @@ func TestPagesOfTypes(t *testing.T) {
 	number, least := "8080", 1.0
 	types := []kind.Type{
 		{Kind: kind.Trigger, Name: "ntfy", Summary: "Publish", DocsURL: "https://example.org",
-			Delivery: kind.AtLeastOnce, Capabilities: []string{kind.CapStateStream}, Options: option.Schema{
+			Guarantee: kind.AtLeastOnce, Capabilities: []string{kind.CapStateStream}, Options: option.Schema{
 				{Name: "url", Type: option.URL, Help: "Address"},
 				{Name: "topic", Type: option.String, Required: true, Help: "Topic", Example: "updates"},
 				{Name: "port", Type: option.Int, Help: "Port", Default: &number, Min: &least, Example: "1"},
@@ -20,7 +20,7 @@ func TestPagesOfTypes(t *testing.T) {
 				{Name: "pass", Type: option.String, Secret: true, Mask: option.MaskNone, Help: "Password | secret"},
 				{Name: "tags", Type: option.List, Help: "Tags", Example: "a,b"},
 			}},
-		{Kind: kind.Trigger, Name: "act", Summary: "Act", Delivery: kind.AtMostOnce},
+		{Kind: kind.Trigger, Name: "act", Summary: "Act", Guarantee: kind.AtMostOnce},
 		{
 			Kind: kind.Watcher, Name: "docker", Summary: "Watch", DefaultName: "local",
 			Options: option.Schema{{Name: "host", Type: option.String, Help: "Host", Example: "engine"}},

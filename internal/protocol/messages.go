@@ -24,7 +24,7 @@ func EncodeType(t kind.Type) *pluginv1.TypeInfo {
 		Summary:      t.Summary,
 		DocsUrl:      t.DocsURL,
 		Capabilities: t.Capabilities,
-		Delivery:     string(t.Delivery),
+		Delivery:     string(t.Guarantee),
 		DefaultName:  t.DefaultName,
 		Options:      each(t.Options, encodeOption),
 	}
@@ -38,7 +38,7 @@ func DecodeType(m *pluginv1.TypeInfo) kind.Type {
 		Summary:      m.GetSummary(),
 		DocsURL:      m.GetDocsUrl(),
 		Capabilities: m.GetCapabilities(),
-		Delivery:     kind.Guarantee(m.GetDelivery()),
+		Guarantee:    kind.Guarantee(m.GetDelivery()),
 		DefaultName:  m.GetDefaultName(),
 		Options:      each(m.GetOptions(), decodeOption),
 	}

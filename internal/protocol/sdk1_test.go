@@ -76,7 +76,7 @@ func sdk1Type() kind.Type {
 	return kind.Type{
 		Kind: kind.Trigger, Name: "chat", Summary: "Write", DocsURL: "https://example.org",
 		Capabilities: []string{"follow", "run"},
-		Delivery:     kind.AtMostOnce, DefaultName: "main",
+		Guarantee:    kind.AtMostOnce, DefaultName: "main",
 		Options: option.Schema{{Name: "level", Type: option.Int, Help: "How loud", Default: &text, Required: true,
 			Secret: true, Mask: option.MaskFirst,
 			Choices: []string{"1", "5"}, Aliases: []string{"lvl"}, Min: &low, Max: &high, Deprecated: "volume", Example: "3"}},

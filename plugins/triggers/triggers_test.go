@@ -33,8 +33,8 @@ func TestTypesDoNotUseOptionsOfTheHost(t *testing.T) {
 func TestActionsAreAtMostOnce(t *testing.T) {
 	actions := []string{"command", "docker", "dockercompose"}
 	for _, typ := range Types() {
-		if atMostOnce := typ.Delivery == kind.AtMostOnce; atMostOnce != slices.Contains(actions, typ.Name) {
-			t.Errorf("%s: delivery %s", typ.Name, typ.Delivery)
+		if atMostOnce := typ.Guarantee == kind.AtMostOnce; atMostOnce != slices.Contains(actions, typ.Name) {
+			t.Errorf("%s: delivery %s", typ.Name, typ.Guarantee)
 		}
 	}
 }

@@ -66,8 +66,8 @@ type Type struct {
 	Options option.Schema
 	// Capabilities are the Cap… words that apply.
 	Capabilities []string
-	// Delivery is the guarantee of a trigger; the zero value means AtLeastOnce.
-	Delivery Guarantee
+	// Guarantee is that of a trigger; the zero value means AtLeastOnce.
+	Guarantee Guarantee
 	// DefaultName is the name of the instance that exists without configuration; "" when there is none.
 	DefaultName string
 }
@@ -83,7 +83,7 @@ func Default(name string) Setting { return func(t *Type) { t.DefaultName = name 
 
 // Deliver sets whether the host may repeat a call whose outcome it lost:
 // AtLeastOnce, which is the default, or AtMostOnce.
-func Deliver(g Guarantee) Setting { return func(t *Type) { t.Delivery = g } }
+func Deliver(g Guarantee) Setting { return func(t *Type) { t.Guarantee = g } }
 
 // Needs asks the host for a capability.
 func Needs(capability string) Setting {
@@ -113,7 +113,7 @@ func Define[O, T any](k Kind, name, summary string, offers map[string]reflect.Ty
 	if err != nil {
 		panic(fmt.Sprintf("define %s %q: %v", k, name, err))
 	}
-	t := Type{Kind: k, Name: name, Summary: summary, Options: options, Delivery: AtLeastOnce}
+	t := Type{Kind: k, Name: name, Summary: summary, Options: options, Guarantee: AtLeastOnce}
 	for _, capability := range slices.Sorted(maps.Keys(offers)) {
 		if impl := reflect.TypeFor[T](); impl.Implements(offers[capability]) {
 			t.Capabilities = append(t.Capabilities, capability)

@@ -26,14 +26,14 @@ func TestDefine(t *testing.T) {
 	if got.Kind != kind.Trigger || got.Name != "ntfy2" || got.Summary != "Publish" || len(got.Options) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if got.DocsURL != "https://example.org" || got.DefaultName != "main" || got.Delivery != kind.AtMostOnce {
+	if got.DocsURL != "https://example.org" || got.DefaultName != "main" || got.Guarantee != kind.AtMostOnce {
 		t.Errorf("got %+v", got)
 	}
 	if want := []string{kind.CapWatch, kind.CapEngine}; !slices.Equal(got.Capabilities, want) {
 		t.Errorf("the capabilities are %q, want %q", got.Capabilities, want)
 	}
 	plain := kind.Define[options, int](kind.Watcher, "plain", "Watch", offers)
-	if plain.Capabilities != nil || plain.Delivery != kind.AtLeastOnce || plain.DefaultName != "" {
+	if plain.Capabilities != nil || plain.Guarantee != kind.AtLeastOnce || plain.DefaultName != "" {
 		t.Errorf("got %+v", plain)
 	}
 }

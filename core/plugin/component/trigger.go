@@ -20,7 +20,7 @@ type Trigger struct {
 }
 
 func (t *Trigger) attach(bundle *plugin.Supervisor, typ kind.Type) {
-	t.TriggerHandle, t.Guarantee = bundle.Trigger(t.FullID()), typ.Delivery
+	t.TriggerHandle, t.Guarantee = bundle.Trigger(t.FullID()), typ.Guarantee
 }
 
 func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {

@@ -100,8 +100,8 @@ func mistakes(t kind.Type) (wrong []string) {
 	if t.Summary == "" {
 		say("it has no summary")
 	}
-	if t.Kind == kind.Trigger && t.Delivery != "" && t.Delivery != kind.AtLeastOnce && t.Delivery != kind.AtMostOnce {
-		say("its delivery is %q: want %s or %s", t.Delivery, kind.AtLeastOnce, kind.AtMostOnce)
+	if t.Kind == kind.Trigger && t.Guarantee != "" && t.Guarantee != kind.AtLeastOnce && t.Guarantee != kind.AtMostOnce {
+		say("its delivery is %q: want %s or %s", t.Guarantee, kind.AtLeastOnce, kind.AtMostOnce)
 	}
 	seen := map[string]bool{}
 	for _, o := range t.Options {

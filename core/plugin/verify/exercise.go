@@ -61,7 +61,7 @@ func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	switch {
 	case !s.configured(ctx, spec):
 		e.skip(uses, s.name, "it is not configured")
-	case t.Delivery == kind.AtMostOnce && s.config.sampled:
+	case t.Guarantee == kind.AtMostOnce && s.config.sampled:
 		e.skip(uses, s.name,
 			"it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
 	default:
