@@ -60,35 +60,35 @@ func inspect(ctx context.Context, path string, known int) (version int, err erro
 	return version, wrap(path, "check the file", err)
 }
 
-// migrate brings the file to the version of the last migration, each in its own transaction.
+// migrate brings the file to the version of the last migration, in one transaction: it has all of an upgrade or none.
 func (s *Store) migrate(ctx context.Context, migrations []string) error {
 	version, err := s.version(ctx)
 	if err != nil {
 		return s.wrap("read its version", err)
 	}
-	if version > 0 && version < len(migrations) {
+	if version >= len(migrations) {
+		return nil
+	}
+	if version > 0 {
 		backup, err := s.backup(ctx, version)
 		if err != nil {
 			return err
 		}
 		s.log.Info("upgrading the store", "path", s.path, "from", version, "to", len(migrations), "backup", backup)
 	}
-	for i, text := range migrations {
-		err := s.write(ctx, fmt.Sprintf("upgrade to version %d", i+1), func(t tx) error {
-			if err := t.row("PRAGMA user_version").Scan(&version); err != nil {
-				return err
-			}
-			if version > i { // done earlier, or just now by another process
-				return nil
-			}
-			_, err := t.exec(text + fmt.Sprintf("\nPRAGMA application_id = %d; PRAGMA user_version = %d;", applicationID, i+1))
-			return err
-		}, nil)
-		if err != nil {
+	return s.write(ctx, fmt.Sprintf("upgrade to version %d", len(migrations)), func(t tx) error {
+		if err := t.row("PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-	}
-	return nil
+		for i := version; i < len(migrations); i++ { // none when another process has just done it
+			if _, err := t.exec(migrations[i]); err != nil {
+				return fmt.Errorf("version %d: %w", i+1, err)
+			}
+		}
+		_, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;", applicationID,
+			max(version, len(migrations))))
+		return err
+	}, nil)
 }
 
 func (s *Store) version(ctx context.Context) (version int, err error) {
