@@ -10,4 +10,8 @@
 // In: what the folders below have found, decided and done, with its events.
 // Out: the same after a restart; to those folders by the interfaces that they declare.
 // May be imported by: app, serve.
+//
+// The packages, each of which imports only those of later places:
+//
+//	storetest > store
 package store

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -42,12 +43,7 @@ func open(t *testing.T) *bench {
 
 func (b *bench) start() {
 	b.t.Helper()
-	var err error
-	if b.store, err = store.Open(context.Background(), b.path, store.Options{
-		Bus: new(event.Bus), Log: hclog.NewNullLogger(),
-	}); err != nil {
-		b.t.Fatal(err)
-	}
+	b.store = storetest.Open(b.t, b.path, store.Options{Bus: new(event.Bus), Log: hclog.NewNullLogger()})
 	b.Choices = choice.New(choice.Options{
 		Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ },
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -45,13 +46,9 @@ func newBench(t *testing.T, change func(*Options)) *bench {
 		now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), reports: map[string][]vulnerability.Finding{},
 		offered: "sha256:new",
 	}
-	var err error
-	b.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{
+	b.store = storetest.Open(t, filepath.Join(t.TempDir(), "store.db"), store.Options{
 		Bus: &b.bus, Now: b.clock, Log: hclog.NewNullLogger(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	opt := Options{
 		Scanner: b, Images: b.images, Store: b.store, MaxAge: 24 * time.Hour,
 		Changed:    func(context.Context) { b.locked(func() { b.decided++ }) },

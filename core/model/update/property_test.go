@@ -20,6 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -123,10 +124,7 @@ func digestOf(letter string) string { return "sha256:" + strings.Repeat(letter, 
 // open starts everything on the store file.
 func (s *system) open() {
 	bus := new(event.Bus)
-	opened, err := store.Open(context.Background(), s.path, store.Options{Bus: bus, Log: hclog.NewNullLogger()})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	opened := storetest.Open(s.t, s.path, store.Options{Bus: bus, Log: hclog.NewNullLogger()})
 	s.store = opened
 	decisions := decision.New(decision.Options{Store: opened, Log: hclog.NewNullLogger(), Now: time.Now})
 	s.checker = check.New(check.Options{

@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -113,10 +114,7 @@ func open(t *testing.T, triggers ...Trigger) *bench {
 func (b *bench) start(view func(Store) Store) {
 	b.t.Helper()
 	b.bus = new(event.Bus)
-	opened, err := store.Open(context.Background(), b.path, store.Options{Bus: b.bus, Log: hclog.NewNullLogger()})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	opened := storetest.Open(b.t, b.path, store.Options{Bus: b.bus, Log: hclog.NewNullLogger()})
 	b.store = opened
 	var seen Store = opened
 	if view != nil {

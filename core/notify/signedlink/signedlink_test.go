@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -48,10 +49,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, container: nginx("1.26.0")}
 	f.now.Store(start.UnixNano())
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{Now: f.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "x.db"), store.Options{Now: f.clock})
 	t.Cleanup(func() { s.Close() })
 	f.store = s
 	f.opt = signedlink.Options{

@@ -30,6 +30,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -94,10 +95,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 		t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, updates: &fakeUpdates{},
 		redactor: p.redactor, log: new(bytes.Buffer),
 	}
-	w.store, err = store.Open(t.Context(), filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.store = storetest.Open(t, filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
 	choices := choice.New(choice.Options{Store: w.store, Now: time.Now})
 	log := hclog.New(&hclog.LoggerOptions{
 		Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex),

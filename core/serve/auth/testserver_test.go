@@ -21,6 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 )
 
 const (
@@ -67,10 +68,7 @@ func start(t *testing.T, settings ...string) *testServer {
 		t.Fatal(err)
 	}
 	w := &testServer{t: t, config: conf, log: new(bytes.Buffer), at: time.Now().Truncate(time.Millisecond)}
-	w.store, err = store.Open(t.Context(), filepath.Join(conf.Store.Path, "store.db"), store.Options{Now: w.now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.store = storetest.Open(t, filepath.Join(conf.Store.Path, "store.db"), store.Options{Now: w.now})
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.restart()
 	server := httptest.NewServer(http.HandlerFunc(w.serve))

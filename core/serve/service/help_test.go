@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
 
@@ -31,10 +32,7 @@ var (
 // newService returns a service with a store, and with what change sets.
 func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "x.db"), store.Options{})
 	t.Cleanup(func() { s.Close() })
 	opt := Options{
 		Config: func() *config.Config { return &config.Config{} }, Store: s,

@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -45,12 +46,7 @@ type fixture struct {
 func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 	t.Helper()
 	f := &fixture{now: start, containers: containers, refuse: map[string]error{}}
-	var err error
-	if f.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{
-		Bus: &f.bus,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	f.store = storetest.Open(t, filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &f.bus})
 	t.Cleanup(func() { f.store.Close() })
 	f.restart()
 	return f

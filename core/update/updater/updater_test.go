@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -168,10 +169,7 @@ func fresh(t *testing.T) *fixture {
 func freshWith(t *testing.T, p *parts) *fixture {
 	t.Helper()
 	var bus event.Bus
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &bus})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &bus})
 	t.Cleanup(func() { s.Close() })
 	p.engine, p.containers = &engine{}, map[string]sdk.Container{"web": container("web"), "db": container("db")}
 	return &fixture{Runner: p.runner(s, &bus), parts: p, store: s}

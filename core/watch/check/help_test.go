@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -74,12 +75,7 @@ func open(t testing.TB, change ...func(*fixture, *options)) *fixture {
 		log: new(strings.Builder),
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: &locked{w: w.log}, Level: hclog.Debug})
-	opened, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "store.db"), store.Options{
-		Log: hclog.NewNullLogger(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := storetest.Open(t, filepath.Join(t.TempDir(), "store.db"), store.Options{Log: hclog.NewNullLogger()})
 	w.store = opened
 	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
 	w.opt = options{

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/store/storetest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -141,12 +142,9 @@ func DaysUntil(majors ...int) []history.Day {
 // Stored opens a store with containers.
 func Stored(t testing.TB, containers ...sdk.Container) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "x.db"), store.Options{
 		Bus: &event.Bus{}, Now: func() time.Time { return Noon }, Log: hclog.NewNullLogger(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { s.Close() })
 	if err := s.Commit(context.Background(), event.Change{Put: containers}); err != nil {
 		t.Fatal(err)
