@@ -17,5 +17,6 @@
 //	update   takes the steps of an update, rolls back, recovers
 //	replace  what an update would do, and what keeps it from that: a plan, made from facts
 //	compose  compose files: where they are, and how they are edited
+//	podman   makes containers by Podman's own API
 //	secrets  takes the secrets of a container out of its log
 package docker

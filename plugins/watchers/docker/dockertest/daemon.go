@@ -49,7 +49,9 @@ type Daemon struct {
 
 	dir string
 	// serve returns the command that serves the engine at Host.
-	serve   func() *exec.Cmd
+	serve func() *exec.Cmd
+	// cli returns the podman command; nil for a dockerd.
+	cli     func(args ...string) *exec.Cmd
 	command *exec.Cmd
 	exited  chan struct{} // closed when the process has ended
 }

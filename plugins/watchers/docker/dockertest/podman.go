@@ -33,14 +33,18 @@ func StartPodman(t testing.TB) *Daemon {
 	config, registries := filepath.Join(d.dir, "containers.conf"), filepath.Join(d.dir, "registries.conf")
 	check(t, os.WriteFile(config, []byte(podmanConfig), 0o600))
 	check(t, os.WriteFile(registries, []byte(podmanRegistries), 0o600))
-	d.serve = func() *exec.Cmd {
-		command := exec.Command("podman",
+	d.cli = func(args ...string) *exec.Cmd {
+		command := exec.Command("podman", append([]string{
 			"--root", filepath.Join(d.dir, "data"), "--runroot", filepath.Join(d.dir, "run"), "--tmpdir",
-			filepath.Join(d.dir, "tmp"),
-			"--storage-driver", "vfs", "system", "service", "--time", "0", d.Host)
+			filepath.Join(d.dir, "tmp"), "--network-config-dir", filepath.Join(d.dir, "networks"), "--storage-driver", "vfs",
+		}, args...)...)
 		command.Env = append(os.Environ(), "CONTAINERS_CONF="+config, "CONTAINERS_REGISTRIES_CONF="+registries)
 		return command
 	}
+	d.serve = func() *exec.Cmd { return d.cli("system", "service", "--time", "0", d.Host) }
 	d.run(t)
 	return d
 }
+
+// Podman returns the podman command over the data of an engine of StartPodman.
+func (d *Daemon) Podman(args ...string) *exec.Cmd { return d.cli(args...) }

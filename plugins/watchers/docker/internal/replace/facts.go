@@ -17,6 +17,7 @@ import (
 	"github.com/docker/docker/api/types/network"
 	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/podman"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -28,6 +29,8 @@ type Container struct {
 	// Labels are those of Config.Labels that count, see Counting. Only they are acted on.
 	Labels map[string]string
 	Files  Files // that differ from those of its image
+	// Podman is what Podman's own API says; nil for other engines.
+	Podman *podman.Container
 	// donors are the containers that it has volumes from, gone the entries of VolumesFrom
 	// without one, see Among.
 	donors []Container

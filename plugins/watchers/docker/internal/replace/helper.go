@@ -99,6 +99,10 @@ func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ..
 			"Dogwatch cannot tell in which of the containers %s it runs, which share a network, and may stop "+
 				"itself for good: update %s with compose", strings.Join(suspects, ", "), f.Target.Name())
 	}
+	if NeedsHelper(f) && f.Engine.Podman {
+		add(BlockSelf, "Dogwatch runs in %s, and does not replace itself on Podman: make it a quadlet with "+
+			"AutoUpdate=registry, and use podman auto-update", f.Target.Name())
+	}
 	if NeedsHelper(f) && f.NoHelper != "" {
 		add(BlockSelf, "Dogwatch runs in %s, and cannot start the helper container that would replace it: %s",
 			f.Target.Name(), f.NoHelper)

@@ -23,7 +23,6 @@ const (
 	BlockData      = "data.writable-layer"
 	BlockFiles     = "files.unknown"
 	BlockRemove    = "autoremove"
-	BlockPodman    = "engine.podman"
 	BlockReadOnly  = "engine.readonly"
 	BlockSelf      = "self"
 	BlockPath      = "engine.path"
@@ -55,9 +54,6 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 	}
 	if f.Engine.ReadOnly != "" {
 		add(BlockReadOnly, "%s", f.Engine.ReadOnly)
-	}
-	if f.Engine.Podman {
-		add(BlockPodman, "%s runs on Podman, whose containers are not replaced: use podman auto-update", f.Target.Name())
 	}
 	image := req.Image
 	if image.ID == "" && image.Digest == "" {
@@ -96,6 +92,11 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
 				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(),
 				c.Files.Hidden, BlockFiles)})
+		}
+	}
+	for _, c := range append([]Container{f.Target}, containers(deps)...) {
+		if text := unseen(c); text != "" && !slices.Contains(req.Rules.Acknowledged, BlockPodmanUnseen) {
+			all = append(all, watcher.Reason{Code: BlockPodmanUnseen, Acknowledge: true, Text: text})
 		}
 	}
 	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
@@ -138,7 +139,8 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 		add(BlockRemove,
 			"the engine removes %s as soon as it stops (--rm), so it could not be brought back: recreate it without --rm", name)
 	}
-	if network := detached(c); network != "" {
+	podmanBlocks(c, add)
+	if network := detached(c); network != "" && !f.Engine.Podman { // which calls each network a bridge
 		add(BlockDetached,
 			"%s was created with the network %s and left it; a new one would be connected to it: "+
 				"connect it, or recreate it", name, network)

@@ -227,7 +227,6 @@ func TestPlanBlocks(t *testing.T) {
 	}
 	for code, facts := range map[string]Facts{
 		BlockReadOnly: {Engine: Engine{ReadOnly: "no"}},
-		BlockPodman:   {Engine: Engine{Podman: true}},
 		BlockSelf:     {Self: oldID, NoHelper: "it has no image"},
 	} {
 		facts.Target = parse(t, `{}`)

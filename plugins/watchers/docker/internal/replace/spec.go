@@ -67,7 +67,7 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 		config.Hostname, config.Domainname = "", ""
 	}
 	all := endpoints(c)
-	if engine.ManyNetworks {
+	if engine.ManyNetworks || engine.Podman {
 		config.MacAddress = "" //lint:ignore SA1019 as above
 		for i := range all {
 			if isPrimary(c, all[i].Name) {

@@ -11,7 +11,6 @@ import (
 
 // Apply implements watcher.Updater.
 func (u *Updater) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	op.Request.Rules = u.allowed(op.Request.Rules)
 	f, err := u.collect(ctx, op.Request.ContainerID)
 	if errors.Is(err, sdk.ErrNotFound) {
 		return unchanged(op, replace.BlockChanged, "the container does not exist any more: list again"), nil
@@ -19,6 +18,7 @@ func (u *Updater) Apply(ctx context.Context, op watcher.Operation, journal watch
 	if err != nil {
 		return watcher.Outcome{}, err
 	}
+	op.Request.Rules = u.allowed(op.Request.Rules)
 	if op.Request.Image, err = u.available(ctx, op.Request.Image); err != nil {
 		return watcher.Outcome{}, err
 	}

@@ -59,7 +59,7 @@ func (r *replacement) evidence(ctx context.Context, failed watcher.Step, cause e
 	if c.State.OOMKilled {
 		e.Error = strings.TrimSpace("it was killed since it had no memory left. " + e.Error)
 	}
-	if c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck {
+	if c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck && c.State.Health.Status != "" {
 		e.Status += ", " + string(c.State.Health.Status)
 		for _, check := range c.State.Health.Log {
 			e.Health = append(e.Health, watcher.HealthResult{

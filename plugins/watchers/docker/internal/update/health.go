@@ -167,7 +167,8 @@ func (r *replacement) probe(ctx context.Context, c container.InspectResponse, ga
 		err = r.probeTCP(ctx, gate.TCP, c)
 	case len(gate.Command) > 0:
 		err = r.execute(ctx, "the probe", c.ID, gate.Command)
-	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck:
+	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck &&
+		c.State.Health.Status != "": // as Podman says that there is none
 		if c.State.Health.Status == container.Healthy && flaps(c.State.Health.Log) {
 			return false, "healthy, but its last check failed a moment ago"
 		}

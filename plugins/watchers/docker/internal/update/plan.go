@@ -11,17 +11,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/podman"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Plan implements watcher.Updater. It costs one request for each container of the engine.
 func (u *Updater) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
-	req.Rules = u.allowed(req.Rules)
 	f, err := u.collect(ctx, req.ContainerID)
 	if err != nil {
 		return watcher.Plan{}, err
 	}
+	req.Rules = u.allowed(req.Rules)
 	if req.Image, err = u.available(ctx, req.Image); err != nil {
 		return watcher.Plan{}, err
 	}
@@ -31,11 +32,14 @@ func (u *Updater) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.
 	return replace.Plan(f, req), nil
 }
 
-// allowed leaves out of rules what the watcher's options do not allow, whoever asks for it.
-// What they ask about compose files is for composeRules.
+// allowed leaves out of rules what the watcher's options do not allow, whoever asks for it, and what the engine,
+// which has responded before, does not do. What they ask about compose files is for composeRules.
 func (u *Updater) allowed(rules watcher.UpdateRules) watcher.UpdateRules {
 	if !u.Hooks {
 		rules.Hooks = watcher.Hooks{}
+	}
+	if u.engine.IsPodman() { // Podman 4 changes no restart policy, so it would start a predecessor with the machine
+		rules.Keep = 0
 	}
 	return rules
 }
@@ -59,7 +63,10 @@ func (u *Updater) collect(ctx context.Context, id string) (f replace.Facts, err 
 	if err != nil {
 		return f, err
 	}
-	if f.Target, err = u.withImage(ctx, target); err != nil {
+	if f.Target, err = u.withImage(ctx, target); err == nil {
+		err = u.withLibpod(ctx, &f.Target)
+	}
+	if err != nil {
 		return f, err
 	}
 	if err := u.withFiles(ctx, &f.Target); err != nil {
@@ -82,6 +89,9 @@ func (u *Updater) collect(ctx context.Context, id string) (f replace.Facts, err 
 		sized, err := u.engine.Sized(ctx, c.ID)
 		if err == nil {
 			f.Others[i], err = u.withImage(ctx, sized)
+		}
+		if err == nil {
+			err = u.withLibpod(ctx, &f.Others[i])
 		}
 		if err == nil {
 			f.Others[i] = f.Others[i].Among(everything)
@@ -172,6 +182,39 @@ func (u *Updater) withImage(ctx context.Context, c container.InspectResponse) (r
 		return out.WithImage(imageFrom(got)), nil
 	}
 	return out.WithImage(nil), nil
+}
+
+// withLibpod adds what Podman's own API says of a container.
+func (u *Updater) withLibpod(ctx context.Context, c *replace.Container) error {
+	if !u.engine.IsPodman() {
+		return nil
+	}
+	native, err := u.libpod(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	c.Podman = &native
+	if native.Pod == "" || native.IsInfra {
+		return nil
+	}
+	for _, id := range native.Dependencies {
+		other, err := u.libpod(ctx, id)
+		if err != nil {
+			return err
+		}
+		if other.IsInfra {
+			native.Infra = &other
+		}
+	}
+	return nil
+}
+
+func (u *Updater) libpod(ctx context.Context, id string) (podman.Container, error) {
+	document, err := u.engine.Libpod(ctx, id)
+	if err != nil {
+		return podman.Container{}, err
+	}
+	return podman.Read(document)
 }
 
 // Capabilities says what the engine can do. Whether it takes changes is found out by

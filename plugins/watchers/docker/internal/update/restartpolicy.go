@@ -21,6 +21,9 @@ func (r *replacement) holdBack(ctx context.Context, name string) {
 	if c.HostConfig == nil || !c.HostConfig.RestartPolicy.IsAlways() && !c.HostConfig.RestartPolicy.IsOnFailure() {
 		return
 	}
+	if c.Podman != nil {
+		return // Podman 4 changes none, and starts containers by it when the machine starts only
+	}
 	err := r.setRestartPolicy(ctx, name, c.ID, container.RestartPolicy{Name: container.RestartPolicyDisabled})
 	if err != nil {
 		r.log.Warn("the restart policy of the old container stays until it is removed", "container", name, "error", err)

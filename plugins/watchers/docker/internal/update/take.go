@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/podman"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/secrets"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -135,6 +139,9 @@ func (r *replacement) create(ctx context.Context, name string) (map[string]strin
 		r.labelCompose(ctx, spec.Config.Labels)
 	}
 	spec.Follow(r.created)
+	if r.old[name].Podman != nil {
+		return r.createByLibpod(ctx, name, image)
+	}
 	body := container.CreateRequest{Config: spec.Config, HostConfig: spec.Host}
 	if len(spec.Create) > 0 {
 		body.NetworkingConfig = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{}}
@@ -147,14 +154,50 @@ func (r *replacement) create(ctx context.Context, name string) (map[string]strin
 	if err := r.engine.Post(ctx, "create "+name, "/containers/create", query, body, &out); err != nil {
 		return nil, err
 	}
-	r.created[r.old[name].ID] = out.ID
-	facts := map[string]string{factNew: out.ID}
-	got, err := r.engine.Container(ctx, out.ID)
+	return r.fill(ctx, name, out.ID, image)
+}
+
+// fill notes a container that was created, checks its image, and gives it the files of the old one.
+func (r *replacement) fill(ctx context.Context, name, id, image string) (map[string]string, error) {
+	r.created[r.old[name].ID] = id
+	got, err := r.engine.Container(ctx, id)
 	if err == nil && got.Image != image {
-		err = fmt.Errorf("the reference %s came to mean another image: try again", spec.Config.Image)
+		err = fmt.Errorf("the reference %s came to mean another image: try again", r.specs[name].Config.Image)
 	}
 	if err == nil {
 		err = r.placeFiles(ctx, name)
+	}
+	return map[string]string{factNew: id}, err
+}
+
+// createByLibpod creates the new container by Podman's own API, and compares it with the old one. Podman may refuse
+// a spec with a text that repeats values of it, so that those which may be secret are blanked.
+func (r *replacement) createByLibpod(ctx context.Context, name, image string) (map[string]string, error) {
+	old := r.old[name]
+	id, err := r.engine.CreateByLibpod(ctx, "create "+name, r.specs[name].Libpod(old))
+	if engine.IsResponse(err) {
+		hide := secrets.Hiding(slices.Concat(old.Config.Env, old.Config.Entrypoint, old.Config.Cmd))
+		return nil, &coded{"step." + watcher.StepCreate, hide(err.Error())}
+	}
+	if err != nil {
+		return nil, err
+	}
+	facts, err := r.fill(ctx, name, id, image)
+	if err != nil {
+		return facts, err
+	}
+	before, err := r.engine.Libpod(ctx, old.ID)
+	if err != nil {
+		return facts, err
+	}
+	after, err := r.engine.Libpod(ctx, id)
+	if err != nil {
+		return facts, err
+	}
+	differ, err := podman.Differences(before, after)
+	if err == nil && len(differ) > 0 {
+		err = &coded{replace.BlockPodmanSetting, fmt.Sprintf("the new %s would have other settings than the old one: %s: "+
+			"create it anew with podman run, or make it a quadlet", name, strings.Join(differ, ", "))}
 	}
 	return facts, err
 }
