@@ -307,13 +307,14 @@ func TestOIDCLoginIsUsedOnce(t *testing.T) {
 }
 
 func TestSpentIsBounded(t *testing.T) {
+	const logins = maxSpent + 100
 	s, now := newSpent(), time.Now()
-	for i := range 3 * maxSpent {
+	for i := range logins {
 		if !s.use(flow{State: fmt.Sprint(i), Ends: now.Add(flowTime + time.Duration(i))}, now) {
 			t.Fatalf("%d was not used before", i)
 		}
 	}
-	if len(s.ends) != maxSpent || s.use(flow{State: fmt.Sprint(3*maxSpent - 1)}, now) {
+	if len(s.ends) != maxSpent || s.use(flow{State: fmt.Sprint(logins - 1)}, now) {
 		t.Errorf("%d are remembered, want the %d that end last", len(s.ends), maxSpent)
 	}
 	s.use(flow{State: "later", Ends: now.Add(2 * flowTime)}, now.Add(flowTime+time.Second))

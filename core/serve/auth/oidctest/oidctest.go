@@ -54,10 +54,13 @@ type login struct {
 	redirect         string
 }
 
+// signingKey is the one that all providers of a process sign with: making one takes as long as a login.
+var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 // Start starts a provider, which ends with the test.
 func Start(t testing.TB) *Provider {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := signingKey()
 	if err != nil {
 		t.Fatal(err)
 	}
