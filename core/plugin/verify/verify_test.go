@@ -43,7 +43,6 @@ func of(r verify.Report, check string) (found verify.Result) {
 }
 
 func TestGoodPlugin(t *testing.T) {
-	t.Parallel()
 	for how, want := range map[string]struct {
 		typ    string
 		checks int
@@ -53,42 +52,50 @@ func TestGoodPlugin(t *testing.T) {
 		"serves watcher":                 {"watcher.wire", 16},
 		"serves watcher waits as-go-sdk": {"watcher.wire", 16},
 	} {
-		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
-		if !r.OK() || len(r.Results) != want.checks || len(r.Types) != 1 || r.Types[0] != want.typ || len(r.SHA256) != 64 {
-			t.Errorf("%s: %+v", how, r)
-		}
-		for _, c := range r.Results {
-			if c.Verdict != verify.OK {
-				t.Errorf("%s: %s is %s: %s", how, c.Check, c.Verdict, c.Text)
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
+			if !r.OK() || len(r.Results) != want.checks || len(r.Types) != 1 || r.Types[0] != want.typ ||
+				len(r.SHA256) != 64 {
+				t.Errorf("%+v", r)
 			}
-		}
+			for _, c := range r.Results {
+				if c.Verdict != verify.OK {
+					t.Errorf("%s is %s: %s", c.Check, c.Verdict, c.Text)
+				}
+			}
+		})
 	}
 }
 
 // TestWatcherWithoutEvents has watchers that follow no events, each in its way.
 func TestWatcherWithoutEvents(t *testing.T) {
-	t.Parallel()
 	for _, how := range []string{"no-events", "forgets", "no-events unannounced"} {
-		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
-		watch, end := of(r, "watch"), of(r, "watch end")
-		if !r.OK() || watch.Verdict != verify.OK || watch.Text != "it does not follow events" ||
-			end.Verdict != verify.Skipped {
-			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
-		}
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
+			watch, end := of(r, "watch"), of(r, "watch end")
+			if !r.OK() || watch.Verdict != verify.OK || watch.Text != "it does not follow events" ||
+				end.Verdict != verify.Skipped {
+				t.Errorf("watch is %+v, its end %+v", watch, end)
+			}
+		})
 	}
 }
 
 // TestWatcherWithoutRequests has watchers that wait without a request: one that stops when the
 // call is cancelled, and one that goes on until the process ends. From outside both are the same.
 func TestWatcherWithoutRequests(t *testing.T) {
-	t.Parallel()
 	for _, how := range []string{"waits", "waits-for-shutdown"} {
-		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
-		watch, end := of(r, "watch"), of(r, "watch end")
-		if !r.OK() || watch.Verdict != verify.OK || end.Verdict != verify.Skipped ||
-			!strings.Contains(end.Text, "cannot be seen from outside") {
-			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
-		}
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
+			watch, end := of(r, "watch"), of(r, "watch end")
+			if !r.OK() || watch.Verdict != verify.OK || end.Verdict != verify.Skipped ||
+				!strings.Contains(end.Text, "cannot be seen from outside") {
+				t.Errorf("watch is %+v, its end %+v", watch, end)
+			}
+		})
 	}
 }
 
