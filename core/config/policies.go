@@ -16,7 +16,7 @@ const policiesSection = "policies"
 type Policy struct {
 	Update    string `option:"update" help:"What becomes of an update that nothing holds: notify (triggers run), approve (triggers that update wait for the approval of a user), auto (it is carried out, where the watcher may update); notify when not set"`
 	Major     string `option:"major" help:"What becomes of a major update, where that lets less happen than update: notify, approve, auto (as any other update); as known of its image (presets) when not set"`
-	Threshold string `option:"threshold" help:"Largest difference of versions that is offered: all, versions (no rebuilds, which are new images of the same tag), major, minor, patch, major-only, minor-only, or digest (rebuilds only); -no-digest behind a step leaves out rebuilds; all when not set"`
+	Threshold string `option:"threshold" help:"Largest step between versions that is offered: all, versions (no rebuilds, which are new images of the same tag), major, minor (minor versions and smaller ones), patch, major-only, minor-only (minor versions alone), or digest (rebuilds only); -no-digest behind a step leaves out rebuilds; all when not set"`
 	MinAge    string `option:"minage" help:"How old a version must be to be offered, such as 7d, 36h or 2w; the newest that is old enough is offered"`
 	Security  string `option:"security" help:"Least severity of vulnerabilities whose fix has a version offered whatever its age, as far as images were scanned: critical, high, medium, low; none when not set"`
 	Window    string `option:"window" help:"When updates are offered and carried out, such as Sat,Sun 02:00-05:00; always when not set"`

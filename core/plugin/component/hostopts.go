@@ -77,7 +77,7 @@ const (
 // TriggerOptions are what every trigger has, whatever its type: the host acts on them.
 type TriggerOptions struct {
 	Auto             bool     `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
-	Threshold        string   `option:"threshold" default:"all" choices:"all,versions,major,minor,patch,major-only,minor-only,digest,major-no-digest,minor-no-digest,patch-no-digest,major-only-no-digest,minor-only-no-digest" help:"Largest difference of versions to act on; versions: every version, but no rebuilds (new images of the same tag); digest: only those; -no-digest: without rebuilds"`
+	Threshold        string   `option:"threshold" default:"all" choices:"all,versions,major,minor,patch,major-only,minor-only,digest,major-no-digest,minor-no-digest,patch-no-digest,major-only-no-digest,minor-only-no-digest" help:"Largest step between versions to act on: minor is minor versions and smaller ones, minor-only minor versions alone, and so on; versions: every version, but no rebuilds (new images of the same tag); digest: only those; -no-digest behind a step: without rebuilds"`
 	OnDigest         bool     `option:"ondigest" default:"true" help:"Run for rebuilds, too; false is the same as the threshold versions, or one with -no-digest"`
 	Mode             string   `option:"mode" default:"simple" choices:"simple,batch,summary" help:"simple: once per container; batch: once per check, with all containers; summary: at set times, with what was done and what is to be decided"`
 	Once             bool     `option:"once" default:"true" help:"Run once per update; false: at every check for as long as the update is available"`
