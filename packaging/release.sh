@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes the release of the tag that is checked out, in dist: programs, archives, packages, checksums and their
-# signature, the image, and the plugins of the gallery. Arguments are further ones of goreleaser release, such as
-# --snapshot, or --skip=publish. From the environment are taken GORELEASER, the program (default: goreleaser), and IMAGE
-# and PLUGINS, where to push the image and the plugins to (default: nowhere).
+# signature, lists of contents, the image, and the plugins of the gallery. Arguments are further ones of goreleaser
+# release, such as --snapshot, or --skip=publish. From the environment are taken GORELEASER and SYFT, the programs (default:
+# goreleaser and syft), and IMAGE and PLUGINS, where to push the image and the plugins to (default: nowhere).
 set -eu
 cd "$(dirname "$0")/.."
 "${GORELEASER:-goreleaser}" release --clean "$@"
