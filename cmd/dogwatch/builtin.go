@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/plugins/registries"
 	"github.com/dogwatch/dogwatch/plugins/triggers"
 	"github.com/dogwatch/dogwatch/plugins/watchers"
@@ -42,6 +43,18 @@ func serveHandover() int {
 	return exitOK
 }
 
+// typesOf returns the types of a kind that are built in, that of agents too.
+func typesOf(k kind.Kind) (all []kind.Type) {
+	for _, b := range builtins() {
+		for _, t := range b.Types {
+			if t.Kind == k {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
 // builtins describes the built-in bundles to the host, which starts each as
 // "dogwatch plugin <kind>" when it is needed.
 func builtins() []plugin.Builtin {
@@ -57,5 +70,7 @@ func builtins() []plugin.Builtin {
 		}
 		all = append(all, b)
 	}
-	return all
+	return append(all, plugin.Builtin{
+		Name: agent.TypeName, Types: []kind.Type{agent.Type().Type}, Remote: plugin.Elsewhere{},
+	})
 }

@@ -69,7 +69,7 @@ or blocked (plan, update, rollback).`,
 		{"Update:", []*cobra.Command{newDiff(g), newScan(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
 		{"Set up:",
-			[]*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g),
+			[]*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newAgent(g), newWebhook(g), newToken(g),
 				newHashPassword(g), newBackup(g), newRestore(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
 	} {

@@ -10,11 +10,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// allTypes returns every built-in type.
+// allTypes returns every built-in type that is configured with options of its own: docs/agents.md is about agents.
 func allTypes() []kind.Type {
 	var all []kind.Type
 	for _, b := range builtins() {
-		all = append(all, b.Types...)
+		if b.Remote == nil {
+			all = append(all, b.Types...)
+		}
 	}
 	return all
 }
@@ -43,7 +45,7 @@ func dockerOptions() option.Schema {
 
 func watcherTypes() []string {
 	var names []string
-	for _, t := range bundle(kind.Watcher).Types() {
+	for _, t := range typesOf(kind.Watcher) {
 		names = append(names, t.Name)
 	}
 	return names
@@ -54,7 +56,7 @@ func schemaOf(k kind.Kind, typ string) (option.Schema, bool) {
 	if k == "auth" {
 		return auth.Schema(typ)
 	}
-	for _, t := range bundle(k).Types() {
+	for _, t := range typesOf(k) {
 		if t.Name == typ {
 			return append(component.HostOptions(k), t.Options...), true
 		}

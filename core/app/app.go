@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/statestream"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
@@ -63,6 +64,8 @@ type App struct {
 	log        hclog.Logger
 	bus        event.Bus
 	store      *store.Store
+	agents     *agent.Controller
+	joined     chan struct{} // has a value when other agents than before have joined
 	plugins    *plugin.Host
 	installer  *installer
 	components *component.Manager
@@ -99,6 +102,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	for _, build := range []func(context.Context) error{
 		a.openStore,
+		a.makeAgents,
 		a.makePlugins,
 		a.makeChecks,
 		a.makeUpdates,

@@ -42,6 +42,7 @@ func (a *App) makePlugins(context.Context) (err error) {
 	}, component.Options{
 		MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
+		Joined:  a.agents.Names,
 	})
 	if err != nil {
 		return err

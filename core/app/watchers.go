@@ -4,23 +4,30 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // forgetWatchers removes the containers of watchers that are not configured any more.
 func (a *App) forgetWatchers(ctx context.Context) {
-	known := map[string]bool{}
+	known, configured := map[string]bool{}, false
 	for _, c := range a.reloader.Current().Components {
 		if c.Kind == kind.Watcher {
 			known[c.Name] = true
+			configured = configured || c.Type != agent.TypeName
 		}
 	}
-	if len(known) == 0 {
-		return // the default watcher keeps whatever an earlier configuration left
+	for _, name := range a.agents.Names() {
+		known[name] = true
+	}
+	forget := func(watcher string) bool { return !known[watcher] }
+	if !configured {
+		// The default watchers keep whatever an earlier configuration left, but for what agents left that are gone.
+		forget = func(watcher string) bool { return !known[watcher] && a.agents.Was(watcher) }
 	}
 	var change event.Change
 	for _, r := range a.store.Snapshot().All() {
-		if c := r.Container; !known[c.Watcher] {
+		if c := r.Container; forget(c.Watcher) {
 			change.Remove = append(change.Remove, c.ID)
 			change.Events = append(change.Events, event.Event{
 				At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c},

@@ -286,7 +286,9 @@ func (h *Host) Close() {
 func (h *Host) Bundles() []Status {
 	var all []Status
 	for _, s := range h.supervisors() {
-		all = append(all, s.Status())
+		if s.bundle.remote == nil { // which has no process here
+			all = append(all, s.Status())
+		}
 	}
 	return all
 }

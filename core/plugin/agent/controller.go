@@ -7,7 +7,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -30,16 +32,17 @@ const (
 
 // ControllerOptions configure a Controller.
 type ControllerOptions struct {
-	Store     Store
-	Authority *Authority
+	Store Store
+	// Authority is the file of the authority, which is made for the first token.
+	Authority string
 	// Version is that of this program.
 	Version string
 	// Taken reports whether a watcher that is no agent has a name.
 	Taken func(name string) bool
 	// Changed is called when agents have joined, left, or have other names. It must not block.
 	Changed func()
-	// Linked is called when an agent was connected, or is not any more. It must not block.
-	Linked func(name string)
+	// Linked is called when an agent was connected, or is not any more, for a reason then. It must not block.
+	Linked func(name string, err error)
 	Log    hclog.Logger
 	Now    func() time.Time
 	// beat is how often each side asks whether the other is there; 0 for keepAlive.
@@ -49,7 +52,6 @@ type ControllerOptions struct {
 // Controller is where agents join and dial in. It implements plugin.Remote. Its methods may be called concurrently.
 type Controller struct {
 	opt      ControllerOptions
-	tls      *tls.Config
 	starting chan struct{}
 
 	life context.Context
@@ -58,27 +60,50 @@ type Controller struct {
 
 	mu     sync.Mutex
 	closed bool
-	agents []Agent
-	links  map[string]*link // by the keys of their agents
+	// authority and tls are nil before the authority is made, or read.
+	authority *Authority
+	tls       *tls.Config
+	agents    []Agent
+	names     map[string]bool  // that agents have, or had since the start
+	links     map[string]*link // by the keys of their agents
 	// changed is closed and replaced whenever agents or links change.
 	changed chan struct{}
 }
 
 // NewController returns a controller with the agents of its store. It must be closed.
 func NewController(ctx context.Context, opt ControllerOptions) (*Controller, error) {
-	own, err := opt.Authority.controllerCertificate()
-	if err != nil {
-		return nil, err
-	}
 	c := &Controller{
-		opt: opt, starting: make(chan struct{}, maxStarting), links: map[string]*link{}, changed: make(chan struct{}),
+		opt: opt, starting: make(chan struct{}, maxStarting), links: map[string]*link{}, names: map[string]bool{},
+		changed: make(chan struct{}),
 	}
-	c.tls = serverTLS(own, opt.Authority.cert, opt.Now)
 	if err := c.reload(ctx); err != nil {
 		return nil, err
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
+}
+
+// open returns the authority, and the configuration with its certificate. It makes the file only with create; without
+// one, no agent can have joined.
+func (c *Controller) open(create bool) (*Authority, *tls.Config, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.authority != nil {
+		return c.authority, c.tls, nil
+	}
+	if _, err := os.Stat(c.opt.Authority); errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, nil, errors.New("no token was ever made here, so that no agent can have joined")
+	}
+	authority, err := OpenAuthority(c.opt.Authority, c.opt.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := authority.controllerCertificate()
+	if err != nil {
+		return nil, nil, err
+	}
+	c.authority, c.tls = authority, serverTLS(own, authority.cert, c.opt.Now)
+	return c.authority, c.tls, nil
 }
 
 // serverTLS asks for a certificate of an agent, unless that is what a connection is for.
@@ -143,10 +168,14 @@ func (c *Controller) start(conn net.Conn, address string) (*link, error) {
 	default:
 		return nil, fmt.Errorf("%d others are not through with that either", maxStarting)
 	}
+	_, config, err := c.open(false)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(c.life, startTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	secure := tls.Server(conn, c.tls)
+	secure := tls.Server(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return nil, err
 	}
@@ -201,7 +230,11 @@ func (c *Controller) join(ctx context.Context, h hello) (name string, certificat
 	if err != nil {
 		return "", nil, fmt.Errorf("the request for a certificate is wrong: %w", err)
 	}
-	if certificate, err = c.opt.Authority.issue(h.Request, "agent"); err != nil {
+	authority, _, err := c.open(false)
+	if err == nil {
+		certificate, err = authority.issue(h.Request, "agent")
+	}
+	if err != nil {
 		return "", nil, err
 	}
 	a := Agent{
@@ -242,7 +275,11 @@ func (c *Controller) renew(a Agent, state tls.ConnectionState, request []byte) (
 	if err != nil || !bytes.Equal(csr.RawSubjectPublicKeyInfo, state.PeerCertificates[0].RawSubjectPublicKeyInfo) {
 		return nil, errors.New("the request for a certificate is wrong: want the key that the agent has")
 	}
-	certificate, err := c.opt.Authority.issue(request, "agent")
+	authority, _, err := c.open(false)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := authority.issue(request, "agent")
 	if err == nil {
 		c.opt.Log.Info("the certificate of an agent is renewed", "agent", a.Name)
 	}
@@ -272,7 +309,7 @@ func (c *Controller) keep(l *link) {
 	if !revoked {
 		log.Info("agent is connected", "address", l.address, "version", l.version)
 		c.saw(l)
-		c.opt.Linked(l.agent.Name)
+		c.opt.Linked(l.agent.Name, nil)
 		select {
 		case <-l.session.CloseChan():
 		case <-c.life.Done():
@@ -289,7 +326,10 @@ func (c *Controller) keep(l *link) {
 	if last {
 		log.Warn("agent is not connected any more", "for", c.opt.Now().Sub(l.since).Round(time.Second))
 		c.saw(l)
-		c.opt.Linked(l.agent.Name)
+		c.mu.Lock()
+		_, err := c.linkOf(l.agent.Name)
+		c.mu.Unlock()
+		c.opt.Linked(l.agent.Name, err)
 	}
 }
 
@@ -319,6 +359,9 @@ func (c *Controller) reload(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.agents = all
+	for _, a := range all {
+		c.names[a.Name] = true
+	}
 	c.announce()
 	return nil
 }
@@ -376,6 +419,13 @@ func (c *Controller) Names() (names []string) {
 	return names
 }
 
+// Was reports whether an agent has had a name since the start.
+func (c *Controller) Was(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.names[name]
+}
+
 // Status is an agent as users see it.
 type Status struct {
 	Agent
@@ -411,7 +461,11 @@ func (c *Controller) NewToken(ctx context.Context, name, creator string) (text s
 			return "", expires, sdk.Invalid("name", "a watcher that is no agent is called %s", name)
 		}
 	}
-	t := newToken(c.opt.Authority.Fingerprint())
+	authority, _, err := c.open(true)
+	if err != nil {
+		return "", expires, err
+	}
+	t := newToken(authority.Fingerprint())
 	expires = c.opt.Now().Add(tokenLife)
 	return t.Text(), expires, c.opt.Store.AddAgentToken(ctx, Wanted{
 		ID: t.ID(), Hash: t.Hash(), Name: name, Creator: creator, Expires: expires,

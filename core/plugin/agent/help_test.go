@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -123,15 +124,14 @@ func newSite(t *testing.T, change ...func(*ControllerOptions)) *site {
 	t.Helper()
 	s := &site{clock: &clock{}, log: &lockedBuffer{}}
 	s.store = &memory{tokens: map[string]Wanted{}, used: map[string][]byte{}, now: s.clock.now}
-	authority, err := OpenAuthority(filepath.Join(t.TempDir(), "agents-ca.pem"), s.clock.now)
-	must(t, err)
 	opt := ControllerOptions{
-		Store: s.store, Authority: authority, Version: "1.4.0", Taken: func(name string) bool { return name == "local" },
-		Changed: func() {}, Linked: func(string) {}, Log: s.logger(), Now: s.clock.now, beat: 200 * time.Millisecond,
+		Store: s.store, Authority: filepath.Join(t.TempDir(), "agents-ca.pem"), Version: "1.4.0", Taken: func(name string) bool { return name == "local" },
+		Changed: func() {}, Linked: func(string, error) {}, Log: s.logger(), Now: s.clock.now, beat: 200 * time.Millisecond,
 	}
 	for _, c := range change {
 		c(&opt)
 	}
+	var err error
 	s.Controller, err = NewController(t.Context(), opt)
 	must(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -148,6 +148,21 @@ func newSite(t *testing.T, change ...func(*ControllerOptions)) *site {
 	s.relay = newRelay(t, server.Listener.Addr().String())
 	s.url = "http://" + s.relay.listener.Addr().String()
 	return s
+}
+
+// ca is the authority.
+func (s *site) ca(t *testing.T) *Authority {
+	t.Helper()
+	a, _, err := s.open(true)
+	must(t, err)
+	return a
+}
+
+func (s *site) secured(t *testing.T) *tls.Config {
+	t.Helper()
+	_, config, err := s.open(true)
+	must(t, err)
+	return config
 }
 
 func (s *site) logger() hclog.Logger {

@@ -55,7 +55,7 @@ func TestJoinIsRefused(t *testing.T) {
 	must(t, err)
 	foreign, _, err := other.NewToken(t.Context(), "", "ana")
 	must(t, err)
-	unknown := newToken(s.opt.Authority.Fingerprint()).Text()
+	unknown := newToken(s.ca(t).Fingerprint()).Text()
 	old, _, err := s.NewToken(t.Context(), "", "ana")
 	must(t, err)
 	s.store.tokens[mustToken(t, old).ID()] = func() Wanted {
@@ -168,20 +168,20 @@ func TestCertificatesHaveOneUse(t *testing.T) {
 	must(t, err)
 	pair, err := tls.X509KeyPair([]byte(nas.Certificate), []byte(nas.Key))
 	must(t, err)
-	pair.Certificate = append(pair.Certificate, s.opt.Authority.cert.Raw)
+	pair.Certificate = append(pair.Certificate, s.ca(t).cert.Raw)
 	var authority []byte
-	config := joiningTLS(s.opt.Authority.Fingerprint(), time.Now, &authority)
+	config := joiningTLS(s.ca(t).Fingerprint(), time.Now, &authority)
 	wants(t, "an agent that plays the controller", handshake(config, &tls.Config{
 		Certificates: []tls.Certificate{pair}, NextProtos: []string{protocolJoin},
 	}), "certificate")
-	own, err := s.opt.Authority.controllerCertificate()
+	own, err := s.ca(t).controllerCertificate()
 	must(t, err)
 	wants(t, "a controller's certificate as an agent's", handshake(&tls.Config{
 		InsecureSkipVerify: true, Certificates: []tls.Certificate{own}, NextProtos: []string{protocolLink},
-	}, s.tls), "certificate")
-	wants(t, "none", handshake(&tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocolLink}}, s.tls),
+	}, s.secured(t)), "certificate")
+	wants(t, "none", handshake(&tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocolLink}}, s.secured(t)),
 		"certificate")
-	wants(t, "neither", handshake(&tls.Config{InsecureSkipVerify: true}, s.tls), "what it wants")
+	wants(t, "neither", handshake(&tls.Config{InsecureSkipVerify: true}, s.secured(t)), "what it wants")
 }
 
 func FuzzParseToken(f *testing.F) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -30,6 +31,8 @@ type Options struct {
 	MaskAll bool
 	// Awaited returns the plugins that are still to be installed, which may bring types that are unknown; nil for none.
 	Awaited func() []string
+	// Joined returns the names of the agents that have joined, each of which is a watcher; nil for none.
+	Joined func() []string
 	// Changed is called whenever a component's state may have changed. It must not block.
 	Changed func(*Component)
 }
@@ -212,13 +215,28 @@ func (m *Manager) defaults(configured []config.Component) []config.Component {
 	for _, k := range kind.Kinds() {
 		for _, t := range m.opt.Plugins.Types(k) {
 			taken := slices.ContainsFunc(configured, func(c config.Component) bool {
-				// A configured watcher replaces the default one; a configured
-				// registry stands beside the public one, unless it has its name.
-				return c.Kind == k && (k == kind.Watcher || c.Type == t.Name && c.Name == t.DefaultName)
+				// A configured watcher replaces the default one, unless an agent is configured; a
+				// configured registry stands beside the public one, unless it has its name.
+				return c.Kind == k &&
+					(k == kind.Watcher && c.Type != agent.TypeName || c.Type == t.Name && c.Name == t.DefaultName)
 			})
 			if t.DefaultName != "" && !taken {
 				sections = append(sections, config.Component{Kind: k, Type: t.Name, Name: t.DefaultName})
 			}
+		}
+	}
+	return append(sections, m.agents(configured)...)
+}
+
+// agents returns the sections of agents that have joined and are not configured.
+func (m *Manager) agents(configured []config.Component) (sections []config.Component) {
+	if m.opt.Joined == nil {
+		return nil
+	}
+	for _, name := range m.opt.Joined() {
+		section := config.Component{Kind: kind.Watcher, Type: agent.TypeName, Name: name}
+		if !slices.ContainsFunc(configured, func(c config.Component) bool { return c.Key() == section.Key() }) {
+			sections = append(sections, section)
 		}
 	}
 	return sections

@@ -19,6 +19,7 @@ var levels = map[auth.Scope][]string{
 		"POST /auth/remember",
 		"GET /auth/oidc/{name}/redirect", "GET /auth/oidc/{name}/cb",
 		"POST /api/webhooks/{name}", "POST /api/webhooks/{name}/check",
+		"GET /agent/v1/link", // agents show their certificates in the connection
 	},
 	auth.Read: {
 		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml",
@@ -30,7 +31,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
 		"GET /api/plugins", "GET /api/plugins/gallery", "GET /api/events", "GET /api/deliveries",
 		"POST /api/containers/{id}/plan", "GET /api/containers/{id}/diff", "GET /api/operations", "GET /api/operations/{id}",
-		"GET /api/choices", "GET /api/containers/{id}/decision", "GET /api/webhooks",
+		"GET /api/choices", "GET /api/containers/{id}/decision", "GET /api/webhooks", "GET /api/agents",
 	},
 	auth.Write: {
 		"POST /api/log", "GET /api/reload", "POST /api/reload",
@@ -38,7 +39,7 @@ var levels = map[auth.Scope][]string{
 		"DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
 		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel",
-		"DELETE /api/links",
+		"DELETE /api/links", "POST /api/agents", "DELETE /api/agents/{name}", "POST /api/agents/{name}/rename",
 		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision",
 		"POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test",

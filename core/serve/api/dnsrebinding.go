@@ -17,12 +17,13 @@ import (
 // refuseForeignHosts protects against DNS rebinding: a page of another site can
 // have its own name resolve to this server's address, and would then be of the
 // same origin for the browser. Requests for names that are not this server's are
-// refused, except for its health and for webhooks, whose secret no page has.
+// refused, except for its health, for webhooks, whose secret no page has, and for
+// agents, who have to know the controller by more than its name.
 func (h *handler) refuseForeignHosts(next http.Handler) http.Handler {
 	own := ownNames(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostOf(r.Host); !isHealth(r) && !isWebhook(r) && !isLocal(host) && !slices.Contains(own, host) &&
-			!slices.Contains(own, "*") {
+		if host := hostOf(r.Host); !isHealth(r) && !isWebhook(r) && !isAgentLink(r) && !isLocal(host) &&
+			!slices.Contains(own, host) && !slices.Contains(own, "*") {
 			h.misdirected(w, r, host)
 			return
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"time"
 
@@ -27,6 +28,11 @@ type Metrics interface {
 	Handler(read func(context.Context) (metrics.State, error)) http.Handler
 }
 
+// Agents serves connections of agents; see agent.Controller.
+type Agents interface {
+	Serve(conn net.Conn, address string)
+}
+
 // Options configure a Server.
 type Options struct {
 	Config  *config.Config
@@ -37,6 +43,8 @@ type Options struct {
 	Events  EventLog
 	Bus     *event.Bus
 	Metrics Metrics
+	// Agents takes the connections of agents; nil when there are none.
+	Agents Agents
 	// Pages are at every path that is not the API's; nil for none.
 	Pages Pages
 	// Redact blanks secrets in the texts of errors, which may repeat what a client sent.

@@ -66,6 +66,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.operationRoutes(s)
 	h.choiceRoutes(s)
 	h.webhookRoutes(s)
+	h.agentRoutes(s, router)
 	return h
 }
 

@@ -55,6 +55,11 @@ func everyRoute(w *testServer) map[string]struct {
 
 		"GET /auth/oidc/{name}/redirect": {"/auth/oidc/none/redirect", "", 404},
 		"GET /auth/oidc/{name}/cb":       {"/auth/oidc/none/cb", "", 404},
+		"GET /agent/v1/link":             {"/agent/v1/link", "", 426}, // it asks for no WebSocket
+		"GET /api/agents":                {"/api/agents", "", 200},
+		"POST /api/agents":               {"/api/agents", `{"name":"nas"}`, 201},
+		"DELETE /api/agents/{name}":      {"/api/agents/nas", "", 404},
+		"POST /api/agents/{name}/rename": {"/api/agents/nas/rename", `{"name":"attic"}`, 404},
 		"GET /api/tokens":                {"/api/tokens", "", 403}, // no login is configured
 		"POST /api/tokens":               {"/api/tokens", `{"name":"x"}`, 403},
 		"DELETE /api/tokens/{id}":        {"/api/tokens/999999", "", 403},

@@ -25,6 +25,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/metrics"
@@ -100,10 +101,19 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	log := hclog.New(&hclog.LoggerOptions{
 		Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex),
 	})
+	agents, err := agent.NewController(t.Context(), agent.ControllerOptions{
+		Store: w.store, Authority: filepath.Join(folder, "agents-ca.pem"), Version: "1.2.3", Log: log, Now: time.Now,
+		Taken: func(name string) bool { return name == "local" }, Changed: func() {}, Linked: func(string, error) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(agents.Close)
 	o := testOptions{
 		Options: Options{
 			Config: conf, Version: "1.2.3", Events: w.store, Bus: w.bus,
 			Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
+			Agents:  agents,
 			Redact:  p.redactor.String, Log: log, Now: time.Now,
 		},
 		app: service.Options{
@@ -111,6 +121,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 			Plugins: noTrust{p.host}, Checks: w.checks,
 			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices,
 			Links: signedlink.None{}, Notes: notes.None{}, Webhooks: webhook.None{}, Scans: scan.None{}, Log: log,
+			Agents: agents,
 		},
 	}
 	for _, c := range change {

@@ -176,7 +176,9 @@ type Options struct {
 	Links    SignedLinks
 	Notes    Notes
 	Webhooks Webhooks
-	Scans    Scans
+	// Agents are nil where there are none.
+	Agents Agents
+	Scans  Scans
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.
