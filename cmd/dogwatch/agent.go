@@ -45,7 +45,8 @@ local Docker socket. What the agent is is kept in the folder agent of store.path
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.agent(cmd.Context(), name) },
 	}
 	cmd.Flags().StringVar(&name, "watcher", "", "name of the watcher, where several are configured")
-	cmd.AddCommand(newAgentJoin(g), newAgentToken(g), newAgentList(g), newAgentRename(g), newAgentRevoke(g))
+	cmd.AddCommand(newAgentJoin(g), newAgentToken(g), newAgentList(g), newAgentRename(g), newAgentRevoke(g),
+		newAgentDoctor(g))
 	return cmd
 }
 
@@ -314,4 +315,55 @@ Its containers are forgotten. The host can join again with another token.`,
 			return err
 		},
 	}
+}
+
+func newAgentDoctor(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what keeps this host's agent from its Dogwatch",
+		Long: `Goes the way from this host to the Dogwatch that it has joined, and says which part does
+not work: the certificate, the name or the proxy, the connection, what the Dogwatch says,
+and the engine here. The agent may run meanwhile, and nothing changes.
+
+Exit code 0: all of it works. 1: a part does not.`,
+		Example: `  # on the host, as the agent is run
+  dogwatch agent doctor
+
+  # in its container
+  docker exec dogwatch-agent dogwatch agent doctor`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.agentDoctor(cmd.Context()) },
+	}
+}
+
+func (g *global) agentDoctor(ctx context.Context) error {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return err
+	}
+	hops := agent.Examine(ctx, agent.HostOptions{Dir: agentDir(cfg), Version: version, Now: time.Now})
+	one, _, err := g.newOneShotWith(cfg, kind.Watcher)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	if err := one.Load(ctx); err != nil {
+		return err
+	}
+	for _, w := range one.Watchers() {
+		found, err := w.List(ctx)
+		hops = append(hops, agent.Hop{
+			Name: "engine", Found: fmt.Sprintf("%s lists %d containers", w.ID(), len(found)), Err: err,
+		})
+	}
+	var failed error
+	for _, h := range hops {
+		if h.Err != nil {
+			failed = errors.New("something does not work")
+			fmt.Fprintf(g.stdout, "FAIL  %s: %s\n", h.Name, printable(h.Err.Error()))
+			continue
+		}
+		fmt.Fprintf(g.stdout, "OK    %s: %s\n", h.Name, printable(h.Found))
+	}
+	return failed
 }

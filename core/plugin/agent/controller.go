@@ -112,7 +112,8 @@ func serverTLS(own tls.Certificate, authority *x509.Certificate, now func() time
 	agents.AddCert(authority)
 	closed := &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, Time: now, SessionTicketsDisabled: true,
-		NextProtos: []string{protocolLink, protocolRenew}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: agents,
+		NextProtos: []string{protocolLink, protocolRenew, protocolProbe}, ClientAuth: tls.RequireAndVerifyClientCert,
+		ClientCAs: agents,
 	}
 	open := closed.Clone()
 	open.NextProtos, open.ClientAuth, open.ClientCAs = []string{protocolJoin}, tls.NoClientCert, nil

@@ -20,9 +20,10 @@ import (
 )
 
 const (
-	// keepAlive is how often each side asks whether the other is there, which takes some 100 bytes, and writeTime how
+	// keepAlive is how often each side asks whether the other is there: more rarely than proxies end what is silent,
+	// nginx after a minute (proxy_read_timeout), and less than 1 KB a minute with the headers of TCP. writeTime is how
 	// long an answer, or the sending of anything, may take.
-	keepAlive = 30 * time.Second
+	keepAlive = 45 * time.Second
 	writeTime = 10 * time.Second
 	// maxStreams is how many streams may be opened that the other side has not accepted yet.
 	maxStreams = 8

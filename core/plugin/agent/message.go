@@ -13,6 +13,8 @@ const (
 	protocolJoin  = "dogwatch-agent-join/1"
 	protocolRenew = "dogwatch-agent-renew/1"
 	protocolLink  = "dogwatch-agent-link/1"
+	// protocolProbe is for an agent that only wants to know whether it would be taken.
+	protocolProbe = "dogwatch-agent-probe/1"
 )
 
 // hello is the first message of an agent, in all of these protocols.

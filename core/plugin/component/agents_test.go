@@ -1,0 +1,62 @@
+package component
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// TestAgentsAreWatchers beside the default one, configured or not, and as they join and leave.
+func TestAgentsAreWatchers(t *testing.T) {
+	host, err := plugin.New(plugin.Options{
+		Builtins: []plugin.Builtin{
+			{Name: "watcher", Types: testBundle().Types()},
+			{Name: "agent", Types: []kind.Type{agent.Type().Type}, Remote: plugin.Elsewhere{}},
+		},
+		RunDirs: []string{t.TempDir()}, Trust: noTrust{}, Log: hclog.NewNullLogger(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(host.Close)
+	joined := []string{"nas", "pi"}
+	m := New(Options{
+		Plugins: host, Log: hclog.NewNullLogger(), Secrets: func(...string) {}, Joined: func() []string { return joined },
+	})
+	sections := []config.Component{section(kind.Watcher, agent.TypeName, "pi", map[string]string{"cron": "0 4 * * *"})}
+	m.Load(sections)
+	m.Finish()
+	if err := m.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (all []string) {
+		for _, w := range m.Watchers() {
+			all = append(all, w.ID())
+		}
+		return all
+	}
+	if got := names(); !slices.Equal(got, []string{"agent.nas", "agent.pi", "engine.local"}) {
+		t.Errorf("watchers are %v", got)
+	}
+	pi, _ := m.Watcher("agent.pi")
+	if pi.Settings.Cron != "0 4 * * *" || pi.Default {
+		t.Errorf("the configured one is %+v", pi.Settings)
+	}
+	if _, err := pi.List(t.Context()); !plugin.NotStarted(err) {
+		t.Errorf("without a link: %v", err)
+	}
+	joined = []string{"attic"}
+	m.Apply(t.Context(), sections)
+	if got := names(); !slices.Equal(got, []string{"agent.attic", "agent.pi", "engine.local"}) {
+		t.Errorf("watchers are %v after others have joined", got)
+	}
+	if all := host.Bundles(); len(all) != 1 {
+		t.Errorf("%d bundles have processes: %v", len(all), all)
+	}
+}
