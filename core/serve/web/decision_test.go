@@ -95,14 +95,14 @@ func TestListShowsDecisions(t *testing.T) {
 func TestOverviewSeparatesDecisions(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	body := request(u, "GET", "/", nil).Body.String()
-	needs, rest, _ := strings.Cut(body, "Held or automatic")
-	_, needs, _ = strings.Cut(needs, "Needs you")
-	for _, want := range []string{">1 update to approve<", "/containers?state=approval", ">1 minor update<"} {
+	needs, rest, _ := strings.Cut(body, "Held and scheduled")
+	_, needs, _ = strings.Cut(needs, "Needs attention")
+	for _, want := range []string{`data-key="local/waits"`, ">to approve<", `data-key="local/open"`, ">8.2.1<"} {
 		if !strings.Contains(needs, want) {
 			t.Errorf("what needs the user lacks %q:\n%s", want, needs)
 		}
 	}
-	if strings.Index(needs, "to approve") > strings.Index(needs, "minor update") {
+	if strings.Index(needs, "local/waits") > strings.Index(needs, "local/open") {
 		t.Error("an approval comes after an update that is only offered")
 	}
 	for _, name := range []string{">young<", ">skipped<", ">auto<"} {
@@ -116,8 +116,15 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)
 		}
 	}
-	if !strings.Contains(body, "3 updates · 3 held") {
-		t.Errorf("the summary is another:\n%s", body)
+	for _, want := range []string{
+		`href="/base/containers?state=updates"><b class="number">6</b>`, `href="/base/containers?state=major">1 major<`,
+		`href="/base/containers?state=approval"><b class="number">1</b>`, `href="/base/containers?state=held"><b class="number">3</b>`,
+		`href="/base/containers?state=automatic"><b class="number">1</b>`, `href="/base/containers?state=failed"><b class="number">0</b>`,
+		`href="/base/containers?state=current"><b class="number">1</b>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the tiles lack %q:\n%s", want, body)
+		}
 	}
 }
 
@@ -210,7 +217,7 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic",
+	order(body, "Needs attention", "local/waits", "local/back", "did not work", "local/open", "Failed", "503", "Held and scheduled",
 		">3 updates, window closed, the next one in 3 d<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)
@@ -229,14 +236,14 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 
 	f.operations = []operation.Operation{updateOf("back", operation.RolledBack, failing("never healthy"))}
 	body = request(u, "GET", "/", nil).Body.String()
-	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") ||
-		strings.Contains(body, "<h2>Updates</h2>") {
+	if order(body, "Failed", "never healthy", "503"); strings.Contains(body, `data-key="local/back"`) ||
+		strings.Contains(body, "<h2>In progress</h2>") {
 		t.Errorf("it says twice what did not work: %s", body)
 	}
 
 	f.operations = []operation.Operation{updateOf("open", operation.Running)}
 	body = request(u, "GET", "/", nil).Body.String()
-	if order(body, "Needs you", ">1 update to approve<"); strings.Contains(body, ">1 patch<") {
+	if order(body, "In progress", "Needs attention", "local/waits"); strings.Contains(body, `data-key="local/open"`) {
 		t.Errorf("what is being updated needs a user: %s", body)
 	}
 }

@@ -263,7 +263,7 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	webtest.Contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
+	webtest.Contains(t, body, "<h2>In progress</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
 		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")

@@ -19,7 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func TestOverviewSentences(t *testing.T) {
+func TestOverviewCountsAndLists(t *testing.T) {
 	var many []sdk.Container
 	for i := range 8 {
 		many = append(many, webtest.Container(fmt.Sprintf("m%d", i), webtest.Newer("1.1.0", "minor")))
@@ -29,7 +29,7 @@ func TestOverviewSentences(t *testing.T) {
 			webtest.Container("sorry", webtest.Failed("refused s3cret")))...)
 	body := request(u, "GET", "/", nil).Body.String()
 	for _, want := range []string{
-		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
+		`<b class="number">9</b> <span>updates</span>`, ">1 major<", ">8 minor<", `<b class="number">2</b> <span>failed</span>`,
 		`<a href="/base/containers/local/sad">sad</a>, <a href="/base/containers/local/sorry">sorry</a>: refused ***`,
 	} {
 		if !strings.Contains(body, want) {
@@ -93,7 +93,7 @@ func TestContainerPageLeadsToWhatHappened(t *testing.T) {
 // long ago as a rolled back update while that is offered, and else as the delivery that began it.
 func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})
-	sentences := []string{"cache: 1.1.0 did not work", "1 update rolled back", "docker.local: cache is back"}
+	sentences := []string{"cache: 1.1.0 did not work", `data-key="local/cache"`, "docker.local: cache is back"}
 	for name, test := range map[string]struct {
 		cache sdk.Container
 		age   time.Duration

@@ -14,7 +14,7 @@ import (
 func (h *Handler) list(r *http.Request) listView {
 	snapshot := h.service.Containers()
 	h.WantReleases(snapshot.All())
-	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.rowsFor(r))
+	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
 	if v.Empty {
 		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
 	}
@@ -35,8 +35,15 @@ func (h *Handler) WantReleases(records []*store.Record) {
 func (h *Handler) write(v *listView) {
 	for _, g := range v.Groups {
 		for i := range g.Rows {
-			g.Rows[i].HTML = h.rowHTML(&g.Rows[i])
+			g.Rows[i].HTML = h.rowHTML(&g.Rows[i], true)
 		}
+	}
+}
+
+// Write fills in the HTML of rows that cannot be selected and open a page.
+func (h *Handler) Write(rows []Row) {
+	for i := range rows {
+		rows[i].HTML = h.rowHTML(&rows[i], false)
 	}
 }
 

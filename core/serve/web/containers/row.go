@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
@@ -33,8 +34,8 @@ func (h *Handler) rowsAsOf(actor auth.Actor) rows {
 	return make
 }
 
-// rowsFor makes rows that say what is being updated, and what the user can update.
-func (h *Handler) rowsFor(r *http.Request) rows {
+// RowsFor makes rows that say what is being updated, and what the user can update.
+func (h *Handler) RowsFor(r *http.Request) rows {
 	actor, known := h.ActorOf(r), map[string]bool{}
 	make := h.rowsAsOf(actor)
 	make.underWay = h.operations.UnderWay(r.Context())
@@ -178,6 +179,11 @@ func urgency(r *Row) int {
 		return 5
 	}
 	return 7
+}
+
+// ByNeed sorts rows: those that need a user most come first.
+func ByNeed(rows []Row) {
+	slices.SortStableFunc(rows, func(a, b Row) int { return compare(&a, &b, "need") })
 }
 
 // needs reports whether a user has to decide about a row or to mend it.

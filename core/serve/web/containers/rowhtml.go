@@ -12,12 +12,18 @@ import (
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
 // than in a template since a list has hundreds of rows, of which a template
-// would take ten times as long. Every text goes through text.
-func (h *Handler) rowHTML(r *Row) template.HTML {
+// would take ten times as long. Every text goes through text. A listed row can be selected, and opens beside the list.
+func (h *Handler) rowHTML(r *Row, listed bool) template.HTML {
 	b := rowWriter{icons: h.AssetPath("icons.svg")}
-	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
-	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
-	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(h.Path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a>`)
+	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`">`)
+	sheet := ""
+	if listed {
+		sheet = " data-sheet"
+		b.raw(`<label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
+		b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label>`)
+	}
+	b.raw(`<svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
+	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(h.Path(r.Href)).raw(`"` + sheet + `>`).text(r.Name).raw(`</a>`)
 	if r.Status != "" && r.Status != running {
 		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
 	}

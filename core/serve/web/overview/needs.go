@@ -1,41 +1,22 @@
 package overview
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// updatesOf are sentences about the updates that are offered, worst first.
-func updatesOf(all []containers.Row) []containers.Line {
-	kinds := []struct{ class, noun string }{
-		{"major", "major update"}, {"minor", "minor update"}, {"patch", "patch"}, {"prerelease", "prerelease"},
-		{"digest", "rebuilt image"}, {"other", "newer version"},
-	}
-	var lines []containers.Line
-	for _, k := range kinds {
-		rows := slices.Collect(func(yield func(containers.Row) bool) {
-			for _, r := range all {
-				if r.Kind == k.class && r.Filter() == sdk.StateOffered && !r.CameBack() && !yield(r) {
-					return
-				}
-			}
-		})
-		if len(rows) > 0 {
-			noun := words.Plural(len(rows), k.noun)
-			if k.noun == "patch" && len(rows) > 1 {
-				noun = fmt.Sprintf("%d patches", len(rows))
-			}
-			lines = append(lines, containers.About(rows, containers.Line{Kind: k.class, Word: tally.Word(k.class), Text: noun,
-				To: "/containers?state=" + k.class}))
+// toDecide are the updates that wait for a user, those that need it most first. Those of named, whose updates failed
+// just now, are among the failures.
+func toDecide(all []containers.Row, named map[string]bool) (rows []containers.Row) {
+	for _, r := range all {
+		if r.State == sdk.StateOffered && r.Doing == "" && !(r.CameBack() && named[r.Key]) {
+			rows = append(rows, r)
 		}
 	}
-	return lines
+	containers.ByNeed(rows)
+	return rows
 }
 
 // postponedOf are sentences about checks that wait for a registry, one for each reason.

@@ -13,16 +13,35 @@ import (
 // shownEnds is how long the overview shows operations that ended badly.
 const shownEnds = 24 * time.Hour
 
-// operationsOf are sentences about operations that are under way or ended badly lately, newest first.
-func operationsOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []containers.Line {
-	var lines []containers.Line
+// operationLine is an operation under way.
+type operationLine struct {
+	Name, Doing, Word, Class, To string
+	// Done is how many of the steps of its plan have ended.
+	Done, Steps int
+}
+
+// operationsOf are the operations that are under way.
+func operationsOf(open map[string]operation.Operation) (lines []operationLine) {
 	for _, key := range containers.SortedKeys(open) {
 		op := open[key]
-		lines = append(lines, containers.Line{
-			Kind: words.OperationState(op).Class, Word: "under way", Text: op.Name + ": " + words.Doing(op),
-			To: page.OperationPath(op.ID), Act: "See how it goes",
-		})
+		l := operationLine{
+			Name: op.Name, Doing: words.Doing(op), Word: "in progress", Class: words.OperationState(op).Class,
+			To: page.OperationPath(op.ID), Steps: len(op.Plan.Steps),
+		}
+		for _, step := range op.Steps {
+			if !step.EndedAt.IsZero() {
+				l.Done++
+			}
+		}
+		l.Steps = max(l.Steps, l.Done)
+		lines = append(lines, l)
 	}
+	return lines
+}
+
+// failuresOf are sentences about operations that ended badly lately, newest first, and were not begun again.
+func failuresOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []containers.Line {
+	var lines []containers.Line
 	newest := map[string]bool{}
 	for _, op := range ended {
 		key := op.Watcher + "/" + op.Name

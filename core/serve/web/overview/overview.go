@@ -9,7 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -18,10 +17,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// operationsShown is how many ended operations the overview looks through.
-const operationsShown = 30
-
 const (
+	// operationsShown is how many ended operations the overview looks through, and rowsShown how many updates it lists.
+	operationsShown = 30
+	rowsShown       = 10
 	// limitWait is how long the overview waits for what registries allow.
 	limitWait = 300 * time.Millisecond
 	// checksBack is how many events of checks are searched for the last of each watcher.
@@ -30,19 +29,24 @@ const (
 
 // overviewView is what needs the user.
 type overviewView struct {
+	// Sentence says what the tiles show, and stands for them while there are no containers.
 	Sentence string
 	Empty    bool
-	Needs    []containers.Line
-	// Broken are other parts of Dogwatch itself that do not work.
-	Broken []containers.Line
-	// Outdated are sentences about newer versions of plugins.
-	Outdated []string
+	Tiles    []tile
 	// Operations are updates that are under way.
-	Operations []containers.Line
+	Operations []operationLine
+	// Rows are the updates that wait for the user, who needs to decide about them or to carry them out, and More
+	// how many others there are.
+	Rows []containers.Row
+	More int
+	// Failures are what the user has to mend, one for each cause.
+	Failures []containers.Line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
 	Waiting []containers.Line
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []containers.Line
+	// Outdated are sentences about newer versions of plugins.
+	Outdated []string
 	// Behind is nil while there is nothing to see.
 	Behind   *trendView
 	Watchers []watcherLine
@@ -52,7 +56,7 @@ type overviewView struct {
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
-	v, err := h.overviewOf(r.Context(), h.ActorOf(r))
+	v, err := h.overviewOf(r)
 	if err != nil {
 		h.InternalError(w, r, "read the history", err)
 		return
@@ -64,17 +68,18 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, "overview", page.Page{Title: "Overview", Nav: "overview", Live: page.FollowsAll, Content: v})
 }
 
-func (h *Handler) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, error) {
+func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
+	ctx, actor := r.Context(), h.ActorOf(r)
+	make := h.containers.RowsFor(r)
 	var all []containers.Row
 	var t tally.Counts
 	records := h.service.Containers().All()
 	h.containers.WantReleases(records)
 	for _, rec := range records {
 		t.Add(&rec.Container)
-		all = append(all, h.containers.Rows().Of(rec))
+		all = append(all, make.Of(rec))
 	}
 	watchers := h.service.Components(actor, kind.Watcher)
-	down := componentsOf(watchers)
 	v := overviewView{Sentence: guide.Headline(t, watchers), Empty: t.All == 0}
 	events, err := h.service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
@@ -98,28 +103,26 @@ func (h *Handler) overviewOf(ctx context.Context, actor auth.Actor) (overviewVie
 	}
 	h.containers.Follow(ctx, actor, all)
 	open := h.operations.UnderWay(ctx)
-	v.Operations = operationsOf(open, ended, h.Now())
+	v.Operations = operationsOf(open)
 	named, shown := h.namedOf(ended, all)
-	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
-	v.Operations = v.Operations[:len(open):len(open)]
-	idle := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { // what is being updated needs no user
-		_, busy := open[r.Key]
-		return busy
-	})
+	v.Rows = toDecide(all, named)
+	if len(v.Rows) > rowsShown {
+		v.Rows, v.More = v.Rows[:rowsShown], len(v.Rows)-rowsShown
+	}
+	h.containers.Write(v.Rows)
+	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, bad, cameBackOf(all, named), containers.FailuresOf(all), approvalsOf(idle),
-		updatesOf(idle),
-		unsentOf(failed, pending, h.service.Components(actor, kind.Trigger), shown))
+	v.Failures = slices.Concat(componentsOf(watchers), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
+		unsentOf(failed, pending, triggers, shown), componentsOf(h.service.Components(actor, kind.Registry)),
+		componentsOf(triggers), pluginsOf(bundles))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)
-	bundles := h.service.Plugins()
-	v.Broken = slices.Concat(componentsOf(h.service.Components(actor, kind.Registry)),
-		componentsOf(h.service.Components(actor, kind.Trigger)), pluginsOf(bundles))
 	v.Outdated = outdatedOf(bundles)
 	var names []string
 	for _, c := range watchers {
 		names = append(names, c.Name)
 	}
 	v.Watchers = watchersOf(names, events, h.Started, h.service.Progress(), h.service.NextCheck)
+	v.Tiles = tilesOf(t, len(componentsOf(watchers)), v.Watchers)
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	registries := h.service.Registries(waiting, actor)

@@ -94,7 +94,7 @@ func trendOf(days []history.Day) *trendView {
 		v.First = shortDate(last, 1-fewDays)
 	}
 	v.Pictures = []picture{pictureOf("size", "By size", days, sizes()),
-		pictureOf("age", "By how long they wait", days, ages())}
+		pictureOf("age", "By age", days, ages())}
 	for i, d := range slices.Backward(days) {
 		before := history.Day{}
 		if i > 0 {

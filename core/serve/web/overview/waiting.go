@@ -10,29 +10,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// approvalsOf are the sentences about updates that wait for a user's approval.
-func approvalsOf(all []containers.Row) []containers.Line {
-	rows := rowsIn(all, "approval")
-	if len(rows) == 0 {
-		return nil
-	}
-	text := words.Plural(len(rows), "update") + " to approve"
-	return []containers.Line{containers.About(rows, containers.Line{Kind: "approval", Word: "approve", Text: text, To: "/containers?state=approval"})}
-}
-
-// cameBackOf are the sentences about updates that did not work, but for those of said, which
-// another sentence is about.
-func cameBackOf(all []containers.Row, named map[string]bool) []containers.Line {
-	rows := slices.DeleteFunc(slices.Clone(all), func(r containers.Row) bool { return !r.CameBack() || named[r.Key] })
-	if len(rows) == 0 {
-		return nil
-	}
-	return []containers.Line{containers.About(rows, containers.Line{
-		Kind: "major", Word: "did not work", Text: words.Plural(len(rows), "update") + " rolled back",
-		To: "/containers?state=updates",
-	})}
-}
-
 // waitingOf are the sentences about updates that wait for no user: the held ones by reason, and the automatic ones.
 func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 	byReason, order := map[string][]containers.Row{}, []string{}

@@ -213,7 +213,7 @@
       }
       case 'j': move(1); break;
       case 'k': move(-1); break;
-      case 'x': if (row) $('input', row).click(); break;
+      case 'x': if (row) $('input', row)?.click(); break;
       case 'u': ($('#sheet [data-update], .solo [data-update]') || (row && $('[data-update]', row)))?.click(); break;
       case 'r': case 'c': {
         if ($('#check-one')) $('#check-one').click();
