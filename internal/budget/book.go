@@ -2,7 +2,6 @@ package budget
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,25 +139,6 @@ func (b *Book) Report(host string, r Report) {
 	if r.Requests > 0 && r.At.After(c.reported.At) {
 		c.reported, c.since, b.changed = r, 0, true
 	}
-}
-
-// Plan sets how many calls the next checks ask, by host, and returns the Forecasts of all
-// hosts in their order.
-func (b *Book) Plan(calls map[string]int) []Forecast {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for host := range calls {
-		b.count(host, host)
-	}
-	var all []Forecast
-	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
-		c := b.hosts[host]
-		if next := c.cost(calls[host]); c.next != next {
-			c.next, b.changed = next, true
-		}
-		all = append(all, Forecast{Use: c.use(host, b.now()), Next: c.next})
-	}
-	return all
 }
 
 // Cost returns about how many requests a number of calls to a host takes.

@@ -83,15 +83,3 @@ func (b *Book) Load(all []Saved) {
 		}
 	}
 }
-
-// Forecasts returns what is saved, as it is now with the given allowances.
-func Forecasts(allowed map[string]Allowance, saved []Saved, now time.Time) []Forecast {
-	b := NewBook(allowed, func() time.Time { return now })
-	b.Load(saved)
-	var all []Forecast
-	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
-		c := b.hosts[host]
-		all = append(all, Forecast{Use: c.use(host, now), Next: c.next})
-	}
-	return all
-}

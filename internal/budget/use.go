@@ -1,9 +1,7 @@
 package budget
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -86,52 +84,4 @@ func (u Use) LeftAsReported() int { return max(0, u.Reported.Remaining-u.Since) 
 // not the budget that is set.
 func (u Use) ByReport() bool {
 	return u.reports() && (u.Allowance.Requests == 0 || u.LeftAsReported() < u.Allowance.Requests-u.Used)
-}
-
-// Forecast is the use of a host, and what will be wanted of it.
-type Forecast struct {
-	Use
-	// Next is about how many requests the next checks make.
-	Next int
-}
-
-// Spreads reports whether the next checks want more than they may have now.
-func (f Forecast) Spreads() bool { return f.Limited() && f.Next > f.Left() }
-
-// Brief says how many requests were made: "61 of 100 requests in 6h used".
-func (f Forecast) Brief() string {
-	about := ""
-	if f.Estimated {
-		about = "about "
-	}
-	if f.Allowance.Requests == 0 {
-		return about + requests(f.Used) + " in the last hour"
-	}
-	return fmt.Sprintf("%s%d of %s used", about, f.Used, f.Allowance)
-}
-
-// String is Brief with what the host reports, and what the next checks want of that.
-func (f Forecast) String() string {
-	text := f.Brief()
-	if f.Estimated {
-		text += " (one for each question, as the plugin does not count them)"
-	}
-	if f.reports() {
-		text += fmt.Sprintf("; the host reports %d of %s left", f.LeftAsReported(), f.Reported)
-	}
-	text += fmt.Sprintf("; the next checks make about %d", f.Next)
-	switch {
-	case f.Spreads():
-		text += fmt.Sprintf(", of which %d are left for later ones", f.Next-f.Left())
-	case !f.Limited():
-		text += "; no budget is set"
-	}
-	return text
-}
-
-func requests(n int) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return strconv.Itoa(n) + " requests"
 }

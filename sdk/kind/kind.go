@@ -25,16 +25,6 @@ const (
 // Kinds are all kinds, in the order in which they appear to users.
 func Kinds() []Kind { return []Kind{Watcher, Registry, Trigger} }
 
-// Guarantee is how often at least, or at most, a delivery reaches a trigger: whether the host may repeat a call whose
-// outcome it lost.
-type Guarantee string
-
-// The guarantees. A message that arrives twice is a nuisance; an action that runs twice can do damage.
-const (
-	AtLeastOnce Guarantee = "at-least-once"
-	AtMostOnce  Guarantee = "at-most-once"
-)
-
 // The capabilities a type can have. Some it offers, by the interfaces that it
 // implements. The others it needs of the host (see Needs), which grants them to a
 // third party only when the operator says so.
@@ -80,10 +70,6 @@ func Docs(url string) Setting { return func(t *Type) { t.DocsURL = url } }
 
 // Default makes an instance called name exist without configuration.
 func Default(name string) Setting { return func(t *Type) { t.DefaultName = name } }
-
-// Deliver sets whether the host may repeat a call whose outcome it lost:
-// AtLeastOnce, which is the default, or AtMostOnce.
-func Deliver(g Guarantee) Setting { return func(t *Type) { t.Guarantee = g } }
 
 // Needs asks the host for a capability.
 func Needs(capability string) Setting {

@@ -12,13 +12,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// group is a titled part of the list.
-type group struct {
-	Title string
-	Needs int
-	Rows  []Row
-}
-
 // listView is what the list shows.
 type listView struct {
 	Query    listQuery
@@ -90,32 +83,6 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)
 	return v
-}
-
-// grouped sorts rows into groups: those that need the user first.
-func grouped(rows []Row, order string) []group {
-	index := map[string]int{}
-	var groups []group
-	for _, r := range rows {
-		i, known := index[r.group]
-		if !known {
-			i = len(groups)
-			index[r.group] = i
-			groups = append(groups, group{Title: r.group})
-		}
-		groups[i].Rows = append(groups[i].Rows, r)
-		if r.needs() {
-			groups[i].Needs++
-		}
-	}
-	for _, g := range groups {
-		slices.SortStableFunc(g.Rows, func(a, b Row) int { return compare(&a, &b, order) })
-	}
-	slices.SortStableFunc(groups, func(a, b group) int {
-		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""),
-			strings.Compare(a.Title, b.Title))
-	})
-	return groups
 }
 
 func compare(a, b *Row, order string) int {

@@ -4,10 +4,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/dogwatch/dogwatch/core/model/tally"
-	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // listQuery is what the address of the list says.
@@ -57,53 +53,4 @@ func (q listQuery) with(name, value string) string {
 		return ""
 	}
 	return "?" + v.Encode()
-}
-
-// matches reports whether a row has every word and is of the watcher, the registry and the status.
-func (q listQuery) matches(r *Row, terms []string) bool {
-	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry ||
-		q.Status != "" && r.Status != q.Status {
-		return false
-	}
-	if len(terms) == 0 {
-		return true
-	}
-	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause, r.Postponed, r.Unknown}
-	text := strings.ToLower(strings.Join(texts, "\n"))
-	for _, term := range terms {
-		if !strings.Contains(text, term) {
-			return false
-		}
-	}
-	return true
-}
-
-// inState reports whether a row belongs to one of the filters.
-func inState(r *Row, state string) bool {
-	switch state {
-	case "":
-		return true
-	case "updates":
-		return r.Kind != ""
-	case string(tally.Broken), string(tally.Postponed), string(tally.Unchecked), string(tally.NotCompared),
-		string(tally.Current):
-		return string(r.Part) == state
-	case "approval", sdk.StateHeld, sdk.StateAutomatic:
-		return r.Filter() == state
-	}
-	return r.Kind == state
-}
-
-func (q listQuery) groupOf(rec *store.Record, r *Row) string {
-	switch {
-	case q.Group == "watcher":
-		return r.Watcher
-	case q.Group == "registry":
-		return r.Registry
-	case q.Group == "stack":
-		return r.Stack
-	case strings.HasPrefix(q.Group, labelGroup):
-		return rec.Container.Labels[strings.TrimPrefix(q.Group, labelGroup)]
-	}
-	return ""
 }

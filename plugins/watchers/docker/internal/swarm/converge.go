@@ -32,7 +32,7 @@ func isRollback(s swarm.UpdateState) bool { return strings.HasPrefix(string(s), 
 // *overtakenError.
 func (r *rollout) converge(ctx context.Context, image string) error {
 	var best progress
-	var up upSince
+	var up uptime
 	since := time.Now()
 	for {
 		service, err := r.engine.Service(ctx, r.op.Request.ContainerID)
@@ -54,8 +54,8 @@ func (r *rollout) converge(ctx context.Context, image string) error {
 		if now := progressOf(service, tasks, image); err == nil && now.isAfter(best) {
 			best, since = now, time.Now()
 		}
-		if patience := r.patienceWith(service); time.Since(since) > patience {
-			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and not all tasks of %s run the image: %s", patience,
+		if progressDeadline := r.progressDeadlineOf(service); time.Since(since) > progressDeadline {
+			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and not all tasks of %s run the image: %s", progressDeadline,
 				r.op.Plan.Name, cmp.Or(problem(tasks, image), "the swarm does not say why")))
 		}
 		if err := backoff.Sleep(ctx, r.poll); err != nil {
@@ -89,14 +89,14 @@ func (r *rollout) judge(service engine.Service, tasks []swarm.Task, image string
 	return running >= wanted && progressOf(service, tasks, image).others == 0, nil
 }
 
-// upSince is since when the tasks that are wanted run.
-type upSince struct {
+// uptime is since when the tasks that are wanted run.
+type uptime struct {
 	tasks string // their ids
 	began time.Time
 }
 
 // stayed reports whether the same tasks have run for some time; up is whether all do now.
-func (u *upSince) stayed(up bool, tasks []swarm.Task, long time.Duration) bool {
+func (u *uptime) stayed(up bool, tasks []swarm.Task, long time.Duration) bool {
 	if !up {
 		u.tasks, u.began = "", time.Time{}
 		return false
@@ -197,66 +197,16 @@ func (p progress) isAfter(best progress) bool {
 	return p.state != best.state || p.running > best.running || p.others < best.others
 }
 
-// patienceWith is how long an update may make no progress: what its rules ask for, or else some minutes, and what
+// progressDeadlineOf is how long an update may make no progress: what its rules ask for, or else some minutes, and what
 // the service itself waits between two tasks.
-func (r *rollout) patienceWith(service engine.Service) time.Duration {
-	patience := cmp.Or(r.op.Request.Rules.Health.Window, r.patience)
+func (r *rollout) progressDeadlineOf(service engine.Service) time.Duration {
+	progressDeadline := cmp.Or(r.op.Request.Rules.Health.Window, r.progressDeadline)
 	for _, c := range []*swarm.UpdateConfig{service.Spec.UpdateConfig, service.Spec.RollbackConfig} {
 		if c != nil {
-			patience += c.Delay + c.Monitor
+			progressDeadline += c.Delay + c.Monitor
 		}
 	}
-	return patience
-}
-
-// rollBack has the swarm return to the old image, if it has not begun to by itself, and waits until it has.
-func (r *rollout) rollBack(ctx context.Context, reason watcher.Reason) (watcher.Outcome, error) {
-	evidence := r.evidence(ctx)
-	service, err := r.engine.Service(ctx, r.op.Request.ContainerID)
-	if err != nil {
-		return watcher.Outcome{}, err
-	}
-	if imageIn(service) == r.image {
-		name := r.op.Plan.Name
-		step := watcher.Step{
-			ID: "rollback:" + name, Code: watcher.StepRollout, Container: name,
-			Text: fmt.Sprintf("have the swarm return %s to %s", name, readable(r.old)),
-		}
-		if err := r.journal.Begin(ctx, step); err != nil && !errors.Is(err, watcher.ErrStop) {
-			return watcher.Outcome{}, err
-		}
-		err := r.inSequence(ctx, service, func(s engine.Service) error { return r.engine.RollBackService(ctx, s) })
-		if ctx.Err() != nil || err != nil && !engine.IsResponse(err) {
-			return watcher.Outcome{}, errors.Join(err, ctx.Err())
-		}
-		if failed := r.journal.End(ctx, step, nil, err); failed != nil {
-			return watcher.Outcome{}, failed
-		}
-		if err != nil {
-			out := broken(r.op, fmt.Sprintf("%s; and it did not return to the old image: %v", reason.Text, err))
-			out.Evidence = evidence
-			return out, nil
-		}
-	}
-	return r.awaitRollback(ctx, reason, evidence)
-}
-
-// awaitRollback waits until all tasks run the old image again.
-func (r *rollout) awaitRollback(
-	ctx context.Context, reason watcher.Reason, evidence *watcher.Evidence,
-) (watcher.Outcome, error) {
-	err := r.converge(ctx, r.old)
-	if ctx.Err() != nil {
-		return watcher.Outcome{}, ctx.Err()
-	}
-	if err != nil {
-		out := broken(r.op, fmt.Sprintf("%s; and the old image does not run either: %v", reason.Text, err))
-		out.Evidence = evidence
-		return out, nil
-	}
-	return watcher.Outcome{
-		State: watcher.RolledBack, Reason: reason, ContainerID: r.op.Request.ContainerID, Evidence: evidence,
-	}, nil
+	return progressDeadline
 }
 
 const (

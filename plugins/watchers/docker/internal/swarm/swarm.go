@@ -38,8 +38,8 @@ type Swarm struct {
 	log    hclog.Logger
 	// stacks are the stacks whose services are watched; empty for all services.
 	stacks []string
-	// poll is the time between two looks at an update under way, patience how long it may make no progress.
-	poll, patience time.Duration
+	// poll is the time between two looks at an update under way, progressDeadline how long it may make no progress.
+	poll, progressDeadline time.Duration
 
 	mu     sync.Mutex
 	listed map[string]uint64 // the version of each service as the host knows it; nil before the first list
@@ -47,7 +47,7 @@ type Swarm struct {
 
 // New makes a watcher of the services in these stacks, or of all services where there are none. It does not connect.
 func New(e *engine.Engine, log hclog.Logger, stacks []string) *Swarm {
-	return &Swarm{engine: e, log: log, stacks: stacks, poll: time.Second, patience: 10 * time.Minute}
+	return &Swarm{engine: e, log: log, stacks: stacks, poll: time.Second, progressDeadline: 10 * time.Minute}
 }
 
 // Close drops the connections that are not in use.

@@ -64,7 +64,7 @@ func start(t *testing.T, stacks ...string) *house {
 	h.Swarm = New(engine.New(engine.Endpoint{
 		Network: "unix", Address: strings.TrimPrefix(h.Host, "unix://"),
 	}, "", true), hclog.NewNullLogger(), stacks)
-	h.poll, h.patience = 100*time.Millisecond, time.Minute
+	h.poll, h.progressDeadline = 100*time.Millisecond, time.Minute
 	return h
 }
 
