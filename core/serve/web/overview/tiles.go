@@ -41,7 +41,8 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 	updates.Parts = counted(
 		stateTile(t.Major, "major", sdk.DiffMajor), stateTile(t.Minor, "minor", sdk.DiffMinor),
 		stateTile(t.Patch, "patch", sdk.DiffPatch), stateTile(t.Prerelease, "prerelease", sdk.DiffPrerelease),
-		stateTile(t.Digest, tally.Word(sdk.KindDigest), sdk.KindDigest), stateTile(t.Others, tally.Word(tally.Other), tally.Other),
+		stateTile(t.Digest, tally.Word(sdk.KindDigest), sdk.KindDigest),
+		stateTile(t.Others, tally.Word(tally.Other), tally.Other),
 	)
 	silent := tile{Count: down, Word: "failed watchers", Class: string(tally.Broken), To: "/watchers"}
 	if down == 1 {
