@@ -18,5 +18,6 @@
 //	replace  what an update would do, and what keeps it from that: a plan, made from facts
 //	compose  compose files: where they are, and how they are edited
 //	podman   makes containers by Podman's own API
+//	quadlet  quadlets of Podman: how they are edited, and their units restarted
 //	secrets  takes the secrets of a container out of its log
 package docker

@@ -27,6 +27,9 @@ type Options struct {
 	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
 	Compose  string `option:"compose" default:"off" choices:"off,request,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone whatever asks, request does what each update asks for, edit writes the image into the file, command also has docker compose recreate the container"`
 
+	Quadlets []string `option:"quadlets" help:"Folders of Podman's quadlets whose image an update writes, before it has systemd restart the unit; they must be mounted at the same path" example:"/etc/containers/systemd"`
+	Bus      string   `option:"bus" default:"unix:path=/run/dbus/system_bus_socket" help:"Address of the D-Bus of the systemd that runs the quadlets" example:"unix:path=/run/user/1000/bus"`
+
 	ComposeTrusted []string `option:"composetrusted" help:"Names of containers that manage compose files: theirs are changed although they can write there too" example:"portainer,dockge"`
 }
 

@@ -93,7 +93,7 @@ func (c Command) Check(read Reader) error {
 	}
 	for _, path := range slices.Concat(c.Files, env) {
 		if _, err := read(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return readError(path, err)
+			return ReadError(path, err)
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func Locate(labels map[string]string, fallback string, read Reader) (Project, er
 		}
 		file = p.absolute(file)
 		if _, err := read(file); err != nil {
-			return Project{}, readError(file, err)
+			return Project{}, ReadError(file, err)
 		}
 		p.Files = append(p.Files, file)
 	}
@@ -218,8 +218,8 @@ func remoteName(file string) string {
 	return "a " + scheme + " address"
 }
 
-// readError says why a file could not be read.
-func readError(file string, err error) error {
+// ReadError says why a file could not be read.
+func ReadError(file string, err error) error {
 	var coded *Error
 	dir := filepath.Dir(file)
 	switch {

@@ -72,7 +72,7 @@ func load(p Project, read Reader) (*files, error) {
 func (f *files) open(path string) (*document, error) {
 	data, err := f.read(path)
 	if err != nil {
-		return nil, readError(path, err)
+		return nil, ReadError(path, err)
 	}
 	return parse(path, data)
 }

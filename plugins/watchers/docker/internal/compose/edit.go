@@ -317,3 +317,22 @@ func codeOf(err error) string {
 	}
 	return ""
 }
+
+// EditText returns the change of an image that stands from one offset to another in a file, which need not be one of
+// compose, as Edit does.
+func EditText(file string, data []byte, from, to int, oldRef, newRef string) (Change, error) {
+	text := string(data[from:to])
+	line := 1 + strings.Count(string(data[:from]), "\n")
+	wanted, problem := reform(text, newRef)
+	switch {
+	case problem != nil:
+		problem.File, problem.Line = file, line
+		return Change{}, problem
+	case wanted == text:
+		return Change{File: file, Line: line}, nil
+	case !sameImage(text, oldRef):
+		return Change{}, refuse(ImageDiffers, file, line,
+			"the file has the image %s while the container runs %s: apply the file first, or correct it", text, oldRef)
+	}
+	return newChange(file, data, from, to, wanted, ""), nil
+}

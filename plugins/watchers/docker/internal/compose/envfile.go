@@ -114,7 +114,7 @@ func loadVariables(p Project, read Reader) (*variables, error) {
 	for _, path := range p.EnvFiles {
 		data, err := read(path)
 		if err != nil {
-			if err := readError(path, err); codeOf(err) != FileMissing {
+			if err := ReadError(path, err); codeOf(err) != FileMissing {
 				return nil, err
 			}
 			if p.Named {

@@ -121,7 +121,7 @@ const (
 // what it holds now. It ends a writing that was interrupted. The caller closes the file.
 func (c Change) open(guard heldfile.Guard) (f *heldfile.File, before []byte, s state, err error) {
 	if f, err = heldfile.Open(c.File, guard); err != nil {
-		return nil, nil, unknown, readError(c.File, fileError(c.File, err))
+		return nil, nil, unknown, ReadError(c.File, fileError(c.File, err))
 	}
 	if c.Real != "" && f.Path() != c.Real {
 		f.Close()
@@ -139,7 +139,7 @@ func (c Change) open(guard heldfile.Guard) (f *heldfile.File, before []byte, s s
 func (c Change) look(f *heldfile.File) (before []byte, s state, err error) {
 	data, err := f.Read(maxFile)
 	if err != nil {
-		return nil, unknown, readError(c.File, fileError(c.File, err))
+		return nil, unknown, ReadError(c.File, fileError(c.File, err))
 	}
 	if sum(data) == c.BeforeSum {
 		return data, pending, nil
@@ -200,7 +200,7 @@ func writeError(file string, err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return readError(file, err)
+		return ReadError(file, err)
 	case errors.Is(err, fs.ErrPermission), heldfile.IsReadonly(err):
 		return refuse(FileReadonly, file, 0,
 			"Dogwatch may not write the file: mount %s writable, for its user", filepath.Dir(file))

@@ -41,8 +41,22 @@ type Compose struct {
 	Edit compose.Change
 	// Command recreates the target; nil for the engine's API.
 	Command *compose.Command `json:",omitempty"`
+	// Unit is the systemd unit of the target's quadlet, which recreates it; "" for others. Then Edit is that of the
+	// quadlet.
+	Unit string `json:",omitempty"`
 	// Number is that of the target among the containers of its service.
 	Number string `json:",omitempty"`
+}
+
+// Recreates reports whether something else than the engine's API recreates the target: compose, or systemd.
+func (c Compose) Recreates() bool { return c.Command != nil || c.Unit != "" }
+
+// Remedy says how a user starts what the file says.
+func (c Compose) Remedy() string {
+	if c.Unit != "" {
+		return "systemctl restart " + c.Unit
+	}
+	return "run " + c.Command.Text() + " in " + c.Command.WorkingDir
 }
 
 // follows reports whether anything is done about a compose file.
@@ -97,6 +111,15 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	if !c.follows() || req.Rules.DryRun {
 		return
 	}
+	if c.Unit != "" {
+		p.Steps = commandSteps(p.Steps, p.Name, "systemctl restart "+c.Unit)
+		for _, d := range p.Dependents {
+			if d.Action == watcher.StepCreate {
+				p.Blocks = append(p.Blocks, watcher.Reason{Code: BlockPodmanUnit, Text: fmt.Sprintf(
+					"%s has to be recreated with %s, which the unit %s does not do: restart both units by hand", d.Name, p.Name, c.Unit)})
+			}
+		}
+	}
 	if c.Command != nil {
 		p.Steps = commandSteps(p.Steps, p.Name, c.Command.Text())
 		warn(WarnRecreates,
@@ -119,7 +142,7 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 			Text: fmt.Sprintf("write %s instead of %s into %s", c.Edit.New, c.Edit.Old, c.Edit.File),
 		})
 	}
-	if !c.Edit.Empty() || c.Command != nil {
+	if !c.Edit.Empty() || c.Recreates() {
 		p.State += ";" + c.encode()
 	}
 }

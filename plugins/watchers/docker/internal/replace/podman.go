@@ -18,6 +18,8 @@ const (
 	BlockPodmanUnseen  = "podman.unseen"
 	BlockPodmanInfra   = "podman.infra"
 	BlockPodmanUnit    = "podman.unit"
+	BlockQuadletOff    = "quadlet.off"
+	BlockQuadletBus    = "quadlet.bus"
 )
 
 // podmanBlocks are the reasons why a container of Podman cannot be recreated.

@@ -82,24 +82,25 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 		}
 	}
 	// As labels they would come to count as the user's.
-	if f.Target.Image == nil && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockDefaults) {
+	if f.Target.Image == nil && !f.Compose.Recreates() && !slices.Contains(req.Rules.Acknowledged, BlockDefaults) {
 		all = append(all, watcher.Reason{Code: BlockDefaults, Acknowledge: true, Text: fmt.Sprintf(
 			"the old image of %s is gone, so its settings and labels cannot be told from yours, and would be kept as yours: "+
 				"recreate it with compose, or acknowledge %s", f.Target.Name(), BlockDefaults)})
 	}
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
-		if c.Files.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
+		if c.Files.Hidden != "" && !f.Compose.Recreates() && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
 			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
 				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(),
 				c.Files.Hidden, BlockFiles)})
 		}
 	}
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
-		if text := unseen(c); text != "" && !slices.Contains(req.Rules.Acknowledged, BlockPodmanUnseen) {
+		if text := unseen(c); text != "" && f.Compose.Unit == "" && !slices.Contains(req.Rules.Acknowledged, BlockPodmanUnseen) {
 			all = append(all, watcher.Reason{Code: BlockPodmanUnseen, Acknowledge: true, Text: text})
 		}
 	}
-	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
+	// A unit of a quadlet removes its container whenever that stops.
+	if !slices.Contains(req.Rules.Acknowledged, BlockData) && f.Compose.Unit == "" {
 		for _, c := range append([]Container{f.Target}, containers(deps)...) {
 			if c.SizeRw != nil && *c.SizeRw >= ignoredBytes {
 				most := c.Files.largest()
@@ -129,6 +130,9 @@ func containers(deps []dependent) (all []Container) {
 // containerBlocks are the reasons why one container cannot be recreated.
 func containerBlocks(f Facts, c Container, add func(code, text string, args ...any)) {
 	name := c.Name()
+	if f.Compose.Unit != "" && c.ID == f.Target.ID {
+		return // systemd recreates it
+	}
 	switch {
 	case c.says("com.docker.swarm.service"):
 		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: update its service with a watcher of "+
@@ -156,7 +160,7 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 func warnings(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reason {
 	var all []watcher.Reason
 	c := f.Target
-	if req.Image.Config != nil && f.Compose.Command == nil {
+	if req.Image.Config != nil && !f.Compose.Recreates() {
 		all = append(all, labelWarnings(c, req.Image.Config.Labels)...)
 	}
 	if c.Status() == Restarting {

@@ -25,6 +25,9 @@ func (u *Updater) Apply(ctx context.Context, op watcher.Operation, journal watch
 	if err := u.withCompose(ctx, &f, op.Request); err != nil {
 		return watcher.Outcome{}, err
 	}
+	if err := u.withQuadlet(ctx, &f, op.Request); err != nil {
+		return watcher.Outcome{}, err
+	}
 	plan := replace.Plan(f, op.Request)
 	switch {
 	case len(plan.Blocks) > 0:

@@ -282,7 +282,7 @@ func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
 	if failed != nil {
 		r.warn(s, failed)
 		out.Warnings = r.warnings
-		out.Reason.Text += "; and the compose file still has the new image: " + failed.Error()
+		out.Reason.Text += "; and the file still has the new image: " + failed.Error()
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (r *replacement) secrets(c replace.Container) []string {
 }
 
 // rollBackByCommand returns to the old image. The old container is used if compose left
-// it; otherwise compose makes it anew from the old file and the old image.
+// it; otherwise compose, or systemd, makes it anew from the old file and the old image.
 func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome) (watcher.Outcome, error) {
 	if err := r.unedit(ctx, &out); err != nil {
 		return watcher.Outcome{}, err
@@ -120,7 +120,11 @@ func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome
 	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 		return watcher.Outcome{}, &journalError{err}
 	}
-	id, failed := r.restoreByCommand(ctx)
+	restore := r.restoreByCommand
+	if r.files.Unit != "" {
+		restore = r.restoreByUnit
+	}
+	id, failed := restore(ctx)
 	if err := r.journal.End(ctx, s, nil, failed); err != nil {
 		return watcher.Outcome{}, &journalError{err}
 	}
@@ -129,8 +133,8 @@ func (r *replacement) rollBackByCommand(ctx context.Context, out watcher.Outcome
 	}
 	if failed != nil {
 		out.State, out.Warnings = watcher.Broken, r.warnings
-		out.Reason.Text += fmt.Sprintf("; and the old image of %s could not be started again: %v: run %s in %s",
-			plan.Name, failed, r.files.Command.Text(), r.files.Command.WorkingDir)
+		out.Reason.Text += fmt.Sprintf("; and the old image of %s could not be started again: %v: %s",
+			plan.Name, failed, r.files.Remedy())
 		return out, nil
 	}
 	out.ContainerID = id

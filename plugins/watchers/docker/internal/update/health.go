@@ -215,7 +215,10 @@ func removedMeanwhile(name string) *coded {
 // by now. A coded error says that it was removed.
 func (r *replacement) present(ctx context.Context, name string) (container.InspectResponse, error) {
 	c, err := r.engine.Container(ctx, r.new(name))
-	if engine.HasStatus(err, http.StatusNotFound) {
+	switch {
+	case engine.HasStatus(err, http.StatusNotFound) && r.files.Unit != "": // which removes what has ended
+		return c, &coded{exited, "it ended, and systemd may start it again: see journalctl -u " + r.files.Unit}
+	case engine.HasStatus(err, http.StatusNotFound):
 		return c, removedMeanwhile(name)
 	}
 	return c, err

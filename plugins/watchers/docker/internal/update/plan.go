@@ -29,6 +29,9 @@ func (u *Updater) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.
 	if err := u.withCompose(ctx, &f, req); err != nil {
 		return watcher.Plan{}, err
 	}
+	if err := u.withQuadlet(ctx, &f, req); err != nil {
+		return watcher.Plan{}, err
+	}
 	return replace.Plan(f, req), nil
 }
 

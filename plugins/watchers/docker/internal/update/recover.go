@@ -22,7 +22,7 @@ func (u *Updater) Recover(ctx context.Context, op watcher.Operation, journal wat
 	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
 		return watcher.Outcome{}, err
 	}
-	if r.files.Command != nil || !r.files.Edit.Empty() {
+	if r.files.Recreates() || !r.files.Edit.Empty() {
 		all, err := u.engine.Containers(ctx, true)
 		if err != nil {
 			return watcher.Outcome{}, err
@@ -66,6 +66,7 @@ func (r *replacement) remember() (changed bool) {
 	for _, s := range r.op.Steps {
 		changed = changed || !harmless(s.Step)
 		r.noteStop(s)
+		r.restarting = r.restarting || s.Code == watcher.StepCreate
 		if s.Facts[factPrevious] != "" {
 			r.previous = s.Facts[factPrevious]
 		}

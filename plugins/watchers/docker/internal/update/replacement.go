@@ -40,6 +40,8 @@ type replacement struct {
 	// files is what becomes of the compose file, and editBegun whether it may be changed already.
 	files     replace.Compose
 	editBegun bool
+	// restarting says whether systemd may be restarting the unit of a quadlet already.
+	restarting bool
 	// hash says what compose labels the new container with; nil when that is not known.
 	hash func(context.Context) (string, error)
 }

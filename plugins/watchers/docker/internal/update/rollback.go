@@ -34,7 +34,7 @@ func (r *replacement) rollBack(ctx context.Context, failed watcher.Step, cause e
 		out.Reason.Code = failed.Code
 	}
 	out.Evidence = r.evidence(ctx, failed, cause)
-	if r.files.Command != nil {
+	if r.files.Recreates() {
 		return r.rollBackByCommand(ctx, out)
 	}
 	statuses := replace.Statuses(r.op.Plan)

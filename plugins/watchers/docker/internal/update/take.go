@@ -43,8 +43,11 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 	case watcher.StepRename:
 		return r.rename(ctx, name)
 	case watcher.StepCreate:
-		if r.files.Command != nil {
+		switch {
+		case r.files.Command != nil:
 			return r.up(ctx, name)
+		case r.files.Unit != "":
+			return r.upUnit(ctx, name)
 		}
 		return r.create(ctx, name)
 	case watcher.StepConnect:

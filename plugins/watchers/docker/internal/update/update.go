@@ -31,6 +31,10 @@ type Updater struct {
 	// for others. ComposeTrusted are the names of containers that may write them too.
 	Compose        string
 	ComposeTrusted []string
+	// Quadlets are the folders of the quadlets that may be changed, and Bus is the address of the systemd that makes
+	// containers of them.
+	Quadlets []string
+	Bus      string
 	// Liveness is how long a new container has to stay up at least.
 	Liveness time.Duration
 	// StopMargin is how much longer than its own timeout a container may take to stop.
