@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ func (d *Daemon) StartSystemd(t testing.TB, file string) *Systemd {
 	check(t, os.WriteFile(config, []byte(strings.Replace(busConfig, "ADDRESS", s.Bus, 1)), 0o600))
 	s.unit = strings.TrimSuffix(filepath.Base(file), ".container") + ".service"
 	bus := exec.Command("dbus-daemon", "--nofork", "--config-file="+config)
+	bus.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	check(t, bus.Start())
 	t.Cleanup(func() {
 		_ = bus.Process.Kill() // an error is that it has ended

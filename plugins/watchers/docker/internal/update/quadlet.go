@@ -31,7 +31,9 @@ func (u *Updater) withQuadlet(ctx context.Context, f *replace.Facts, req watcher
 	if f.Target.Podman == nil || unit == "" || f.Target.Podman.IsInfra {
 		return nil
 	}
-	// Both files could not be right.
+	if rules := f.Compose.Rules; rules != nil && rules.Required {
+		return nil // of a trigger that leaves alone what is not of compose
+	}
 	f.Compose = replace.Compose{Rules: &watcher.ComposeRules{}, Guard: f.Compose.Guard, Unit: unit}
 	change, err := u.editQuadlet(ctx, f, unit, req)
 	var refused *compose.Error
