@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -282,6 +283,10 @@ func fill(t *testing.T, path string) {
 	must(t, s.CachePut(ctx, CacheEntry{Key: "tags", Validator: `"v"`, Body: tagList(50)}))
 	_, err := s.Import(ctx, "wud.json", nil, []update.Notified{notified})
 	must(t, err)
+	must(t, s.AddAgentToken(ctx,
+		agent.Wanted{ID: "one", Hash: []byte{1}, Creator: "ana", Expires: start.Add(seconds(60))}))
+	_, err = s.JoinAgent(ctx, "one", []byte{1}, agent.Agent{Name: "nas", Key: []byte{2}, Joined: start})
+	must(t, err)
 	must(t, s.Close())
 }
 
@@ -334,6 +339,11 @@ func full(t *testing.T, s *Store) {
 	}
 	if sum, trusted, err := s.Checksum(ctx, "file"); err != nil || !bytes.Equal(sum, []byte{1, 2, 3}) || !trusted {
 		t.Errorf("checksum %x, %v, %v", sum, trusted, err)
+	}
+	// A file from before agents has none.
+	if all, err := s.Agents(ctx); err != nil || len(all) > 1 ||
+		len(all) == 1 && (all[0].Name != "nas" || all[0].Creator != "ana" || !all[0].Joined.Equal(start)) {
+		t.Errorf("agents %+v, %v", all, err)
 	}
 	// A file from before owners of types has none.
 	if owners := owners(t, s); len(owners) > 1 || len(owners) == 1 && owners["trigger.file"] != "file RWQ" {
