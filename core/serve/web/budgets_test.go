@@ -56,7 +56,7 @@ func TestBudgetsInWords(t *testing.T) {
 			}
 			u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{hub}} })
 			_, body := get(t, u, "/registries/hub/public")
-			webtest.Contains(t, body, "What checks request", c.row, "does not count as a pull")
+			webtest.Contains(t, body, "Requests of checks", c.row, "does not count as a pull")
 			_, body = get(t, u, "/registries")
 			webtest.Contains(t, body, "docker.io: "+row.Brief())
 			if c.overview != "" {

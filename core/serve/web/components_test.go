@@ -82,7 +82,7 @@ func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 		"The other side does not answer."
 	u = withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{local}} })
 	_, body = get(t, u, "/watchers/docker/local")
-	webtest.Contains(t, body, "Why it does not work", "connection refused", "The other side does not answer.")
+	webtest.Contains(t, body, ">Cause<", "connection refused", "The other side does not answer.")
 }
 
 func TestTriggerPage(t *testing.T) {

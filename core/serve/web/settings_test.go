@@ -48,14 +48,14 @@ func TestLogLevelSettings(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakeSettings = settings })
 	_, body := get(t, u, "/settings")
 	webtest.Contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace",
-		"until Dogwatch starts again.")
+		"until the next restart.")
 	res, _ := post(t, u, "/settings/log", url.Values{"level": {"debug"}})
 	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" ||
 		settings.level != "debug" {
 		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), settings.level)
 	}
 	_, body = get(t, u, "/settings")
-	webtest.Contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
+	webtest.Contains(t, body, `<option value="debug" selected>`, `until the next restart, when it is <span class="tag">info</span> again`)
 	if res, body := post(t, u, "/settings/log", url.Values{
 		"level": {"loud"},
 	}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {

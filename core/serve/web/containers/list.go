@@ -78,7 +78,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by watcher"},
 		{Value: "registry", Word: "by registry"}, {Value: "none", Word: "ungrouped"}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
-	v.SortBy = []page.SelectOption{{Value: "need", Word: "what needs you first"}, {Value: "name", Word: "by name"},
+	v.SortBy = []page.SelectOption{{Value: "need", Word: "needs attention first"}, {Value: "name", Word: "by name"},
 		{Value: "age", Word: "newest release first"}, {Value: "image", Word: "by image"}}
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)

@@ -156,7 +156,7 @@ func emptyGuide() *Guide {
 // FirstTrigger shows the shortest trigger that works.
 func FirstTrigger() *Guide {
 	return &Guide{
-		Title: "Nothing tells you yet", Sentence: "Updates show on these pages only, for no trigger is configured.",
+		Title: "No notifications configured", Sentence: "Updates show on these pages only: no trigger is configured.",
 		Steps: []guideStep{
 			{
 				Text:  "The shortest one publishes to ntfy. In the environment of Dogwatch:",

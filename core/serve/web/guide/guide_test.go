@@ -26,7 +26,7 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 		{"before the first check", situation{Watchers: []service.Component{ready}}, "Looking for containers"},
 		{"no containers", situation{Watchers: []service.Component{ready}, Checked: checked}, "No containers"},
 		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3},
-			"Nothing tells you yet"},
+			"No notifications configured"},
 		{"one engine fails, and others work", situation{
 			Watchers: []service.Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1,
 		}, ""},

@@ -37,7 +37,7 @@ func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPag
 	}
 	p.Summary = fmt.Sprintf("%s, %d running", words.Capital(words.Plural(len(all), "plugin")), running)
 	if bad > 0 {
-		p.Summary += fmt.Sprintf(", %d that need you", bad)
+		p.Summary += fmt.Sprintf(", %d that need attention", bad)
 	}
 	if memory > 0 {
 		p.Summary += ", " + words.Bytes(memory) + " together"
