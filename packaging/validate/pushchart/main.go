@@ -1,5 +1,5 @@
-// Command pushchart packs the Helm chart for a version of Dogwatch, and pushes it to a registry, by Helm's own packages:
-// the same chart for the same version and time, anywhere. It logs in as Docker does, and prints the digest.
+// Command pushchart packs the Helm chart for a version of Dogwatch, and pushes it to a registry, by Helm's own
+// packages: the same chart for the same version and time, anywhere. It logs in as Docker does, and prints the digest.
 //
 //	go run -C packaging/validate ./pushchart -version 1.2.3 -time 2026-01-02T03:04:05Z ghcr.io/dogwatch/charts
 package main
