@@ -45,31 +45,48 @@ const networkChanged = "net::ERR_NETWORK_CHANGED"
 // pageLeft is what the browser says of an expression whose page was left before it had a value.
 const pageLeft = "Inspected target navigated or closed"
 
-// requireBrowser returns Chromium's program, and skips the test where there is none. The one
-// without windows takes a quarter of the processor's time to start, and renders the same.
-func requireBrowser(t testing.TB) string {
-	t.Helper()
+// browserProgram returns Chromium's program, or nothing. The one without windows takes a quarter of
+// the processor's time to start, and renders the same.
+func browserProgram() string {
 	for _, name := range []string{"chromium-headless-shell", "chromium"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	plugintest.Skip(t, "chrome", "there is neither chromium-headless-shell nor chromium")
 	return ""
 }
 
-// openTab starts a browser of its own for pages below url. What the browser
+// requireBrowser skips the test where there is no Chromium.
+func requireBrowser(t testing.TB) {
+	t.Helper()
+	if browserProgram() == "" {
+		plugintest.Skip(t, "chrome", "there is neither chromium-headless-shell nor chromium")
+	}
+}
+
+// browser starts the one Chromium whose tabs all tests open. It ends with the test binary.
+var browser = sync.OnceValues(func() (context.Context, error) {
+	// Without its sandbox it also runs where the user is root, as in containers.
+	ctx, stopped := chromedp.NewExecAllocator(context.Background(), chromedp.Headless, chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.ExecPath(browserProgram()), chromedp.WSURLReadTimeout(maxWait))
+	ctx, stop := chromedp.NewContext(ctx)
+	cleanup.add(func() {
+		stop()
+		stopped()
+	})
+	return ctx, chromedp.Do(ctx)
+})
+
+// openTab opens a tab for pages below url, with cookies, storage and a cache of its own. What the browser
 // complains about, as of a violated content security policy, fails the test.
 func openTab(t testing.TB, url string) *tab {
 	t.Helper()
-	path := requireBrowser(t)
-	ctx, stop := context.WithTimeout(context.Background(), 10*maxWait)
+	requireBrowser(t)
+	ctx, err := browser()
+	must(t, err)
+	ctx, stop := context.WithTimeout(ctx, 10*maxWait)
 	t.Cleanup(stop)
-	// Without its sandbox it also runs where the user is root, as in containers.
-	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.ExecPath(path))
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
+	ctx, stop = chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx, url: url}
 	messages := chromedp.Console(ctx)
@@ -107,6 +124,10 @@ func openTab(t testing.TB, url string) *tab {
 			t.Errorf("the browser complains: %s", p)
 		}
 	})
+	// As if it were the only tab, it has the focus, whatever others do.
+	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	must(t, err)
 	b.size(1440, 900)
 	return b
 }

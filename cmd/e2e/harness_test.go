@@ -54,29 +54,29 @@ func buildPath(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cleanup.add(out)
+	cleanup.add(func() { os.RemoveAll(out) })
 	return filepath.Join(out, name), os.Chmod(out, 0o755)
 }
 
-// cleanup removes what outlives single tests.
-var cleanup removals
+// cleanup ends and removes what outlives single tests.
+var cleanup ends
 
-type removals struct {
-	mu   sync.Mutex
-	dirs []string
+type ends struct {
+	mu  sync.Mutex
+	all []func()
 }
 
-func (r *removals) add(dir string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.dirs = append(r.dirs, dir)
+func (e *ends) add(end func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, end)
 }
 
 func TestMain(m *testing.M) {
 	dockertest.Parallel()
 	code := m.Run()
-	for _, dir := range cleanup.dirs {
-		os.RemoveAll(dir)
+	for _, end := range cleanup.all {
+		end()
 	}
 	os.Exit(code)
 }
