@@ -253,7 +253,7 @@ func TestBrowserReconnectsAfterRestart(t *testing.T) {
 	b.mayFail() // while nothing answers
 	name := d.containers()[0].Name
 	for i, page := range []struct{ path, shows string }{
-		{"/", "document.getElementById('overview').innerText.includes('1 major update')"},
+		{"/", "document.getElementById('overview').innerText.includes('1 major')"},
 		{"/containers", "document.querySelector('[data-key=\"local/" + name + "\"]').innerText.includes('3.0.0')"},
 		{"/containers/local/" + name, "document.getElementById('change').innerText.includes('4.0.0')"},
 		{"/history", "!document.getElementById('behind').hidden"},

@@ -21,7 +21,7 @@ func TestBrowserLogLevel(t *testing.T) {
 	js[bool](b, "document.querySelector('#log select').focus(), true")
 	b.press("w") // a list goes to what begins so
 	b.click("#log button")
-	b.says("then it is " + before + " as before")
+	b.says("until the next restart, when it is " + before + " again")
 	if now := js[string](b, chosen); now != to {
 		t.Errorf("the page shows the level %s, want %s", now, to)
 	}
