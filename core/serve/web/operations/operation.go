@@ -94,7 +94,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the operations of the container", err)
 		return
 	}
-	h.Live(w, r, "operation", page.Page{Title: v.Title, Nav: "history", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v})
+	h.Live(w, r, "operation", page.Page{Title: v.Title, Nav: "operations", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v})
 }
 
 // offer says what may be done about an operation.

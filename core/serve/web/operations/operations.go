@@ -74,6 +74,6 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
 	h.Live(w, r, "operations", page.Page{
-		Title: "Operations", Nav: "history", Live: page.FollowsOperations, Refresh: open, Content: p,
+		Title: "Operations", Nav: "operations", Live: page.FollowsOperations, Refresh: open, Content: p,
 	})
 }

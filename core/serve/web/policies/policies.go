@@ -108,5 +108,5 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	if unreadable != nil {
 		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest
 	}
-	h.Show(w, r, status, "policies", page.Page{Title: "Policies", Nav: "settings", Content: p})
+	h.Show(w, r, status, "policies", page.Page{Title: "Policies", Nav: "policies", Content: p})
 }
