@@ -38,8 +38,8 @@ func (i *installation) startAgent() (stop func()) {
 	return stop
 }
 
-// TestHostIsWatchedByItsAgent: a host that only dials out joins by a token, its containers are listed and told about once,
-// they stay while its agent is gone, and a revoked agent is forgotten.
+// TestHostIsWatchedByItsAgent: a host that only dials out joins by a token, its containers are listed and told about
+// once, they stay while its agent is gone, and a revoked agent is forgotten.
 func TestHostIsWatchedByItsAgent(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
