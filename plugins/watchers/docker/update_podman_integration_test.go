@@ -313,7 +313,7 @@ func TestPodmanRefuses(t *testing.T) {
 		"--passwd-entry x":                        {replace.BlockPodmanSetting, "--passwd-entry"},
 		"--log-opt path=/tmp/geheimnis.log":       {replace.BlockPodmanSetting, "--log-opt"},
 		"--rm":                                    {replace.BlockRemove, "--rm"},
-		"--label PODMAN_SYSTEMD_UNIT=web.service": {replace.BlockPodmanUnit, "web.service"},
+		"--label PODMAN_SYSTEMD_UNIT=web.service": {replace.BlockQuadletOff, "web.service"},
 	} {
 		t.Run(flags, func(t *testing.T) {
 			args := []string{"create", "--name", "web", "--network", "none", "-e", "TOKEN"}

@@ -110,11 +110,11 @@ func TestQuadletRefuses(t *testing.T) {
 		"other image": {text: "Image=localhost/db:1", code: compose.ImageDiffers, says: "localhost/db:1"},
 		"other name":  {text: "Image=localhost/app:1\nContainerName=db", code: quadlet.Name, says: "db"},
 		"no image":    {text: "Exec=x", code: compose.ImageMissing, says: "[Container]"},
-		"generated":   {set: func() { u.Source = "" }, code: replace.BlockPodmanUnit, says: "podman generate systemd"},
-		"a pod":       {set: func() { u.Source = filepath.Join(dir, "web.pod") }, code: quadlet.Kind, says: ".container"},
-		"a template":  {set: func() { u.Source = filepath.Join(dir, "web@.container") }, code: quadlet.Template, says: "template"},
-		"not mounted": {set: func() { u.Source = filepath.Join(dir, "x/web.container") }, code: compose.FileMissing, says: "mount"},
-		"elsewhere":   {set: func() { u.Source = "/etc/passwd" }, code: replace.BlockQuadletOff, says: "quadlets"},
+		"generated":   {set: func() { u.SetSource("") }, code: replace.BlockPodmanUnit, says: "podman generate systemd"},
+		"a pod":       {set: func() { u.SetSource(filepath.Join(dir, "web.pod")) }, code: quadlet.Kind, says: ".container"},
+		"a template":  {set: func() { u.SetSource(filepath.Join(dir, "web@.container")) }, code: quadlet.Template, says: "template"},
+		"not mounted": {set: func() { u.SetSource(filepath.Join(dir, "x/web.container")) }, code: compose.FileMissing, says: "mount"},
+		"elsewhere":   {set: func() { u.SetSource("/etc/passwd") }, code: replace.BlockQuadletOff, says: "quadlets"},
 		"off":         {set: func() { u.docker.updater.Quadlets = nil }, code: replace.BlockQuadletOff, says: "quadlets"},
 		"no bus":      {set: func() { u.docker.updater.Bus = "unix:path=/missing" }, code: replace.BlockQuadletBus, says: "bus"},
 	} {
@@ -131,7 +131,8 @@ func TestQuadletRefuses(t *testing.T) {
 			}
 			u.refused(t, u.podmanRequest(t, "systemd-web"), c.code, c.says)
 			u.write(t, u.file, quadletText)
-			u.Source, u.docker.updater.Bus, u.docker.updater.Quadlets = u.file, u.Bus, []string{dir}
+			u.SetSource(u.file)
+			u.docker.updater.Bus, u.docker.updater.Quadlets = u.Bus, []string{dir}
 		})
 	}
 	req := u.podmanRequest(t, "systemd-web")

@@ -24,12 +24,11 @@ const busConfig = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 type Systemd struct {
 	// Bus is the address of its D-Bus.
 	Bus string
-	// Source is the file that the unit was made from; "" for a unit that was written by hand.
-	Source string
 
 	engine *Daemon
 	unit   string
 	mu     sync.Mutex
+	source string // the file that the unit was made from; "" for a unit that was written by hand
 	image  string // of the unit, as it was generated
 	conn   *dbus.Conn
 	calls  []string
@@ -40,7 +39,7 @@ func (d *Daemon) StartSystemd(t testing.TB, file string) *Systemd {
 	t.Helper()
 	need(t, "podman", "dbus-daemon")
 	config, socket := filepath.Join(d.dir, "bus.conf"), filepath.Join(d.dir, "bus")
-	s := &Systemd{Bus: "unix:path=" + socket, Source: file, engine: d}
+	s := &Systemd{Bus: "unix:path=" + socket, source: file, engine: d}
 	check(t, os.WriteFile(config, []byte(strings.Replace(busConfig, "ADDRESS", s.Bus, 1)), 0o600))
 	s.unit = strings.TrimSuffix(filepath.Base(file), ".container") + ".service"
 	bus := exec.Command("dbus-daemon", "--nofork", "--config-file="+config)
@@ -70,6 +69,20 @@ func (d *Daemon) StartSystemd(t testing.TB, file string) *Systemd {
 	return s
 }
 
+// SetSource makes another file the one that the unit was made from; "" for a unit that was written by hand.
+func (s *Systemd) SetSource(file string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.source = file
+}
+
+// madeFrom returns the file that the unit was made from.
+func (s *Systemd) madeFrom() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.source
+}
+
 // Calls returns what systemd was asked to do since the last call: "reload" and "restart".
 func (s *Systemd) Calls() string {
 	s.mu.Lock()
@@ -94,7 +107,7 @@ func (s *Systemd) called(name string) {
 
 // generate reads the quadlet, as Podman's generator does.
 func (s *Systemd) generate() error {
-	text, err := os.ReadFile(s.Source)
+	text, err := os.ReadFile(s.madeFrom())
 	if err != nil {
 		return err
 	}
@@ -156,5 +169,5 @@ type properties struct{ s *Systemd }
 
 // GetAll returns where the unit is from.
 func (p properties) GetAll(string) (map[string]dbus.Variant, *dbus.Error) {
-	return map[string]dbus.Variant{"SourcePath": dbus.MakeVariant(p.s.Source)}, nil
+	return map[string]dbus.Variant{"SourcePath": dbus.MakeVariant(p.s.madeFrom())}, nil
 }
