@@ -68,10 +68,28 @@ type testServer struct {
 	triggers   *fakeTriggers
 	updates    *fakeUpdates
 	redactor   *logging.Redactor
-	log        *bytes.Buffer
+	log        *logBuffer
 	url        string
 	client     *http.Client
 	stop       func() error
+}
+
+// logBuffer is a log that tests read while the server writes it.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // start runs a server over an empty store. Settings are environment variables; change edits the options.
@@ -94,7 +112,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	}
 	w := &testServer{
 		t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, updates: &fakeUpdates{},
-		redactor: p.redactor, log: new(bytes.Buffer),
+		redactor: p.redactor, log: new(logBuffer),
 	}
 	w.store = storetest.Open(t, filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
 	choices := choice.New(choice.Options{Store: w.store, Now: time.Now})
