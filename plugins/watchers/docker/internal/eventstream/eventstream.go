@@ -1,7 +1,7 @@
-// Package events follows the event stream of an engine across its ends: it connects again, requests the events since
-// the last one, and leaves out those that an engine repeats. What comes in is an engine and what to do with an event;
-// what goes out are the events of a watcher. The watchers of this plugin import it.
-package events
+// Package eventstream follows the event stream of an engine across its ends: it connects again, requests the events
+// since the last one, and leaves out those that an engine repeats. What comes in is an engine and what to do with an
+// event; what goes out are the events of a watcher. The watchers of this plugin import it.
+package eventstream
 
 import (
 	"bufio"
