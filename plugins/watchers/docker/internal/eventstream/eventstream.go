@@ -84,7 +84,7 @@ func (f Follower) Follow(ctx context.Context, emit func(watcher.Event)) error {
 // row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
 func Backoff(ctx context.Context, attempt int) error {
 	pause := backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(attempt)
-	return backoff.Sleep(ctx, pause/2+rand.N(pause))
+	return backoff.Wait(ctx, pause/2+rand.N(pause))
 }
 
 // reader reads one event stream after the other.
