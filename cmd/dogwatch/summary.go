@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -34,9 +33,12 @@ func summarise(rows []row, silent int) summary {
 }
 
 func (s summary) sentence(took time.Duration) string {
-	updates := cmp.Or(strings.Join(words.Updates(s.Counts), ", "), "no updates")
+	updates := words.Plural(s.Updates, "update")
 	if kinds := words.Kinds(s.Counts); kinds != "" {
 		updates += " (" + kinds + ")"
+	}
+	if s.Held > 0 {
+		updates += fmt.Sprintf(", %d of them held", s.Held)
 	}
 	parts := append([]string{updates}, words.Others(s.Counts)...)
 	if s.silent > 0 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -76,14 +78,8 @@ func badgeText(s summary) (message, colour string) {
 		colour = grey
 	}
 	var parts []string
-	switch {
-	case open == 1:
-		parts = append(parts, "1 update")
-	case open > 1:
-		parts = append(parts, fmt.Sprintf("%d updates", open))
-	}
-	if s.Held > 0 {
-		parts = append(parts, fmt.Sprintf("%d held", s.Held))
+	if updates := words.Updates(tally.Counts{Updates: s.Updates, Held: s.Held}); updates != "" {
+		parts = append(parts, updates)
 	}
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))

@@ -97,13 +97,13 @@ func TestBadgeText(t *testing.T) {
 		{summary{Containers: 1, Unknown: 1}, "1 unknown", grey},
 		{summary{Containers: 3, Updates: 1, Digest: 1, Unknown: 2}, "1 update, 2 unknown", blue},
 		{summary{Containers: 2, Updates: 1, Digest: 1}, "1 update", blue},
-		{summary{Containers: 2, Updates: 1, Held: 1, Stale: 1, UpToDate: 1}, "1 held, 1 stale", orange},
+		{summary{Containers: 2, Updates: 1, Held: 1, Stale: 1, UpToDate: 1}, "1 update (1 held), 1 stale", orange},
 		{summary{Containers: 2, Postponed: 2}, "2 postponed", grey},
 		{summary{Containers: 3, Updates: 3, Minor: 2, Patch: 1}, "3 updates", yellow},
 		{summary{Containers: 3, Updates: 2, Minor: 1, Major: 1, Failed: 1}, "2 updates, 1 failed", red},
-		{summary{Containers: 3, Updates: 2, Minor: 2, Held: 1}, "1 update, 1 held", yellow},
-		{summary{Containers: 3, Updates: 2, Major: 2, Held: 2}, "2 held", green},
-		{summary{Containers: 3, Updates: 1, Major: 1, Held: 1, Failed: 1}, "1 held, 1 failed", orange},
+		{summary{Containers: 3, Updates: 2, Minor: 2, Held: 1}, "2 updates (1 held)", yellow},
+		{summary{Containers: 3, Updates: 2, Major: 2, Held: 2}, "2 updates (2 held)", green},
+		{summary{Containers: 3, Updates: 1, Major: 1, Held: 1, Failed: 1}, "1 update (1 held), 1 failed", orange},
 	} {
 		if text, colour := badgeText(c.of); text != c.text || colour != c.colour {
 			t.Errorf("%+v is %q in %s, want %q in %s", c.of, text, colour, c.text, c.colour)

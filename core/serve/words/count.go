@@ -18,15 +18,21 @@ func Counts(t tally.Counts, parts ...string) string {
 	if t.Current == t.All && len(parts) == 0 {
 		return "Everything is up to date"
 	}
-	return strings.Join(slices.Concat(parts, Updates(t), Others(t)), " · ") + Stale(t)
+	if updates := Updates(t); updates != "" {
+		parts = append(parts, updates)
+	}
+	return strings.Join(slices.Concat(parts, Others(t)), " · ") + Stale(t)
 }
 
-// Updates is how many updates there are, and how many are held: "3 updates", "1 held".
-func Updates(t tally.Counts) (parts []string) {
-	if open := t.Updates - t.Held; open > 0 {
-		parts = append(parts, Plural(open, "update"))
+// Updates is how many updates there are, and how many of them are held: "3 updates (1 held)"; "" for none.
+func Updates(t tally.Counts) string {
+	switch {
+	case t.Updates == 0:
+		return ""
+	case t.Held == 0:
+		return Plural(t.Updates, "update")
 	}
-	return append(parts, counted(count{t.Held, "held"})...)
+	return fmt.Sprintf("%s (%d held)", Plural(t.Updates, "update"), t.Held)
 }
 
 // Kinds is how large the updates are: "1 major, 2 rebuilt".

@@ -2,7 +2,20 @@ package words
 
 import (
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/tally"
 )
+
+// TestUpdates: held updates are some of the updates, whose number is that of tiles, chips and badges.
+func TestUpdates(t *testing.T) {
+	for want, counts := range map[string]tally.Counts{
+		"": {}, "1 update": {Updates: 1}, "12 updates (2 held)": {Updates: 12, Held: 2}, "1 update (1 held)": {Updates: 1, Held: 1},
+	} {
+		if got := Updates(counts); got != want {
+			t.Errorf("%+v: %q, want %q", counts, got, want)
+		}
+	}
+}
 
 func TestPlural(t *testing.T) {
 	for want, got := range map[string]string{
