@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -189,5 +190,21 @@ func TestPagesOfFailingStore(t *testing.T) {
 			t.Errorf("%s: status %d: %s", path, code, body)
 		}
 		webtest.Contains(t, body, "its log has the details")
+	}
+}
+
+// TestTabBarMarksWhereYouAre: phones have four entries, one of which is marked on each page.
+func TestTabBarMarksWhereYouAre(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web"))
+	entry := regexp.MustCompile(`<a href="/base(/[a-z]*)" class="" aria-current="(?:page|true)"`)
+	for path, want := range map[string]string{
+		"/": "/", "/containers": "/containers", "/containers/local/web": "/containers", "/history": "/history",
+		"/deliveries": "/history", "/operations": "/history", "/settings": "/settings", "/policies": "/settings",
+		"/watchers": "/settings", "/registries": "/settings", "/triggers": "/settings", "/plugins": "/settings",
+	} {
+		_, body := get(t, u, path)
+		if marked := entry.FindAllStringSubmatch(body, -1); len(marked) != 1 || marked[0][1] != want {
+			t.Errorf("%s marks %q, want %s", path, marked, want)
+		}
 	}
 }

@@ -86,7 +86,20 @@ func (s *Site) functions() template.FuncMap {
 		"progress": words.Progress,
 		"join":     strings.Join,
 		"list":     func(items ...any) []any { return items },
+		"within":   within,
 	}
+}
+
+// within returns the entry of the navigation on phones, which has few, that leads to the page of another; "" for the
+// pages of those it has.
+func within(nav string) string {
+	switch nav {
+	case "operations":
+		return "history"
+	case "policies", "watchers", "registries", "triggers", "plugins":
+		return "settings"
+	}
+	return ""
 }
 
 // userName returns the user of a request that has a session, and so can log out; else "".
