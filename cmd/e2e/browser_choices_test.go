@@ -14,7 +14,9 @@ func decideOnPages(t *testing.T, b *tab) {
 		"document.querySelector(\".row[data-key='local/c0000'] .age\").textContent"
 	b.open("/containers")
 	b.click(first + ".name")
-	b.until("document.querySelector('#sheet [value=skip]')")
+	b.click("#sheet .menu summary")
+	b.until("document.querySelector('#sheet [value=skip]').checkVisibility()")
+	b.shot("not-now")
 	b.click("#sheet [value=skip]")
 	b.says("Skipped: c0000")
 	b.until("document.querySelector('#sheet #decide').textContent.includes('Skipped 2.0.0')")
@@ -24,7 +26,8 @@ func decideOnPages(t *testing.T, b *tab) {
 	b.says("Undone for c0000")
 	b.until("!document.querySelector('#decide [value=undo]') && !" + held + ".startsWith('held')")
 
-	// Enter in the field of the date is not to approve.
+	// Enter in the field of the date snoozes.
+	js[any](b, "document.querySelector('#sheet .menu').open = true")
 	js[any](b,
 		"document.querySelector('#sheet [name=date]').value = new Date(Date.now() + 9 * 864e5).toISOString().slice(0, 10); document.querySelector('#sheet [name=date]').focus(); undefined")
 	b.press("\r")
@@ -56,6 +59,7 @@ func decideOnPages(t *testing.T, b *tab) {
 	b.click("#choices tbody tr:first-child [value=undo]")
 	b.until("document.readyState === 'complete' && document.querySelectorAll('#choices tbody tr').length === 1")
 	b.open("/containers/local/c0000")
+	b.click(".container .menu summary")
 	b.click(".container [value=skip]")
 	b.says("Skipped: c0000")
 	b.says("Skipped 2.0.0")

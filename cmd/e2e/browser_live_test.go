@@ -104,9 +104,9 @@ func TestBrowserNotesFollowUpdate(t *testing.T) {
 	})
 	one := l.containers()[of]
 	b := openTab(t, l.url)
-	b.open("/containers/local/" + one.Name)
-	b.says("So nothing newer is known.")
-	if js[bool](b, "!!document.querySelector('#brings h2')") {
+	b.open("/containers/local/" + one.Name + "?tab=notes")
+	b.says("Nothing newer is known, so there are no release notes to read.")
+	if js[bool](b, "!!document.querySelector('#notes')") {
 		t.Error("the page tells what no update brings")
 	}
 	b.stay()
@@ -190,13 +190,18 @@ func TestBrowserHistoryUpdatesLive(t *testing.T) {
 	b.until(fmt.Sprintf("document.getElementById('%s').innerText.includes('Sent')", row))
 	b.stayed("deliveries")
 
-	b.open("/containers/local/" + l.containers()[0].Name)
-	b.until("document.querySelector('.why')")
+	one := "/containers/local/" + l.containers()[0].Name
+	b.open(one + "?tab=activity")
 	b.stay()
 	find("5.0.0")
 	b.until("document.getElementById('happened').innerText.includes('5.0.0') && document.querySelector('#sent li').innerText.includes('sent')")
-	b.until("document.getElementById('why').innerText.includes('5.0.0')")
-	b.stayed("container")
+	b.stayed("activity of a container")
+	b.open(one + "?tab=why")
+	b.until("document.querySelector('.why')")
+	b.stay()
+	find("5.5.0")
+	b.until("document.getElementById('why').innerText.includes('5.5.0') && document.getElementById('change').innerText.includes('5.5.0')")
+	b.stayed("explanation of a container")
 
 	b.open("/triggers/http/live")
 	b.stay()

@@ -99,7 +99,7 @@ func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	b := openTab(t, a.d.url)
-	b.open("/containers/" + a.id)
+	b.open("/containers/" + a.id + "?tab=details")
 	b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts').innerText.includes(" +
 		quoted(a.id) + ")")
 	op := a.d.ended(a.d.begin("update", "web").ID)
@@ -107,12 +107,12 @@ func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 		t.Fatalf("the operation is %s", says(op))
 	}
 	now := containersOf(t, engine, "web")[0].ID
-	b.open("/containers/" + a.id) // at once, whatever is listed by now
+	b.open("/containers/" + a.id + "?tab=details") // at once, whatever is listed by now
 	b.until("location.pathname === '/containers/local/web'")
 	b.until("document.querySelector('#facts')?.innerText.includes(" + quoted(now) + ")")
 	for _, id := range []string{a.id, now} {
-		b.open("/containers/" + id)
-		b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts')?.innerText.includes(" + quoted(now) + ") && document.querySelector('.why')")
+		b.open("/containers/" + id + "?tab=details")
+		b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts')?.innerText.includes(" + quoted(now) + ")")
 	}
 }
 
@@ -182,7 +182,7 @@ func TestBrowserListsBackups(t *testing.T) {
 	b.click("input[name=ack]")
 	b.click("#confirm")
 	b.says("web runs 1.1.0 now.")
-	b.open("/containers/local/web")
+	b.open("/containers/local/web?tab=activity")
 	b.until("document.querySelector('#backups li')?.innerText.includes('2.1 MB of its own')")
 	b.shown("kept")
 	b.click("#backups a.button[href$='/rollback']")

@@ -155,10 +155,12 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 	b.open("/containers")
 	b.click(".row .name")
 	b.until("!document.getElementById('sheet').hidden && document.querySelector('#sheet h1')")
-	b.says("So c0000 can be updated")
 	b.says("docker pull")
 	b.until("location.pathname.startsWith('/containers/local/')")
 	b.shot("sheet")
+	b.click("#sheet .views a[href$='tab=why']")
+	b.says("So c0000 can be updated")
+	b.until("location.search === '?tab=why' && document.activeElement.matches('#sheet .views [aria-current]')")
 	b.click("#sheet [value=run]")
 	b.says("It ran for")
 	if sent := <-l.hooked; !strings.Contains(sent, "2.0.0") {
@@ -170,6 +172,12 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 	b.until("!document.getElementById('sheet').hidden")
 	js[any](b, "location.reload()")
 	b.until("document.querySelector('.solo h1')")
+	b.says("So c0000 can be updated")
+	b.stay()
+	b.click(".solo .views a[href$='tab=details']")
+	b.until("document.querySelector('#facts') && location.search === '?tab=details' && document.title.startsWith('c0000')")
+	b.stayed("another tab")
+	js[any](b, "history.back()")
 	b.says("So c0000 can be updated")
 
 	b.open("/containers")
@@ -322,8 +330,10 @@ func TestBrowserEscapesForeignTexts(t *testing.T) {
 	}
 	for i := range 4 {
 		path := fmt.Sprintf("/containers/local/evil%d", i)
-		b.open(path)
+		b.open(path + "?tab=why")
 		b.until("document.querySelector('.why')")
+		inert(b, path+"?tab=why")
+		b.open(path + "?tab=details")
 		js[any](b, "document.querySelectorAll('details').forEach(d => { d.open = true })")
 		b.shot(fmt.Sprintf("evil%d", i))
 		inert(b, path)

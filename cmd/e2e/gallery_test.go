@@ -79,6 +79,12 @@ func (h houses) sights() []sight {
 		{name: "container-current", of: h.twelve, path: container("dns")},
 		{name: "container-gone", of: h.twelve, path: container("nobody")},
 		{name: "container-why", of: h.twelve, path: container("sonarr") + "?why=1"},
+		{name: "container-versions", of: h.twelve, path: container("jellyfin") + "?tab=versions"},
+		{name: "container-activity", of: h.twelve, path: container("jellyfin") + "?tab=activity"},
+		{name: "container-details", of: h.twelve, path: container("jellyfin") + "?tab=details"},
+		{name: "container-not-now", of: h.twelve, path: container("jellyfin"), set: func(b *tab) {
+			b.click(".container .menu summary")
+		}},
 		{name: "container-notes", of: h.twelve, path: container("sonarr") + "?notes=1"},
 		{name: "container-notes-hostile", of: h.twelve, path: container("home-assistant") + "?notes=1", set: func(b *tab) {
 			js[any](b, "document.querySelectorAll('.notes details').forEach((d, i) => { d.open = i < 2 })")
@@ -86,7 +92,7 @@ func (h houses) sights() []sight {
 		{name: "container-diff", of: h.twelve, path: container("sonarr") + "/diff"},
 		{name: "container-diff-none", of: h.twelve, path: container("dns") + "/diff"},
 		{name: "container-diff-same", of: h.twelve, path: container("worker") + "/diff"},
-		{name: "container-scan", of: h.twelve, path: container("sonarr"), set: func(b *tab) {
+		{name: "container-scan", of: h.twelve, path: container("sonarr") + "?tab=versions", set: func(b *tab) {
 			b.click("#scan-images")
 			b.until("/Remaining:/.test(document.querySelector('#scan')?.innerText) && !document.querySelector('#scan .doing')")
 			js[any](b, "document.querySelectorAll('#scan details').forEach(d => { d.open = true })")
@@ -136,6 +142,7 @@ func (h houses) sights() []sight {
 			b.until("document.querySelector('#work form')")
 		}},
 		{name: "container-skipped", of: h.twelve, path: container("jellyfin"), acts: true, set: func(b *tab) {
+			b.click(".container .menu summary")
 			b.click(".container [value=skip]")
 			b.until("document.querySelector('#decide [value=undo]') && document.querySelector('#work [value=undo]')")
 		}},

@@ -47,16 +47,24 @@ func TestChooserOnThePageOfAContainer(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")),
 		webtest.Container("one", webtest.Newer("2.0.0", "major")), webtest.Container("current"))
 	_, body := get(t, u, "/containers/local/db")
-	webtest.Contains(t, body, `action="/base/choose"`, `<select name="version:local/db"`,
-		`<option value="9.0.0">9.0.0 (major)</option>`, `<option value="8.2.1">8.2.1 (minor)</option>`,
-		`name="do" value="skip"`, `name="do" value="snooze"`, `name="do" value="approve"`,
-		`min="`+webtest.Noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`, `<option value="7" selected>for a week</option>`)
+	webtest.Contains(t, body, `action="/base/choose"`, `<input type="hidden" name="version:local/db" value="9.0.0">`,
+		`<button name="do" value="skip">Skip 9.0.0</button>`, `<button name="until" value="7">Snooze for a week</button>`,
+		`name="do" value="snooze"`, `name="do" value="approve"`,
+		`min="`+webtest.Noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`)
+	_, date, _ := strings.Cut(body, `type="date"`)
+	if date, _, _ = strings.Cut(date, "</form>"); strings.Count(date, "<button") != 1 ||
+		!strings.Contains(date, `value="snooze"`) {
+		t.Error("enter in the field of the date does something else")
+	}
+	_, body = get(t, u, "/choose?c=local/db")
+	webtest.Contains(t, body, `<select name="version:local/db"`, `<option value="9.0.0">9.0.0 (major)</option>`,
+		`<option value="8.2.1">8.2.1 (minor)</option>`, `<option value="7" selected>for a week</option>`)
 	if strings.Index(body, `value="snooze"`) > strings.Index(body, `value="approve"`) {
 		t.Error("enter in the field of the date approves")
 	}
 	_, body = get(t, u, "/containers/local/one")
 	webtest.Contains(t, body, `<input type="hidden" name="version:local/one" value="2.0.0">`)
-	if _, body = get(t, u, "/containers/local/current"); strings.Contains(body, "Decide") {
+	if _, body = get(t, u, "/containers/local/current"); strings.Contains(body, "Not now") {
 		t.Error("there is something to decide about a container without an update")
 	}
 	for _, path := range []string{"/containers/local/db", "/containers", "/policies"} {
@@ -85,6 +93,8 @@ func TestChoose(t *testing.T) {
 			Kind: choice.Approved, Version: "8.2.1",
 		}, "Approved: db"},
 		"snooze for a week": {url.Values{"do": {"snooze"}, "until": {"7"}, "version:local/db": {"9.0.0"}},
+			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
+		"snooze by the button of a week": {url.Values{"until": {"7"}, "version:local/db": {"9.0.0"}},
 			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
 		"snooze until a day": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{
 			Kind: choice.Snooze, Until: midnight,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
@@ -21,25 +22,44 @@ func TestContainerPage(t *testing.T) {
 		{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}},
 		{At: webtest.Noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
 	}}
-	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
-	for _, want := range []string{"docker pull web:1.1.0", "Newer: 1.0.0 → 1.1.0 (minor).",
-		"from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>",
-		"So nothing newer is known.", "<!doctype html>"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q:\n%s", want, page)
+	for tab, wanted := range map[string][]string{
+		"":          {`hx-get="/base/containers/local/web/notes"`},
+		"notes":     {"v2.0.0"},
+		"notes=1":   {"v2.0.0"},
+		"versions":  {`<span class="kind ok">runs</span>`, "What changes in the image"},
+		"why":       {"from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known."},
+		"why=1":     {"So nothing newer is known."},
+		"activity":  {"Newer: 1.0.0 → 1.1.0 (minor).", "Nothing was sent about it"},
+		"details":   {"2 labels"},
+		"elsewhere": {`hx-get="/base/containers/local/web/notes"`},
+	} {
+		query := "?tab=" + tab
+		if strings.Contains(tab, "=") {
+			query = "?" + tab
+		}
+		page := request(u, "GET", "/containers/local/web"+query, nil).Body.String()
+		webtest.Contains(t, page, append(wanted, "docker pull web:1.1.0", "<!doctype html>")...)
+		for _, unwanted := range []string{"s3cret", "javascript:", "<script>alert", "<img", ">Release notes</a>"} {
+			if strings.Contains(page, unwanted) {
+				t.Errorf("%q: the page has %q:\n%s", tab, unwanted, page)
+			}
+		}
+		if open := strings.Count(page, ` aria-current="page" data-tab>`); open != 1 {
+			t.Errorf("%q: %d tabs are open", tab, open)
+		}
+		if n := strings.Count(page, "Newer: "); tab == "activity" && n != 1 {
+			t.Errorf("%d lines of history, want 1", n)
 		}
 	}
-	for _, unwanted := range []string{"s3cret", "javascript:", "<script>alert", "<img", ">Release notes</a>"} {
-		if strings.Contains(page, unwanted) {
-			t.Errorf("the page has %q:\n%s", unwanted, page)
-		}
-	}
-	if n := strings.Count(page, "Newer: "); n != 1 {
-		t.Errorf("%d lines of history, want 1", n)
-	}
-	sheet := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true").Body.String()
+	sheet := request(u, "GET", "/containers/local/web?tab=why", nil, "HX-Request", "true").Body.String()
 	if strings.Contains(sheet, "<html") || !strings.Contains(sheet, `hx-get="/base/containers/local/web/why"`) {
 		t.Errorf("the sheet is %s", sheet)
+	}
+	for _, part := range []string{"why", "notes"} {
+		if w := request(u, "GET", "/containers/local/web/"+part, nil); w.Code != http.StatusFound ||
+			w.Header().Get("Location") != "/base/containers/local/web?tab="+part {
+			t.Errorf("without script, %s leads to %d %s", part, w.Code, w.Header().Get("Location"))
+		}
 	}
 	if w := request(u, "GET", "/containers/id-web", nil); w.Code != http.StatusFound ||
 		w.Header().Get("Location") != "/base/containers/local/web" {
@@ -87,7 +107,8 @@ func TestPagesShowBaseImages(t *testing.T) {
 // TestBaseImagesCannotBeApproved: there is no button, and one for a selection in which something else can be.
 func TestBaseImagesCannotBeApproved(t *testing.T) {
 	base := func(c *sdk.Container) { c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}} }
-	u, _ := withStore(t, webtest.Container("web", webtest.Newer("24-alpine", "major"), base), webtest.Container("db", webtest.Newer("9.0.0", "major")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("24-alpine", "major"), base), webtest.Container("db", webtest.Newer("9.0.0", "major"),
+		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits"})))
 	fakes(u).permission = service.Permission{Allowed: true}
 	for path, want := range map[string]bool{
 		"/containers/local/web": false, "/choose?c=local/web": false,
@@ -156,5 +177,24 @@ func TestPageSaysWhatIsSkipped(t *testing.T) {
 		if said != want {
 			t.Errorf("%s: the page says what is skipped: %t", name, said)
 		}
+	}
+}
+
+// TestContainerPageChoosesAVersion: the address names the version that is shown, planned, skipped and snoozed.
+func TestContainerPageChoosesAVersion(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
+	fakes(u).permission = service.Permission{Allowed: true}
+	for query, want := range map[string][]string{
+		"": {`<b class="tag">9.0.0</b> <span class="kind major">major</span>`, `href="/base/containers/local/db/update"`,
+			`name="version:local/db" value="9.0.0"`, ">Skip 9.0.0<",
+			`href="/base/containers/local/db?version=9.0.0" aria-current="true"`},
+		"?tab=why&version=8.2.1": {`<b class="tag">8.2.1</b> <span class="kind minor">minor</span>`,
+			`href="/base/containers/local/db/update?version=8.2.1"`, `name="version:local/db" value="8.2.1"`,
+			">Skip 8.2.1<", `href="/base/containers/local/db?tab=why&amp;version=8.2.1" aria-current="true"`,
+			`href="/base/containers/local/db?tab=details&amp;version=8.2.1"`},
+		"?version=7.0.0": {`<b class="tag">9.0.0</b>`, `href="/base/containers/local/db/update"`},
+	} {
+		_, body := get(t, u, "/containers/local/db"+query)
+		webtest.Contains(t, body, want...)
 	}
 }

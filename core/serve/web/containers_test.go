@@ -31,7 +31,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 		"/containers?state=unknown": {`data-key="local/shop"`},
 		"/containers?state=current": {`data-key="local/current"`},
 		"/containers?q=no+digest":   {`data-key="local/shop"`},
-		"/containers/local/shop": {`<span class="kind muted">unknown</span>`,
+		"/containers/local/shop?tab=activity": {`<span class="kind muted">unknown</span>`,
 			"Nothing could be compared: " + why + ".",
 			"Not known whether there is anything newer.<"},
 		"/":        {"1 unknown · 1 up to date"},
@@ -43,12 +43,12 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", path, text, body)
 			}
 		}
-		if n := strings.Count(body, why); path == "/containers/local/shop" && n != 1 {
+		if n := strings.Count(body, why); path == "/containers/local/shop?tab=activity" && n != 1 {
 			t.Errorf("the page says its reason %d times", n)
 		}
 		other := map[string]string{
 			"/containers?state=unknown": "local/current", "/containers?state=current": "local/shop",
-			"/containers/local/shop": "Up to date with", "/history": "up to date with",
+			"/containers/local/shop?tab=activity": "Up to date with", "/history": "up to date with",
 		}[path]
 		if other != "" && strings.Contains(body, other) || strings.Contains(body, "check failed") {
 			t.Errorf("%s has %q, or a failed check", path, other)

@@ -135,7 +135,7 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 			"<li>It is 1 day old, and *** must be 7 (policies.careful.minage), until ", "in 6 d"},
 		"waits": {">to approve<", "<li>It waits for the approval of a user</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},
-		"open":  {"or 9.0.0"},
+		"open":  {`<span class="tag">9.0.0</span> <span class="kind major">major</span>`},
 	} {
 		body := request(u, "GET", "/containers/local/"+name, nil).Body.String()
 		for _, text := range want {

@@ -47,7 +47,7 @@ func TestImageDiffPage(t *testing.T) {
 		fakes(u).diff.Diff = imagediff.Compare(same, same)
 		webtest.Contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), want)
 	}
-	webtest.Contains(t, request(u, "GET", "/containers/local/web", nil).Body.String(), `href="/base/containers/local/web/diff"`)
+	webtest.Contains(t, request(u, "GET", "/containers/local/web?tab=versions", nil).Body.String(), `href="/base/containers/local/web/diff"`)
 	fakes(u).planning = fmt.Errorf("it was built here: %w", sdk.ErrUnsupported)
 	webtest.Contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(),
 		"The images of web cannot be compared", "it was built here")

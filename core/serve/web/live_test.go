@@ -58,9 +58,13 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
 	for path, want := range map[string]string{
-		"/":                     "overview",
-		"/containers/local/web": "runs change decide versions brings scan operations sent happened facts",
-		"/watchers":             "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/":                                  "overview",
+		"/containers/local/web":              "runs change decide tabs brings",
+		"/containers/local/web?tab=versions": "runs change decide tabs versions scan",
+		"/containers/local/web?tab=why":      "runs change decide tabs",
+		"/containers/local/web?tab=activity": "runs change decide tabs operations happened sent",
+		"/containers/local/web?tab=details":  "runs change decide tabs facts",
+		"/watchers":                          "summary things", "/registries": "summary things", "/triggers": "summary things",
 		"/watchers/docker/local": "head trouble checks limits deliveries",
 		"/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
 		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",

@@ -42,7 +42,7 @@ func TestReleaseNotesSwitchedOff(t *testing.T) {
 	} {
 		for i, off := range []bool{false, true} {
 			fakes(u).noNotes = off
-			if got := strings.Contains(request(u, "GET", path, nil).Body.String(), "<h2>Release notes"); got != want[i] {
+			if got := strings.Contains(request(u, "GET", path, nil).Body.String(), `id="notes"`); got != want[i] {
 				t.Errorf("%s, switched off %t: the section is there: %t", path, off, got)
 			}
 		}

@@ -198,7 +198,7 @@ func TestContainerPageOffersChanges(t *testing.T) {
 	}
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded,
 		outcome(watcher.Outcome{Kept: []string{"web-before"}}))}
-	webtest.Contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
+	webtest.Contains(t, page("web?tab=activity"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	webtest.Contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(),
 		"web-before", "nginx:0.9", "3.1 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
@@ -329,6 +329,7 @@ func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 			}}))
 		op.Plan, op.Trigger, op.Image.Reference = f.plan, webtest.Evil, webtest.Evil
 		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web",
+			"/containers/local/web?tab=activity", "/containers/local/web?tab=details",
 			"/containers/local/two/update", "/update?c=local/web&c=local/two",
 			"/operations?state=" + url.QueryEscape(webtest.Evil) + "&container=" + url.QueryEscape(webtest.Evil)} {
 			f.operations = []operation.Operation{op}

@@ -38,7 +38,9 @@ func (f *fakeScans) ScanStatus(context.Context, sdk.Container) (scan.Status, err
 
 func TestVulnerabilitiesOfAContainer(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("db"))
-	page := func(name string) string { return request(u, "GET", "/containers/local/"+name, nil).Body.String() }
+	page := func(name string) string {
+		return request(u, "GET", "/containers/local/"+name+"?tab=versions", nil).Body.String()
+	}
 	f := fakes(u).fakeScans
 	if strings.Contains(page("web"), "Vulnerabilities") {
 		t.Error("there is a section, and no scanner")
@@ -92,7 +94,7 @@ func TestScanIsStarted(t *testing.T) {
 	f := fakes(u).fakeScans
 	f.has, f.may, f.status.State = true, true, scan.Waiting
 	if r, _ := post(t, u, "/containers/local/web/scan", url.Values{}); r.StatusCode != http.StatusSeeOther ||
-		r.Header.Get("Location") != "/base/containers/local/web#scan" {
+		r.Header.Get("Location") != "/base/containers/local/web?tab=versions#scan" {
 		t.Errorf("%d, to %s", r.StatusCode, r.Header.Get("Location"))
 	}
 	f.refuse = errors.New("too many scans wait already: try again later")

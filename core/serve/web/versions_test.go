@@ -25,17 +25,19 @@ func TestContainerShowsItsVersions(t *testing.T) {
 			at(10, event.ContainerAdded, old)},
 	}
 	u.Site.Now = func() time.Time { return webtest.Noon }
-	body := request(u, "GET", "/containers/local/web", nil).Body.String()
+	body := request(u, "GET", "/containers/local/web?tab=versions", nil).Body.String()
 	webtest.MustBeInert(t, body)
 	webtest.Contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
-		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", "<h2>Versions</h2>",
+		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", `<li><i class="ran"></i>what ran</li><li><i class="ok"></i>was up to date</li>`,
+		`<li><i class="major"></i>an update was pending: major</li>`,
 		`title="2026-03-19 12:00:00 UTC">19 Mar 2026</time> to <time`,
 		`<span class="tag">1.0.0</span> <span class="kind ok">runs</span>`)
 	if order := strings.Index(body, `<span class="tag">1.0.0</span>`); order < 0 ||
 		order > strings.Index(body, `<span class="tag">0.9.0</span>`) {
 		t.Error("the newest version is not the first")
 	}
-	if body := request(u, "GET", "/containers/local/new", nil).Body.String(); strings.Contains(body, "<h2>Versions</h2>") {
+	if body := request(u, "GET", "/containers/local/new?tab=versions", nil).Body.String(); strings.Contains(body, "<svg class=\"chart") ||
+		!strings.Contains(body, "Only the version that runs is known so far.") {
 		t.Error("a container with one version has a line of versions")
 	}
 }

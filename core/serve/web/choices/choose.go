@@ -35,7 +35,7 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, p)
 		return
 	}
-	f.Back, f.Several, f.Sure = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1, true
+	f.Back, f.Several = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1
 	title := "Decide about " + words.Plural(len(f.Items), "update")
 	if !f.Several {
 		title = "Decide about the update of " + f.Items[0].Name
@@ -50,6 +50,9 @@ func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	action, until := r.PostForm.Get("do"), time.Time{}
+	if action == "" && r.PostForm.Has("until") { // by a button for one of the times
+		action = string(choice.Snooze)
+	}
 	var err error
 	switch choice.Kind(action) {
 	case choice.Skip, undoChoices:

@@ -3,6 +3,7 @@ package choices
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -22,8 +23,6 @@ type Chooser struct {
 	Items []chooserItem
 	// Several is true on the page about a selection, where a container is left out by its box.
 	Several bool
-	// Sure is true where to approve was confirmed: it may begin an update.
-	Sure bool
 	// May is whether a watcher of theirs can update containers, Approve whether approving one has an effect.
 	May     bool
 	Approve bool
@@ -32,39 +31,39 @@ type Chooser struct {
 	Tomorrow string
 }
 
+// Chosen is the version that is decided about unless the user chooses another.
+func (i chooserItem) Chosen() Version {
+	return i.Versions[max(0, slices.IndexFunc(i.Versions, func(v Version) bool { return v.Chosen }))]
+}
+
 // chooserItem is one container of a chooser.
 type chooserItem struct {
 	Key, Name, Href, Current string
 	// Versions are those that can be decided about, the one that is offered or held first.
-	Versions []page.SelectOption
+	Versions []Version
 }
 
-// versionsToChoose are the versions of the update of a container.
-func versionsToChoose(c *sdk.Container, chosen string) []page.SelectOption {
+// Version is one of the versions that an update can be to.
+type Version struct {
+	// Value is what forms and addresses call it, Tag what users read, and Kind how much it changes; see tally.Kind.
+	Value, Tag, Kind string
+	Chosen           bool
+}
+
+// VersionsOf returns the versions of the update of a container, the one that is offered or held first; nil for none.
+func VersionsOf(c *sdk.Container, chosen string) []Version {
 	if !c.UpdateAvailable || c.Result == nil {
 		return nil
 	}
 	target := update.KeyOf(c).To()
-	word := words.Tag(c.Result.Tag)
+	tag := words.Tag(c.Result.Tag)
 	if c.UpdateKind.Kind == sdk.KindDigest {
-		word = words.Digest(target)
+		tag = words.Digest(target)
 	}
-	if kind := tally.Kind(c); kind != "" {
-		word += " (" + tally.Word(kind) + ")"
-	}
-	all := []page.SelectOption{{Value: target, Word: word, Chosen: target == chosen}}
-	if c.Result.Levels == nil {
-		return all
-	}
-	for _, level := range []struct {
-		word    string
-		release *sdk.Release
-	}{{sdk.DiffPatch, c.Result.Levels.Patch}, {sdk.DiffMinor, c.Result.Levels.Minor},
-		{sdk.DiffMajor, c.Result.Levels.Major}} {
-		if level.release != nil && level.release.Tag != c.Result.Tag {
-			all = append(all, page.SelectOption{
-				Value: level.release.Tag, Word: level.release.Tag + " (" + level.word + ")", Chosen: level.release.Tag == chosen,
-			})
+	all := []Version{{target, tag, tally.Kind(c), target == chosen}}
+	for _, level := range tally.Levels(c) {
+		if level.Tag != c.Result.Tag {
+			all = append(all, Version{level.Tag, level.Tag, level.Step, level.Tag == chosen})
 		}
 	}
 	return all
@@ -80,7 +79,7 @@ func (h *Handler) ChooserOf(r *http.Request, chosen []sdk.Container, given url.V
 	for i := range chosen {
 		c := &chosen[i]
 		key := c.Watcher + "/" + c.Name
-		if versions := versionsToChoose(c, given.Get("version:"+key)); versions != nil {
+		if versions := VersionsOf(c, given.Get("version:"+key)); versions != nil {
 			f.Items = append(f.Items, chooserItem{
 				Key: key, Name: words.Name(c), Href: page.PathOf(c), Current: words.Tag(c.Image.Tag.Value), Versions: versions,
 			})
@@ -92,6 +91,17 @@ func (h *Handler) ChooserOf(r *http.Request, chosen []sdk.Container, given url.V
 		return nil
 	}
 	return f
+}
+
+// Approving says what follows when one of them is approved.
+func (f *Chooser) Approving() string {
+	switch {
+	case !f.Approve:
+		return "There is nothing to approve: what is newer is a base image; rebuild the image."
+	case f.May:
+		return "What is approved is carried out, in the next window or at once where there is none."
+	}
+	return "What is approved is offered whatever its age and step."
 }
 
 // Path is the page on which a user decides about containers.

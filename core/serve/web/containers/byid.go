@@ -17,5 +17,8 @@ func (h *Handler) redirectID(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery // the tab
+	}
 	http.Redirect(w, r, h.Path(to), http.StatusFound)
 }

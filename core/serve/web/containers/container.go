@@ -2,6 +2,7 @@ package containers
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -41,6 +42,13 @@ type containerView struct {
 	// Skipped says which newer versions are not offered, and why.
 	Skipped []string
 	Changes operations.Changes
+	// To and ToKind are the version that is shown, and how much it changes; Levels are those to choose from, nil where
+	// there is one only. UpdatePath is the page of its plan.
+	To, ToKind, UpdatePath string
+	Levels                 []operations.Level
+	// Tab is the open one of the Tabs.
+	Tab  string
+	Tabs []tab
 	// Versions is nil while only one is known.
 	Versions *versionsView
 	// Choose is the form to decide about its update; nil where there is nothing to decide, or
@@ -48,10 +56,9 @@ type containerView struct {
 	Choose  *choices.Chooser
 	Made    []choices.Made
 	MayUndo bool
-	// Why is filled in on the page without script; else the page loads it later.
+	// Why is filled in where no script loads it later; see readTab.
 	Why *whyView
-	// HasNotes is true where there is a section of release notes. Notes are filled in on the
-	// page without script, likewise.
+	// HasNotes is true where there are release notes to read. Notes are filled in likewise.
 	HasNotes bool
 	Notes    *notesView
 	// Scan is nil where there is no scanner, or no update.
@@ -75,7 +82,7 @@ func containerOf(rec *store.Record, make rows) containerView {
 	for _, s := range c.Skipped {
 		v.Skipped = append(v.Skipped, visible.Line(s.Text))
 	}
-	v.Here, v.List = v.Href, "/containers"
+	v.List = "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {
 		v.Link = webaddress.Of(c.Result.Link)
@@ -114,12 +121,6 @@ func (h *Handler) showContainer(w http.ResponseWriter, r *http.Request, rec *sto
 		h.InternalError(w, r, "read the history of the container", err)
 		return
 	}
-	if r.URL.Query().Get("why") != "" {
-		v.Why = h.why(r.Context(), rec.Container)
-	}
-	if r.URL.Query().Get("notes") != "" {
-		v.Notes = h.notes(r.Context(), rec.Container)
-	}
 	if v.Sheet = page.Partial(r); v.Sheet {
 		h.Fragment(w, r, "container", "container", v)
 		return
@@ -128,31 +129,47 @@ func (h *Handler) showContainer(w http.ResponseWriter, r *http.Request, rec *sto
 }
 
 func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerView, error) {
-	ctx, actor := r.Context(), h.ActorOf(r)
-	h.wanted.Release(&rec.Container)
-	h.wanted.Versions(&rec.Container)
+	ctx, actor, query, c := r.Context(), h.ActorOf(r), r.URL.Query(), &rec.Container
+	h.wanted.Release(c)
+	h.wanted.Versions(c)
 	v := containerOf(rec, h.rowsAsOf(actor))
-	events, err := h.historyOf(ctx, actor, &rec.Container)
-	if err != nil {
-		return v, err
-	}
-	deliveries, err := h.service.Deliveries(ctx, store.DeliveryFilter{Limit: lookBack})
-	if err != nil {
-		return v, err
-	}
-	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
-	v.Versions = versionLineOf(events, &rec.Container, h.Now())
-	v.Triggers = triggerOptions(h.service.TriggersOf(actor, rec.Container))
+	v.HasNotes = v.Kind != "" && h.service.HasNotes()
+	version := v.chooseVersion(c, query.Get("version"), tabOf(query))
+	v.openTab(tabOf(query), version)
+	v.Triggers = triggerOptions(h.service.TriggersOf(actor, *c))
 	one := []Row{v.Row}
 	h.Follow(ctx, actor, one)
 	v.Follows = one[0].Follows
-	if v.Choose = h.choices.ChooserOf(r, []sdk.Container{rec.Container}, nil); v.Choose != nil {
+	v.Choose = h.choices.ChooserOf(r, []sdk.Container{*c}, url.Values{"version:" + v.Key: {version}})
+	if v.Choose != nil {
 		v.Choose.Back = v.Here
 	}
-	v.Made, v.MayUndo = choices.MadeOf(h.service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, h.Now()),
-		h.MayChoose(r)
-	v.HasNotes = v.Kind != "" && h.service.HasNotes()
-	v.Scan = h.scanOf(ctx, r, &rec.Container)
-	v.Changes, err = h.operations.ChangesOf(r, &rec.Container)
-	return v, err
+	v.Made, v.MayUndo = choices.MadeOf(h.service.ChoicesOf(event.Subject(*c)), c, h.Now()), h.MayChoose(r)
+	var err error
+	if v.Changes, err = h.operations.ChangesOf(r, c); err != nil {
+		return v, err
+	}
+	return v, h.readTab(ctx, r, rec, &v)
+}
+
+// chooseVersion shows the version that the address names, if it is one of those of the update, and returns it. The
+// links to others keep the tab.
+func (v *containerView) chooseVersion(c *sdk.Container, named, tab string) (chosen string) {
+	v.To, v.ToKind, v.UpdatePath = v.New, v.Kind, v.Href+"/update"
+	all := choices.VersionsOf(c, named)
+	if len(all) < 2 {
+		return ""
+	}
+	for _, one := range all {
+		if one.Chosen {
+			v.To, v.ToKind, chosen = one.Tag, one.Kind, one.Value
+			v.UpdatePath += page.Query(map[string]string{"version": chosen})
+		}
+	}
+	for i, one := range all {
+		v.Levels = append(v.Levels, operations.Level{
+			Tag: one.Tag, Kind: one.Kind, To: tabPath(v.Href, tab, one.Value), Chosen: one.Chosen || chosen == "" && i == 0,
+		})
+	}
+	return chosen
 }

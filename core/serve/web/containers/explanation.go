@@ -75,7 +75,7 @@ func whyOf(e check.Explanation) *whyView {
 // showWhy renders the explanation, for which a registry may be needed.
 func (h *Handler) showWhy(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if !page.Partial(r) {
-		http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)+"?why=1"), http.StatusFound)
+		http.Redirect(w, r, h.Path(tabPath(page.PathOf(&rec.Container), tabWhy, "")), http.StatusFound)
 		return
 	}
 	h.Fragment(w, r, "container", "why", h.why(r.Context(), rec.Container))

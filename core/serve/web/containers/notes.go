@@ -52,7 +52,7 @@ func (h *Handler) notes(ctx context.Context, c sdk.Container) *notesView {
 // showNotes renders the release notes, for which their host may be needed.
 func (h *Handler) showNotes(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if !page.Partial(r) {
-		http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)+"?notes=1"), http.StatusFound)
+		http.Redirect(w, r, h.Path(tabPath(page.PathOf(&rec.Container), tabNotes, "")), http.StatusFound)
 		return
 	}
 	h.Fragment(w, r, "container", "notes", h.notes(r.Context(), rec.Container))

@@ -105,5 +105,5 @@ func (h *Handler) startScan(w http.ResponseWriter, r *http.Request, rec *store.R
 			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))
 		return
 	}
-	http.Redirect(w, r, h.Path(page.PathOf(&rec.Container)+"#scan"), http.StatusSeeOther)
+	http.Redirect(w, r, h.Path(tabPath(page.PathOf(&rec.Container), tabVersions, "")+"#scan"), http.StatusSeeOther)
 }

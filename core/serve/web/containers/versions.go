@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -27,10 +28,15 @@ const (
 type versionsView struct {
 	SVG   template.HTML
 	First time.Time
+	// Legend has the colours of the picture.
+	Legend []legendLine
 	// Lines are the versions, the newest first; More is how many older ones are left out.
 	Lines []versionLine
 	More  int
 }
+
+// legendLine is the class of a colour and what it means.
+type legendLine struct{ Class, Word string }
 
 // versionLine is a version as users read it.
 type versionLine struct {
@@ -60,7 +66,27 @@ func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versi
 		})
 	}
 	v.SVG = template.HTML(lineOf(states, now)) // chart escapes its texts
+	v.Legend = legendOf(states)
 	return v
+}
+
+// legendOf says what the colours of the line mean that it has.
+func legendOf(states []history.State) []legendLine {
+	has := map[string]bool{}
+	for _, s := range states {
+		has[cmp.Or(s.Kind, "ok")] = true
+	}
+	lines := []legendLine{{"ran", "what ran"}}
+	if has["ok"] {
+		lines = append(lines, legendLine{"ok", "was up to date"})
+	}
+	for _, kind := range []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.DiffPrerelease, sdk.KindDigest,
+		tally.Other} {
+		if has[kind] {
+			lines = append(lines, legendLine{kind, "an update was pending: " + tally.Word(kind)})
+		}
+	}
+	return lines
 }
 
 // lineOf draws what ran, and below it what was the newest and how far that was from it.

@@ -1,9 +1,8 @@
 package operations
 
 import (
-	"net/url"
-
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
@@ -13,15 +12,15 @@ type planDetails struct {
 	// Kind is how much it changes; "" for a rollback.
 	Kind string
 	// Levels are the versions to choose from; nil where there is one only.
-	Levels []levelLine
+	Levels []Level
 	// Releases are those whose notes warn of something.
 	Releases []releaseLine
 }
 
-// levelLine is a version to choose.
-type levelLine struct {
-	Tag, Kind, Href string
-	Chosen          bool
+// Level is a version to choose, which To leads to.
+type Level struct {
+	Tag, Kind, To string
+	Chosen        bool
 	// Skipped says who skipped it; "" for nobody.
 	Skipped string
 }
@@ -36,9 +35,10 @@ type releaseLine struct {
 func (h *Handler) planDetailsOf(o service.PlanDetails, path string) planDetails {
 	v := planDetails{Kind: o.Kind}
 	for _, l := range o.Levels {
-		line := levelLine{Tag: words.Tag(l.Tag), Kind: l.Kind, Chosen: l.Chosen, Skipped: l.Skipped}
-		line.Href = path + "?" + url.Values{"version": {l.Tag}}.Encode()
-		v.Levels = append(v.Levels, line)
+		v.Levels = append(v.Levels, Level{
+			Tag: words.Tag(l.Tag), Kind: l.Kind, To: path + page.Query(map[string]string{"version": l.Tag}), Chosen: l.Chosen,
+			Skipped: l.Skipped,
+		})
 	}
 	for _, r := range o.Warnings {
 		line := releaseLine{Version: r.Version, Link: webaddress.Of(r.URL)}

@@ -18,8 +18,7 @@
   const listURL = () => ($('#list') || { dataset: {} }).dataset.here || '/containers';
 
   // The sheet: on a desk a container opens beside its list.
-  const openSheet = async (link, push) => {
-    const href = link.getAttribute('href');
+  const openSheet = async (link, push, href = link.getAttribute('href')) => {
     const before = link.closest('.row');
     before?.setAttribute('aria-busy', 'true');
     await load(href, '#sheet', 'innerHTML');
@@ -43,11 +42,20 @@
   };
   addEventListener('popstate', event => {
     const state = event.state || {};
-    const row = state.sheet && $$('[data-sheet]').find(link => link.getAttribute('href') === state.sheet);
-    if (row) openSheet(row, false);
+    const row = state.sheet && $$('[data-sheet]').find(link => link.getAttribute('href') === state.sheet.split('?')[0]);
+    if (row) openSheet(row, false, state.sheet);
     else if ($('#list') && location.pathname + location.search === base + listURL()) closeSheet(false);
     else location.reload();
   });
+
+  // A tab of a container, or another of its versions, replaces what is shown of it.
+  const openTab = async link => {
+    const href = link.getAttribute('href');
+    await load(href, '.container');
+    history.pushState(sheet.hidden ? {} : { sheet: href }, '', href);
+    const now = $$('.container [aria-current]').find(one => one.getAttribute('href') === href) || $('.container .views [aria-current]');
+    now?.focus({ preventScroll: true });
+  };
 
   // Filters change the list and the address.
   const showList = async (url, push) => {
@@ -91,12 +99,16 @@
   };
 
   document.addEventListener('click', event => {
+    $$('.menu[open]').forEach(menu => { if (!menu.contains(event.target)) menu.open = false; });
     const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
     const link = event.target.closest('a');
     if (link && plain && link.matches('[data-sheet]') && wide.matches) {
       event.preventDefault();
       // Opened by a key, the sheet takes the focus; the keys go on walking the list.
       openSheet(link, true).then(() => { if (event.detail === 0) $('h1', sheet)?.focus(); });
+    } else if (link && plain && link.matches('.container [data-tab]')) {
+      event.preventDefault();
+      openTab(link);
     } else if (link && plain && link.matches('[data-swap]')) {
       event.preventDefault();
       setState(link.href);
@@ -193,7 +205,9 @@
     const keys = $('#keys');
     if (event.key === 'Escape') {
       if (keys.open) return;
-      if (typing(event.target)) event.target.blur();
+      const menu = $('.menu[open]');
+      if (menu) { menu.open = false; $('summary', menu).focus(); }
+      else if (typing(event.target)) event.target.blur();
       else closeSheet(true);
       return;
     }
@@ -283,6 +297,12 @@
   addEventListener('pointerdown', () => { pressed ||= new Promise(resolve => { released = resolve; setTimeout(resolve, 2000); }); }, true);
   for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => setTimeout(() => { released?.(); pressed = undefined; }), true);
 
+  // A menu has done what it is for.
+  document.addEventListener('submit', event => {
+    const menu = event.target.closest('.menu');
+    if (menu) setTimeout(() => { menu.open = false; $('summary', menu).focus(); });
+  }, true);
+
   // A reload would cancel the way to the next page, as after logging out.
   let left = 0;
   addEventListener('submit', event => { if (!event.defaultPrevented) left = Date.now(); });
@@ -299,7 +319,7 @@
       if (of.delete('work')) await refreshWork();
       if (any('container', 'update', 'check', 'operation') && $('#list')) await refreshRows(keys);
       if (any('container') && keys.length && $('[data-reload]')) reload(); // not for the mere beginning of the stream
-      if (own && any('container', 'update', 'check')) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
+      if (own && $('#why') && any('container', 'update', 'check')) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
       if (own || any('check', 'trigger', 'delivery', 'setting', 'scan') || !solo && of.size) await refreshParts(false);
     } catch { /* the connection is lost, and all is asked for once it is back */ }
     timer = 0;
@@ -397,7 +417,8 @@
     if (part) settle($('#work'), $('#work', part), new Set());
   };
   const refreshParts = async all => {
-    const part = $('[data-part]') && await fetchPart(location.pathname + location.search);
+    // The tab that is open, which the address need not name.
+    const part = $('[data-part]') && await fetchPart($('.container')?.dataset.here || location.pathname + location.search);
     if (!part) return;
     offerCopies(part);
     const announced = new Set();
@@ -424,6 +445,15 @@
     shown.forEach(row => { if (rows.has(row.id)) settle(row, rows.get(row.id), announced); });
     behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);
   };
+  // The time since an operation began goes on by itself; each refresh sets it right.
+  const elapsed = s => s < 60 ? s + ' s' : s < 3600 ? Math.floor(s / 60) + ' min ' + s % 60 + ' s' : Math.floor(s / 3600) + ' h ' + Math.floor(s % 3600 / 60) + ' min';
+  const tick = () => {
+    const clock = $('[data-elapsed]');
+    if (!clock) return;
+    clock.textContent = elapsed(++clock.dataset.elapsed);
+    setTimeout(tick, 1000);
+  };
+  setTimeout(tick, 1000);
   document.addEventListener('animationend', event => event.target.classList.remove('changed'));
   document.documentElement.dataset.ready = ''; // keys and links do what they should from here on
 })();

@@ -1,0 +1,96 @@
+package containers
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// The tabs of the page of a container, as its address names them.
+const (
+	tabNotes    = "notes"
+	tabVersions = "versions"
+	tabWhy      = "why"
+	tabActivity = "activity"
+	tabDetails  = "details"
+)
+
+// tab is a link to a part of the page of a container.
+type tab struct {
+	Word, To string
+	Open     bool
+}
+
+// tabOf returns the tab that an address names; "" for none. why=1 and notes=1 are how it was named before.
+func tabOf(query url.Values) string {
+	switch named := query.Get("tab"); {
+	case named == tabNotes, named == tabVersions, named == tabWhy, named == tabActivity, named == tabDetails:
+		return named
+	case query.Get("why") != "":
+		return tabWhy
+	case query.Get("notes") != "":
+		return tabNotes
+	}
+	return ""
+}
+
+// tabPath is the page of a container with a tab open; version is what was chosen of its versions, "" for nothing.
+func tabPath(href, name, version string) string {
+	return href + page.Query(map[string]string{"tab": name, "version": version})
+}
+
+// openTab opens the tab that the address names. Where it names none, that is the release notes of an update, and the
+// details of what has none.
+func (v *containerView) openTab(named, version string) {
+	v.Tab = named
+	if v.Tab == "" {
+		v.Tab = tabDetails
+		if v.HasNotes {
+			v.Tab = tabNotes
+		}
+	}
+	for _, t := range []struct{ name, word string }{
+		{tabNotes, "Notes"}, {tabVersions, "Versions"}, {tabWhy, "Why"}, {tabActivity, "Activity"}, {tabDetails, "Details"},
+	} {
+		if open := t.name == v.Tab; open || t.name != tabNotes || v.HasNotes {
+			v.Tabs = append(v.Tabs, tab{t.word, tabPath(v.Href, t.name, version), open})
+		}
+	}
+	v.Here = tabPath(v.Href, v.Tab, version)
+}
+
+// readTab reads what the open tab shows. What another host is asked for is left to the script of the page, unless the
+// address names the tab and the request is for a whole page, which a browser without script shows.
+func (h *Handler) readTab(ctx context.Context, r *http.Request, rec *store.Record, v *containerView) error {
+	c, whole := &rec.Container, !page.Partial(r) && tabOf(r.URL.Query()) != ""
+	switch v.Tab {
+	case tabNotes:
+		if whole && v.HasNotes {
+			v.Notes = h.notes(ctx, *c)
+		}
+	case tabWhy:
+		if whole {
+			v.Why = h.why(ctx, *c)
+		}
+	case tabVersions:
+		events, err := h.historyOf(ctx, h.ActorOf(r), c)
+		if err != nil {
+			return err
+		}
+		v.Versions, v.Scan = versionLineOf(events, c, h.Now()), h.scanOf(ctx, r, c)
+	case tabActivity:
+		events, err := h.historyOf(ctx, h.ActorOf(r), c)
+		if err != nil {
+			return err
+		}
+		deliveries, err := h.service.Deliveries(ctx, store.DeliveryFilter{Limit: lookBack})
+		if err != nil {
+			return err
+		}
+		v.History, v.Sent = happened(events, c), sentOf(deliveries, c)
+	}
+	return nil
+}
