@@ -135,7 +135,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 
 	// What keeps data inside itself has to be accepted.
 	b.open("/containers/local/data/update")
-	b.says("data.writable-layer")
+	b.says("data has written 2.0 MiB into itself")
 	b.shown("blocked")
 	b.click("#confirm")
 	if at := js[string](b, "location.pathname"); at != "/containers/local/data/update" {
@@ -170,9 +170,8 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	if all := a.d.operations("bad"); len(all) != 1 {
 		t.Errorf("%d operations of what was not chosen any more", len(all))
 	}
-	b.open("/containers/local/many")
-	b.until("document.querySelector('.why')")
-	b.shown("sheet")
+	b.open("/containers/local/many?tab=activity")
+	b.shown("activity")
 	a.d.stop()
 }
 
@@ -202,7 +201,7 @@ func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 		b.mayFail() // a page that says why not has another status
 		b.open("/containers/local/web")
 		b.says("It cannot be updated from here, since " + c.why + c.remedy)
-		b.until("document.querySelector('.why')")
+		b.until("!document.querySelector('.lazy')")
 		b.open("/containers/local/web/update")
 		b.says("since " + c.why + c.remedy)
 		d.stop()

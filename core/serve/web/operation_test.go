@@ -83,6 +83,8 @@ func TestOperationPage(t *testing.T) {
 				">Updating<", `aria-current="step"`,
 				`<progress value="52428800" max="104857600" aria-label="the step pull">`,
 				"layer 3, 52.4 MB of 104.9 MB", "stop the old web", "Cancel",
+				`<progress value="50" max="300" aria-label="Update of web">`, "Step 1 of 3: the step pull",
+				`<time data-elapsed="30">30 s</time> so far</p>`,
 				`<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
 				`<noscript><meta http-equiv="refresh" content="3"></noscript>`,
 			},
@@ -108,7 +110,9 @@ func TestOperationPage(t *testing.T) {
 			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"),
 				failing("the new web ended with code 1")), allowed,
 			[]string{">Did not work<",
-				"1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
+				"1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`,
+				"What to do next:</strong> The container runs as before, so there is no hurry."},
+			[]string{"Roll back</a>", "to come</span>", "so far"},
 		},
 		"evidence of what ran": {
 			updateOf("web", operation.RolledBack, failing("it became unhealthy"),
@@ -133,8 +137,10 @@ func TestOperationPage(t *testing.T) {
 			[]string{">Interrupted<",
 				"It did not come to its end, so the old container is back as it was. The reason: the update was interrupted.", ">Plan it again</a>"}, []string{"did not work"},
 		},
-		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."},
-			[]string{"Cancel</button>"}},
+		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full.",
+			"Nothing was changed. Once the reason is gone, plan it again."}, []string{"Cancel</button>"}},
+		"left as it is": {updateOf("web", operation.Failed, failing("the engine is away"), outcome(watcher.Outcome{})), allowed,
+			[]string{"Dogwatch cannot tell whether the container is as it was: look at it on its host"}, nil},
 		"stopped": {
 			updateOf("web", operation.Cancelled, failing("it was cancelled by ana"),
 				outcome(watcher.Outcome{
@@ -323,5 +329,26 @@ func TestContainerPageWaitsForItsNewContainer(t *testing.T) {
 	f.operations[0].Ended = webtest.Noon.Add(-2 * time.Minute)
 	if w := request(u, "GET", "/containers/local/web", nil); w.Code != http.StatusNotFound {
 		t.Errorf("long after: %d", w.Code)
+	}
+}
+
+// TestOperationPageSaysHowLongItTakes by what is known: earlier ones of the container, else others of its kind.
+func TestOperationPageSaysHowLongItTakes(t *testing.T) {
+	lasted := func(id, name string, seconds int, change ...func(*operation.Operation)) operation.Operation {
+		return updateOf(name, operation.Succeeded, append(change, func(op *operation.Operation) {
+			op.ID, op.Ended = id, op.Began.Add(time.Duration(seconds)*time.Second)
+		})...)
+	}
+	dry := func(op *operation.Operation) { op.Rules.DryRun = true }
+	for want, past := range map[string][]operation.Operation{
+		"so far</p>": {lasted("op2", "web", 9, dry), lasted("op3", "web", 9, asRollback)},
+		"so far; earlier ones of web took about 1 min 10 s</p>": {lasted("op2", "web", 70), lasted("op3", "web", 10),
+			lasted("op4", "web", 300), lasted("op5", "db", 1)},
+		"so far; others took about 12 s</p>": {lasted("op2", "db", 12)},
+	} {
+		u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+		running := updateOf("web", operation.Running, took("pull", false, ""))
+		fakes(u).fakeOperations.operations = append([]operation.Operation{running}, past...)
+		webtest.Contains(t, request(u, "GET", "/operations/op1", nil).Body.String(), want)
 	}
 }

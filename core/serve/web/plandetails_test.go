@@ -25,12 +25,20 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	body := request(u, "GET", "/containers/local/db/update", nil).Body.String()
 	webtest.Contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
 		`Dump it. See <a href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer">https://example.org/upgrading</a>`,
-		`<a class="tag" href="/base/containers/local/db/update?version=16.6">16.6</a> <span class="kind minor">minor</span>`+
+		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
 			` <span class="second">skipped by ana</span>`,
-		`<li><b class="tag">17.2</b> <span class="kind major">major</span></li>`, "What the release notes warn of",
+		`href="/base/containers/local/db/update?version=17.2" aria-current="true" data-tab><span class="tag">17.2</span> <span class="kind major">major</span></a>`, "What the release notes warn of",
 		`<a href="https://r.example/17.0" target="_blank" rel="noopener noreferrer">17.0</a>`,
 		`<span class="kind major">breaking</span> adminpack is gone &amp; more`,
 		`<span class="kind minor">to do</span> Run it`)
+	if major, notes, warnings := strings.Index(body, `<section class="note major"`), strings.Index(body, `id="releases"`),
+		strings.Index(body, `id="confirm"`); major < 0 || major > notes || notes > warnings {
+		t.Errorf("the warning of the major update, the release notes and the button are at %d, %d, %d", major, notes,
+			warnings)
+	}
+	if strings.Contains(body, "<code>major") || strings.Contains(body, `<code class="second">`) {
+		t.Error("the page shows codes")
+	}
 	if strings.Contains(body, `name="version"`) {
 		t.Error("a version is chosen before the user does")
 	}

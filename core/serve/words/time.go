@@ -52,6 +52,14 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d years", d/(365*day))
 }
 
+// Elapsed is a time that goes on, to the second: "9 s", "2 min 3 s", "1 h 5 min".
+func Elapsed(d time.Duration) string {
+	if d < time.Minute {
+		return Span(max(d, 0))
+	}
+	return Took(d)
+}
+
 // Took is how long something took: "832 ms", "4.1 s", "2 min 3 s", "1 h 5 min".
 func Took(d time.Duration) string {
 	switch d = max(d, 0); {

@@ -34,6 +34,9 @@ type operationView struct {
 	Evidence    *watcher.Evidence
 	// Left is how the Evidence says that the new container was.
 	Left string
+	// Progress is nil unless it is being carried out. Next says what to do now; "" for nothing.
+	Progress *progressView
+	Next     string
 	// Notice is about what the user just did.
 	Notice string
 	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
@@ -54,7 +57,7 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	})
 	v.State = words.OperationState(op)
 	v.Sentence, v.Bad = words.OperationEnd(op)
-	v.Downtime = words.Downtime(op)
+	v.Downtime, v.Next = words.Downtime(op), nextOf(op)
 	if v.Ended && !op.Began.IsZero() {
 		v.Took = words.Took(op.Ended.Sub(op.Began))
 	}
@@ -87,6 +90,9 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	}
 	progress, _ := h.service.OperationProgress(op.ID)
 	v := operationOf(op, progress)
+	if v.Progress = progressOf(op, progress, h.Now()); v.Progress != nil {
+		v.Progress.Usual = h.usual(r.Context(), op)
+	}
 	if !v.Ended {
 		v.Notice = operationNotices[r.URL.Query().Get("did")]
 	}

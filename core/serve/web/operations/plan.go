@@ -31,8 +31,10 @@ type planView struct {
 	Plan     watcher.Plan
 	Blocks   []blockLine
 	Warnings []warningLine
-	Files    []fileLines
-	Backups  []backupLine
+	// Major is what a major update of a container with data takes; nil for any other.
+	Major   *warningLine
+	Files   []fileLines
+	Backups []backupLine
 	// Space says what it downloads, and what the container has written; "" where neither is known.
 	Space string
 	// Notice says why the page is shown again.
@@ -98,10 +100,16 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Rollback: kind == operation.Rollback, Name: words.Name(c), Href: page.PathOf(c),
 		Path: page.ChangePath(kind, c), Plan: p,
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
-		Warnings: warningsOf(p.Warnings),
-		Space:    words.Space(p.Space), Paste: updater.Paste(p.Blocks),
+		Space: words.Space(p.Space), Paste: updater.Paste(p.Blocks),
 	}
 	v.From, v.To = words.Versions(p.From, p.To)
+	for _, line := range warningsOf(p.Warnings) {
+		if line.Code == updater.WarnMajor {
+			v.Major = &line
+			continue
+		}
+		v.Warnings = append(v.Warnings, line)
+	}
 	v.Confirm = true
 	for _, b := range p.Blocks {
 		v.Blocks = append(v.Blocks, blockLine{b, slices.Contains(accepted, b.Code)})
