@@ -93,8 +93,7 @@
 // Version 2.1.0 adds to 2.0.0: watcher.Updater, registry.ConfigReader, operations and
 // actions of triggers, events about updates, what containers say of their
 // stack, decision and waiting time, watcher.ParseImage and kind.Messages.
-// kind.Guarantee is what kind.Delivery was, which stays as another name of the type; the field of
-// kind.Type has the new name alone.
+// kind.Guarantee is what kind.Delivery was: rename it where a plugin is built anew.
 //
 // Version 2.0.0 leaves out what only the host uses, and takes the field's words.
 // A plugin built with 1.0.0 runs as before; to build it anew:

@@ -18,8 +18,8 @@ func (p Pauses) After(failures int) time.Duration {
 	return min(pause, p.Longest)
 }
 
-// Sleep waits for a pause. The error is that of ctx, if it ends earlier.
-func Sleep(ctx context.Context, pause time.Duration) error {
+// Wait waits for a pause. The error is that of ctx, if it ends earlier.
+func Wait(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {

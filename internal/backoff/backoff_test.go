@@ -20,13 +20,13 @@ func TestPausesDoubleUpToLongest(t *testing.T) {
 	}
 }
 
-func TestSleepEndsWithContext(t *testing.T) {
-	if err := Sleep(t.Context(), time.Nanosecond); err != nil {
+func TestWaitEndsWithContext(t *testing.T) {
+	if err := Wait(t.Context(), time.Nanosecond); err != nil {
 		t.Error(err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := Sleep(ended, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := Wait(ended, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

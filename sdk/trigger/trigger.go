@@ -14,7 +14,7 @@ import (
 // Trigger notifies or acts. Run is called concurrently.
 type Trigger interface {
 	// Run does it once. The host decides when to try again: after an error that
-	// sdk.Retryable accepts, and only if the type's delivery allows it.
+	// sdk.Retryable accepts, and only if the type's guarantee allows it.
 	Run(ctx context.Context, req Request) error
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxSleep is how long at most it sleeps: the clock of the host may be set meanwhile, or stand still.
-	maxSleep = time.Hour
+	// maxWait is how long at most it waits: the clock of the host may be set meanwhile, or stand still.
+	maxWait = time.Hour
 	// pause is between two attempts for the same time.
 	pause = time.Minute
 )
@@ -67,14 +67,14 @@ func (l *loop) run(ctx context.Context) error {
 		if overdue || failed && (next.IsZero() || next.After(again)) {
 			next = again
 		}
-		timer.Reset(l.sleep(next))
+		timer.Reset(l.wait(next))
 	}
 }
 
-// sleep returns for how long to sleep until a time, at most maxSleep.
-func (l *loop) sleep(until time.Time) time.Duration {
+// wait returns how long to wait until a time, at most maxWait.
+func (l *loop) wait(until time.Time) time.Duration {
 	if until.IsZero() {
-		return maxSleep
+		return maxWait
 	}
-	return min(max(until.Sub(l.now()), 0), maxSleep)
+	return min(max(until.Sub(l.now()), 0), maxWait)
 }

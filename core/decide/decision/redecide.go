@@ -78,7 +78,7 @@ func (d *Decisions) CatchUp(ctx context.Context) error {
 		if ctx.Err() == nil {
 			d.log.Error("decide again what becomes of updates", "error", err)
 		}
-		if err := backoff.Sleep(ctx, catchUpPause); err != nil {
+		if err := backoff.Wait(ctx, catchUpPause); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ type Simulated struct {
 
 // Scan returns findings by the digest of an image.
 func (s Simulated) Scan(ctx context.Context, image Image) (vulnerability.Report, error) {
-	if err := backoff.Sleep(ctx, s.Time); err != nil {
+	if err := backoff.Wait(ctx, s.Time); err != nil {
 		return vulnerability.Report{}, err
 	}
 	hash := fnv.New32a()

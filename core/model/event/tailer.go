@@ -87,7 +87,7 @@ func (t *Tailer) Run(ctx context.Context) {
 		if err == nil {
 			err = sub.Wait(ctx)
 		} else {
-			err = backoff.Sleep(ctx, pause)
+			err = backoff.Wait(ctx, pause)
 		}
 		if err != nil {
 			return

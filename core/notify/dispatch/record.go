@@ -46,7 +46,7 @@ func (r *recorder) writer(t Trigger, ended delivery.Delivery, outcome delivery.O
 // retryStore calls write until it reports success or ctx ends.
 func retryStore(ctx context.Context, write func() bool) {
 	for !write() {
-		if backoff.Sleep(ctx, storePause) != nil {
+		if backoff.Wait(ctx, storePause) != nil {
 			return
 		}
 	}

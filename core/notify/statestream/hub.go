@@ -217,7 +217,7 @@ func (h *Hub) serve(ctx context.Context, s Subscriber) {
 				failures = 1
 			}
 		}
-		_ = backoff.Sleep(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
+		_ = backoff.Wait(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
 	}
 }
 

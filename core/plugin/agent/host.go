@@ -74,7 +74,7 @@ func Run(ctx context.Context, opt HostOptions) error {
 		pause += rand.N(pause/2 + 1) // so that many agents do not come at once after a restart of the controller
 		opt.Log.Warn("no link with the controller", "controller", identity.URL, "error", err, "again_in",
 			pause.Round(time.Millisecond))
-		if backoff.Sleep(ctx, pause) != nil {
+		if backoff.Wait(ctx, pause) != nil {
 			return nil
 		}
 	}

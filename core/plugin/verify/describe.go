@@ -101,7 +101,7 @@ func mistakes(t kind.Type) (wrong []string) {
 		say("it has no summary")
 	}
 	if t.Kind == kind.Trigger && t.Guarantee != "" && t.Guarantee != kind.AtLeastOnce && t.Guarantee != kind.AtMostOnce {
-		say("its delivery is %q: want %s or %s", t.Guarantee, kind.AtLeastOnce, kind.AtMostOnce)
+		say("its guarantee is %q: want %s or %s", t.Guarantee, kind.AtLeastOnce, kind.AtMostOnce)
 	}
 	seen := map[string]bool{}
 	for _, o := range t.Options {

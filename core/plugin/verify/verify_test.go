@@ -131,7 +131,7 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves no-summary":         {"describe", "it has no summary"},
 		"serves named-wrong":        {"describe", `its name is "Wire!"`},
 		"serves of-no-kind":         {"describe", `its kind is "lamp"`},
-		"serves delivers-twice":     {"describe", `its delivery is "twice"`},
+		"serves delivers-twice":     {"describe", `its guarantee is "twice"`},
 		"serves no-help":            {"describe", "option url: it has no help text"},
 		"serves option-named-wrong": {"describe", `option "The URL"`},
 		"serves open-token":         {"describe", "option token: it is not marked as a secret"},

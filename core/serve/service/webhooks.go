@@ -10,7 +10,7 @@ import (
 // Webhooks receives what registries and CI send; see webhook.Receiver.
 type Webhooks interface {
 	Receive(name string, header http.Header, token string, body []byte) (webhook.Receipt, error)
-	CheckNow(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error)
+	CheckNow(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.CIResult, error)
 	Hooks() []webhook.Status
 	Counts() map[webhook.Count]int
 }
@@ -26,7 +26,7 @@ func (s *Service) ReceiveWebhook(name string, header http.Header, token string, 
 // CheckByWebhook checks what a request of CI names, which has the secret of a webhook.
 func (s *Service) CheckByWebhook(
 	ctx context.Context, name string, header http.Header, token string, body []byte,
-) ([]webhook.Result, error) {
+) ([]webhook.CIResult, error) {
 	results, err := s.opt.Webhooks.CheckNow(ctx, name, header, token, body)
 	for i := range results {
 		results[i].Error = s.opt.Redact(results[i].Error)

@@ -193,7 +193,7 @@ func (l *Limiter) waitOut(ctx context.Context, name string, h *host) error {
 		}
 		return postponed
 	}
-	return backoff.Sleep(ctx, wait)
+	return backoff.Wait(ctx, wait)
 }
 
 // PostponedError says that a request waits for the end of a pause which its host asked for.

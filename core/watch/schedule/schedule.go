@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxNap bounds a sleep, so that a clock that was set, or a machine that
+	// maxWait bounds a wait, so that a clock that was set, or a machine that
 	// was suspended, delays no check for long.
-	maxNap = time.Minute
+	maxWait = time.Minute
 	// queued bounds the status changes that wait to be recorded.
 	queued = 256
 )
@@ -83,8 +83,8 @@ func (s *Schedule) Run(ctx context.Context) error {
 		s.opt.Check(ctx)
 	}
 	s.plan()
-	nap := time.NewTimer(s.nap())
-	defer nap.Stop()
+	timer := time.NewTimer(s.wait())
+	defer timer.Stop()
 	var settle debounce
 	var again probe
 	defer again.stop()
@@ -93,13 +93,13 @@ func (s *Schedule) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-nap.C:
+		case <-timer.C:
 			if s.due() {
 				settle = debounce{} // the check sees what changed before it
 				s.opt.Check(ctx)
 				s.plan()
 			}
-			nap.Reset(s.nap())
+			timer.Reset(s.wait())
 		case e := <-events:
 			switch e.Action {
 			case watcher.ActionChanged:
@@ -146,11 +146,11 @@ func (s *Schedule) due() bool {
 	return !now.Before(next)
 }
 
-// nap returns how long to sleep before it may be due.
-func (s *Schedule) nap() time.Duration {
+// wait returns how long to wait before it may be due.
+func (s *Schedule) wait() time.Duration {
 	next := s.Next()
 	if next.IsZero() {
-		return maxNap
+		return maxWait
 	}
-	return max(min(time.Until(next), maxNap), 0)
+	return max(min(time.Until(next), maxWait), 0)
 }

@@ -45,7 +45,7 @@ func (s *Schedule) subscribe(ctx context.Context, events chan<- watcher.Event) {
 			failures++
 			s.log.Debug("still no engine events", "watcher", s.opt.Name, "error", err)
 		}
-		_ = backoff.Sleep(ctx, pauses.After(failures))
+		_ = backoff.Wait(ctx, pauses.After(failures))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Result is what a check found of one container.
-type Result struct {
+// CIResult is what a check found of one container.
+type CIResult struct {
 	ID        string `json:"id"`
 	Container string `json:"container"` // as watcher/name
 	Image     string `json:"image"`
@@ -27,7 +27,7 @@ type Result struct {
 // which wants to know. The errors are those of Receive, or that of the check.
 func (r *Receiver) CheckNow(
 	ctx context.Context, name string, header http.Header, token string, body []byte,
-) ([]Result, error) {
+) ([]CIResult, error) {
 	if _, err := r.hook(name, header, token, body); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (r *Receiver) CheckNow(
 	if err := r.check(ctx, all); err != nil {
 		return nil, err
 	}
-	results := []Result{}
+	results := []CIResult{}
 	for _, c := range r.opt.Containers() {
 		if wanted(c) {
 			results = append(results, resultOf(c))
@@ -75,8 +75,8 @@ func selection(body []byte) (func(sdk.Container) bool, error) {
 	return func(c sdk.Container) bool { return image.concerns(c.Image.Registry.Host, c.Image.Name) }, nil
 }
 
-func resultOf(c sdk.Container) Result {
-	result := Result{
+func resultOf(c sdk.Container) CIResult {
+	result := CIResult{
 		ID: c.ID, Container: c.Watcher + "/" + c.Name,
 		Image:           c.Image.Registry.Host + "/" + c.Image.Name + ":" + c.Image.Tag.Value,
 		UpdateAvailable: c.UpdateAvailable,

@@ -11,7 +11,7 @@ type None struct{}
 func (None) Receive(string, http.Header, string, []byte) (Receipt, error) {
 	return Receipt{}, ErrSecret
 }
-func (None) CheckNow(context.Context, string, http.Header, string, []byte) ([]Result, error) {
+func (None) CheckNow(context.Context, string, http.Header, string, []byte) ([]CIResult, error) {
 	return nil, ErrSecret
 }
 func (None) Hooks() []Status       { return []Status{} }

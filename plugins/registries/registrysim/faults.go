@@ -69,6 +69,6 @@ func Stall(d time.Duration) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush() // the client may have gone
-		_ = backoff.Sleep(r.Context(), d)
+		_ = backoff.Wait(r.Context(), d)
 	}
 }

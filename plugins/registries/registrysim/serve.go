@@ -64,7 +64,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	counted := &counter{ResponseWriter: w}
 	fail := r.begin(a.kind)
 	defer r.end(counted)
-	if r.options.Latency > 0 && backoff.Sleep(req.Context(), r.options.Latency) != nil {
+	if r.options.Latency > 0 && backoff.Wait(req.Context(), r.options.Latency) != nil {
 		return
 	}
 	if fail != nil {

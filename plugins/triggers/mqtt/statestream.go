@@ -84,7 +84,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 		}
 		quiet = true
 		failures++
-		_ = backoff.Sleep(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
+		_ = backoff.Wait(ctx, backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(failures))
 	}
 	sub.wait.Wait()
 	return context.Cause(ctx)

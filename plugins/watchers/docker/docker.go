@@ -10,7 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/events"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -69,7 +69,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		log:       env.Log,
 		engine:    e,
 		inspector: newInspector(e, env.Log),
-		pause:     events.Backoff,
+		pause:     eventstream.Backoff,
 	}
 	d.updater = d.newUpdater(o)
 	return d, nil

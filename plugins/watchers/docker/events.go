@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/events"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -22,7 +22,7 @@ var statusActions = []string{"start", "stop", "die", "died", "cleanup", "pause",
 // with its error. It reconnects by itself, and compares the engine's list with what the host knows, because an engine
 // remembers few events and none after a restart. It returns an ErrUnsupported when the engine has no events at all.
 func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
-	return events.Follower{
+	return eventstream.Follower{
 		Engine: d.engine, Kind: "container", Actions: slices.Concat(listActions, statusActions), Log: d.log,
 		Pause: d.pause, Missed: d.missed, Handle: d.handleEvent,
 	}.Follow(ctx, emit)
@@ -37,7 +37,7 @@ func (d *Docker) missed(ctx context.Context, gap bool) ([]watcher.Event, error) 
 	return d.notified.missed(containers, gap), nil
 }
 
-func (d *Docker) handleEvent(ctx context.Context, e events.Event, emit func(watcher.Event)) {
+func (d *Docker) handleEvent(ctx context.Context, e eventstream.Event, emit func(watcher.Event)) {
 	out := watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.At())}
 	switch {
 	case slices.Contains(listActions, e.Action):

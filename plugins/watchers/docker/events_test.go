@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/events"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -225,7 +225,7 @@ func TestWatchSkipsMalformedEvents(t *testing.T) {
 		write("garbage\n{\"Type\":\n[]\n7\nnull\n{\"Actor\":7}\n" + document("after-garbage", 5) + "\n")
 		write(`{"Type":"image","Action":"destroy","Actor":{"ID":"image"}}` + "\n" +
 			`{"Type":"container","Action":"exec_start: sh","Actor":{"ID":"exec"},"timeNano":6}` + "\n")
-		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", events.MaxEvent) + `"}}` + "\n")
+		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", eventstream.MaxEvent) + `"}}` + "\n")
 		write(document("after-endless", 7) + "\n")
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
 	}))

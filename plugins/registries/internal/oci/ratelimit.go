@@ -258,7 +258,7 @@ func (h *host) throttle(ctx context.Context, user string, exchange func() error)
 		wait = wait.Truncate(time.Second) + time.Second // registries count in seconds
 		return sdk.RateLimited(wait, fmt.Errorf("the registry asked for a pause of %v more", wait))
 	}
-	if wait > 0 && backoff.Sleep(ctx, wait) != nil {
+	if wait > 0 && backoff.Wait(ctx, wait) != nil {
 		return contextError(ctx)
 	}
 	return exchange()

@@ -58,7 +58,7 @@ func (r *rollout) converge(ctx context.Context, image string) error {
 			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and not all tasks of %s run the image: %s", progressDeadline,
 				r.op.Plan.Name, cmp.Or(problem(tasks, image), "the swarm does not say why")))
 		}
-		if err := backoff.Sleep(ctx, r.poll); err != nil {
+		if err := backoff.Wait(ctx, r.poll); err != nil {
 			return err
 		}
 	}

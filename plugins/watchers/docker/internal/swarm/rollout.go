@@ -156,7 +156,7 @@ func (s *Swarm) inSequence(ctx context.Context, service engine.Service, change f
 		if err == nil || !strings.Contains(err.Error(), "out of sequence") || try == sequenceTries {
 			return err
 		}
-		if err := backoff.Sleep(ctx, s.poll/2); err != nil {
+		if err := backoff.Wait(ctx, s.poll/2); err != nil {
 			return err
 		}
 		now, failed := s.engine.Service(ctx, service.ID)

@@ -22,7 +22,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/events"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -97,10 +97,10 @@ func versions(services []swarm.Service) map[string]uint64 {
 
 // Watch implements watcher.EventWatcher. Engines have events of services since Docker 17.06.
 func (s *Swarm) Watch(ctx context.Context, emit func(watcher.Event)) error {
-	return events.Follower{
+	return eventstream.Follower{
 		Engine: s.engine, Kind: "service", Actions: []string{"create", "update", "remove"}, Log: s.log,
-		Pause: events.Backoff, Missed: s.missed,
-		Handle: func(_ context.Context, e events.Event, emit func(watcher.Event)) {
+		Pause: eventstream.Backoff, Missed: s.missed,
+		Handle: func(_ context.Context, e eventstream.Event, emit func(watcher.Event)) {
 			emit(watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.At())})
 		},
 	}.Follow(ctx, emit)

@@ -76,7 +76,7 @@ func (r *replacement) noteStop(s watcher.StepRecord) {
 
 // pause waits. The error is the cause of the end of ctx, if it ends earlier.
 func pause(ctx context.Context, d time.Duration) error {
-	if backoff.Sleep(ctx, d) != nil {
+	if backoff.Wait(ctx, d) != nil {
 		return context.Cause(ctx)
 	}
 	return nil

@@ -1,7 +1,7 @@
-// Package events follows the event stream of an engine across its ends: it connects again, requests the events since
-// the last one, and leaves out those that an engine repeats. What comes in is an engine and what to do with an event;
-// what goes out are the events of a watcher. The watchers of this plugin import it.
-package events
+// Package eventstream follows the event stream of an engine across its ends: it connects again, requests the events
+// since the last one, and leaves out those that an engine repeats. What comes in is an engine and what to do with an
+// event; what goes out are the events of a watcher. The watchers of this plugin import it.
+package eventstream
 
 import (
 	"bufio"
@@ -84,7 +84,7 @@ func (f Follower) Follow(ctx context.Context, emit func(watcher.Event)) error {
 // row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
 func Backoff(ctx context.Context, attempt int) error {
 	pause := backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(attempt)
-	return backoff.Sleep(ctx, pause/2+rand.N(pause))
+	return backoff.Wait(ctx, pause/2+rand.N(pause))
 }
 
 // reader reads one event stream after the other.
