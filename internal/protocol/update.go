@@ -221,6 +221,7 @@ func DecodeStepRecord(m *pluginv1.StepRecord) watcher.StepRecord {
 func EncodeOperation(o watcher.Operation) *pluginv1.Operation {
 	return &pluginv1.Operation{
 		Id: o.ID, Update: EncodeUpdateRequest(o.Request), Plan: EncodePlan(o.Plan), Steps: each(o.Steps, EncodeStepRecord),
+		Cancelled: o.Cancelled,
 	}
 }
 
@@ -228,7 +229,7 @@ func EncodeOperation(o watcher.Operation) *pluginv1.Operation {
 func DecodeOperation(m *pluginv1.Operation) watcher.Operation {
 	return watcher.Operation{
 		ID: m.GetId(), Request: DecodeUpdateRequest(m.GetUpdate()), Plan: DecodePlan(m.GetPlan()),
-		Steps: each(m.GetSteps(), DecodeStepRecord),
+		Steps: each(m.GetSteps(), DecodeStepRecord), Cancelled: m.GetCancelled(),
 	}
 }
 

@@ -257,6 +257,9 @@ type Operation struct {
 	Plan    Plan
 	// Steps are those that were begun, in that order.
 	Steps []StepRecord
+	// Cancelled is true once a user has cancelled it. It is for updaters that go on without the host, which
+	// take no further step then: others are stopped by Journal.Begin.
+	Cancelled bool
 }
 
 // StepRecord is a step that was begun.

@@ -5823,7 +5823,8 @@ type Operation struct {
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // [a-z0-9]{1,20}
 	Update        *ImageUpdate           `protobuf:"bytes,2,opt,name=update,proto3" json:"update,omitempty"`
 	Plan          *Plan                  `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
-	Steps         []*StepRecord          `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"` // those that were begun, in that order
+	Steps         []*StepRecord          `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"`          // those that were begun, in that order
+	Cancelled     bool                   `protobuf:"varint,5,opt,name=cancelled,proto3" json:"cancelled,omitempty"` // a user has cancelled it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5884,6 +5885,13 @@ func (x *Operation) GetSteps() []*StepRecord {
 		return x.Steps
 	}
 	return nil
+}
+
+func (x *Operation) GetCancelled() bool {
+	if x != nil {
+		return x.Cancelled
+	}
+	return false
 }
 
 type StepRecord struct {
@@ -6826,12 +6834,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\toperation\x18\x02 \x01(\v2\x1d.dogwatch.plugin.v1.OperationR\toperation\x12\x18\n" +
 	"\arecover\x18\x03 \x01(\bR\arecover\x12\x16\n" +
 	"\x06stored\x18\x04 \x01(\bR\x06stored\x12\x12\n" +
-	"\x04stop\x18\x05 \x01(\bR\x04stop\"\xb8\x01\n" +
+	"\x04stop\x18\x05 \x01(\bR\x04stop\"\xd6\x01\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
 	"\x06update\x18\x02 \x01(\v2\x1f.dogwatch.plugin.v1.ImageUpdateR\x06update\x12,\n" +
 	"\x04plan\x18\x03 \x01(\v2\x18.dogwatch.plugin.v1.PlanR\x04plan\x124\n" +
-	"\x05steps\x18\x04 \x03(\v2\x1e.dogwatch.plugin.v1.StepRecordR\x05steps\"\xe1\x01\n" +
+	"\x05steps\x18\x04 \x03(\v2\x1e.dogwatch.plugin.v1.StepRecordR\x05steps\x12\x1c\n" +
+	"\tcancelled\x18\x05 \x01(\bR\tcancelled\"\xe1\x01\n" +
 	"\n" +
 	"StepRecord\x12,\n" +
 	"\x04step\x18\x01 \x01(\v2\x18.dogwatch.plugin.v1.StepR\x04step\x12\x14\n" +
