@@ -63,12 +63,21 @@ func (r *Runner) show(j *journal, step, message string) {
 // user wants the operation to be recovered no more, which it returns.
 func (r *Runner) waitToRecover(a *active, pause time.Duration) (left *operation.Cancel) {
 	r.set(func() { a.recovering = true })
-	r.pause(pause, func() bool {
-		r.set(func() { left = a.left })
-		return left != nil
+	r.pause(pause, func() (enough bool) {
+		r.set(func() { left, enough = a.left, a.left != nil || a.reached })
+		return enough
 	})
-	r.set(func() { a.recovering = false })
+	r.set(func() { a.recovering, a.reached = false, false })
 	return left
+}
+
+// Reached has the operations of a watcher whose outcome is not known recovered at once: it can be called again.
+func (r *Runner) Reached(watcherName string) {
+	r.set(func() {
+		for _, a := range r.active {
+			a.reached = a.reached || a.op.Watcher == watcherName
+		}
+	})
 }
 
 // silentError is why a call of Recover was ended.
@@ -87,11 +96,14 @@ func (r *Runner) recover(w Watcher, job watcher.Operation, j *journal) (watcher.
 	quiet := time.AfterFunc(r.opt.Silence, func() { end(&silentError{w.Name}) })
 	defer quiet.Stop()
 	r.set(func() { j.active.quiet = quiet })
-	defer r.set(func() { j.active.quiet = nil })
+	defer r.set(func() { j.active.quiet, j.active.endPull = nil, nil })
+	if w.Detached && !job.Cancelled {
+		r.untilCancelled(j.active, end)
+	}
 	out, err := w.Updater.Recover(ctx, job, j)
 	var silent *silentError
-	if err != nil && errors.As(context.Cause(ctx), &silent) {
-		return out, silent
+	if cause := context.Cause(ctx); err != nil && (errors.As(cause, &silent) || errors.Is(cause, errCallCancelled)) {
+		return out, cause
 	}
 	return out, err
 }

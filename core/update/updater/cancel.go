@@ -14,7 +14,8 @@ import (
 // Cancel ends an operation that is queued, and has one that runs stop before its next
 // step and return to the old container. It does not wait for that; the wish is stored.
 // One whose watcher fails to recover it, or says nothing about that any more, is given
-// up: the container is left as it is.
+// up: the container is left as it is. One of an agent is so only when it is cancelled again, as
+// the agent is told of the wish as soon as it can be.
 // It returns operation.ErrNotFound or ErrEnded when there is nothing to cancel.
 func (r *Runner) Cancel(ctx context.Context, id, actor string) error {
 	wish := &operation.Cancel{By: actor, At: r.opt.Now()}
@@ -52,40 +53,55 @@ func (r *Runner) stop(id string, wish *operation.Cancel) {
 	if !known {
 		return
 	}
+	again := a.cancel != nil
 	a.cancel = wish
 	a.endPulling()
-	if a.recovering || a.quiet != nil {
+	if (a.recovering || a.quiet != nil) && (again || !a.detached) {
 		a.left = wish
 		r.spoke(a)
 	}
 }
 
-// errPullCancelled ends a call of Apply whose operation was cancelled while it pulled the image.
-var errPullCancelled = errors.New("the operation was cancelled during the pull")
+// errCallCancelled ends a call whose operation was cancelled: while the image is pulled, or at any step of what is
+// detached.
+var errCallCancelled = errors.New("the operation was cancelled during the pull")
+
+// untilCancelled has end called when an operation is cancelled, see active.endPulling.
+func (r *Runner) untilCancelled(a *active, end context.CancelCauseFunc) {
+	r.set(func() {
+		a.endPull = func() { end(errCallCancelled) }
+		if a.detached {
+			a.endPulling() // it may have been cancelled before
+		}
+	})
+}
 
 // apply calls Apply. A pull is ended as soon as the operation is cancelled: it may take hours,
 // and nothing has been changed. Every other step is taken to its end.
 func (r *Runner) apply(w Watcher, job watcher.Operation, j *journal) (watcher.Outcome, error) {
 	ctx, end := context.WithCancelCause(r.life)
 	defer end(nil)
-	r.set(func() { j.active.endPull = func() { end(errPullCancelled) } })
+	r.untilCancelled(j.active, end)
 	out, err := w.Updater.Apply(ctx, job, j)
 	r.set(func() { j.active.endPull, j.active.pulling = nil, false })
-	if err == nil || !errors.Is(context.Cause(ctx), errPullCancelled) {
+	switch {
+	case err == nil || !errors.Is(context.Cause(ctx), errCallCancelled):
 		return out, err
+	case w.Detached:
+		return out, errCallCancelled
 	}
 	if steps := j.op.Steps; len(steps) > 0 && !steps[len(steps)-1].Ended {
-		if err := j.End(r.life, steps[len(steps)-1].Step, nil, errPullCancelled); err != nil {
+		if err := j.End(r.life, steps[len(steps)-1].Step, nil, errCallCancelled); err != nil {
 			return out, err
 		}
 	}
-	reason := watcher.Reason{Code: watcher.ReasonCancelled, Text: errPullCancelled.Error()}
+	reason := watcher.Reason{Code: watcher.ReasonCancelled, Text: errCallCancelled.Error()}
 	return watcher.Outcome{State: watcher.Unchanged, Reason: reason, ContainerID: job.Request.ContainerID}, nil
 }
 
-// endPulling ends the pull under way, if there is one. The caller holds Runner.mu.
+// endPulling ends the pull under way, or the call of what is detached, if there is one. The caller holds Runner.mu.
 func (a *active) endPulling() {
-	if a.pulling && a.cancel != nil && a.endPull != nil {
+	if (a.pulling || a.detached) && a.cancel != nil && a.endPull != nil {
 		a.endPull()
 	}
 }

@@ -52,7 +52,7 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	if p.request.Image, missing, err = r.image(ctx, req); err != nil {
 		return p, err
 	}
-	p.request.Credentials = r.credentials(ctx, c, p.request.Image)
+	p.request.Credentials = r.planCredentials(ctx, p.watcher, c, p.request.Image)
 	p.plan, err = p.watcher.Updater.Plan(ctx, p.request)
 	if err != nil {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
@@ -191,6 +191,16 @@ func (r *Runner) credentials(ctx context.Context, c sdk.Container, image watcher
 		r.log.Warn("get the credentials for a pull", "image", image.Reference, "error", r.opt.Redact(err.Error()))
 	}
 	return cred
+}
+
+// planCredentials are credentials for a plan. What is detached gets them with an operation only.
+func (r *Runner) planCredentials(
+	ctx context.Context, w Watcher, c sdk.Container, image watcher.TargetImage,
+) sdk.Credentials {
+	if w.Detached {
+		return sdk.Credentials{}
+	}
+	return r.credentials(ctx, c, image)
 }
 
 // rollbackImage returns the image that a container ran before its last update that

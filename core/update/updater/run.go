@@ -19,12 +19,17 @@ type active struct {
 	cancel *operation.Cancel // nil while it is not to stop
 	// recovering is true while it waits for its engine, which takes no slot.
 	recovering bool
+	// reached is true when the watcher could be called again since the last wait.
+	reached bool
+	// detached is Watcher.Detached.
+	detached bool
 	// left is who wants it to be recovered no more.
 	left *operation.Cancel
 	// quiet ends a call of Recover that says nothing for too long; nil when there is none.
 	quiet *time.Timer
 	step  string // the text of the one under way
-	// pulling is true during the step that pulls the image, which endPull ends, see apply.
+	// pulling is true during the step that pulls the image, which endPull ends, see apply. That of what is detached
+	// ends a call at any step, so that the next one tells of the cancellation.
 	pulling bool
 	endPull func()
 	// taken of the steps of the plan have ended; -1 once it returns to the old container.
@@ -235,13 +240,22 @@ func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
 	for _, s := range j.op.Steps {
 		job.Steps = append(job.Steps, s.StepRecord)
 	}
-	if c, known := r.opt.Containers.ByName(j.op.Watcher, j.op.Name); known {
+	if c, known := r.opt.Containers.ByName(j.op.Watcher, j.op.Name); known && !(w.Detached && recover) {
 		job.Request.Credentials = r.credentials(r.life, c, j.op.Image)
 	}
+	r.set(func() {
+		j.active.detached = w.Detached
+		job.Cancelled = w.Detached && j.active.cancel != nil
+	})
+	call := r.apply
 	if recover {
-		return r.recover(w, job, j)
+		call = r.recover
 	}
-	return r.apply(w, job, j)
+	out, err := call(w, job, j)
+	if w.Detached && errors.Is(err, errCallCancelled) {
+		return r.attempt(j, true)
+	}
+	return out, err
 }
 
 // errGaveUp ends an operation that is not to be begun any more; that is stored.
@@ -265,7 +279,7 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	}
 	if err == nil && (isStale || c.ID != op.ContainerID) {
 		request := watcher.UpdateRequest{
-			ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image),
+			ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.planCredentials(r.life, w, c, op.Image),
 		}
 		var plan watcher.Plan
 		if plan, err = w.Updater.Plan(r.life, request); err == nil && len(plan.Blocks) > 0 {

@@ -131,8 +131,11 @@ type Watcher struct {
 	Keep  int
 	Prune bool
 	// Hooks is whether the commands of labels run.
-	Hooks   bool
-	Updater watcher.Updater
+	Hooks bool
+	// Detached is whether the Updater keeps a journal of its own, and goes on when a call ends, as agents do. What
+	// became of an operation is asked by Recover then, which also tells of a cancellation.
+	Detached bool
+	Updater  watcher.Updater
 }
 
 // Watchers gives the watchers that can be used.
