@@ -26,6 +26,7 @@ import (
 
 func newAgent(g *global) *cobra.Command {
 	var name string
+	var owner owner
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Watch this host for a Dogwatch elsewhere, which it dials",
@@ -34,16 +35,33 @@ it dials the Dogwatch that it has joined, and that lists the containers of this 
 its own. There are no pages here, no database of containers, and no registries.
 
 The engine is that of the configuration here, as for dogwatch serve; without any it is the
-local Docker socket. What the agent is is kept in the folder agent of store.path.`,
+local Docker socket. What the agent is, and what it does, is kept in the folder agent of
+store.path.
+
+That Dogwatch updates containers of this host only where the watcher here may, by its
+option update, and only as the flags here say: it cannot widen them. They are read from
+` + config.AgentReadOnlyVariable + `, ` + config.AgentStacksVariable + ` and
+` + config.AgentAllowHooksVariable + `, too.`,
 		Example: `  # where Dogwatch serves: a token, which works once and for ten minutes
   dogwatch agent token --name nas
 
   # on the host: join, and run
   dogwatch agent join https://dogwatch.example.org --token TOKEN
-  dogwatch agent`,
+  dogwatch agent
+
+  # let it update what belongs to two stacks
+  DOGWATCH_WATCHER_LOCAL_UPDATE=true dogwatch agent --stacks media,web`,
 		Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.agent(cmd.Context(), name) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := owner.complete(cmd.Flags()); err != nil {
+				return err
+			}
+			return g.agent(cmd.Context(), name, owner)
+		},
 	}
+	cmd.Flags().BoolVar(&owner.readOnly, "read-only", false, "let nothing be updated, whatever the option update says")
+	cmd.Flags().StringSliceVar(&owner.stacks, "stacks", nil, "let only containers of these stacks be updated")
+	cmd.Flags().BoolVar(&owner.hooks, "allow-hooks", false, "let updates run the commands of hook labels in containers")
 	cmd.Flags().StringVar(&name, "watcher", "", "name of the watcher, where several are configured")
 	cmd.AddCommand(newAgentJoin(g), newAgentToken(g), newAgentList(g), newAgentRename(g), newAgentRevoke(g),
 		newAgentDoctor(g))
@@ -54,11 +72,12 @@ local Docker socket. What the agent is is kept in the folder agent of store.path
 func agentDir(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "agent") }
 
 // agent runs the agent of this host.
-func (g *global) agent(ctx context.Context, name string) error {
+func (g *global) agent(ctx context.Context, name string, owner owner) error {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return err
 	}
+	owner.configure(cfg, name)
 	dir := agentDir(cfg)
 	if _, err := agent.LoadIdentity(dir); err != nil {
 		return err
@@ -87,10 +106,17 @@ func (g *global) agent(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	log.Info("the agent starts", "version", version, "watcher", w.ID(), "folder", dir)
+	limits := owner.limits(w)
+	log.Info("the agent starts", "version", version, "watcher", w.ID(), "folder", dir, "updates", limits.ReadOnly == "",
+		"stacks", limits.Stacks, "hooks", limits.Hooks)
+	operations, err := agent.OpenOperations(dir, w, log.Named("agent"))
+	if err != nil {
+		return err
+	}
+	defer operations.Close()
 	collectEagerly()
 	return agent.Run(ctx, agent.HostOptions{
-		Dir: dir, Version: version, Watcher: agent.NewWatcher(w), Log: log.Named("agent"), Now: time.Now,
+		Dir: dir, Version: version, Watcher: agent.NewWatcher(w, operations, limits), Log: log.Named("agent"), Now: time.Now,
 	})
 }
 

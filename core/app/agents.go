@@ -68,6 +68,8 @@ func (a *App) takenName(name string) bool {
 func (a *App) agentLinked(name string, err error) {
 	if err != nil {
 		a.reached(name, err)
+	} else {
+		a.updater.Reached(name)
 	}
 	a.bus.Touch(event.ComponentChanged)
 }

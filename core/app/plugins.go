@@ -40,9 +40,10 @@ func (a *App) makePlugins(context.Context) (err error) {
 		Changed: a.pluginChanged,
 		Observe: a.metrics.Call,
 	}, component.Options{
-		MaskAll: settings.Server.MaskAll,
-		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
-		Joined:  a.agents.Names,
+		MaskAll:  settings.Server.MaskAll,
+		Changed:  func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
+		Joined:   a.agents.Names,
+		ReadOnly: a.agents.ReadOnly,
 	})
 	if err != nil {
 		return err

@@ -20,6 +20,22 @@ const configVariable = nativePrefix + "CONFIG"
 // TokenVariable is the token with which commands ask a Dogwatch that serves.
 const TokenVariable = nativePrefix + "TOKEN"
 
+// What the owner of a host says to its agent, as the flags of dogwatch agent do.
+const (
+	AgentReadOnlyVariable   = nativePrefix + "AGENT_READ_ONLY"
+	AgentStacksVariable     = nativePrefix + "AGENT_STACKS"
+	AgentAllowHooksVariable = nativePrefix + "AGENT_ALLOW_HOOKS"
+)
+
+// isOfCommands reports whether a variable, in upper case, is one that commands read themselves.
+func isOfCommands(name string) bool {
+	switch name {
+	case configVariable, TokenVariable, AgentReadOnlyVariable, AgentStacksVariable, AgentAllowHooksVariable:
+		return true
+	}
+	return false
+}
+
 // wudStoreFile is the variable, less its prefix, that names the file of What's
 // Up Docker, which is not that of the database.
 const wudStoreFile = "STORE_FILE"
@@ -111,8 +127,8 @@ func readEnv(environ, watcherTypes []string, docker option.Schema) (set, empty [
 			if wud && !isWUD(name) || !wud && !isNative(name) || isServiceLink(name, value) {
 				continue
 			}
-			switch strings.ToUpper(name) {
-			case configVariable, TokenVariable, wudPrefix + "VERSION", wudPrefix + wudStoreFile:
+			switch upper := strings.ToUpper(name); {
+			case isOfCommands(upper), upper == wudPrefix+"VERSION", upper == wudPrefix+wudStoreFile:
 				continue
 			}
 			path, problem := envPath(name, watcherTypes, docker)

@@ -307,8 +307,8 @@ func FuzzEnv(f *testing.F) {
 			t.Errorf("%q is not ours and had an effect", name)
 		}
 		settled := len(c.Problems)+len(c.Components)+len(c.Auth)+len(c.sources) > 0
-		ignored := isServiceLink(name, value) || strings.EqualFold(name, configVariable) ||
-			strings.EqualFold(name, TokenVariable) || strings.EqualFold(name, "WUD_VERSION")
+		ignored := isServiceLink(name, value) || isOfCommands(strings.ToUpper(name)) ||
+			strings.EqualFold(name, "WUD_VERSION")
 		if ours && value != "" && !ignored && !settled {
 			t.Errorf("%q has no effect and nothing says so", variable)
 		}

@@ -16,12 +16,12 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	if !isNative(name) && !isWUD(name) || isServiceLink(name, value) {
 		return "", nil
 	}
-	switch strings.ToUpper(name) {
-	case configVariable, TokenVariable:
+	switch upper := strings.ToUpper(name); {
+	case isOfCommands(upper):
 		return "", nil
-	case wudPrefix + "VERSION":
+	case upper == wudPrefix+"VERSION":
 		return "", &Problem{Source: "env " + name, Message: "is set by the image of What's Up Docker", Remedy: "remove it"}
-	case wudPrefix + wudStoreFile:
+	case upper == wudPrefix+wudStoreFile:
 		return "", &Problem{
 			Source: "env " + name, Message: "names the file of What's Up Docker that the first start imports",
 			Remedy: "keep it until then",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -44,7 +45,7 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 	return updater.Watcher{
 		ID: w.ID(), Name: w.Name, Updates: w.CanUpdate(),
 		Allowed: allowed, Why: why, Remedy: w.UpdateRemedy(), Paste: w.UpdatePaste(), Updater: w,
-		Keep: int(keep), Prune: prune, Hooks: hooks,
+		Keep: int(keep), Prune: prune, Hooks: hooks, Detached: w.Type == agent.TypeName,
 	}, true
 }
 

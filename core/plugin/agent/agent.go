@@ -14,8 +14,13 @@ import (
 // TypeName is the type of the watchers that are agents: watcher.agent.NAME.
 const TypeName = "agent"
 
-// Options are those of an agent's watcher, at the controller.
-type Options struct{}
+// Options are those of an agent's watcher, at the controller. They allow no more than the owner of its host does.
+type Options struct {
+	Update bool `option:"update" default:"false" help:"Let Dogwatch replace containers of the host by newer ones, as far as its owner allows it there"`
+	Keep   int  `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
+	Prune  bool `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
+	Hooks  bool `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post, where the owner of the host allows it with dogwatch agent --allow-hooks"`
+}
 
 // Type describes the watcher that an agent is, at the controller.
 func Type() watcher.Type { return typeOf(func() (*Watcher, error) { return nil, sdk.ErrUnsupported }) }

@@ -209,7 +209,7 @@ func (c *Controller) start(conn net.Conn, address string) (*link, error) {
 	if state.NegotiatedProtocol != protocolLink {
 		return nil, nil
 	}
-	return newLink(ctx, secure, a, h.Version, address, c.opt)
+	return newLink(ctx, secure, a, h, address, c.opt)
 }
 
 // agentOf returns the agent that has shown its certificate.
@@ -239,7 +239,7 @@ func (c *Controller) join(ctx context.Context, h hello) (name string, certificat
 		return "", nil, err
 	}
 	a := Agent{
-		Name: h.Name, Key: keyOf(request.RawSubjectPublicKeyInfo), Version: fit(h.Version), Joined: c.opt.Now(),
+		Name: h.Name, Key: keyOf(request.RawSubjectPublicKeyInfo), Version: fit(h.Version, maxVersion), Joined: c.opt.Now(),
 	}
 	if err = CheckName(a.Name); err != nil {
 		return "", nil, err
@@ -287,8 +287,13 @@ func (c *Controller) renew(a Agent, state tls.ConnectionState, request []byte) (
 	return certificate, err
 }
 
-// fit bounds what an agent says of itself.
-func fit(text string) string { return strings.ToValidUTF8(text[:min(len(text), 64)], "") }
+// maxVersion and maxSaid bound what an agent says of itself, in bytes.
+const (
+	maxVersion = 64
+	maxSaid    = 512
+)
+
+func fit(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "") }
 
 // keep has a link serve until it ends. It ends an earlier one of the same agent.
 func (c *Controller) keep(l *link) {
@@ -420,6 +425,16 @@ func (c *Controller) Names() (names []string) {
 	return names
 }
 
+// ReadOnly says why the owner of the host of an agent allows no updates; "" when they do, or it is not connected.
+func (c *Controller) ReadOnly(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l, err := c.linkOf(name); err == nil {
+		return l.readOnly
+	}
+	return ""
+}
+
 // Was reports whether an agent has had a name since the start.
 func (c *Controller) Was(name string) bool {
 	c.mu.Lock()
@@ -434,6 +449,8 @@ type Status struct {
 	Connected bool
 	Since     time.Time
 	Address   string
+	// ReadOnly says why the owner of the host allows no updates; "" when they do, and without a link.
+	ReadOnly string
 }
 
 // Agents returns all agents, by name.
@@ -444,7 +461,7 @@ func (c *Controller) Agents() []Status {
 	for _, a := range c.agents {
 		s := Status{Agent: a}
 		if l := c.links[string(a.Key)]; l != nil {
-			s.Connected, s.Since, s.Address = true, l.since, l.address
+			s.Connected, s.Since, s.Address, s.ReadOnly = true, l.since, l.address, l.readOnly
 		}
 		all = append(all, s)
 	}

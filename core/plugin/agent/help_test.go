@@ -205,8 +205,11 @@ func (s *site) joinAs(t *testing.T, opt JoinOptions) (Identity, error) {
 // host runs the agent in a folder until the test, or stop, ends it.
 func (s *site) host(t *testing.T, dir string, source Source, change ...func(*HostOptions)) (stop func()) {
 	t.Helper()
+	operations, err := OpenOperations(dir, source, s.logger())
+	must(t, err)
+	operations.pauses = backoff.Pauses{First: 5 * time.Millisecond, Longest: 20 * time.Millisecond}
 	opt := HostOptions{
-		Dir: dir, Version: "1.4.0", Watcher: NewWatcher(source), Log: s.logger(), Now: s.clock.now,
+		Dir: dir, Version: "1.4.0", Watcher: NewWatcher(source, operations, Limits{}), Log: s.logger(), Now: s.clock.now,
 		pause: backoff.Pauses{First: 5 * time.Millisecond, Longest: 20 * time.Millisecond}, beat: 200 * time.Millisecond,
 	}
 	for _, c := range change {
@@ -220,6 +223,7 @@ func (s *site) host(t *testing.T, dir string, source Source, change ...func(*Hos
 		if err := <-done; err != nil {
 			t.Errorf("the agent ended: %v", err)
 		}
+		operations.Close()
 	})
 	t.Cleanup(stop)
 	return stop
@@ -252,6 +256,8 @@ type relay struct {
 	frozen   atomic.Bool
 	refuses  atomic.Bool
 	bytes    atomic.Int64
+	// cutAfter is how many bytes there are left until all connections are cut, 0 for never.
+	cutAfter atomic.Int64
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -297,6 +303,12 @@ func (r *relay) pass(from, to net.Conn) {
 		if r.frozen.Load() {
 			continue
 		}
+		if before := r.cutAfter.Load(); before > 0 && r.cutAfter.CompareAndSwap(before, max(before-int64(n), 0)) &&
+			before <= int64(n) {
+			_, _ = to.Write(buffer[:before])
+			r.cut()
+			return
+		}
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return
 		}
@@ -314,9 +326,12 @@ func (r *relay) cut() {
 }
 
 // engine is a Source with one container.
-type engine struct{ events chan watcher.Event }
+type engine struct {
+	watcher.Updater // nil where nothing is updated
+	events          chan watcher.Event
+}
 
-func newEngine() *engine { return &engine{make(chan watcher.Event)} }
+func newEngine() *engine { return &engine{events: make(chan watcher.Event)} }
 
 func (e *engine) ListRaw(context.Context) ([]watcher.Container, error) {
 	return []watcher.Container{{

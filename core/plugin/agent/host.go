@@ -90,11 +90,14 @@ func (opt HostOptions) linkOnce(ctx context.Context, i Identity) error {
 	if err != nil {
 		return err
 	}
-	conn, w, err := open(ctx, opt.dial, i.URL, config, hello{Version: opt.Version})
+	conn, w, err := open(ctx, opt.dial, i.URL, config, hello{
+		Version: opt.Version, ReadOnly: opt.Watcher.limits.ReadOnly,
+	})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	opt.Watcher.name.Store(&w.Name)
 	if w.Name != i.Name {
 		opt.Log.Info("the controller calls this agent by another name", "name", w.Name, "before", i.Name)
 		i.Name = w.Name

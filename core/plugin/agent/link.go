@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -33,23 +34,28 @@ const (
 type link struct {
 	agent   Agent
 	version string
-	address string
-	since   time.Time
-	session *yamux.Session
-	conn    *grpc.ClientConn
-	client  *pluginclient.Client
-	closing sync.Once
+	// readOnly says why the owner of the host allows no updates; "" when they do.
+	readOnly string
+	address  string
+	since    time.Time
+	session  *yamux.Session
+	conn     *grpc.ClientConn
+	client   *pluginclient.Client
+	closing  sync.Once
 }
 
 // newLink opens the link over a connection on which all is said, and has the agent make its watcher.
 func newLink(
-	ctx context.Context, conn net.Conn, a Agent, version, address string, opt ControllerOptions,
+	ctx context.Context, conn net.Conn, a Agent, h hello, address string, opt ControllerOptions,
 ) (*link, error) {
 	session, err := yamux.Client(conn, muxConfig(opt.Log, opt.beat))
 	if err != nil {
 		return nil, err
 	}
-	l := &link{agent: a, version: fit(version), address: address, since: opt.Now(), session: session}
+	l := &link{
+		agent: a, version: fit(h.Version, maxVersion), readOnly: visible.Line(fit(h.ReadOnly, maxSaid)), address: address,
+		since: opt.Now(), session: session,
+	}
 	l.conn, err = grpc.NewClient("passthrough:///agent", append(pluginclient.DialOptions(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return session.Open() }),
 		// The session is inside of TLS already.

@@ -26,6 +26,8 @@ type hello struct {
 	Secret []byte `json:"secret,omitempty"`
 	// Name is what the agent wants to be called.
 	Name string `json:"name,omitempty"`
+	// ReadOnly says why the owner of the host allows no updates; empty when they do.
+	ReadOnly string `json:"readOnly,omitempty"`
 	// Request is a request for a certificate (PKCS #10), to join or to renew.
 	Request []byte `json:"request,omitempty"`
 }

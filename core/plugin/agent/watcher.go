@@ -3,6 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -13,14 +16,32 @@ type Source interface {
 	ListRaw(ctx context.Context) ([]watcher.Container, error)
 	Watch(ctx context.Context, emit func(watcher.Event)) error
 	Probe(ctx context.Context) (sdk.ProbeResult, error)
+	watcher.Updater
 }
 
 // Watcher is what an agent lets its controller do with the watcher of its host. Its methods may be called
 // concurrently.
-type Watcher struct{ source Source }
+type Watcher struct {
+	source     Source
+	operations *Operations
+	limits     Limits
+	// name is what the controller calls the agent.
+	name atomic.Pointer[string]
+}
 
-// NewWatcher returns the watcher of an agent.
-func NewWatcher(source Source) *Watcher { return &Watcher{source} }
+var _ watcher.Updater = (*Watcher)(nil)
+
+// NewWatcher returns the watcher of an agent, whose operations are those of the source.
+func NewWatcher(source Source, operations *Operations, limits Limits) *Watcher {
+	return &Watcher{source: source, operations: operations, limits: limits}
+}
+
+func (w *Watcher) called() string {
+	if name := w.name.Load(); name != nil {
+		return *name
+	}
+	return "the host"
+}
 
 // List implements watcher.Watcher.
 func (w *Watcher) List(ctx context.Context) ([]watcher.Container, error) {
@@ -41,4 +62,82 @@ func (w *Watcher) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResul
 		return sdk.ProbeResult{Summary: "the agent answers; the watcher of its host has no probe"}, nil
 	}
 	return found, err
+}
+
+// Plan implements watcher.Updater. What the owner of the host does not allow is in the plan.
+func (w *Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	rules, warnings := w.limits.rules(w.called(), req.Rules)
+	req.Rules, req.Credentials = rules, sdk.Credentials{}
+	plan, err := w.source.Plan(ctx, req)
+	if err != nil {
+		return plan, err
+	}
+	var all []watcher.Container
+	if len(w.limits.Stacks) > 0 {
+		if all, err = w.source.ListRaw(ctx); err != nil {
+			return plan, err
+		}
+	}
+	plan.Warnings = slices.Concat(plan.Warnings, warnings)
+	plan.Blocks = slices.Concat(w.limits.blocks(w.called(), plan, all), plan.Blocks)
+	return plan, nil
+}
+
+// Apply implements watcher.Updater. An operation that was begun before is followed. The plan is made once more, as that
+// of the controller could name what the owner of the host does not allow.
+func (w *Watcher) Apply(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
+	j, err := w.operations.find(op.ID)
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	if j == nil {
+		plan, err := w.Plan(ctx, op.Request)
+		switch {
+		case err != nil:
+			return watcher.Outcome{}, err
+		case len(plan.Blocks) > 0:
+			return unchanged(op, plan.Blocks[0].Code, plan.Blocks[0].Text), nil
+		case plan.State != op.Plan.State || plan.ContainerID != op.Plan.ContainerID:
+			return unchanged(op, "changed", plan.Name+" or what depends on it changed since this was planned: plan again"), nil
+		}
+		op.Plan, op.Steps = plan, nil
+		op.Request.Rules, _ = w.limits.rules(w.called(), op.Request.Rules)
+		var refused *watcher.Reason
+		if j, refused, err = w.operations.begin(op); err != nil {
+			return watcher.Outcome{}, err
+		}
+		if refused != nil {
+			return unchanged(op, refused.Code, refused.Text), nil
+		}
+	}
+	return j.follow(ctx, op.Steps, journal)
+}
+
+// Recover implements watcher.Updater: it says what became of an operation. One that never came here is not begun any
+// more, also when it comes late.
+func (w *Watcher) Recover(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
+	j, err := w.operations.find(op.ID)
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	if j == nil {
+		out := unchanged(op, watcher.ReasonInterrupted,
+			"the update of "+op.Plan.Name+" was interrupted before its container was changed")
+		if len(op.Steps) > 0 {
+			out.State = watcher.Broken
+			out.Reason = watcher.Reason{Code: ReasonUnknown, Text: fmt.Sprintf("the agent has no record of it any more, so "+
+				"what became of %s is not known: look at it", op.Plan.Name)}
+		}
+		if j, err = w.operations.settle(op, out); err != nil {
+			return watcher.Outcome{}, err
+		}
+	}
+	if op.Cancelled {
+		j.cancel()
+	}
+	return j.follow(ctx, op.Steps, journal)
 }

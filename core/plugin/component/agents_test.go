@@ -25,11 +25,14 @@ func TestAgentsAreWatchers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(host.Close)
-	joined := []string{"nas", "pi"}
+	joined, forbids := []string{"nas", "pi"}, ""
 	m := New(Options{
 		Plugins: host, Log: hclog.NewNullLogger(), Secrets: func(...string) {}, Joined: func() []string { return joined },
+		ReadOnly: func(name string) string { return forbids },
 	})
-	sections := []config.Component{section(kind.Watcher, agent.TypeName, "pi", map[string]string{"cron": "0 4 * * *"})}
+	sections := []config.Component{
+		section(kind.Watcher, agent.TypeName, "pi", map[string]string{"cron": "0 4 * * *", "update": "true"}),
+	}
 	m.Load(sections)
 	m.Finish()
 	if err := m.Await(t.Context()); err != nil {
@@ -47,6 +50,14 @@ func TestAgentsAreWatchers(t *testing.T) {
 	pi, _ := m.Watcher("agent.pi")
 	if pi.Settings.Cron != "0 4 * * *" || pi.Default {
 		t.Errorf("the configured one is %+v", pi.Settings)
+	}
+	if may, _ := pi.Updates(); !may || pi.UpdateRemedy() != "" || !pi.CanUpdate() {
+		t.Error("one whose owner allows it cannot be updated")
+	}
+	forbids = "there, set it"
+	may, why := pi.Updates()
+	if may || why != "the owner of pi allows no updates" || pi.UpdateRemedy() != forbids || len(pi.UpdatePaste().Lines) > 0 {
+		t.Errorf("one whose owner allows none: %t, %q, %q", may, why, pi.UpdateRemedy())
 	}
 	if _, err := pi.List(t.Context()); !plugin.NotStarted(err) {
 		t.Errorf("without a link: %v", err)

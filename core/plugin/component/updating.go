@@ -103,6 +103,8 @@ func (w *Watcher) Updates() (may bool, why string) {
 	switch {
 	case w.ungranted():
 		return false, fmt.Sprintf("its plugin does not get the capability %q", kind.CapUpdate)
+	case w.forbidden() != "":
+		return false, "the owner of " + w.Name + " allows no updates"
 	case w.permittedBy.update != "":
 		return true, fmt.Sprintf("the trigger %s is configured", w.permittedBy.update)
 	case w.decided:
@@ -119,6 +121,14 @@ func (w *Watcher) CanUpdate() bool { return w.Can(kind.CapUpdate) || w.ungranted
 // ungranted reports whether the watcher could update if its plugin were granted that.
 func (w *Watcher) ungranted() bool { return slices.Contains(w.missing, kind.CapUpdate) }
 
+// forbidden says why the owner of the host of an agent allows no updates, and what to do there; "" when they do.
+func (w *Watcher) forbidden() string {
+	if w.readOnly == nil {
+		return ""
+	}
+	return w.readOnly(w.Name)
+}
+
 // UpdateRemedy says what lets the watcher replace containers; "" when it may, or its type
 // cannot. An option that forbids it counts more than any trigger.
 func (w *Watcher) UpdateRemedy() string {
@@ -127,6 +137,8 @@ func (w *Watcher) UpdateRemedy() string {
 		return ""
 	case w.ungranted():
 		return toGrant(w.bundle.Status().Name, kind.CapUpdate)
+	case w.forbidden() != "":
+		return w.forbidden()
 	case w.decided:
 		return fmt.Sprintf("set %s.%s to true", w.FullID(), optionUpdate)
 	}
@@ -136,7 +148,7 @@ func (w *Watcher) UpdateRemedy() string {
 // UpdatePaste is UpdateRemedy as lines to paste; nothing where no lines are enough.
 func (w *Watcher) UpdatePaste() config.Paste {
 	may, has := w.Options[optionUpdate].(bool)
-	if may || !has || w.ungranted() {
+	if may || !has || w.ungranted() || w.forbidden() != "" {
 		return config.Paste{}
 	}
 	return config.Paste{Lines: w.section.Giving(optionUpdate, "true"), Docs: config.Docs("updating.md#allow-it")}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -23,6 +24,8 @@ type Watcher struct {
 	// triggers that let it, else. See Updates.
 	decided     bool
 	permittedBy permits
+	// readOnly is Options.ReadOnly for an agent; nil for others.
+	readOnly func(agent string) string
 }
 
 // SetReached records whether the watcher's engine responded at an instant, and reports
@@ -64,6 +67,9 @@ func (w *Watcher) attach(bundle *plugin.Supervisor, _ kind.Type) {
 func (w *Watcher) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {
 	if w.Settings, err = option.Decode[WatcherOptions](values); err != nil {
 		return nil, err
+	}
+	if w.Type == agent.TypeName {
+		w.readOnly = opt.ReadOnly
 	}
 	return opt.ValidateWatcher(w.Settings), nil
 }

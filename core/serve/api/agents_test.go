@@ -16,7 +16,7 @@ import (
 )
 
 // noEngine is the watcher of an agent's host, on which nothing runs.
-type noEngine struct{}
+type noEngine struct{ watcher.Updater }
 
 func (noEngine) ListRaw(context.Context) ([]watcher.Container, error) { return nil, nil }
 func (noEngine) Watch(ctx context.Context, _ func(watcher.Event)) error {
@@ -48,11 +48,17 @@ func TestAgents(t *testing.T) {
 	if err != nil || joined.Name != "nas" {
 		t.Fatalf("%+v, %v", joined, err)
 	}
+	operations, err := agent.OpenOperations(dir, noEngine{}, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operations.Close()
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- agent.Run(ctx, agent.HostOptions{
-			Dir: dir, Version: "1.2.3", Watcher: agent.NewWatcher(noEngine{}), Log: hclog.NewNullLogger(), Now: time.Now,
+			Dir: dir, Version: "1.2.3", Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{}),
+			Log: hclog.NewNullLogger(), Now: time.Now,
 		})
 	}()
 	defer func() {
