@@ -186,7 +186,9 @@ type Delivery struct {
 	ID      int64  `json:"id"`
 	Trigger string `json:"trigger"`
 	// Manual is true for a run that a user started.
-	Manual   bool   `json:"manual,omitempty"`
+	Manual bool `json:"manual,omitempty"`
+	// Title is that of the message; "" when there was none, and in events of older versions.
+	Title    string `json:"title,omitempty"`
 	Attempts int    `json:"attempts"`
 	Error    string `json:"error,omitempty"`
 }

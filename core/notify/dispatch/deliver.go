@@ -91,13 +91,13 @@ func (d *deliverer) work(ctx context.Context, t Trigger) {
 		outcome, found := d.attempt(d.life, t, due, run)
 		if found == nil {
 			run.end()
-			d.recorder.record(ctx, t, due, outcome)
+			d.recorder.record(ctx, t, due, run.sent(), outcome)
 			continue
 		}
 		d.workers.Go(func() { // what else is due for the trigger does not wait for updates
 			outcome := d.updater.awaited(d.life, t, due, found)
 			run.end()
-			d.recorder.record(ctx, t, due, outcome)
+			d.recorder.record(ctx, t, due, run.sent(), outcome)
 			d.wake()
 		})
 	}
@@ -146,5 +146,6 @@ func (d *deliverer) attemptEvent(
 		}
 		req.Title, req.Body = d.opt.Redact(p.Title), d.opt.Redact(p.Body)
 	}
+	run.sends(req.Title)
 	return d.retries.outcome(ctx, t, due, t.Runner.Run(ctx, req.WithReport(run.report)))
 }

@@ -69,7 +69,7 @@ func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how Manu
 	case err != nil:
 		outcome = delivery.Outcome{State: delivery.Failed, Error: err.Error()}
 	}
-	if record := d.deliverer.recorder.writer(t, recorded, outcome); record() {
+	if record := d.deliverer.recorder.writer(t, recorded, run.sent(), outcome); record() {
 		run.end()
 	} else {
 		d.deliverer.workers.Go(func() { // the caller need not wait for that

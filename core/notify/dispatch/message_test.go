@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
 // TestDefaultMessages are those of WUD 8.3.1, letter by letter.
@@ -265,4 +267,39 @@ func TestMessagesAreReadable(t *testing.T) {
 			t.Errorf("%+q, %+q, %v", title, body, err)
 		}
 	}
+}
+
+// TestTitleIsInTheHistory: the event of a delivery says what was sent, without secrets and bounded.
+func TestTitleIsInTheHistory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		mail, inbox := simple(t, "smtp.main", func(tr *Trigger) {
+			tr.Messages = messages(t, "${name}: S3CRET "+strings.Repeat("x", 300), "", "")
+		})
+		b := open(t, mail)
+		b.stop()
+		b.redact = func(text string) string { return strings.ReplaceAll(text, "S3CRET", "***") }
+		b.start(nil)
+		defer b.stop()
+		inbox.respond(func(_ context.Context, n int, _ trigger.Request) error {
+			if n == 1 {
+				return errDown
+			}
+			return nil
+		})
+		b.checked([]sdk.Container{minor("web")})
+		settle(time.Minute)
+		events, err := b.store.Events(t.Context(), 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var titles []string
+		for _, e := range events {
+			if e.Delivery != nil {
+				titles = append(titles, e.Delivery.Title)
+			}
+		}
+		if len(titles) != 1 || !strings.HasPrefix(titles[0], "web: *** xxx") || len([]rune(titles[0])) != maxTitle {
+			t.Errorf("the titles of events are %q", titles)
+		}
+	})
 }

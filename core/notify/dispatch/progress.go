@@ -19,6 +19,8 @@ const (
 	// maxPhase and maxMessage bound the texts of a step, in characters.
 	maxPhase   = 60
 	maxMessage = 300
+	// maxTitle bounds the title of a message in the history, in characters.
+	maxTitle = 200
 )
 
 // Progress is the step that the trigger of a delivery under way reported last.
@@ -70,6 +72,7 @@ type run struct {
 	log      hclog.Logger
 	latest   Progress
 	reported bool
+	title    string // that of the message
 	phase    string // that was logged last
 	shownAt  time.Time
 	// later shows a step that came too soon after the one before; nil when there is none.
@@ -87,6 +90,21 @@ func (rs *runs) begin(d delivery.Delivery) *run {
 	defer rs.mu.Unlock()
 	rs.running[d.ID] = r
 	return r
+}
+
+// sends notes the title of the message that is sent, which its event has, too.
+func (r *run) sends(title string) {
+	title = cut(r.runs.redact(title), maxTitle)
+	r.runs.mu.Lock()
+	defer r.runs.mu.Unlock()
+	r.title = title
+}
+
+// sent returns the title of the message; "" while none is known, as for what has no message.
+func (r *run) sent() string {
+	r.runs.mu.Lock()
+	defer r.runs.mu.Unlock()
+	return r.title
 }
 
 // has reports whether a delivery is under way.

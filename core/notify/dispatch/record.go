@@ -22,17 +22,19 @@ type recorder struct {
 	life context.Context
 }
 
-// record stores the outcome of an attempt, even when the call was cancelled.
+// record stores the outcome of an attempt to send the message of a title, even when the call was cancelled.
 // While the store cannot be written it tries again, because the outcome is known
 // here only; what is not stored when ctx ends is decided at the next start.
-func (r *recorder) record(ctx context.Context, t Trigger, ended delivery.Delivery, outcome delivery.Outcome) {
-	retryStore(ctx, r.writer(t, ended, outcome))
+func (r *recorder) record(
+	ctx context.Context, t Trigger, ended delivery.Delivery, title string, outcome delivery.Outcome,
+) {
+	retryStore(ctx, r.writer(t, ended, title, outcome))
 }
 
 // writer logs an outcome and returns what stores it, and reports whether it could.
-func (r *recorder) writer(t Trigger, ended delivery.Delivery, outcome delivery.Outcome) func() bool {
+func (r *recorder) writer(t Trigger, ended delivery.Delivery, title string, outcome delivery.Outcome) func() bool {
 	outcome.Error = r.opt.Redact(outcome.Error) // a service may repeat the message, and the links in it
-	events := r.logOutcome(t, ended, outcome)
+	events := r.logOutcome(t, ended, title, outcome)
 	return func() bool {
 		err := r.opt.Store.Finish(context.WithoutCancel(r.life), ended.ID, outcome, events...)
 		if err != nil {
@@ -53,7 +55,9 @@ func retryStore(ctx context.Context, write func() bool) {
 }
 
 // logOutcome logs an outcome and returns the events of it.
-func (r *recorder) logOutcome(t Trigger, ended delivery.Delivery, outcome delivery.Outcome) []event.Event {
+func (r *recorder) logOutcome(
+	t Trigger, ended delivery.Delivery, title string, outcome delivery.Outcome,
+) []event.Event {
 	log := r.log.With("trigger", t.ID, "delivery", ended.ID, "subject", ended.Subject)
 	kind := event.TriggerSent
 	switch outcome.State {
@@ -72,6 +76,6 @@ func (r *recorder) logOutcome(t Trigger, ended delivery.Delivery, outcome delive
 	}
 	return []event.Event{{At: r.opt.Now(), Type: kind, Subject: t.ID, Run: ended.Run, Payload: event.Payload{
 		Delivery: &event.Delivery{
-			ID: ended.ID, Trigger: t.ID, Manual: ended.Manual, Attempts: ended.Attempts, Error: outcome.Error,
+			ID: ended.ID, Trigger: t.ID, Manual: ended.Manual, Title: title, Attempts: ended.Attempts, Error: outcome.Error,
 		}}}}
 }

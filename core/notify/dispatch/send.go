@@ -17,7 +17,7 @@ func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Sign
 	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
 	attachLinks(t.ID, &req, links)
 	t.Messages.notes = sampleNotes(containers)
-	return send(ctx, t, req, log)
+	return t.Runner.Run(ctx, render(t, req, log))
 }
 
 // eventMessage returns title and body of a message about an event.
@@ -49,7 +49,9 @@ func (s *sender) run(ctx context.Context, t Trigger, run *run, req trigger.Reque
 		attachLinks(t.ID, &req, s.opt.Links)
 	}
 	t.Messages.notes = s.notes(ctx, t.Messages, req.Containers)
-	return send(ctx, t, req.WithReport(run.report), s.log)
+	req = render(t, req, s.log)
+	run.sends(req.Title)
+	return t.Runner.Run(ctx, req.WithReport(run.report))
 }
 
 // attachLinks completes a request with what its readers can decide. Links are made for
@@ -64,15 +66,15 @@ func attachLinks(id string, req *trigger.Request, links SignedLinks) {
 	}
 }
 
-// send renders the messages and calls the trigger.
-func send(ctx context.Context, t Trigger, req trigger.Request, log hclog.Logger) error {
+// render returns a request with its message.
+func render(t Trigger, req trigger.Request, log hclog.Logger) trigger.Request {
 	var err error
 	req.Title, req.Body, err = t.Messages.render(req.Containers, req.Batch, req.Actions...)
 	if err != nil {
 		// A message with a gap is better than none.
 		log.Warn("render a template", "trigger", t.ID, "error", err)
 	}
-	return t.Runner.Run(ctx, req)
+	return req
 }
 
 // notes returns excerpts of release notes for a message, by container, if its templates read

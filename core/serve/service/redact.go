@@ -24,7 +24,7 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 	})
 	redactIn(s, &e.Check, func(c *event.Check) []*string { return []*string{&c.Error} })
 	redactIn(s, &e.Watcher, func(w *event.Watcher) []*string { return []*string{&w.Error} })
-	redactIn(s, &e.Delivery, func(d *event.Delivery) []*string { return []*string{&d.Error} })
+	redactIn(s, &e.Delivery, func(d *event.Delivery) []*string { return []*string{&d.Title, &d.Error} })
 	redactIn(s, &e.Plugin, func(p *event.Plugin) []*string { return []*string{&p.Error} })
 	redactIn(s, &e.Login, func(l *event.Login) []*string { return []*string{&l.Error} })
 	redactIn(s, &e.Operation, func(o *event.Operation) []*string { return []*string{&o.Step, &o.Error, &o.Log} })

@@ -32,6 +32,7 @@ var redacted = map[string]bool{
 	"Check.Error":                     true,
 	"Watcher.Error":                   true,
 	"Delivery.Trigger":                false,
+	"Delivery.Title":                  true,
 	"Delivery.Error":                  true,
 	"Plugin.State":                    false,
 	"Plugin.Error":                    true,

@@ -117,10 +117,11 @@ func describeOutage(e event.Event) (string, string) {
 func describeDelivery(t event.Type, d event.Delivery) (string, string) {
 	switch t {
 	case event.TriggerSent:
+		said := "sent"
 		if d.Attempts > 1 {
-			return "sent at attempt " + strconv.Itoa(d.Attempts), "ok"
+			said += " at attempt " + strconv.Itoa(d.Attempts)
 		}
-		return "sent", "ok"
+		return Joined(": ", said, d.Title), "ok"
 	case event.TriggerFailed:
 		return "failed after " + Plural(d.Attempts, "attempt") + ": " + d.Error, "failed"
 	}
