@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -233,5 +234,31 @@ func TestCSVDownloads(t *testing.T) {
 		if len(ids) != 450 {
 			t.Errorf("%s: %d different ids", path, len(ids))
 		}
+	}
+}
+
+// TestHistoryFoldsChecks: many checks are one row, and the page has what came before them.
+func TestHistoryFoldsChecks(t *testing.T) {
+	var events []event.Event
+	for i := range 300 {
+		events = append(events, event.Event{
+			ID: int64(400 - i), At: webtest.Noon, Type: event.CheckFinished, Subject: "local",
+			Payload: event.Payload{Check: &event.Check{Containers: 3}},
+		})
+	}
+	events = append(events, event.Event{
+		ID: 1, At: webtest.Noon, Type: event.PluginUp, Subject: "watchers", Payload: event.Payload{Plugin: &event.Plugin{}},
+	})
+	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events} })
+	_, body := get(t, u, "/history?q=l")
+	webtest.Contains(t, body, "300 checks since", "process is up",
+		`href="/base/history?before=401&amp;each=1&amp;q=l">Show each`)
+	if n := strings.Count(body, "<tr id="); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+	_, body = get(t, u, "/history?before=401&each=1&q=l")
+	webtest.Contains(t, body, `href="/base/history?q=l">Show like events in a row as one`, `each=1&amp;q=l"`)
+	if n := strings.Count(body, "<tr id="); n != page.Size {
+		t.Errorf("%d rows", n)
 	}
 }

@@ -22,6 +22,8 @@ type eventRow struct {
 	About    string
 	Sentence string
 	Class    string
+	// Each is the query of the page of all events of its run, "" for a single event.
+	Each string
 }
 
 // newEventRow says an event in words; deliveries are those that events are about, by id.

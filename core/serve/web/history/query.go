@@ -44,9 +44,10 @@ var topics = []topic{
 			event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }
 
-// historyQuery is what the URL selects of the history; every field is as it was written there.
+// historyQuery is what the URL selects of the history; every field is as it was written there. Each is "" where runs of
+// like events are one row.
 type historyQuery struct {
-	Topic, Watcher, Trigger, Text, Since, Until, before string
+	Topic, Watcher, Trigger, Text, Since, Until, Each, before string
 }
 
 // dayForm is how a date field of a form writes a day.
@@ -58,7 +59,7 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 	get := func(key string) string { return strings.TrimSpace(values.Get(key)) }
 	q = historyQuery{
 		Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"),
-		Until: get("until"),
+		Until: get("until"), Each: get("each"),
 	}
 	f = event.Filter{SkipReleased: true, Watcher: q.Watcher, Text: q.Text}
 	i := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
@@ -129,6 +130,6 @@ func within(types []event.Type, allowed ...event.Type) []event.Type {
 func (q historyQuery) values(before string) string {
 	return page.Query(map[string]string{
 		"topic": q.Topic, "watcher": q.Watcher, "trigger": q.Trigger, "q": q.Text, "since": q.Since, "until": q.Until,
-		"before": before,
+		"each": q.Each, "before": before,
 	})
 }

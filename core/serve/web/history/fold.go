@@ -1,0 +1,152 @@
+package history
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/serve/words"
+)
+
+// run is a series of like events, the newest first, which is one row of the history.
+type run struct {
+	kind   runKind
+	events []event.Event
+}
+
+// runKind is what the events of a run have in common.
+type runKind struct {
+	// start is for what the first checks of an engine found, checks for checks that found nothing new.
+	start, checks bool
+	// typ, subject and text are those of equal events; "" for the other kinds.
+	typ           event.Type
+	subject, text string
+}
+
+// fold makes runs of events, the newest first. The events of a run follow each other.
+func fold(events []event.Event) []run {
+	added := map[string]int{} // by check
+	for _, e := range events {
+		if e.Type == event.ContainerAdded && e.Run != "" {
+			added[e.Run]++
+		}
+	}
+	var runs []run
+	for _, e := range events {
+		kind := kindOf(e, added[e.Run] > 1)
+		if last := len(runs) - 1; last >= 0 && runs[last].kind == kind {
+			runs[last].events = append(runs[last].events, e)
+			continue
+		}
+		runs = append(runs, run{kind, []event.Event{e}})
+	}
+	return runs
+}
+
+// single makes a run of each event.
+func single(events []event.Event) []run {
+	runs := make([]run, len(events))
+	for i := range events {
+		runs[i].events = events[i : i+1]
+	}
+	return runs
+}
+
+// kindOf returns the kind of the run that an event belongs to; start is whether it is of a check that added containers.
+func kindOf(e event.Event, start bool) runKind {
+	switch {
+	case start && (e.Type == event.CheckFinished || e.Container != nil && e.Container.Error == nil):
+		return runKind{start: true}
+	case e.Check != nil && !e.Check.Single && len(e.Check.Found) == 0 && e.Type != event.CheckStarted:
+		return runKind{checks: true}
+	case e.Delivery != nil || e.Operation != nil: // which is about something, and has a page or a log of its own
+		return runKind{typ: e.Type, text: strconv.FormatInt(e.ID, 10)}
+	}
+	text, _ := words.Event(e)
+	if e.Type == event.ContainerChanged {
+		return runKind{typ: e.Type, text: text} // of several containers, too
+	}
+	return runKind{typ: e.Type, subject: e.Subject, text: text}
+}
+
+// newest and oldest are the ends of a run.
+func (r run) newest() event.Event { return r.events[0] }
+func (r run) oldest() event.Event { return r.events[len(r.events)-1] }
+
+// row says a run of several events in words. since writes a time of day.
+func (r run) row(row eventRow, since func(time.Time) string) eventRow {
+	n, from := len(r.events), since(r.oldest().At)
+	switch {
+	case r.kind.start:
+		row.Subject, row.Path, row.Class = r.watchers(), "/containers", ""
+		row.Sentence = words.Plural(r.count(event.ContainerAdded), "container") + " found"
+		if updates := r.count(event.UpdateFound); updates > 0 {
+			row.Sentence += ", " + strconv.Itoa(updates) + " with an update"
+		}
+	case r.kind.checks:
+		row.Subject, row.Path, row.Class = r.watchers(), "/watchers", ""
+		row.Sentence = words.Plural(n, "check") + " since " + from
+		if failed := r.count(event.CheckFailed); failed > 0 {
+			row.Sentence, row.Class = row.Sentence+", "+strconv.Itoa(failed)+" failed", "failed"
+		}
+		if partly := r.partly(); partly > 0 {
+			row.Sentence += ", " + strconv.Itoa(partly) + " with containers that could not be checked"
+			if row.Class == "" {
+				row.Class = "partly"
+			}
+		}
+	case r.subjects() > 1:
+		row.Subject, row.Path = words.Plural(r.subjects(), "container"), "/containers"
+	default:
+		row.Sentence += ", " + strconv.Itoa(n) + " times since " + from
+	}
+	return row
+}
+
+// count returns how many events of a type a run has.
+func (r run) count(t event.Type) (n int) {
+	for _, e := range r.events {
+		if e.Type == t {
+			n++
+		}
+	}
+	return n
+}
+
+// subjects returns to how many the events of a run happened.
+func (r run) subjects() int {
+	all := map[string]bool{}
+	for _, e := range r.events {
+		all[e.Subject] = true
+	}
+	return len(all)
+}
+
+// partly returns how many checks of a run ended, and could not check all containers.
+func (r run) partly() (n int) {
+	for _, e := range r.events {
+		if e.Type == event.CheckFinished && e.Check.Failed > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// watchers names the watchers of a run; several are counted.
+func (r run) watchers() string {
+	var names []string
+	for _, e := range r.events {
+		name := e.Subject
+		if e.Container != nil {
+			name = e.Container.Watcher
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return words.Plural(len(names), "watcher")
+}

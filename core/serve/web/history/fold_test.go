@@ -1,0 +1,128 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// at is an event n minutes before noon, whose id falls with n.
+func at(n int, t event.Type, subject, check string, p event.Payload) event.Event {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
+	return event.Event{
+		ID: int64(1000 - n), At: noon.Add(-time.Duration(n) * time.Minute), Type: t, Subject: subject, Run: check, Payload: p,
+	}
+}
+
+func checked(n int, watcher string, c event.Check) event.Event {
+	t := event.CheckFinished
+	if c.Error != "" {
+		t = event.CheckFailed
+	}
+	return at(n, t, watcher, fmt.Sprint("run", n), event.Payload{Check: &c})
+}
+
+func container(n int, t event.Type, name, check string) event.Event {
+	return at(n, t, "local/"+name, check, event.Payload{Container: &sdk.Container{Watcher: "local", Name: name}})
+}
+
+// said are the rows of events: "subject: sentence (class)".
+func said(events []event.Event) []string {
+	rows := []string{}
+	for _, r := range fold(events) {
+		row := newEventRow(r.newest(), nil)
+		if len(r.events) > 1 {
+			row = r.row(row, func(t time.Time) string { return t.Format("15:04") })
+		}
+		if row.Class != "" {
+			row.Sentence += " (" + row.Class + ")"
+		}
+		rows = append(rows, row.Subject+": "+row.Sentence)
+	}
+	return rows
+}
+
+func TestFold(t *testing.T) {
+	up := event.Payload{Plugin: &event.Plugin{}}
+	for name, c := range map[string]struct {
+		events []event.Event
+		want   []string
+	}{
+		"none": {nil, []string{}},
+		"checks that found nothing new": {
+			[]event.Event{checked(1, "local", event.Check{}), checked(2, "local", event.Check{Error: "gone"}),
+				checked(3, "local", event.Check{Failed: 1})},
+			[]string{"local: 3 checks since 11:57, 1 failed, 1 with containers that could not be checked (failed)"},
+		},
+		"checks of two watchers in turn": {
+			[]event.Event{checked(1, "local", event.Check{}), checked(2, "nas", event.Check{})},
+			[]string{"2 watchers: 2 checks since 11:58"},
+		},
+		"a check that found something, between others": {
+			[]event.Event{checked(1, "local", event.Check{Failed: 1}), checked(2, "local", event.Check{Failed: 2}),
+				checked(3, "local", event.Check{Containers: 2, Updates: []string{"a"}, Found: []string{"a"}}),
+				checked(4, "local", event.Check{})},
+			[]string{"local: 2 checks since 11:58, 2 with containers that could not be checked (partly)",
+				"local: check finished: 2 containers, 1 update, 1 of them new",
+				"local: check finished: no containers, nothing newer"},
+		},
+		"checks of one container": {
+			[]event.Event{checked(1, "local", event.Check{Single: true}), checked(2, "local", event.Check{})},
+			[]string{"local: check of one container finished: no containers, nothing newer",
+				"local: check finished: no containers, nothing newer"},
+		},
+		"the first start": {
+			[]event.Event{
+				at(0, event.TriggerSent, "smtp.main", "r", event.Payload{Delivery: &event.Delivery{ID: 1}}),
+				at(1, event.CheckFinished, "local", "r", event.Payload{Check: &event.Check{Found: []string{"a"}}}),
+				container(1, event.ContainerChanged, "web", "r"),
+				container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "db", "r"),
+				container(3, event.ContainerAdded, "web", "r"), at(4, event.PluginUp, "watchers", "", up)},
+			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: process is up (ok)"},
+		},
+		"one more container later": {
+			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
+			[]string{"local/web: newer:  →  (not checked) (muted)", "local/web: found, running "},
+		},
+		"the same change of several": {
+			[]event.Event{container(1, event.ContainerChanged, "web", "r"), container(2, event.ContainerChanged, "db", "r")},
+			[]string{"2 containers: changed"},
+		},
+		"the same event again": {
+			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
+				at(3, event.PluginUp, "triggers", "", up)},
+			[]string{"watchers: process is up, 2 times since 11:58 (ok)", "triggers: process is up (ok)"},
+		},
+		"deliveries": {
+			[]event.Event{at(1, event.TriggerSent, "smtp.main", "", event.Payload{Delivery: &event.Delivery{ID: 2}}),
+				at(2, event.TriggerSent, "smtp.main", "", event.Payload{Delivery: &event.Delivery{ID: 1}})},
+			[]string{"smtp.main: sent (ok)", "smtp.main: sent (ok)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := said(c.events); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestFoldKeepsEveryEvent: what is folded is in one row, in its order.
+func TestFoldKeepsEveryEvent(t *testing.T) {
+	var events []event.Event
+	for n := range 200 {
+		events = append(events, checked(n, []string{"local", "nas"}[n%2], event.Check{Single: n%7 == 0, Failed: n % 3}))
+	}
+	var kept []event.Event
+	for _, r := range fold(events) {
+		kept = append(kept, r.events...)
+	}
+	if !slices.EqualFunc(kept, events, func(a, b event.Event) bool { return a.ID == b.ID }) {
+		t.Errorf("%d events are %d in rows, or in another order", len(events), len(kept))
+	}
+}
