@@ -30,10 +30,18 @@ func TestSettingsPage(t *testing.T) {
 	_, body := get(t, u, "/settings")
 	webtest.Contains(t, body, "1 trigger", "No watchers", "8 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
 		"did you mean server.port?",
-		"debug", "env DOGWATCH_LOG_LEVEL", "1 set", `href="/base/settings/api"`, `href="/base/watchers"`)
-	if n := strings.Count(body, "<details open"); n != 1 {
-		t.Errorf("%d sections are open, want the one in which something is set", n)
+		"debug", "env DOGWATCH_LOG_LEVEL", `href="/base/settings/api"`, `href="/base/watchers"`)
+	changed, others, _ := strings.Cut(body, "As by default")
+	if !strings.Contains(changed, "log.level<") || !strings.Contains(others, "log.format<") ||
+		strings.Contains(changed, "log.format<") || strings.Contains(others, "log.level<") {
+		t.Error("what is set is not before the defaults, and only there")
 	}
+	_, body = get(t, u, "/settings?q=+STORE")
+	if !strings.Contains(body, "store.path<") || strings.Contains(body, "log.format<") {
+		t.Error("a search for the store does not find its setting alone")
+	}
+	_, body = get(t, u, "/settings?q="+url.QueryEscape(webtest.Evil))
+	webtest.Contains(t, body, "No setting has", `href="/base/settings#all">Show all`)
 }
 
 func TestLogLevelSettings(t *testing.T) {

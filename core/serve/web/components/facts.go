@@ -1,12 +1,14 @@
 package components
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -14,8 +16,8 @@ import (
 func facts(c service.Component) (all []string) {
 	switch c.Kind {
 	case kind.Watcher:
-		if cron := valueOf(c, "cron"); cron != "" {
-			all = append(all, "checks at "+cron)
+		if expression := valueOf(c, "cron"); expression != "" {
+			all = append(all, "checks "+cmp.Or(words.Cron(expression), "at "+expression))
 		}
 		if c.Updates {
 			all = append(all, "may update containers")

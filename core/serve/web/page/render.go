@@ -84,6 +84,7 @@ func (s *Site) functions() template.FuncMap {
 		"link":     webaddress.Of,
 		"plural":   words.Plural,
 		"progress": words.Progress,
+		"cron":     words.Cron,
 		"join":     strings.Join,
 		"list":     func(items ...any) []any { return items },
 		"within":   within,

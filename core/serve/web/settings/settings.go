@@ -14,6 +14,8 @@ import (
 // settingsPage shows the program and how it is set up.
 type settingsPage struct {
 	service.About
+	// Query is what is searched for, Groups are the settings that have it: those that are set, and the others.
+	Query  string
 	Groups []settingGroup
 	Log    logView
 	// Counts are the components, for small screens, whose navigation has no room for them.
@@ -25,28 +27,30 @@ type settingsPage struct {
 	Sessions *sessionsView
 }
 
-// settingGroup is the settings of a section.
+// settingGroup is some of the settings.
 type settingGroup struct {
 	Name     string
 	Settings []service.Setting
-	// Given is how many of them are configured.
-	Given int
 }
 
 // navCount leads to a list.
 type navCount struct{ Label, Path, Sentence string }
 
-func newSettingsPage(a service.About, counts []navCount) settingsPage {
-	p := settingsPage{About: a, Counts: counts}
+func newSettingsPage(a service.About, counts []navCount, query string) settingsPage {
+	p := settingsPage{About: a, Counts: counts, Query: query}
+	set, others := settingGroup{Name: "Changed from the default"}, settingGroup{Name: "As by default"}
 	for _, s := range a.Settings {
-		section, _, _ := strings.Cut(s.Name, ".")
-		if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Name != section {
-			p.Groups = append(p.Groups, settingGroup{Name: section})
+		switch {
+		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+s.Help), strings.ToLower(query)):
+		case s.Given():
+			set.Settings = append(set.Settings, s)
+		default:
+			others.Settings = append(others.Settings, s)
 		}
-		g := &p.Groups[len(p.Groups)-1]
-		g.Settings = append(g.Settings, s)
-		if s.Given() {
-			g.Given++
+	}
+	for _, g := range []settingGroup{set, others} {
+		if len(g.Settings) > 0 {
+			p.Groups = append(p.Groups, g)
 		}
 	}
 	return p
@@ -65,7 +69,7 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		counts = append(counts, navCount{page.KindTitles[k], page.KindPath(k), components.Summary(k, all)})
 	}
 	counts = append(counts, navCount{"Plugins", "/plugins", plugins.Summary(h.service.Plugins())})
-	p := newSettingsPage(h.service.About(), counts)
+	p := newSettingsPage(h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	var err error
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {

@@ -130,6 +130,13 @@
     announce(count + ' selected');
   });
 
+  // A field that leaves of a list what has its text, as it is typed.
+  document.querySelectorAll('[data-find]').forEach(field => {
+    field.form.hidden = false;
+    field.addEventListener('input', () => document.querySelectorAll(field.dataset.find).forEach(
+      one => { one.hidden = !one.textContent.toLowerCase().includes(field.value.trim().toLowerCase()); }));
+  });
+
   // The clipboard is only there for HTTPS and localhost; elsewhere a selection does.
   const copy = async button => {
     const text = button.dataset.copy;
