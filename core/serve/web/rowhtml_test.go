@@ -69,3 +69,37 @@ func TestRowGivesSentencesALineOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestRowNamesRepositoryWithoutHost: where no other registry has one of that name, the host is in the title only.
+func TestRowNamesRepositoryWithoutHost(t *testing.T) {
+	of := func(host, name string) func(*sdk.Container) {
+		return func(c *sdk.Container) { c.Image.Registry.Host, c.Image.Name = host, name }
+	}
+	u, _ := withStore(t, webtest.Container("one", of("ghcr.io", "team/one")), webtest.Container("ours", of("lan:5000", "team/app")),
+		webtest.Container("theirs", of("ghcr.io", "team/app")), webtest.Container("hub", of("docker.io", "library/nginx")))
+	body := request(u, "GET", "/containers?q=o", nil).Body.String() // which theirs is found by, too
+	for name, want := range map[string]string{
+		"one":  `<span class="image" title="ghcr.io/team/one">team/one</span>`,
+		"ours": `<span class="image"><span class="cut" title="lan:5000/team/app">`,
+	} {
+		_, row, _ := strings.Cut(body, `data-key="local/`+name+`"`)
+		if row, _, _ = strings.Cut(row, "</li>"); !strings.Contains(row, want) {
+			t.Errorf("the row of %s has not %s: %s", name, want, row)
+		}
+	}
+	webtest.Contains(t, request(u, "GET", "/containers?q=hub", nil).Body.String(), `<span class="image">nginx</span>`)
+	webtest.Contains(t, request(u, "GET", "/containers?q=ghcr.io", nil).Body.String(), `data-key="local/one"`)
+	webtest.Contains(t, request(u, "GET", "/containers/local/one", nil).Body.String(), "ghcr.io/team/one:1.0.0")
+}
+
+// TestListHasHeadingsThatSort and keep the filters.
+func TestListHasHeadingsThatSort(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	body := request(u, "GET", "/containers?state=minor&sort=age", nil).Body.String()
+	webtest.Contains(t, body, `<a href="/base/containers?sort=name&amp;state=minor" data-swap>Name</a>`,
+		`<a href="/base/containers?sort=age&amp;state=minor" aria-current="true" data-swap>Age</a>`,
+		`<a href="/base/containers?state=minor" data-swap>State</a>`)
+	if body := request(u, "GET", "/containers?q=nothing", nil).Body.String(); strings.Contains(body, `class="columns"`) {
+		t.Error("there are headings without rows")
+	}
+}

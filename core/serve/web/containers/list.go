@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
 // listView is what the list shows.
@@ -25,6 +26,7 @@ type listView struct {
 	Shown    int
 	Version  uint64
 	Chips    []chip
+	Columns  []column
 	Groups   []group
 	Grouped  bool
 	Watchers []page.SelectOption
@@ -47,9 +49,12 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	var all, matching tally.Counts
 	var found []Row
 	watchers, registries, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
-	terms := strings.Fields(strings.ToLower(q.Search))
+	terms, ambiguous := strings.Fields(strings.ToLower(q.Search)), ambiguousRepositories(records)
 	for _, rec := range records {
 		r := make.Of(rec)
+		if ambiguous[r.Repository] {
+			r.Repository = r.Image
+		}
 		v.Update = v.Update || r.Update != ""
 		all.Add(&rec.Container)
 		watchers[r.Watcher], registries[r.Registry], statuses[r.Status] = true, true, true
@@ -75,7 +80,8 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Watchers = filterOptions(watchers, q.Watcher, "every watcher")
 	v.Statuses = filterOptions(statuses, q.Status, "every state")
 	v.Registry = filterOptions(registries, q.Registry, "every registry")
-	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by watcher"},
+	v.Columns = q.columns()
+	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by engine"},
 		{Value: "registry", Word: "by registry"}, {Value: "none", Word: "ungrouped"}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
 	v.SortBy = []page.SelectOption{{Value: "need", Word: "needs attention first"}, {Value: "name", Word: "by name"},
@@ -83,6 +89,37 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)
 	return v
+}
+
+// ambiguousRepositories are those that several registries have by the same name.
+func ambiguousRepositories(records []*store.Record) map[string]bool {
+	hosts, ambiguous := map[string]string{}, map[string]bool{}
+	for _, rec := range records {
+		host, repository := rec.Container.Image.Registry.Host, reference.Short("", rec.Container.Image.Name)
+		if known, seen := hosts[repository]; seen && known != host {
+			ambiguous[repository] = true
+		}
+		hosts[repository] = host
+	}
+	return ambiguous
+}
+
+// column is a heading of the list. Query is the list sorted by it; "" for one that sorts nothing.
+type column struct {
+	Word, Query, Class string
+	Chosen             bool
+}
+
+// columns are the headings of the list.
+func (q listQuery) columns() []column {
+	all := []column{{Word: "Name", Class: "name"}, {Word: "Image", Class: "image"}, {Word: "Version"},
+		{Word: "State", Class: "need"}, {Word: "Age", Class: "age"}}
+	for i := range all {
+		if c := &all[i]; c.Class != "" {
+			c.Query, c.Chosen = "/containers"+q.with("sort", c.Class), c.Class == q.Sort
+		}
+	}
+	return all
 }
 
 func compare(a, b *Row, order string) int {

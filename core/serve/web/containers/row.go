@@ -53,8 +53,10 @@ func (h *Handler) RowsFor(r *http.Request) rows {
 // Row is a container as lists show it.
 type Row struct {
 	// Key is "watcher/name", which a container keeps when it is recreated; Href is its page.
-	Key, Href          string
-	Name, Icon, Image  string
+	Key, Href         string
+	Name, Icon, Image string
+	// Repository is Image without the host of its registry, unless that tells it from another in a list.
+	Repository         string
 	Current, New, Kind string
 	Watcher, Registry  string
 	Stack, Status      string
@@ -107,6 +109,7 @@ func (m rows) Of(rec *store.Record) Row {
 	if r.Image == "" {
 		r.Image = "no image name"
 	}
+	r.Repository = cmp.Or(reference.Short("", c.Image.Name), r.Image)
 	if r.Kind != "" && c.Result != nil {
 		r.New, r.Released, r.Seen = c.Result.Tag, candidate.Released(c, m.now), rec.FoundAt
 		if tally.Rebuilt(c) {

@@ -30,10 +30,14 @@ func (h *Handler) rowHTML(r *Row, listed bool) template.HTML {
 	if r.AsOf != "" {
 		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">as of `).text(r.AsOf).raw(`</span>`)
 	}
-	b.raw(`</span><span class="image">`).cut(r.Image)
-	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current).raw(`</span>`)
+	b.raw(`</span><span class="image"`)
+	if r.Repository != r.Image {
+		b.raw(` title="`).text(r.Image).raw(`"`)
+	}
+	b.raw(`>`).cut(r.Repository, r.Image)
+	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current, r.Current).raw(`</span>`)
 	if r.New != "" {
-		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New).raw(`</b>`)
+		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New, r.New).raw(`</b>`)
 		for _, tag := range r.Also {
 			b.raw(`<span class="also">, or `).text(tag).raw(`</span>`)
 		}
@@ -97,15 +101,15 @@ const (
 	lastKept = 8
 )
 
-// cut writes a name or a version that loses its middle where there is no room
-// for all of it: its end often is what tells it from another.
-func (b *rowWriter) cut(text string) *rowWriter {
+// cut writes a name or a version that loses its middle where there is no room for all of it: its end often is what
+// tells it from another. The title of what may be cut is full.
+func (b *rowWriter) cut(text, full string) *rowWriter {
 	runes := []rune(text)
 	if len(runes) <= uncut {
 		return b.text(text)
 	}
 	keep := len(runes) - lastKept
-	return b.raw(`<span class="cut" title="`).text(text).raw(`"><span>`).text(string(runes[:keep])).raw(`</span><span>`).text(string(runes[keep:])).raw(`</span></span>`)
+	return b.raw(`<span class="cut" title="`).text(full).raw(`"><span>`).text(string(runes[:keep])).raw(`</span><span>`).text(string(runes[keep:])).raw(`</span></span>`)
 }
 
 // text writes a text, which is also safe within quotes.

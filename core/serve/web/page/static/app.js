@@ -112,6 +112,8 @@
     } else if (link && plain && link.matches('[data-swap]')) {
       event.preventDefault();
       setState(link.href);
+      const sort = filter && $('select[name=sort]', filter);
+      if (sort) sort.value = new URL(link.href).searchParams.get('sort') || 'need';
       showList(link.href, true);
     } else if (event.target.closest('[data-close]')) {
       closeSheet(true);
@@ -262,7 +264,7 @@
   const fleeting = ['component', 'delivery', 'plugin', 'scan', $('#work .running') ? 'work' : ''];
   const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
-  const soon = () => { timer ||= setTimeout(refresh, Math.max(100, rested + 500 - Date.now())); };
+  const soon = () => { timer ||= setTimeout(refresh, Math.max(50, rested + 500 - Date.now())); };
   const hear = event => {
     if (event.type === 'operation.progress' && !$('[data-operation]')) return; // too much for other pages
     last = event.lastEventId || last;
