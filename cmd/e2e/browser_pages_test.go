@@ -365,6 +365,38 @@ func TestBrowserShowsLostConnection(t *testing.T) {
 	b.says("Dogwatch does not answer.")
 }
 
+// TestBrowserLoadsLittle: the first page and later ones are small, and nothing moves while they are completed.
+func TestBrowserLoadsLittle(t *testing.T) {
+	t.Parallel()
+	requireBrowser(t)
+	l := startLab(t, 12)
+	const size = `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))`
+	one := "/containers/local/" + l.containers()[0].Name
+	for _, path := range []string{"/", "/containers", one, one + "?tab=why", one + "?tab=activity", "/operations"} {
+		b := openTab(t, l.url)
+		for i, most := range []int{100_000, 6000} {
+			name := []string{"first", "again"}[i]
+			b.open(path)
+			b.settle()
+			b.until("!document.querySelector('.lazy')")
+			bytes := js[int](b, size+".reduce((n, e) => n + e.transferSize, 0)")
+			requests := js[int](b, size+".length")
+			shift := js[float64](b, layoutShift, chromedp.EvalAwaitPromise)
+			t.Logf("%s, %s: %d bytes in %d requests, layout shift %.3f", path, name, bytes, requests, shift)
+			if bytes > most || requests > 10 || shift > 0.03 {
+				t.Errorf("%s, %s: want at most %d bytes, 10 requests and 0.03", path, name, most)
+			}
+		}
+	}
+}
+
+// layoutShift is how much of the page moved by itself so far; see web.dev/articles/cls.
+const layoutShift = `new Promise(done => {
+	let sum = 0;
+	new PerformanceObserver(l => l.getEntries().forEach(e => { sum += e.hadRecentInput ? 0 : e.value; })).observe({type: 'layout-shift', buffered: true});
+	requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
+})`
+
 // TestBrowserPageLoadBudget holds a list of 200 containers to what it may cost.
 func TestBrowserPageLoadBudget(t *testing.T) {
 	requireBrowser(t)
@@ -377,11 +409,7 @@ func TestBrowserPageLoadBudget(t *testing.T) {
 		paint = min(paint, js[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime"))
 	}
 	nodes := js[int](b, "document.querySelectorAll('*').length")
-	shift := js[float64](b, `new Promise(done => {
-		let sum = 0;
-		new PerformanceObserver(l => l.getEntries().forEach(e => { sum += e.value; })).observe({type: 'layout-shift', buffered: true});
-		requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
-	})`, chromedp.EvalAwaitPromise)
+	shift := js[float64](b, layoutShift, chromedp.EvalAwaitPromise)
 	names := js[int](b,
 		"[...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= innerHeight).length")
 	b.size(390, 844)
