@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -38,6 +39,91 @@ func (i *installation) startAgent() (stop func()) {
 	return stop
 }
 
+// join makes a host an agent, and returns the token that it has used.
+func (i *installation) join(d *daemon, name string) (token string) {
+	i.t.Helper()
+	status, text := d.request(http.MethodPost, "/api/agents", `{"name":"`+name+`"}`)
+	if status != http.StatusCreated {
+		i.t.Fatalf("no token: %d %s", status, text)
+	}
+	_, token, _ = strings.Cut(string(text), `"token":"`)
+	token, _, _ = strings.Cut(token, `"`)
+	if _, problems, code := i.run("agent", "join", d.url, "--token", token); code != 0 {
+		i.t.Fatalf("join: %s", problems)
+	}
+	return token
+}
+
+// TestAgentUpdatesItsHost where its owner allows it: an agent that is killed in the middle goes on at its next start,
+// and the old container comes back where the new one does not work. Each end is told once.
+func TestAgentUpdatesItsHost(t *testing.T) {
+	t.Parallel()
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	p := newProduct(t, engine, registry+"/team/web")
+	p.run(t, "web", "1.0.0")
+	d := install(t, "DOCKER_HOST=unix:///nowhere.sock", "DOGWATCH_WATCHER_AGENT_NAS_UPDATE=true",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry).start()
+	host := install(t, "DOGWATCH_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"))
+	host.join(d, "nas")
+	stop := host.startAgent()
+	offered := func(tag string) {
+		t.Helper()
+		eventually(t, "an update to "+tag, func() bool {
+			d.watch()
+			i := slices.IndexFunc(d.containers(), func(c sdk.Container) bool { return c.Name == "web" })
+			return i >= 0 && d.containers()[i].UpdateAvailable && d.containers()[i].Result.Tag == tag
+		})
+	}
+	offered("1.1.0")
+	plan := func() (status int, text string) {
+		status, body := d.request(http.MethodPost, "/api/containers/"+known(d, "web").ID+"/plan", "")
+		return status, string(body)
+	}
+	status, text := plan()
+	if status != http.StatusForbidden || !strings.Contains(text, "the owner of nas allows no updates") ||
+		!strings.Contains(text, "there, set watcher.docker.local.update to true") {
+		t.Errorf("the plan says %d %s", status, text)
+	}
+
+	stop()
+	host.env = append(host.env, "DOGWATCH_WATCHER_LOCAL_UPDATE=true")
+	stop = host.startAgent()
+	eventually(t, "a plan", func() bool { status, _ := plan(); return status == http.StatusOK })
+	op := d.begin("update", "web")
+	eventually(t, "the new container is there", func() bool { return len(d.operation(op.ID).Steps) >= 4 })
+	stop()
+	stop = host.startAgent()
+	ended := d.ended(op.ID)
+	t.Logf("killed in the middle: %s", says(ended))
+	switch ended.State {
+	case operation.Succeeded:
+		only(t, engine, "web", p.new)
+	case operation.RolledBack:
+		only(t, engine, "web", p.old)
+		offered("1.1.0")
+		if again := d.ended(d.begin("update", "web").ID); again.State != operation.Succeeded {
+			t.Fatalf("the next one: %s", says(again))
+		}
+		only(t, engine, "web", p.new)
+	default:
+		t.Fatalf("an agent that was killed leaves: %s", says(ended))
+	}
+	works := p.new
+	p.push(t, "1.2.0", `HEALTHCHECK --interval=200ms --timeout=5s --retries=1 CMD ["/main", "health", "u"]`)
+	offered("1.2.0")
+	failed := d.ended(d.begin("update", "web").ID)
+	if failed.State != operation.RolledBack || failed.Outcome == nil || failed.Outcome.Reason.Code != "unhealthy" {
+		t.Errorf("an image that does not get healthy: %s", says(failed))
+	}
+	only(t, engine, "web", works)
+	for _, id := range []string{op.ID, failed.ID} {
+		if ends := d.ends(id); len(ends) != 1 {
+			t.Errorf("operation %s ended %v", id, ends)
+		}
+	}
+	stop()
+}
+
 // TestHostIsWatchedByItsAgent: a host that only dials out joins by a token, its containers are listed and told about
 // once, they stay while its agent is gone, and a revoked agent is forgotten.
 func TestHostIsWatchedByItsAgent(t *testing.T) {
@@ -52,15 +138,7 @@ func TestHostIsWatchedByItsAgent(t *testing.T) {
 	if _, problems, code := host.run("agent"); code == 0 || !strings.Contains(problems, "join") {
 		t.Errorf("an agent that has not joined ends with %d: %s", code, problems)
 	}
-	status, text := d.request(http.MethodPost, "/api/agents", `{"name":"nas"}`)
-	if status != http.StatusCreated {
-		t.Fatalf("no token: %d %s", status, text)
-	}
-	_, token, _ := strings.Cut(string(text), `"token":"`)
-	token, _, _ = strings.Cut(token, `"`)
-	if _, problems, code := host.run("agent", "join", d.url, "--token", token); code != 0 {
-		t.Fatalf("join: %s", problems)
-	}
+	token := host.join(d, "nas")
 	other := install(t)
 	if _, problems, code := other.run("agent", "join", d.url, "--token", token); code == 0 || !strings.Contains(problems, "used") {
 		t.Errorf("the token works twice: %d %s", code, problems)

@@ -146,6 +146,7 @@ type host struct {
 	docker    *docker.Docker
 	dir       string
 	container sdk.Container
+	broken    bool
 	created   atomic.Int32 // how many containers were
 	pulled    atomic.Int32
 	// stop and kill end the agent.
@@ -157,7 +158,7 @@ type host struct {
 // newHost returns a host, whose newer image does not get healthy when it is broken.
 func (o *office) newHost(t *testing.T, name string, broken bool, change ...func(*enginesim.Container)) *host {
 	t.Helper()
-	h := &host{name: name, office: o}
+	h := &host{name: name, office: o, broken: broken}
 	pull := func(repository, digest string) (enginesim.Image, bool) {
 		h.pulled.Add(1)
 		if h.pull != nil {
@@ -383,6 +384,16 @@ func TestLinkIsCutAnywhereInAnOperation(t *testing.T) {
 		h.site.CutAfter(1 + sent*int64(i)/cuts)
 		op = h.await(t, op.ID)
 		h.sound(t, op)
+		want := operation.Succeeded
+		if h.broken {
+			want = operation.RolledBack
+		}
+		if h.pulled.Load() == 0 { // it did not arrive
+			want = operation.Failed
+		}
+		if op.State != want {
+			t.Errorf("%s: %s: %s, want %s", h.name, op.State, op.Error, want)
+		}
 		n, _ := states.LoadOrStore(op.State, new(atomic.Int32))
 		n.(*atomic.Int32).Add(1)
 		h.stop()
