@@ -36,7 +36,8 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d to %q, want %q", path, got.status, got.header.Get("Location"), to)
 		}
 	}
-	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico", "/decide/dwl_aB-_"} {
+	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico", "/decide/dwl_aB-_",
+		"/manifest.webmanifest"} {
 		same(t, path, string(w.get(path).want(200).body), "page "+path)
 	}
 	same(t, "link", string(w.do("POST", "/decide/dwl_aB-_", "").want(200).body), "page /decide/dwl_aB-_")

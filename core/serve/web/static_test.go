@@ -2,6 +2,9 @@ package web
 
 import (
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -9,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
 func TestAssetsAreCompressedAndCached(t *testing.T) {
@@ -57,5 +62,40 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 	if nodes := strings.Count(text, "<") - strings.Count(text, "</"); nodes > 6000*60/200 {
 		t.Errorf("%d nodes for 60 containers", nodes)
+	}
+}
+
+// TestManifest: a browser can install the pages, with icons that are there and shortcuts that lead somewhere.
+func TestManifest(t *testing.T) {
+	u := withFakes(t, nil)
+	_, body := get(t, u, "/")
+	webtest.Contains(t, body, `<link rel="manifest" href="/base/manifest.webmanifest">`, `rel="apple-touch-icon"`,
+		`<meta name="theme-color" content="#14171b" media="(prefers-color-scheme: dark)">`)
+	w := request(u, "GET", "/manifest.webmanifest", nil)
+	var m struct {
+		StartURL  string `json:"start_url"`
+		Scope     string
+		Display   string
+		Icons     []struct{ Src, Sizes, Purpose string }
+		Shortcuts []struct{ Name, URL string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil {
+		t.Fatal(err)
+	}
+	if w.Header().Get("Content-Type") != "application/manifest+json" || m.StartURL != "/base/" || m.Scope != "/base/" ||
+		m.Display != "standalone" || len(m.Icons) != 4 || len(m.Shortcuts) != 2 {
+		t.Errorf("%s %+v", w.Header(), m)
+	}
+	for _, icon := range m.Icons {
+		got := request(u, "GET", strings.TrimPrefix(icon.Src, "/base"), nil)
+		config, err := png.DecodeConfig(got.Body)
+		if size := fmt.Sprintf("%dx%d", config.Width, config.Height); err != nil || size != icon.Sizes {
+			t.Errorf("%s is %s: %v", icon.Src, size, err)
+		}
+	}
+	for _, s := range m.Shortcuts {
+		if got := request(u, "GET", strings.TrimPrefix(s.URL, "/base"), nil); got.Code != http.StatusOK {
+			t.Errorf("%s leads to %d", s.Name, got.Code)
+		}
 	}
 }

@@ -48,6 +48,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /theme", s.Posted(s.chooseTheme))
 	mux.HandleFunc("GET /static/{file}", s.serveFile)
 	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
+	mux.HandleFunc("GET /manifest.webmanifest", s.serveManifest)
 	mux.HandleFunc("/", s.notFound)
 }
 
