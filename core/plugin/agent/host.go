@@ -91,7 +91,7 @@ func (opt HostOptions) linkOnce(ctx context.Context, i Identity) error {
 		return err
 	}
 	conn, w, err := open(ctx, opt.dial, i.URL, config, hello{
-		Version: opt.Version, ReadOnly: opt.Watcher.limits.ReadOnly,
+		Version: opt.Version, Updates: true, ReadOnly: opt.Watcher.limits.ReadOnly,
 	})
 	if err != nil {
 		return err

@@ -53,8 +53,8 @@ func newLink(
 		return nil, err
 	}
 	l := &link{
-		agent: a, version: fit(h.Version, maxVersion), readOnly: visible.Line(fit(h.ReadOnly, maxSaid)), address: address,
-		since: opt.Now(), session: session,
+		agent: a, version: fit(h.Version, maxVersion), readOnly: readOnlyOf(h), address: address, since: opt.Now(),
+		session: session,
 	}
 	l.conn, err = grpc.NewClient("passthrough:///agent", append(pluginclient.DialOptions(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return session.Open() }),
@@ -73,6 +73,15 @@ func newLink(
 		return nil, fmt.Errorf("agent %s: %w", a.Name, err)
 	}
 	return l, nil
+}
+
+// readOnlyOf returns why an agent updates nothing, and what to do about it; "" when it does.
+func readOnlyOf(h hello) string {
+	said := h.ReadOnly
+	if !h.Updates {
+		said = "the agent there is Dogwatch " + fit(h.Version, maxVersion) + ", which only watches: update it"
+	}
+	return visible.Line(fit(said, maxSaid))
 }
 
 // idOf is the id of the watcher that an agent is.

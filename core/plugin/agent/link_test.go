@@ -314,3 +314,17 @@ func TestLoadIdentityNamesWhatIsWrong(t *testing.T) {
 		t.Errorf("half of one: %v", err)
 	}
 }
+
+// TestWhatAnAgentSaysOfUpdates: an older one only watches, and no text of one is more than a line.
+func TestWhatAnAgentSaysOfUpdates(t *testing.T) {
+	for want, h := range map[string]hello{
+		"": {Version: "1.4.0", Updates: true},
+		"the agent there is Dogwatch 1.2.0, which only watches: update it": {Version: "1.2.0", ReadOnly: "no"},
+		"there, set  it":             {Updates: true, ReadOnly: "there, set \nit"},
+		strings.Repeat("a", maxSaid): {Updates: true, ReadOnly: strings.Repeat("a", maxSaid+9)},
+	} {
+		if got := readOnlyOf(h); got != want {
+			t.Errorf("%+v: %q, want %q", h, got, want)
+		}
+	}
+}

@@ -26,6 +26,8 @@ type hello struct {
 	Secret []byte `json:"secret,omitempty"`
 	// Name is what the agent wants to be called.
 	Name string `json:"name,omitempty"`
+	// Updates is whether the agent's program can update; those of before could not.
+	Updates bool `json:"updates,omitempty"`
 	// ReadOnly says why the owner of the host allows no updates; empty when they do.
 	ReadOnly string `json:"readOnly,omitempty"`
 	// Request is a request for a certificate (PKCS #10), to join or to renew.
