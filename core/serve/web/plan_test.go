@@ -72,9 +72,11 @@ func TestPlanPageWithBlocks(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "web has written into itself", Acknowledge: true}}
+	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "web has written into itself, or acknowledge data.writable-layer",
+		Acknowledge: true}}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
-	webtest.Contains(t, body, `<input type="checkbox" name="ack" value="data.writable-layer" required>`, `id="confirm"`)
+	webtest.Contains(t, body, `<input type="checkbox" name="ack" value="data.writable-layer" required>`, `id="confirm"`,
+		"<p>web has written into itself</p>")
 	f.plan.Blocks = append(f.plan.Blocks, watcher.Reason{Code: "swarm", Text: "use docker service update"})
 	body = request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "use docker service update", "web has written into itself")

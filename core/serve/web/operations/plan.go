@@ -112,6 +112,7 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 	}
 	v.Confirm = true
 	for _, b := range p.Blocks {
+		b.Text = withoutCode(b)
 		v.Blocks = append(v.Blocks, blockLine{b, slices.Contains(accepted, b.Code)})
 		v.Confirm = v.Confirm && b.Acknowledge
 		v.Acknowledge = v.Acknowledge || b.Acknowledge
@@ -121,6 +122,12 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 	}
 	v.OfferCompose = slices.ContainsFunc(p.Warnings, func(w watcher.Reason) bool { return w.Code == unchangedCompose })
 	return v
+}
+
+// withoutCode is the text of a block without what it says to programs and on the command line: pages have a box that
+// accepts it.
+func withoutCode(block watcher.Reason) string {
+	return strings.TrimSuffix(block.Text, ", or acknowledge "+block.Code)
 }
 
 // diffLines are the lines of a unified diff, without those that name the files.

@@ -78,7 +78,7 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 			l.Problem = words.Joined(" ", l.Problem, words.Sentence(b.Text))
 			continue
 		}
-		l.Blocks = append(l.Blocks, words.Sentence(b.Text))
+		l.Blocks = append(l.Blocks, words.Sentence(withoutCode(b)))
 		if !slices.Contains(l.Codes, b.Code) {
 			l.Codes = append(l.Codes, b.Code)
 		}
