@@ -370,6 +370,7 @@ func TestBrowserLoadsLittle(t *testing.T) {
 	t.Parallel()
 	requireBrowser(t)
 	l := startLab(t, 12)
+	l.settled()
 	const size = `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))`
 	one := "/containers/local/" + l.containers()[0].Name
 	for _, path := range []string{"/", "/containers", one, one + "?tab=why", one + "?tab=activity", "/operations"} {

@@ -261,7 +261,9 @@
   };
   const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];
   // What is in no log is not sent again: a page that (re)connects has to fetch it.
-  const fleeting = ['component', 'delivery', 'plugin', 'scan', $('#work .running') ? 'work' : ''];
+  // The tabs of a container that show none of it have nothing to fetch.
+  const shows = id => !$('.container') || $(id);
+  const fleeting = ['component', 'plugin', shows('#sent') ? 'delivery' : '', shows('#scan') ? 'scan' : '', $('#work .running') ? 'work' : ''];
   const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
   const soon = () => { timer ||= setTimeout(refresh, Math.max(50, rested + 500 - Date.now())); };
