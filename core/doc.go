@@ -41,7 +41,7 @@
 //	notify  triggers say what happened
 //	update  updates and rollbacks, step by step
 //	watch   what runs, and what there is that is newer
-//	plugin  executables become watchers, registries and triggers
+//	plugin  executables, here or at an agent, become watchers, registries and triggers
 //	decide  offered, held or automatic, and why
 //	config  what users write: file, variables, labels, templates
 //	model   what all speak of: identity of an update, events, counts
