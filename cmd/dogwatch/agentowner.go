@@ -26,10 +26,19 @@ type owner struct {
 
 // complete takes from the environment what no flag says.
 func (o *owner) complete(flags *pflag.FlagSet) error {
-	for flag, variable := range map[string]string{
+	variables := map[string]string{
 		"read-only": config.AgentReadOnlyVariable, "stacks": config.AgentStacksVariable,
 		"allow-hooks": config.AgentAllowHooksVariable,
-	} {
+	}
+	known := slices.Sorted(maps.Values(variables))
+	for _, v := range os.Environ() { // a limit that is misspelt would be none
+		name, _, _ := strings.Cut(v, "=")
+		near := option.Suggest(name, known)
+		if strings.HasPrefix(name, "DOGWATCH_AGENT_") && !slices.Contains(known, name) && near != "" {
+			return usage(fmt.Errorf("%s: there is no such variable: did you mean %s?", name, near))
+		}
+	}
+	for flag, variable := range variables {
 		text := os.Getenv(variable)
 		if text == "" || flags.Changed(flag) {
 			continue

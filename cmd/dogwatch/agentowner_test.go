@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -39,6 +40,11 @@ func TestOwnerOfAHost(t *testing.T) {
 	if _, err := read("--stacks", "a,,b"); err == nil {
 		t.Error("a stack without a name")
 	}
+	t.Setenv("DOGWATCH_AGENT_READONLY", "true")
+	if _, err := read(); err == nil || !strings.Contains(err.Error(), config.AgentReadOnlyVariable) {
+		t.Errorf("a variable that is misspelt: %v", err)
+	}
+	os.Unsetenv("DOGWATCH_AGENT_READONLY")
 	t.Setenv(config.AgentReadOnlyVariable, "perhaps")
 	if _, err := read(); err == nil || !strings.Contains(err.Error(), config.AgentReadOnlyVariable) {
 		t.Errorf("perhaps: %v", err)
