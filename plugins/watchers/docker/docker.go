@@ -48,7 +48,7 @@ type Docker struct {
 	engine    *engine.Engine
 	inspector *inspector
 	notified  notified
-	replacing update.Replacing
+	predecessors update.Predecessors
 	updater   *update.Updater
 	pause     func(ctx context.Context, attempt int) error
 }
@@ -155,13 +155,13 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 // containers returns what the watcher watches, as users know it: all containers, or those
 // that run. One that is being replaced belongs to them although the engine stopped it.
 func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
-	replacing := d.replacing.Any()
-	found, err := d.engine.Containers(ctx, d.all || replacing)
+	updating := d.predecessors.Any()
+	found, err := d.engine.Containers(ctx, d.all || updating)
 	if err != nil {
 		return nil, err
 	}
 	// Without an operation the engine itself left out what does not run.
-	return d.replacing.Apparent(found, d.all || !replacing), nil
+	return d.predecessors.Apparent(found, d.all || !updating), nil
 }
 
 // Env returns the names of the environment variables that the watcher reads and other plugins do not see.

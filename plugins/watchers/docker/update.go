@@ -20,7 +20,7 @@ var _ watcher.Updater = (*Docker)(nil)
 
 // newUpdater makes what updates containers as the options say.
 func (d *Docker) newUpdater(o Options) *update.Updater {
-	u := update.New(d.engine, d.inspector, &d.replacing, d.log)
+	u := update.New(d.engine, d.inspector, &d.predecessors, d.log)
 	u.Hooks, u.Compose, u.ComposeTrusted = o.Hooks, o.Compose, o.ComposeTrusted
 	u.Quadlets, u.Bus = o.Quadlets, o.Bus
 	u.Whereabouts = func(ctx context.Context, all []container.Summary) []string {

@@ -40,7 +40,7 @@ func (u *Updater) Apply(ctx context.Context, op watcher.Operation, journal watch
 	if err != nil {
 		return unchanged(op, replace.BlockImage, err.Error()), nil
 	}
-	defer u.replacing.Begin(op, r.old)()
+	defer u.predecessors.Begin(op, r.old)()
 	r.files = f.Compose
 	r.composeHash(ctx)
 	if replace.NeedsHelper(f) {

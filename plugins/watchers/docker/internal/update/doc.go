@@ -14,7 +14,7 @@
 //	take.go            takes a step after it is in the journal
 //	hook.go            the hooks before and after
 //	stop.go            stops the old container, and removes it at the end
-//	restartpolicy.go   holds its restart policy back meanwhile; replacing.go has lists show it as it was
+//	restartpolicy.go   holds its restart policy back meanwhile; predecessors.go has lists show it as it was
 //	ports.go           compares the published ports
 //	health.go          waits until the new one works; probe.go requests its address
 //	outcome.go         what is said at the end

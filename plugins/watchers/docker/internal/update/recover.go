@@ -31,7 +31,7 @@ func (u *Updater) Recover(ctx context.Context, op watcher.Operation, journal wat
 	}
 	r.editBegun = edited(op)
 	changed := r.remember()
-	defer u.replacing.Begin(op, r.old)()
+	defer u.predecessors.Begin(op, r.old)()
 	if handedOver(op.Plan) {
 		out, err := r.recoverHandover(ctx)
 		return r.uneditUnlessUpdated(ctx, out, err)

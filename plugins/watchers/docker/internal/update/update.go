@@ -23,8 +23,8 @@ type Updater struct {
 	engine *engine.Engine
 	images Images
 	log    hclog.Logger
-	// replacing are the operations that are under way.
-	replacing *Replacing
+	// predecessors are the old containers of operations under way.
+	predecessors *Predecessors
 	// Hooks says whether the commands of labels are run.
 	Hooks bool
 	// Compose is the most that is done about compose files: ComposeRequest, ComposeEdit or ComposeCommand; nothing
@@ -50,9 +50,9 @@ type Updater struct {
 
 // New makes an updater that runs no hooks and leaves compose files alone. The functions
 // Whereabouts, HelperCommand and HelperOptions are still to be set.
-func New(e *engine.Engine, i Images, p *Replacing, log hclog.Logger) *Updater {
+func New(e *engine.Engine, i Images, p *Predecessors, log hclog.Logger) *Updater {
 	return &Updater{
-		engine: e, images: i, replacing: p, log: log, Liveness: defaultLiveness, StopMargin: defaultStopMargin,
+		engine: e, images: i, predecessors: p, log: log, Liveness: defaultLiveness, StopMargin: defaultStopMargin,
 	}
 }
 

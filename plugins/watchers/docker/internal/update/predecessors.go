@@ -10,9 +10,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Replacing are the old containers of the operations that are under way. They have the
+// Predecessors are the old containers of the operations that are under way. They have the
 // names of backups for that time; to users they are what they were, not one container more.
-type Replacing struct {
+type Predecessors struct {
 	mu  sync.Mutex
 	old map[string]predecessor // by id
 }
@@ -25,7 +25,7 @@ type predecessor struct {
 }
 
 // Begin adds the old containers of an operation, by the names that they had, and returns how to end that.
-func (p *Replacing) Begin(op watcher.Operation, old map[string]replace.Container) (end func()) {
+func (p *Predecessors) Begin(op watcher.Operation, old map[string]replace.Container) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.old == nil {
@@ -52,7 +52,7 @@ func (p *Replacing) Begin(op watcher.Operation, old map[string]replace.Container
 }
 
 // Any reports whether an operation is under way.
-func (p *Replacing) Any() bool {
+func (p *Predecessors) Any() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.old) > 0
@@ -62,7 +62,7 @@ func (p *Replacing) Any() bool {
 // its name until another container has that, and is left out from then on. What is left
 // over after an operation is not changed, whatever its name. Unless stopped ones are
 // wanted, a new container counts when it runs, and until then the old one does.
-func (p *Replacing) Apparent(found []container.Summary, stopped bool) []container.Summary {
+func (p *Predecessors) Apparent(found []container.Summary, stopped bool) []container.Summary {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	wanted := func(c container.Summary) bool { return stopped || engine.Runs(c) }

@@ -34,7 +34,7 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	}
 	expect("before", map[string]string{"home-dogwatch-1": "", "web-dogwatch-op1": old})
 
-	end := d.replacing.Begin(watcher.Operation{ID: "op1"}, map[string]replace.Container{
+	end := d.predecessors.Begin(watcher.Operation{ID: "op1"}, map[string]replace.Container{
 		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: old}}},
 	})
 	expect("renamed", map[string]string{"home-dogwatch-1": "", "web": old})

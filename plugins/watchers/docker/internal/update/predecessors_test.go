@@ -12,7 +12,7 @@ import (
 
 func TestReplacingAStoppedContainer(t *testing.T) {
 	stopped := container.Summary{ID: "old", Names: []string{"/web-dogwatch-op1"}, State: container.StateExited}
-	var r Replacing
+	var r Predecessors
 	op := watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}}
 	defer r.Begin(op, map[string]replace.Container{
 		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
