@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -321,4 +322,16 @@ func (f *files) includes() bool {
 	return slices.ContainsFunc(f.merged, func(d *document) bool {
 		return slices.ContainsFunc(d.roots, func(root *yaml.Node) bool { return f.get(root, "include", 0) != nil })
 	})
+}
+
+// span is the text of a scalar in its file, without quotation marks.
+type span struct {
+	from, to int
+	quote    byte // ' or ", 0 for none
+}
+
+// locate returns where the text of a scalar stands; see yamltext.Locate.
+func (d *document) locate(n *yaml.Node) (span, bool) {
+	from, to, quote, ok := yamltext.Locate(d.data, n)
+	return span{from, to, quote}, ok && n.Value != ""
 }
