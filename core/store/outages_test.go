@@ -12,7 +12,7 @@ func TestOutagesFromEvents(t *testing.T) {
 	watcher := func(subject string, typ event.Type, n int) event.Event {
 		return event.Event{
 			At: start.Add(seconds(n)), Type: typ, Subject: subject,
-			Payload: event.Payload{Watcher: &event.Watcher{Since: start.Add(seconds(n))}},
+			Payload: event.Payload{Watcher: &event.Outage{Since: start.Add(seconds(n))}},
 		}
 	}
 	must(t, s.Commit(context.Background(), event.Change{Events: []event.Event{

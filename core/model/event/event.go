@@ -109,7 +109,7 @@ type Payload struct {
 	// Levels are the steps ("minor") whose newest version is another one than before.
 	Levels    []string   `json:"levels,omitempty"`
 	Check     *Check     `json:"check,omitempty"`
-	Watcher   *Watcher   `json:"watcher,omitempty"`
+	Watcher   *Outage    `json:"watcher,omitempty"`
 	Delivery  *Delivery  `json:"delivery,omitempty"`
 	Plugin    *Plugin    `json:"plugin,omitempty"`
 	Login     *Login     `json:"login,omitempty"`
@@ -173,8 +173,8 @@ type Scan struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// Watcher is an outage of a watcher's engine. Subject is the watcher's name.
-type Watcher struct {
+// Outage is one of a watcher's engine. Subject is the watcher's name.
+type Outage struct {
 	// Since is when the engine could not be reached for the first time.
 	Since time.Time `json:"since"`
 	// Error is why not.

@@ -20,7 +20,7 @@ func (b *bench) outage(typ event.Type, since time.Time) {
 	b.t.Helper()
 	b.commit(nil, event.Event{
 		Type: typ, At: time.Now(), Subject: "local",
-		Payload: event.Payload{Watcher: &event.Watcher{Since: since, Error: "connect: refused"}},
+		Payload: event.Payload{Watcher: &event.Outage{Since: since, Error: "connect: refused"}},
 	})
 }
 

@@ -23,7 +23,7 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 		return texts
 	})
 	redactIn(s, &e.Check, func(c *event.Check) []*string { return []*string{&c.Error} })
-	redactIn(s, &e.Watcher, func(w *event.Watcher) []*string { return []*string{&w.Error} })
+	redactIn(s, &e.Watcher, func(w *event.Outage) []*string { return []*string{&w.Error} })
 	redactIn(s, &e.Delivery, func(d *event.Delivery) []*string { return []*string{&d.Title, &d.Error} })
 	redactIn(s, &e.Plugin, func(p *event.Plugin) []*string { return []*string{&p.Error} })
 	redactIn(s, &e.Login, func(l *event.Login) []*string { return []*string{&l.Error} })

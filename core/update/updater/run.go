@@ -62,7 +62,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.log.Error("read the queued operations", "error", err)
 			pause = storePause
 		}
-		sleep(ctx, pause, r.wake)
+		waitFor(ctx, pause, r.wake)
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (r *Runner) Wake() {
 	}
 }
 
-// sleep waits until the pause is over, ctx ends or something wakes it.
-func sleep(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
+// waitFor waits until the pause is over, ctx ends or something wakes it.
+func waitFor(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -214,7 +214,7 @@ func (r *Runner) reload(a *active, op operation.Operation, in operation.State) (
 // pause waits for some time, until a shutdown begins, or until it is over early.
 func (r *Runner) pause(d time.Duration, early func() bool) {
 	for end := time.Now().Add(d); time.Now().Before(end) && !r.isStopping() && !early(); {
-		sleep(r.life, min(d, 100*time.Millisecond), nil)
+		waitFor(r.life, min(d, 100*time.Millisecond), nil)
 	}
 }
 

@@ -49,7 +49,7 @@ func recreates(p watcher.Plan, name string) bool {
 // listed waits until the container that was recreated is the one that is listed.
 func (r *Runner) listed(op operation.Operation, c sdk.Container) sdk.Container {
 	for end := time.Now().Add(listedWithin); time.Now().Before(end) &&
-		!r.isStopping(); sleep(r.life, 100*time.Millisecond, nil) {
+		!r.isStopping(); waitFor(r.life, 100*time.Millisecond, nil) {
 		if now, known := r.opt.Containers.ByName(op.Watcher, op.Name); known && now.ID != op.ContainerID {
 			return now
 		}

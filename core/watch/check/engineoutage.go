@@ -59,11 +59,11 @@ func (c *Checker) reached(ctx context.Context, watcher string, err error) {
 	var e event.Event
 	switch {
 	case after == nil && before != nil && before.Reported:
-		e = event.Event{Type: event.WatcherRecovered, Payload: event.Payload{Watcher: &event.Watcher{Since: before.Since}}}
+		e = event.Event{Type: event.WatcherRecovered, Payload: event.Payload{Watcher: &event.Outage{Since: before.Since}}}
 		c.log.Info("the engine can be reached again", "watcher", watcher, "since", before.Since.UTC().Format(time.RFC3339))
 	case after != nil && !after.Reported && now.Sub(after.Since) >= outageAfter:
 		e = event.Event{
-			Type: event.WatcherFailed, Payload: event.Payload{Watcher: &event.Watcher{Since: after.Since, Error: after.Error}},
+			Type: event.WatcherFailed, Payload: event.Payload{Watcher: &event.Outage{Since: after.Since, Error: after.Error}},
 		}
 		c.log.Error("the engine cannot be reached", "watcher", watcher, "since", after.Since.UTC().Format(time.RFC3339),
 			"error", after.Error)

@@ -123,7 +123,7 @@ func TestCancelledProbe(t *testing.T) {
 func TestRecoveredOutageHasNoSecondEvent(t *testing.T) {
 	w, now, reached := outages(t)
 	local := Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
-	w.recoverOutage("local", event.Watcher{Since: now.Add(-time.Hour), Error: "connection refused"})
+	w.recoverOutage("local", event.Outage{Since: now.Add(-time.Hour), Error: "connection refused"})
 	if !slices.Equal(*reached, []string{"local: connection refused"}) {
 		t.Errorf("reached is %q", *reached)
 	}

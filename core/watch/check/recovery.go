@@ -40,7 +40,7 @@ func (c *Checker) recoverOutages(ctx context.Context, log EventLog) error {
 
 // recoverOutage makes the Checker go on from one outage: there is no second event
 // about it, but one when it ends.
-func (c *Checker) recoverOutage(watcher string, outage event.Watcher) {
+func (c *Checker) recoverOutage(watcher string, outage event.Outage) {
 	c.mu.Lock()
 	c.state(watcher).outage = &Outage{Since: outage.Since, Error: outage.Error, Reported: true}
 	c.mu.Unlock()
