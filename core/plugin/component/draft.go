@@ -67,7 +67,7 @@ func (m *Manager) draft(section config.Component, byDefault bool) draft {
 	case known:
 		c.bundle, c.typ = bundle, t
 		component.attach(bundle, t)
-		d.problems = append(m.resolve(component, t, section), m.grants(c, bundle, t)...)
+		d.problems = append(m.resolve(component, t, section), m.withheld(c, bundle, t)...)
 	default:
 		d.problems = append([]config.Problem{m.unknownType(section)}, section.Problems...)
 	}

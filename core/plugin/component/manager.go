@@ -297,8 +297,8 @@ func (m *Manager) settings(component typed, values option.Values) []config.Probl
 	return problems
 }
 
-// grants records the sensitive capabilities that a type asks for and does not get.
-func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) []config.Problem {
+// withheld records the sensitive capabilities that a type asks for and does not get.
+func (m *Manager) withheld(c *Component, bundle *plugin.Supervisor, t kind.Type) []config.Problem {
 	missing := bundle.MissingGrants(t)
 	c.missing = missing
 	var problems []config.Problem

@@ -9,8 +9,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
-// grant is a capability that an installed plugin asks for.
-type grant struct {
+// capability is one that an installed plugin asks for.
+type capability struct {
 	Name, Gives string
 	// Granted is true when it has it.
 	Granted bool
@@ -18,15 +18,15 @@ type grant struct {
 
 // grantsOf returns what can be granted to a plugin that was installed: what the
 // configuration grants is changed there.
-func grantsOf(b service.Plugin) []grant {
+func grantsOf(b service.Plugin) []capability {
 	if b.Installed == nil {
 		return nil
 	}
-	var all []grant
+	var all []capability
 	for _, c := range b.Requested {
 		byUser := slices.Contains(b.Installed.Granted, c)
 		if has := slices.Contains(b.Status.Grants, c); byUser || !has {
-			all = append(all, grant{c, config.Gives(c), byUser})
+			all = append(all, capability{c, config.Gives(c), byUser})
 		}
 	}
 	return all

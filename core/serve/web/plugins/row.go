@@ -17,7 +17,7 @@ type row struct {
 	// Missing are the capabilities that it asks for in vain, Grants those that the user
 	// who sees the page can grant or take away.
 	Missing []string
-	Grants  []grant
+	Grants  []capability
 	// Anchor is its place on the page, Path the start of its addresses.
 	Anchor, Path string
 	State        words.State
