@@ -37,7 +37,7 @@ func (d *Docker) missed(ctx context.Context, gap bool) ([]watcher.Event, error) 
 	return d.notified.missed(containers, gap), nil
 }
 
-func (d *Docker) handleEvent(ctx context.Context, e eventstream.Event, emit func(watcher.Event)) {
+func (d *Docker) handleEvent(ctx context.Context, e eventstream.Document, emit func(watcher.Event)) {
 	out := watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.At())}
 	switch {
 	case slices.Contains(listActions, e.Action):

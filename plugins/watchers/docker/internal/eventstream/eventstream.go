@@ -42,7 +42,7 @@ type Follower struct {
 	// between the two. gap is true for all but the first stream.
 	Missed func(ctx context.Context, gap bool) ([]watcher.Event, error)
 	// Handle has an event that was not seen before.
-	Handle func(ctx context.Context, e Event, emit func(watcher.Event))
+	Handle func(ctx context.Context, e Document, emit func(watcher.Event))
 }
 
 // Follow calls emit for what happens until ctx ends, and returns then with its error. It reconnects by itself and
@@ -98,11 +98,11 @@ type reader struct {
 	ever     bool               // some attempt gave a stream
 	down     bool               // it is logged that there are no events
 	last     time.Time          // of the newest event, on the engine's clock
-	seen     map[Event]struct{} // the events of that instant, which the engine will repeat
+	seen     map[Document]struct{} // the events of that instant, which the engine will repeat
 }
 
-// Event is one document of the stream, as far as it matters.
-type Event struct {
+// Document is one of the stream, as far as it matters.
+type Document struct {
 	Type     string
 	Action   string
 	Actor    struct{ ID string }
@@ -111,7 +111,7 @@ type Event struct {
 }
 
 // At is when it happened, on the engine's clock.
-func (e Event) At() time.Time {
+func (e Document) At() time.Time {
 	if e.TimeNano == 0 {
 		return time.Unix(e.Time, 0)
 	}
@@ -192,7 +192,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (r *reader) documents(ctx context.Context, line []byte) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	for {
-		var e Event
+		var e Document
 		err := decoder.Decode(&e)
 		var badType *json.UnmarshalTypeError
 		switch {
@@ -213,7 +213,7 @@ func (r *reader) documents(ctx context.Context, line []byte) {
 }
 
 // fresh reports whether an event has not been seen before, and records it.
-func (r *reader) fresh(e Event) bool {
+func (r *reader) fresh(e Document) bool {
 	if e.Actor.ID == "" || (e.Type != "" && e.Type != r.Kind) {
 		return false
 	}
@@ -221,7 +221,7 @@ func (r *reader) fresh(e Event) bool {
 		return false
 	}
 	if when := e.At(); when.After(r.last) {
-		r.last, r.seen = when, map[Event]struct{}{}
+		r.last, r.seen = when, map[Document]struct{}{}
 	}
 	if e.At().Equal(r.last) {
 		r.seen[e] = struct{}{}

@@ -42,7 +42,7 @@ func FuzzDocuments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		reader := reader{Follower: Follower{
 			Kind: "container", Log: hclog.NewNullLogger(),
-			Handle: func(_ context.Context, e Event, emit func(watcher.Event)) {
+			Handle: func(_ context.Context, e Document, emit func(watcher.Event)) {
 				emit(watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged})
 			},
 		}}

@@ -100,7 +100,7 @@ func (s *Swarm) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return eventstream.Follower{
 		Engine: s.engine, Kind: "service", Actions: []string{"create", "update", "remove"}, Log: s.log,
 		Pause: eventstream.Backoff, Missed: s.missed,
-		Handle: func(_ context.Context, e eventstream.Event, emit func(watcher.Event)) {
+		Handle: func(_ context.Context, e eventstream.Document, emit func(watcher.Event)) {
 			emit(watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.At())})
 		},
 	}.Follow(ctx, emit)
