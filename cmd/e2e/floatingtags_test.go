@@ -87,9 +87,9 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 	check(0) // it was read once
 	// The last, since viewing a page has versions and dates looked up: requests that are not those of a check.
 	for path, want := range map[string]string{
-		"/containers/local/floating":   "floats: the registry has more specific tags, and the image behind it changes with them</dd>",
-		"/containers/local/left-alone": "changes with them; that is not watched</dd>",
-		"/containers/local/pinned":     "<dt>Pinned</dt>",
+		"/containers/local/floating?tab=details":   "floats: the registry has more specific tags, and the image behind it changes with them</dd>",
+		"/containers/local/left-alone?tab=details": "changes with them; that is not watched</dd>",
+		"/containers/local/pinned?tab=details":     "<dt>Pinned</dt>",
 	} {
 		status, page := d.request(http.MethodGet, path, "")
 		if status != http.StatusOK || !strings.Contains(string(page), want) {

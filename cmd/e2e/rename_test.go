@@ -72,7 +72,7 @@ func TestRenamedContainerKeepsHistory(t *testing.T) {
 	if status, _ := d.request(http.MethodGet, "/containers/local/never", ""); status != http.StatusNotFound {
 		t.Errorf("a name that nothing ever had: %d", status)
 	}
-	_, page := d.request(http.MethodGet, "/containers/local/newest", "")
+	_, page := d.request(http.MethodGet, "/containers/local/newest?tab=activity", "")
 	for _, want := range []string{"Renamed: new → newest", "Renamed: " + old + " → new", "Found, running"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q", want)

@@ -43,14 +43,14 @@ func Type() watcher.Type {
 
 // Docker watches one engine. Its methods may be called concurrently.
 type Docker struct {
-	all       bool
-	log       hclog.Logger
-	engine    *engine.Engine
-	inspector *inspector
-	notified  notified
+	all          bool
+	log          hclog.Logger
+	engine       *engine.Engine
+	inspector    *inspector
+	notified     notified
 	predecessors update.Predecessors
-	updater   *update.Updater
-	pause     func(ctx context.Context, attempt int) error
+	updater      *update.Updater
+	pause        func(ctx context.Context, attempt int) error
 }
 
 // New makes a watcher of the engine that o names. It reads the TLS files but does

@@ -134,7 +134,6 @@
 
   // A field that leaves of a list what has its text, as it is typed.
   document.querySelectorAll('[data-find]').forEach(field => {
-    field.form.hidden = false;
     field.addEventListener('input', () => document.querySelectorAll(field.dataset.find).forEach(
       one => { one.hidden = !one.textContent.toLowerCase().includes(field.value.trim().toLowerCase()); }));
   });

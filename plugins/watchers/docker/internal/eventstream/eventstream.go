@@ -92,12 +92,12 @@ type reader struct {
 	Follower
 	emit func(watcher.Event)
 
-	opened   bool               // the last attempt gave a stream
-	progress bool               // that stream had an event, or lasted for maxBackoff
-	again    bool               // it is not the first attempt
-	ever     bool               // some attempt gave a stream
-	down     bool               // it is logged that there are no events
-	last     time.Time          // of the newest event, on the engine's clock
+	opened   bool                  // the last attempt gave a stream
+	progress bool                  // that stream had an event, or lasted for maxBackoff
+	again    bool                  // it is not the first attempt
+	ever     bool                  // some attempt gave a stream
+	down     bool                  // it is logged that there are no events
+	last     time.Time             // of the newest event, on the engine's clock
 	seen     map[Document]struct{} // the events of that instant, which the engine will repeat
 }
 
