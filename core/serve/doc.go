@@ -9,5 +9,5 @@
 //
 //	api web > web/overview web/settings > web/containers web/policies
 //	web/choices web/operations web/plugins web/login > web/components > web/history
-//	web/find web/guide > web/page > web/webtest > words service > auth auth/oidctest chart metrics
+//	web/find web/guide > web/page > web/webtest > words service > auth auth/oidctest chart language metrics
 package serve

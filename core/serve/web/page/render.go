@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
@@ -39,13 +41,30 @@ type Page struct {
 
 	// The rest is filled in by show.
 	User, Theme, Version, Here string
-	Work                       TasksView
+	// Chosen is the language that its user chose, if any, and Languages are those there are.
+	Chosen    *language.Language
+	Languages []*language.Language
+	Work      TasksView
 	// Last is the newest event that the page may know of; "" when that is not known.
 	Last string
 }
 
-func (s *Site) parse() (pages, error) {
-	layout, err := template.New("layout.html").Funcs(s.functions()).ParseFS(layoutFiles, shared)
+// templates returns the pages in a language. They are parsed at the first page view in it.
+func (s *Site) templates(in *language.Language) (pages, error) {
+	s.parsing.Lock()
+	defer s.parsing.Unlock()
+	if s.pages[in.Tag] == nil {
+		all, err := s.parse(in)
+		if err != nil {
+			return nil, fmt.Errorf("read the templates of the pages: %w", err)
+		}
+		s.pages[in.Tag] = all
+	}
+	return s.pages[in.Tag], nil
+}
+
+func (s *Site) parse(in *language.Language) (pages, error) {
+	layout, err := template.New("layout.html").Funcs(s.functions(in)).ParseFS(layoutFiles, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +85,9 @@ func (s *Site) parse() (pages, error) {
 			if err != nil {
 				return nil, err
 			}
+			if in.Translates() {
+				(&translation{say: in.Text}).template(own)
+			}
 			all[strings.TrimSuffix(name, ".html")] = own
 		}
 	}
@@ -73,7 +95,7 @@ func (s *Site) parse() (pages, error) {
 }
 
 // functions are what templates can call beside Go's own.
-func (s *Site) functions() template.FuncMap {
+func (s *Site) functions(in *language.Language) template.FuncMap {
 	return template.FuncMap{
 		"path":     s.Path,
 		"asset":    s.AssetPath,
@@ -82,7 +104,10 @@ func (s *Site) functions() template.FuncMap {
 		"day":      day,
 		"kindWord": tally.Word,
 		"link":     webaddress.Of,
-		"plural":   words.Plural,
+		"plural":   phrase.Count,
+		"phrase":   phrase.New,
+		"say":      say(in),
+		"lang":     func() string { return in.Tag },
 		"progress": words.Progress,
 		"cron":     words.Cron,
 		"join":     strings.Join,
@@ -115,6 +140,7 @@ func (s *Site) userName(r *http.Request) string {
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
 	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = s.userName(r), Theme(r), s.Version, here(r), s.WorkView(r),
 		lastOf(r)
+	p.Chosen, p.Languages = s.Languages.Chosen(r), s.Languages.All()
 	s.Render(w, r, status, name, "layout.html", p)
 }
 
@@ -128,10 +154,11 @@ func (s *Site) Fragment(w http.ResponseWriter, r *http.Request, name, fragment s
 func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
 	var body bytes.Buffer
 	body.Grow(32 << 10)
-	t, known := s.pages[name]
-	err := fmt.Errorf("there is no page %q", name)
-	if known {
+	all, err := s.templates(s.Languages.Of(r))
+	if t, known := all[name]; known {
 		err = t.ExecuteTemplate(&body, part, data)
+	} else if err == nil {
+		err = fmt.Errorf("there is no page %q", name)
 	}
 	if err != nil {
 		s.Log.Error("render a page", "page", name, "part", part, "error", err)
@@ -140,7 +167,7 @@ func (s *Site) Render(w http.ResponseWriter, r *http.Request, status int, name, 
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Add("Vary", "Accept-Encoding, HX-Request")
+	h.Add("Vary", "Accept-Encoding, Accept-Language, Cookie, HX-Request")
 	if !acceptsGzip(r) {
 		w.WriteHeader(status)
 		_, _ = w.Write(body.Bytes()) // the client may have gone

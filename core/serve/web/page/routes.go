@@ -15,13 +15,14 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 )
 
 // New returns a site. Close must be called.
 func New(opt Options) *Site {
 	s := &Site{
 		Options: opt, Markdown: sync.OnceValue(notes.NewRenderer), Started: opt.Now(),
-		Tasks: newTasks(opt.Now, opt.TaskChanged),
+		Tasks: newTasks(opt.Now, opt.TaskChanged), Languages: language.New(), pages: map[string]pages{},
 	}
 	s.load = sync.OnceValue(s.read)
 	return s
@@ -32,20 +33,19 @@ func (s *Site) read() (err error) {
 	if s.assets, err = readAssets(); err != nil {
 		return fmt.Errorf("read the files of the pages: %w", err)
 	}
-	if s.pages, err = s.parse(); err != nil {
-		return fmt.Errorf("read the templates of the pages: %w", err)
-	}
-	return nil
+	_, err = s.templates(s.Languages.All()[0])
+	return err
 }
 
 // Close cancels the tasks that pages started, and waits until they have ended.
 func (s *Site) Close() { s.Tasks.close() }
 
-// Routes adds the files of pages, the tasks and the theme, and responds to every other address.
+// Routes adds the files of pages, the tasks, the theme and the language, and responds to every other address.
 func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /work", s.showTasks)
 	mux.HandleFunc("POST /work/{id}/dismiss", s.Posted(s.dismissTask))
 	mux.HandleFunc("POST /theme", s.Posted(s.chooseTheme))
+	mux.HandleFunc("POST /language", s.Posted(s.chooseLanguage))
 	mux.HandleFunc("GET /static/{file}", s.serveFile)
 	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
 	mux.HandleFunc("GET /manifest.webmanifest", s.serveManifest)

@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -51,7 +52,10 @@ type Site struct {
 	// they would take megabytes of memory for nothing.
 	load   func() error
 	assets assets
-	pages  pages
+	// Languages are those that pages can be read in; pages has the templates by the tags of these.
+	Languages *language.Languages
+	parsing   sync.Mutex
+	pages     map[string]pages
 	// gzipWriters are used again, for they are large.
 	gzipWriters sync.Pool
 }

@@ -1,0 +1,150 @@
+// Package phrase has texts of the program that are put into the reader's language where they are shown. Whoever
+// makes one writes English; the API, logs and the command line show that.
+package phrase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/message"
+)
+
+// Phrase is a text in every language. nil is none.
+type Phrase interface {
+	// String returns it in English.
+	fmt.Stringer
+	// In returns it in the language of a printer, and in English where that has no translation.
+	In(p *message.Printer) string
+}
+
+// New returns a phrase by its English format, which is the key of its translation, as fmt.Sprintf takes it.
+// Arguments that are phrases are translated, too.
+func New(english string, args ...any) Phrase { return &format{english, args} }
+
+type format struct {
+	english string
+	args    []any
+}
+
+func (f *format) String() string { return fmt.Sprintf(f.english, f.args...) }
+
+func (f *format) In(p *message.Printer) string {
+	args := slices.Clone(f.args)
+	for i, arg := range args {
+		if inner, is := arg.(Phrase); is {
+			args[i] = inner.In(p)
+		}
+	}
+	return p.Sprintf(f.english, args...)
+}
+
+// Verbatim returns a text that is not translated: a name, a version, an error.
+func Verbatim(text string) Phrase {
+	if text == "" {
+		return nil
+	}
+	return verbatim(text)
+}
+
+type verbatim string
+
+func (v verbatim) String() string             { return string(v) }
+func (v verbatim) In(*message.Printer) string { return string(v) }
+
+// Count returns a number with its noun: "no updates", "1 update", "3 updates". The key of its translation is the noun
+// behind "%d ".
+func Count(n int, noun string) Phrase { return &count{n, noun} }
+
+type count struct {
+	n    int
+	noun string
+}
+
+func (c *count) In(p *message.Printer) string {
+	return p.Sprintf(message.Key("%d "+c.noun, c.String()), c.n)
+}
+
+func (c *count) String() string {
+	number, noun, ending := fmt.Sprint(c.n), c.noun, "s"
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case c.n == 1:
+		ending = ""
+	case y && !strings.ContainsAny(stem[len(stem)-1:], "aeou"):
+		noun, ending = stem, "ies"
+	}
+	if c.n == 0 {
+		number = "no"
+	}
+	return number + " " + noun + ending
+}
+
+// Join returns phrases with a separator between them; those that are nil are left out, and so is a phrase of none.
+func Join(separator string, parts ...Phrase) Phrase {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p Phrase) bool { return p == nil })
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return parts[0]
+	}
+	return &joined{separator, parts}
+}
+
+type joined struct {
+	separator string
+	parts     []Phrase
+}
+
+func (j *joined) String() string { return j.said(Phrase.String) }
+
+func (j *joined) In(p *message.Printer) string {
+	return j.said(func(part Phrase) string { return part.In(p) })
+}
+
+func (j *joined) said(in func(Phrase) string) string {
+	texts := make([]string, len(j.parts))
+	for i, part := range j.parts {
+		texts[i] = in(part)
+	}
+	return strings.Join(texts, j.separator)
+}
+
+// Capital returns a phrase with an upper-case first letter.
+func Capital(p Phrase) Phrase { return changed(p, capital) }
+
+// Sentence returns a phrase with a full stop at its end, if it has none.
+func Sentence(p Phrase) Phrase { return changed(p, stopped) }
+
+func changed(p Phrase, by func(string) string) Phrase {
+	if p == nil {
+		return nil
+	}
+	return &change{p, by}
+}
+
+type change struct {
+	phrase Phrase
+	by     func(string) string
+}
+
+func (c *change) String() string               { return c.by(c.phrase.String()) }
+func (c *change) In(p *message.Printer) string { return c.by(c.phrase.In(p)) }
+
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+func stopped(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}

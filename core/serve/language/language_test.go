@@ -1,0 +1,144 @@
+package language
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+)
+
+func TestOf(t *testing.T) {
+	languages := New()
+	for _, tt := range []struct{ header, cookie, want string }{
+		{"", "", "en"}, {"de", "", "de"}, {"de-AT,en;q=0.5", "", "de"}, {"fr,de;q=0.5", "", "de"}, {"fr", "", "en"},
+		{"en-GB,de;q=0.9", "", "en"}, {"not a language", "", "en"}, {"de", "en", "en"}, {"en", "de", "de"}, {"de", "xx", "de"},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept-Language", tt.header)
+		r.Header.Set("Cookie", Cookie+"="+tt.cookie)
+		if got := languages.Of(r).Tag; got != tt.want {
+			t.Errorf("header %q, cookie %q: %s, want %s", tt.header, tt.cookie, got, tt.want)
+		}
+	}
+}
+
+func TestSay(t *testing.T) {
+	german, english := New().Named("de"), New().Named("en")
+	for _, tt := range []struct {
+		phrase        phrase.Phrase
+		german, plain string
+	}{
+		{nil, "", ""},
+		{phrase.New("Log in"), "Anmelden", "Log in"},
+		{phrase.New("no text of ours: %s", phrase.New("Log in")), "no text of ours: Anmelden", "no text of ours: Log in"},
+		{phrase.Verbatim("Log in"), "Log in", "Log in"},
+		{phrase.Join(" · ", phrase.New("Log in"), nil, phrase.Verbatim("x")), "Anmelden · x", "Log in · x"},
+		{phrase.Sentence(phrase.Capital(phrase.New("or"))), "Oder.", "Or."},
+	} {
+		if got := german.Say(tt.phrase); got != tt.german {
+			t.Errorf("German %q, want %q", got, tt.german)
+		}
+		if got := english.Say(tt.phrase); got != tt.plain {
+			t.Errorf("English %q, want %q", got, tt.plain)
+		}
+	}
+}
+
+var verbs = regexp.MustCompile(`%(\[\d\])?[a-z]`)
+
+// TestTranslationsFillInTheSame keeps a translation from losing or inventing what is filled in, and from standing
+// twice with different texts.
+func TestTranslationsFillInTheSame(t *testing.T) {
+	areas, err := read(german)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]string{}
+	for name, area := range areas {
+		for english, translated := range area {
+			text := translated.text + translated.forms["other"]
+			if text == "" {
+				t.Errorf("%s: %q has no text", name, english)
+			}
+			if before, twice := first[english]; twice && before != text {
+				t.Errorf("%s: %q is both %q and %q", name, english, before, text)
+			}
+			first[english] = text
+			if n := len(verbs.FindAllString(english, -1)); n != len(verbs.FindAllString(text, -1)) {
+				t.Errorf("%s: %q fills in %d things, and %q not", name, english, n, text)
+			}
+		}
+	}
+}
+
+// TestEveryPhraseIsTranslated looks for phrases in the sources.
+func TestEveryPhraseIsTranslated(t *testing.T) {
+	areas, err := read(german)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]translation{}
+	for _, area := range areas {
+		maps.Copy(known, area)
+	}
+	for english, where := range phrases(t) {
+		if _, has := known[english]; !has {
+			t.Errorf("%s: %q has no German translation", where, english)
+		}
+	}
+}
+
+// phrases returns the English texts of phrases and nouns in core, with where they are made.
+func phrases(t *testing.T) map[string]string {
+	t.Helper()
+	said := map[string]string{}
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "../../"+path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is {
+				return true
+			}
+			function, is := call.Fun.(*ast.SelectorExpr)
+			if !is {
+				return true
+			}
+			if of, is := function.X.(*ast.Ident); !is || of.Name != "phrase" {
+				return true
+			}
+			prefix, arg := "", 0
+			switch function.Sel.Name {
+			case "Count":
+				prefix, arg = "%d ", 1
+			case "New":
+			default:
+				return true
+			}
+			if literal, is := call.Args[arg].(*ast.BasicLit); is {
+				english, _ := strconv.Unquote(literal.Value) // it was parsed
+				said[prefix+english] = path
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
