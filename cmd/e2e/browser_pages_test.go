@@ -270,9 +270,11 @@ func TestBrowserPagesFitInBothThemes(t *testing.T) {
 	background := "getComputedStyle(document.body).backgroundColor"
 	light := js[string](b, background)
 	b.size(1440, 900)
+	b.click(".user summary")
 	b.click(".theme [value=dark]")
 	b.until(background + " !== " + quoted(light) + " && location.pathname === '/containers'")
-	b.click(".theme [value='']")
+	b.click(".user summary")
+	b.click(".theme [name=theme][value='']")
 	b.until(background + " === " + quoted(light))
 }
 

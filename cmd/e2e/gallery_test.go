@@ -158,7 +158,8 @@ func (h houses) sights() []sight {
 		}},
 		{name: "logged-out", of: h.locked, path: "/login", set: func(b *tab) {
 			b.login(lockPassword, ".who")
-			b.click("form.who button")
+			b.click(".who")
+			b.click("form.logout button")
 			b.until("document.querySelector('.door [role=status]')")
 		}},
 	}

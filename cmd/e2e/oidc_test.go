@@ -87,7 +87,8 @@ func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 	}
 	phone.mustBe("ana")
 
-	b.click("form.who button")
+	b.click(".who")
+	b.click("form.logout button")
 	b.says("Sign out of everything?")
 	b.click("button")
 	b.says("Log in with home")
@@ -231,7 +232,8 @@ func TestOIDCBehindReverseProxy(t *testing.T) {
 	if cookies := js[string](b, "document.cookie"); strings.Contains(cookies, "dogwatch_session") {
 		t.Error("pages can read the session")
 	}
-	b.click("form.who button")
+	b.click(".who")
+	b.click("form.logout button")
 	b.says("Sign out of everything?")
 	b.click("button")
 	b.says("Log in with home")

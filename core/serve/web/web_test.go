@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
@@ -67,5 +68,26 @@ func TestThemeCookie(t *testing.T) {
 	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page,
 		`data-theme`) {
 		t.Error("an unknown theme has an effect")
+	}
+}
+
+func TestLanguageOfPages(t *testing.T) {
+	u, _ := withStore(t)
+	w := request(u, "POST", "/language", map[string][]string{"language": {"de"}, "back": {"/history"}})
+	cookie := w.Result().Cookies()[0]
+	if w.Header().Get("Location") != "/base/history" || cookie.Value != "de" || cookie.MaxAge <= 0 {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w = request(u, "POST", "/language", map[string][]string{"language": {""}}); w.Result().Cookies()[0].MaxAge >= 0 {
+		t.Error("the choice cannot be taken back")
+	}
+	for _, tt := range []struct{ header, cookie, lang, heading string }{
+		{"", "", "en", "Overview"}, {"de-CH,fr", "", "de", "Übersicht"}, {"de", "en", "en", "Overview"},
+		{"en", "de", "de", "Übersicht"},
+	} {
+		page := request(u, "GET", "/", nil, "Accept-Language", tt.header, "Cookie", language.Cookie+"="+tt.cookie).Body.String()
+		if !strings.Contains(page, `<html lang="`+tt.lang+`"`) || !strings.Contains(page, "<h1>"+tt.heading+"</h1>") {
+			t.Errorf("header %q, cookie %q: not the page in %s", tt.header, tt.cookie, tt.lang)
+		}
 	}
 }
