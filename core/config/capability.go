@@ -1,27 +1,30 @@
 package config
 
-import "github.com/dogwatch/dogwatch/sdk/kind"
+import (
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
 
 // Grantable returns the capabilities that executables have only where a user grants them.
 func Grantable() []string {
 	return []string{kind.CapCredentials, kind.CapEngine, kind.CapFiles, kind.CapOperate, kind.CapRun, kind.CapDecide}
 }
 
-// Gives says what an executable has with a capability that it is granted; "" for other words.
-func Gives(capability string) string {
+// Gives says what an executable has with a capability that it is granted; nil for other words.
+func Gives(capability string) phrase.Phrase {
 	switch capability {
 	case kind.CapCredentials:
-		return "the logins of your registries"
+		return phrase.New("the logins of your registries")
 	case kind.CapEngine:
-		return "your container engine, and with it the machine"
+		return phrase.New("your container engine, and with it the machine")
 	case kind.CapFiles:
-		return "all files that Dogwatch can use"
+		return phrase.New("all files that Dogwatch can use")
 	case kind.CapOperate:
-		return "to have containers updated"
+		return phrase.New("to have containers updated")
 	case kind.CapRun:
-		return "to have other triggers run"
+		return phrase.New("to have other triggers run")
 	case kind.CapDecide:
-		return "to decide about updates for its users"
+		return phrase.New("to decide about updates for its users")
 	}
-	return ""
+	return nil
 }

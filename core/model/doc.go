@@ -4,7 +4,7 @@
 //
 // In: containers and results, as plugins report them.
 // Out: keys, events, states and counts, with one meaning everywhere.
-// May be imported by: app, serve, store, notify, update, watch, plugin, decide.
+// May be imported by: app, serve, store, notify, update, watch, plugin, decide, config.
 //
 // Its packages, each of which imports only those of later places:
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -40,21 +41,21 @@ func compareSDK(built, own string) sdkRelation {
 	return sameSDK
 }
 
-// sdkNote says what the version of a plugin's SDK means for its user; "" when nothing.
+// SDKNote says what the version of a plugin's SDK means for its user; nil when nothing.
 // All of them speak the same protocol, so that each plugin runs.
-func sdkNote(built string) string {
+func SDKNote(built string) phrase.Phrase {
 	switch compareSDK(built, sdk.Version) {
 	case newerSDK:
-		return fmt.Sprintf("built with SDK %s, which is newer than this Dogwatch with SDK %s: it runs, but what is new in its SDK does nothing here; update Dogwatch", built, sdk.Version)
+		return phrase.New("built with SDK %s, which is newer than this Dogwatch with SDK %s: it runs, but what is new in its SDK does nothing here; update Dogwatch", built, sdk.Version)
 	case olderSDK:
-		return fmt.Sprintf("built with SDK %s, which is older than this Dogwatch with SDK %s: it runs as before; a build of it with the SDK of today can do more", built, sdk.Version)
+		return phrase.New("built with SDK %s, which is older than this Dogwatch with SDK %s: it runs as before; a build of it with the SDK of today can do more", built, sdk.Version)
 	}
-	return ""
+	return nil
 }
 
-// logSDK writes what sdkNote says when a plugin has been described.
+// logSDK writes what SDKNote says when a plugin has been described.
 func (s *Supervisor) logSDK(built string) {
-	switch note := sdkNote(built); compareSDK(built, sdk.Version) {
+	switch note := SDKNote(built); compareSDK(built, sdk.Version) {
 	case newerSDK:
 		s.log.Warn("plugin is newer than this Dogwatch", "note", note)
 	case olderSDK:

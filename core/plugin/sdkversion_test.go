@@ -31,7 +31,7 @@ func TestCompareSDK(t *testing.T) {
 			t.Errorf("%q with %q: got %d, want %d", c.built, c.own, got, c.want)
 		}
 	}
-	if note := sdkNote(sdk.Version); note != "" {
+	if note := SDKNote(sdk.Version); note != nil {
 		t.Errorf("the SDK of today has the note %q", note)
 	}
 }

@@ -81,7 +81,7 @@ func (s *Supervisor) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version, SDK: s.sdk, Note: sdkNote(s.sdk),
+		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version, SDK: s.sdk,
 		Restarts: s.restarts, SHA256: hex.EncodeToString(s.bundle.checksum), Since: sdk.TimeOf(s.since),
 		Types: []TypeName{}, Grants: s.host.grants(s.bundle.name), Isolation: s.isolated, Output: s.output,
 	}
@@ -91,6 +91,9 @@ func (s *Supervisor) Status() Status {
 	}
 	slices.Sort(st.Requested)
 	st.Requested = slices.Compact(st.Requested)
+	if note := SDKNote(s.sdk); note != nil {
+		st.Note = note.String()
+	}
 	if s.err != nil {
 		st.Error, st.HeldBy = s.err.Error(), s.heldBy()
 	}

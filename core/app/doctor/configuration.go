@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -129,7 +130,7 @@ func missing(subject string, p plugin.Status) (found []Finding) {
 		if !slices.Contains(p.Grants, c) {
 			found = append(found,
 				Finding{Subject: subject, Level: Warn,
-					Detail: fmt.Sprintf("asks for %s (%s), and is not granted it", c, cmp.Or(config.Gives(c), "a capability")),
+					Detail: fmt.Sprintf("asks for %s (%s), and is not granted it", c, cmp.Or(config.Gives(c), phrase.Verbatim("a capability"))),
 					Remedy: fmt.Sprintf("if it is to have that, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", p.Name, c, p.Name, c)})
 		}
 	}

@@ -5,13 +5,16 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // capability is one that an installed plugin asks for.
 type capability struct {
-	Name, Gives string
+	Name string
+	// Sentence says what it gives.
+	Sentence phrase.Phrase
 	// Granted is true when it has it.
 	Granted bool
 }
@@ -26,10 +29,21 @@ func grantsOf(b service.Plugin) []capability {
 	for _, c := range b.Requested {
 		byUser := slices.Contains(b.Installed.Granted, c)
 		if has := slices.Contains(b.Status.Grants, c); byUser || !has {
-			all = append(all, capability{c, config.Gives(c), byUser})
+			all = append(all, capability{c, gives(c, byUser), byUser})
 		}
 	}
 	return all
+}
+
+func gives(capability string, granted bool) phrase.Phrase {
+	what := config.Gives(capability)
+	if what == nil {
+		what = phrase.New("this capability")
+	}
+	if granted {
+		return phrase.New("It has %s.", what)
+	}
+	return phrase.New("It asks for %s.", what)
 }
 
 func (h *Handler) grant(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package plugins
 import (
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -24,6 +25,8 @@ type row struct {
 	// Means says what the state means, and what to do about it.
 	Means  string
 	Memory string
+	// Built says what its SDK means; nil for nothing.
+	Built phrase.Phrase
 	// Trust is true when the file can be accepted, by the user who sees the page.
 	Trust bool
 	// Changes are what that user can have done with the file.
@@ -37,6 +40,9 @@ func newRow(b service.Plugin, operator bool) row {
 	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
 		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
+	}
+	if note := plugin.SDKNote(b.SDK); note != nil {
+		row.Built = phrase.New("This plugin was %s.", note)
 	}
 	if operator {
 		row.Grants = grantsOf(b)
