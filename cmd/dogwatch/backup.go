@@ -14,7 +14,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/backup"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 func newBackup(g *global) *cobra.Command {
@@ -84,7 +84,7 @@ func (g *global) backup(ctx context.Context, name string) error {
 	if err != nil {
 		return errors.Join(nothingToBackUp(i, err), os.Remove(partial))
 	}
-	fmt.Fprintf(g.stdout, "saved the database and %s to %s\n", words.Plural(len(contents.Plugins), "plugin"), name)
+	fmt.Fprintf(g.stdout, "saved the database and %s to %s\n", phrase.Count(len(contents.Plugins), "plugin"), name)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (g *global) restore(ctx context.Context, name string) error {
 		return fmt.Errorf("restore %s: nothing was changed: %w", name, err)
 	}
 	fmt.Fprintf(g.stdout, "restored the database and %s, saved %s by dogwatch %s\n",
-		words.Plural(len(done.Plugins), "plugin"), preview.Moment(done.At), done.Version)
+		phrase.Count(len(done.Plugins), "plugin").String(), preview.Moment(done.At), done.Version)
 	for _, kept := range []string{done.KeptStore, done.KeptPlugins} {
 		if kept != "" {
 			fmt.Fprintf(g.stdout, "what was there before is kept as %s\n", kept)

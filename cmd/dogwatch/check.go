@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -217,11 +218,11 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 func progressText(instance *oneshot.Instance) func() string {
 	began := time.Now()
 	return func() string {
-		if checked := words.Checked(instance.Progress()...); checked != "" {
+		if checked := words.Checked(instance.Progress()...); checked != nil {
 			return fmt.Sprintf("Checking: %s in %s", checked, words.Took(time.Since(began)))
 		}
 		if n := instance.Calls(); n > 0 {
-			return fmt.Sprintf("Checking: %s in %s", words.Plural(n, "answer"), words.Took(time.Since(began)))
+			return fmt.Sprintf("Checking: %s in %s", phrase.Count(n, "answer"), words.Took(time.Since(began)))
 		}
 		return "Checking: waiting for the first answer"
 	}
@@ -256,7 +257,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	}
 	defer host.Close()
 	stop := spinner(g.stderr, func() string {
-		return words.Joined(": ", "Checking and delivering", words.Progress(host.Progress()...))
+		return words.Joined(": ", "Checking and delivering", phrase.English(words.Progress(host.Progress()...)))
 	})
 	done, err := host.CheckAndDeliver(ctx, names)
 	stop()

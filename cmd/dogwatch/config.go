@@ -16,9 +16,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/logging"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -151,7 +151,7 @@ func (g *global) verdict(cfg *config.Config, problems []config.Problem, strict b
 		}
 	}
 	if len(problems) > 0 {
-		fmt.Fprintf(g.stdout, "%s, %s\n", words.Plural(errs, "error"), words.Plural(len(problems)-errs, "warning"))
+		fmt.Fprintf(g.stdout, "%s, %s\n", phrase.Count(errs, "error"), phrase.Count(len(problems)-errs, "warning"))
 		if errs > 0 || strict {
 			return exit(exitFailure)
 		}
@@ -161,7 +161,7 @@ func (g *global) verdict(cfg *config.Config, problems []config.Problem, strict b
 	if cfg.File != "" {
 		where = cfg.File + " and the environment"
 	}
-	fmt.Fprintf(g.stdout, "no problems in %s: %s configured\n", where, words.Plural(len(cfg.Components), "component"))
+	fmt.Fprintf(g.stdout, "no problems in %s: %s configured\n", where, phrase.Count(len(cfg.Components), "component"))
 	return nil
 }
 

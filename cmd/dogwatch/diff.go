@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/app/lookup"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
@@ -73,7 +74,7 @@ func writeDiff(w io.Writer, s style, name string, d api.ImageDiff) error {
 		return fmt.Sprintf("%s: %s → %s", c.Title(), orNone(c.Before), orNone(c.After))
 	})
 	if d.Omitted > 0 {
-		changes = append(changes, "and "+words.Plural(d.Omitted, "further change"))
+		changes = append(changes, "and "+phrase.Count(d.Omitted, "further change").String())
 	}
 	section("Changes", changes)
 	section("Warnings", lines(d.Warnings, func(r imagediff.Warning) string {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/doctor"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -99,7 +100,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 	var responses atomic.Int64
 	began := time.Now()
 	stop := spinner(g.stderr, func() string {
-		return fmt.Sprintf("Examining: %s in %s", words.Plural(int(responses.Load()), "answer"), words.Took(time.Since(began)))
+		return fmt.Sprintf("Examining: %s in %s", phrase.Count(int(responses.Load()), "answer"), words.Took(time.Since(began)))
 	})
 	defer stop()
 	opt := doctor.Options{
@@ -188,8 +189,8 @@ func (s style) writeFindings(w io.Writer, found []doctor.Finding, quiet bool, to
 		b.WriteString("\n")
 	}
 	if !quiet || len(found) > 0 {
-		last := fmt.Sprintf("Examined in %s: %s, %s, %d ok", words.Took(took), words.Plural(n[doctor.Fail], "failure"),
-			words.Plural(n[doctor.Warn], "warning"), n[doctor.OK])
+		last := fmt.Sprintf("Examined in %s: %s, %s, %d ok", words.Took(took), phrase.Count(n[doctor.Fail], "failure"),
+			phrase.Count(n[doctor.Warn], "warning").String(), n[doctor.OK])
 		for _, line := range wrap(last, s.width) {
 			b.WriteString(s.paint(line, "1") + "\n")
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/migrate"
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/heldfile"
 )
 
@@ -173,7 +173,7 @@ func (g *global) reportMigrated(m *migrated) {
 	fmt.Fprint(g.stdout, m.result.Diff(m.data))
 	rewritten, different, left := m.result.Count()
 	fmt.Fprintf(g.stdout, "%s: %s rewritten, %d with another value or meaning, %d left as they are\n", m.name,
-		words.Plural(rewritten, "name"), different, left)
+		phrase.Count(rewritten, "name").String(), different, left)
 	for _, f := range m.result.Findings {
 		if f.To == "" || f.Note != "" {
 			fmt.Fprintln(g.stdout, "  "+printable(f.String()))

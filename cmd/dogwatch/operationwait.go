@@ -268,7 +268,7 @@ func operationOf(op api.Operation) operation.Operation {
 
 // stateOf is the state of an operation in a word or two.
 func stateOf(op api.Operation) string {
-	return strings.ToLower(words.OperationState(operationOf(op)).Word)
+	return strings.ToLower(words.OperationState(operationOf(op)).Word.String())
 }
 
 // sentenceOf says how far an operation is, or how it ended.

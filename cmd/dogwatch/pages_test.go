@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -104,7 +104,7 @@ func TestPageExamples(t *testing.T) {
 		"variables of What's Up Docker": {validate(t, wud), theirs},
 	} {
 		if !strings.HasPrefix(test.out, "no problems") ||
-			!strings.Contains(test.out, fmt.Sprintf(": %s configured", words.Plural(test.want, "component"))) {
+			!strings.Contains(test.out, fmt.Sprintf(": %s configured", phrase.Count(test.want, "component").String())) {
 			t.Errorf("%s: want %d components:\n%s", how, test.want, test.out)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -147,9 +148,9 @@ func dependentText(d api.Dependent) string {
 func backupText(k api.Backup) string {
 	created := ""
 	if !k.Created.IsZero() {
-		created = "created " + preview.Moment(k.Created.Time)
+		created = "created " + preview.Moment(k.Created.Time).String()
 	}
-	return words.Joined("  ", k.Name, k.Image, created, words.Bytes(orZero(k.Size)))
+	return words.Joined("  ", k.Name, k.Image, created, phrase.English(words.Bytes(orZero(k.Size))))
 }
 
 func orZero(bytes *int64) int64 {

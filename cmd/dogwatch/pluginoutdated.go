@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/artifact"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func newPluginOutdated(g *global) *cobra.Command {
@@ -70,7 +70,7 @@ func (g *global) outdated(ctx context.Context, timeout time.Duration, asJSON boo
 	}
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + words.Plural(len(all), "plugin") })
+	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + phrase.Count(len(all), "plugin").String() })
 	failed := install.FindNewer(timed, fetcher(logins), time.Now(), all, holders.MayHold)
 	stop()
 	if asJSON {

@@ -14,10 +14,18 @@ import (
 // row is one container as it is printed.
 type row struct {
 	name, image, update string
-	standing            words.State
+	standing            standing
 	// note is why the check failed, or what is odd although it did not.
 	note      string
 	container *sdk.Container
+}
+
+// standing is how a container stands, and the class of that.
+type standing struct{ Word, Class string }
+
+func standingOf(c *sdk.Container) standing {
+	s := words.Standing(c)
+	return standing{s.Word.String(), s.Class}
 }
 
 // urgency is the order of rows by the classes of their standings: what deserves attention first.
@@ -56,7 +64,7 @@ func rowsOf(containers []sdk.Container) []row {
 
 func rowOf(c sdk.Container) row {
 	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)),
-		update: c.Image.Tag.Value, standing: words.Standing(&c), container: &c}
+		update: c.Image.Tag.Value, standing: standingOf(&c), container: &c}
 	if c.Watcher == "" {
 		r.name = "" // an image that no engine runs has no name of its own
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -33,21 +33,21 @@ func summarise(rows []row, silent int) summary {
 }
 
 func (s summary) sentence(took time.Duration) string {
-	updates := words.Plural(s.Updates, "update")
-	if kinds := words.Kinds(s.Counts); kinds != "" {
-		updates += " (" + kinds + ")"
+	updates := phrase.Count(s.Updates, "update").String()
+	if kinds := words.Kinds(s.Counts); kinds != nil {
+		updates += fmt.Sprintf(" (%s)", kinds)
 	}
 	if s.Held > 0 {
 		updates += fmt.Sprintf(", %d of them held", s.Held)
 	}
-	parts := append([]string{updates}, words.Others(s.Counts)...)
+	parts := append([]phrase.Phrase{phrase.Verbatim(updates)}, words.Others(s.Counts)...)
 	if s.silent > 0 {
-		parts = append(parts, words.Plural(s.silent, "failed watcher"))
+		parts = append(parts, phrase.Count(s.silent, "failed watcher"))
 	}
-	text := fmt.Sprintf("Checked %s in %s: %s%s", words.Plural(s.All, "image"), words.Took(took),
-		strings.Join(parts, ", "), words.Stale(s.Counts))
+	text := fmt.Sprintf("Checked %s in %s: %s", phrase.Count(s.All, "image"), words.Took(took),
+		phrase.Join("; ", phrase.Join(", ", parts...), words.Stale(s.Counts)))
 	for _, f := range s.outages {
-		text += fmt.Sprintf(". %s: %s (%s)", f.Text, words.Plural(len(f.Of), "image"), f.Detail)
+		text += fmt.Sprintf(". %s: %s (%s)", f.Text, phrase.Count(len(f.Of), "image"), f.Detail)
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/stackorder"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -136,7 +136,7 @@ func (g *global) inTurn(f updateFlags, selected []sdk.Container) []sdk.Container
 
 // confirm asks the user on a terminal, unless that is not wanted.
 func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) error {
-	what := words.Plural(len(ready), "container")
+	what := phrase.Count(len(ready), "container").String()
 	if len(ready) == 1 {
 		what = printable(ready[0].container.Name)
 	}

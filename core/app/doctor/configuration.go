@@ -14,7 +14,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // ErrNotServing means that no Dogwatch serves with this configuration.
@@ -39,7 +38,7 @@ func (e *examination) configuration() []Finding {
 	if e.Config.File != "" {
 		where = e.Config.File + " and the environment"
 	}
-	return one(subject, OK, fmt.Sprintf("%s in %s", words.Plural(len(e.Config.Components), "component"), where), "")
+	return one(subject, OK, fmt.Sprintf("%s in %s", phrase.Count(len(e.Config.Components), "component"), where), "")
 }
 
 // login tells who may use the server.
@@ -106,7 +105,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 				builtin++
 				continue
 			}
-			detail := fmt.Sprintf("may run, and holds %s", words.Plural(len(p.Types), "type"))
+			detail := fmt.Sprintf("may run, and holds %s", phrase.Count(len(p.Types), "type"))
 			if p.Note != "" {
 				detail += "; " + p.Note
 			}

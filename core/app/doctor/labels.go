@@ -6,7 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/wiring"
 	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -34,7 +34,7 @@ func (e *examination) labels(containers []sdk.Container) []Finding {
 	}
 	found = append(found, e.rules(containers)...)
 	if len(found) == 0 && len(containers) > 0 {
-		return one("labels", OK, fmt.Sprintf("understood those of %s", words.Plural(len(containers), "container")), "")
+		return one("labels", OK, fmt.Sprintf("understood those of %s", phrase.Count(len(containers), "container")), "")
 	}
 	return found
 }

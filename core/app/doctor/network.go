@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/contained"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -176,7 +176,7 @@ func clock(ahead []time.Duration) []Finding {
 		direction = "ahead of"
 	}
 	by := off.Abs().Round(time.Second)
-	detail := fmt.Sprintf("%s %s that of %s", by, direction, words.Plural(len(ahead), "registry host"))
+	detail := fmt.Sprintf("%s %s that of %s", by, direction, phrase.Count(len(ahead), "registry host"))
 	const remedy = "set the clock of the machine by the network: timedatectl set-ntp true"
 	switch {
 	case by >= wrongClock:
@@ -184,7 +184,7 @@ func clock(ahead []time.Duration) []Finding {
 	case by >= oddClock:
 		return one(subject, Warn, detail, remedy)
 	}
-	return one(subject, OK, "agrees with "+words.Plural(len(ahead), "registry host"), "")
+	return one(subject, OK, "agrees with "+phrase.Count(len(ahead), "registry host").String(), "")
 }
 
 // limitsLeft says what is left of the limits of a registry, and whether that is little.

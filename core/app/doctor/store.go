@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 )
@@ -124,4 +125,4 @@ func innermost(err error) error {
 	return err
 }
 
-func sizeOf(bytes int64) string { return cmp.Or(words.Bytes(bytes), "0 bytes") }
+func sizeOf(bytes int64) string { return cmp.Or(phrase.English(words.Bytes(bytes)), "0 bytes") }

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -53,7 +53,7 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 		listed[i].Watcher = w.Name
 		expand(&listed[i].Image)
 	}
-	f := Finding{Subject: w.ID, Level: OK, Detail: words.Plural(len(listed), "container")}
+	f := Finding{Subject: w.ID, Level: OK, Detail: phrase.Count(len(listed), "container").String()}
 	if len(listed) == 0 {
 		f.Level, f.Remedy = Warn, "start one, or set watchall to see stopped ones too"
 	}

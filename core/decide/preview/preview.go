@@ -10,11 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/message"
+
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -46,20 +49,28 @@ type Counts struct {
 }
 
 // String returns "3 offered, 5 held"; what there is none of is left out.
-func (c Counts) String() string {
-	var parts []string
+func (c Counts) String() string { return c.said().String() }
+
+// In returns it in a language.
+func (c Counts) In(p *message.Printer) string { return c.said().In(p) }
+
+func (c Counts) said() phrase.Phrase {
+	var parts []phrase.Phrase
 	for _, part := range []struct {
 		n    int
-		text string
-	}{{c.Offered, "offered"}, {c.Held, "held"}, {c.Automatic, "automatic"}, {c.Current, "without an update"}} {
+		text phrase.Phrase
+	}{
+		{c.Offered, phrase.New("%d offered", c.Offered)}, {c.Held, phrase.New("%d held", c.Held)},
+		{c.Automatic, phrase.New("%d automatic", c.Automatic)}, {c.Current, phrase.New("%d without an update", c.Current)},
+	} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+			parts = append(parts, part.text)
 		}
 	}
 	if len(parts) == 0 {
-		return "no containers"
+		return phrase.New("no containers")
 	}
-	return strings.Join(parts, ", ")
+	return phrase.Join(", ", parts...)
 }
 
 // Container is what becomes of the update of one container.
@@ -95,19 +106,45 @@ type Opening struct {
 }
 
 // String says from when until when, in the time zone of the machine.
-func (o Opening) String() string {
+func (o Opening) String() string { return o.said().String() }
+
+// In says it in a language.
+func (o Opening) In(p *message.Printer) string { return o.said().In(p) }
+
+func (o Opening) said() phrase.Phrase {
 	from, until := o.From.Local(), o.Until.Local()
 	switch {
 	case o.Until.IsZero():
-		return "from " + Moment(from) + " on"
+		return phrase.New("from %s on", Moment(from))
 	case from.YearDay() == until.YearDay() && until.Sub(from) < 24*time.Hour:
-		return Moment(from) + " to " + until.Format("15:04")
+		return phrase.New("%s to %s", Moment(from), phrase.Time("15:04", until))
 	}
-	return Moment(from) + " to " + Moment(until)
+	return phrase.New("%s to %s", Moment(from), Moment(until))
 }
 
-// Moment writes a time as previews do, in the time zone of the machine.
-func Moment(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04") }
+// Moment is a time as previews say it, in the time zone of the machine: "Mon 2026-11-30 09:00".
+func Moment(t time.Time) phrase.Phrase {
+	t = t.Local()
+	return phrase.Join(" ", weekday(t.Weekday()), phrase.Time("2006-01-02 15:04", t))
+}
+
+func weekday(d time.Weekday) phrase.Phrase {
+	switch d {
+	case time.Monday:
+		return phrase.New("Mon")
+	case time.Tuesday:
+		return phrase.New("Tue")
+	case time.Wednesday:
+		return phrase.New("Wed")
+	case time.Thursday:
+		return phrase.New("Thu")
+	case time.Friday:
+		return phrase.New("Fri")
+	case time.Saturday:
+		return phrase.New("Sat")
+	}
+	return phrase.New("Sun")
+}
 
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) string {
@@ -116,7 +153,7 @@ func Sentence(r sdk.Reason) string {
 		text += " (" + r.Source + ")"
 	}
 	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text += ", until " + Moment(r.Until.Time)
+		text += ", until " + Moment(r.Until.Time).String()
 	}
 	return text
 }

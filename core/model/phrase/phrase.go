@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,7 +30,12 @@ type format struct {
 	args    []any
 }
 
-func (f *format) String() string { return fmt.Sprintf(f.english, f.args...) }
+func (f *format) String() string {
+	if !strings.Contains(f.english, "%") {
+		return f.english
+	}
+	return fmt.Sprintf(f.english, f.args...)
+}
 
 func (f *format) In(p *message.Printer) string {
 	args := slices.Clone(f.args)
@@ -40,6 +46,26 @@ func (f *format) In(p *message.Printer) string {
 	}
 	return p.Sprintf(f.english, args...)
 }
+
+// English returns a phrase in English; "" for nil.
+func English(p Phrase) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
+// Time returns a time in a layout of package time, such as "2 Jan 15:04", which is the key of the layout that another
+// language has in its place.
+func Time(layout string, t time.Time) Phrase { return moment{layout, t} }
+
+type moment struct {
+	layout string
+	at     time.Time
+}
+
+func (m moment) String() string               { return m.at.Format(m.layout) }
+func (m moment) In(p *message.Printer) string { return m.at.Format(p.Sprintf(m.layout)) }
 
 // Verbatim returns a text that is not translated: a name, a version, an error.
 func Verbatim(text string) Phrase {
@@ -113,12 +139,13 @@ func (j *joined) said(in func(Phrase) string) string {
 }
 
 // Capital returns a phrase with an upper-case first letter.
-func Capital(p Phrase) Phrase { return changed(p, capital) }
+func Capital(p Phrase) Phrase { return Change(p, capital) }
 
 // Sentence returns a phrase with a full stop at its end, if it has none.
-func Sentence(p Phrase) Phrase { return changed(p, stopped) }
+func Sentence(p Phrase) Phrase { return Change(p, stopped) }
 
-func changed(p Phrase, by func(string) string) Phrase {
+// Change returns a phrase whose text is changed in every language, such as one without secrets; nil for nil.
+func Change(p Phrase, by func(string) string) Phrase {
 	if p == nil {
 		return nil
 	}

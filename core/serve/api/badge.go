@@ -78,8 +78,8 @@ func badgeText(s summary) (message, colour string) {
 		colour = grey
 	}
 	var parts []string
-	if updates := words.Updates(tally.Counts{Updates: s.Updates, Held: s.Held}); updates != "" {
-		parts = append(parts, updates)
+	if updates := words.Updates(tally.Counts{Updates: s.Updates, Held: s.Held}); updates != nil {
+		parts = append(parts, updates.String())
 	}
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))

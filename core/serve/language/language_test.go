@@ -125,7 +125,7 @@ func phrases(t *testing.T) map[string]string {
 			switch function.Sel.Name {
 			case "Count":
 				prefix, arg = "%d ", 1
-			case "New":
+			case "New", "Time":
 			default:
 				return true
 			}

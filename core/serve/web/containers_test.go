@@ -64,7 +64,7 @@ func TestPagesSayAsOfWhenEngineIsGone(t *testing.T) {
 	gone.Error, gone.AsOf = "docker engine at ssh://pi@nas: no <answer>", sdk.TimeOf(webtest.Noon.Add(-2*time.Hour))
 	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
 	fakes(u).fakeComponents = fakeComponents{all: []service.Component{local, gone}}
-	mark := "as of " + words.Clock(gone.AsOf.Time, webtest.Noon)
+	mark := "as of " + words.Clock(gone.AsOf.Time, webtest.Noon).String()
 	row := func(body, key string) string {
 		_, row, _ := strings.Cut(body, `data-key="`+key+`"`)
 		row, _, _ = strings.Cut(row, "</li>")

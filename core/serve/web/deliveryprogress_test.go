@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -25,7 +26,7 @@ func TestStepText(t *testing.T) {
 		"0 of 10":                 {Total: 10},
 		"pull (0 of 10)":          {Phase: "pull", Total: 10},
 	} {
-		if got := words.Step(p); got != want {
+		if got := phrase.English(words.Step(p)); got != want {
 			t.Errorf("%+v is %q, want %q", p, got, want)
 		}
 	}
@@ -62,13 +63,16 @@ func TestPagesShowDeliveryProgress(t *testing.T) {
 		task  page.Task
 		shown bool
 	}{
-		{page.Task{Title: "another container", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/other"}}, false},
-		{page.Task{Title: "another trigger", Steps: 1, Trigger: "smtp.main", Subjects: []string{"local/web"}}, false},
-		{page.Task{Title: "not a manual run", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db"}}, false},
-		{page.Task{Title: "a check", Steps: 1, Subjects: []string{"local/web"}}, false},
-		{page.Task{Title: "the run", Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db", "local/web"}}, true},
+		{page.Task{Title: phrase.New("another container"), Steps: 1, Trigger: "docker.local", Subjects: []string{"local/other"}}, false},
+		{page.Task{Title: phrase.New("another trigger"), Steps: 1, Trigger: "smtp.main", Subjects: []string{"local/web"}}, false},
+		{page.Task{Title: phrase.New("not a manual run"), Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db"}}, false},
+		{page.Task{Title: phrase.New("a check"), Steps: 1, Subjects: []string{"local/web"}}, false},
+		{page.Task{Title: phrase.New("the run"), Steps: 1, Trigger: "docker.local", Subjects: []string{"local/db", "local/web"}}, true},
 	} {
-		u.Tasks.Start(c.task, func(ctx context.Context, _ func()) (string, bool) { <-ctx.Done(); return "", false })
+		u.Tasks.Start(c.task, func(ctx context.Context, _ func()) (phrase.Phrase, bool) {
+			<-ctx.Done()
+			return nil, false
+		})
 		_, body := get(t, u, "/work")
 		if strings.Contains(body, "pull: layer &lt;3&gt; (3 of 10)") != c.shown {
 			t.Errorf("%s: %s", c.task.Title, body)

@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -10,9 +11,9 @@ import (
 func Name(c *sdk.Container) string { return cmp.Or(c.DisplayName, c.Name) }
 
 // Names is one container by name, or how many.
-func Names(containers []sdk.Container) string {
+func Names(containers []sdk.Container) phrase.Phrase {
 	if len(containers) == 1 {
-		return Name(&containers[0])
+		return phrase.Verbatim(Name(&containers[0]))
 	}
-	return Plural(len(containers), "container")
+	return phrase.Count(len(containers), "container")
 }

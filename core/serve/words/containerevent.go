@@ -33,7 +33,7 @@ func Choice(t event.Type, c event.Choice) string {
 	}
 	text = Joined(" ", c.Version, text)
 	if !c.Until.IsZero() && t != event.ChoiceUndone {
-		text += " until " + preview.Moment(c.Until.Time)
+		text += " until " + preview.Moment(c.Until.Time).String()
 	}
 	return text + " by " + c.Actor
 }

@@ -1,109 +1,103 @@
 package words
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
-
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Counts says how things stand, in a line that begins with what else is to be said.
-func Counts(t tally.Counts, parts ...string) string {
+func Counts(t tally.Counts, parts ...phrase.Phrase) phrase.Phrase {
 	if t.All == 0 && len(parts) == 0 {
-		return "No containers yet"
+		return phrase.New("No containers yet")
 	}
 	if t.Current == t.All && len(parts) == 0 {
-		return "Everything is up to date"
+		return phrase.New("Everything is up to date")
 	}
-	if updates := Updates(t); updates != "" {
-		parts = append(parts, updates)
-	}
-	return strings.Join(slices.Concat(parts, Others(t)), " · ") + Stale(t)
+	parts = append(append(parts, Updates(t)), Others(t)...)
+	return phrase.Join("; ", phrase.Join(" · ", parts...), Stale(t))
 }
 
-// Updates is how many updates there are, and how many of them are held: "3 updates (1 held)"; "" for none.
-func Updates(t tally.Counts) string {
+// Updates is how many updates there are, and how many of them are held: "3 updates (1 held)"; nil for none.
+func Updates(t tally.Counts) phrase.Phrase {
 	switch {
 	case t.Updates == 0:
-		return ""
+		return nil
 	case t.Held == 0:
-		return Plural(t.Updates, "update")
+		return phrase.Count(t.Updates, "update")
 	}
-	return fmt.Sprintf("%s (%d held)", Plural(t.Updates, "update"), t.Held)
+	return phrase.New("%s (%d held)", phrase.Count(t.Updates, "update"), t.Held)
 }
 
-// Kinds is how large the updates are: "1 major, 2 rebuilt".
-func Kinds(t tally.Counts) string {
-	return strings.Join(counted(count{t.Major, sdk.DiffMajor}, count{t.Minor, sdk.DiffMinor},
-		count{t.Patch, sdk.DiffPatch}, count{t.Prerelease, sdk.DiffPrerelease},
-		count{t.Others, tally.Word(tally.Other)}, count{t.Digest, tally.Word(sdk.KindDigest)}), ", ")
+// Kinds is how large the updates are: "1 major, 2 rebuilt"; nil where there are none.
+func Kinds(t tally.Counts) phrase.Phrase {
+	var parts []phrase.Phrase
+	for _, of := range []struct {
+		n    int
+		kind string
+	}{
+		{t.Major, sdk.DiffMajor}, {t.Minor, sdk.DiffMinor}, {t.Patch, sdk.DiffPatch}, {t.Prerelease, sdk.DiffPrerelease},
+		{t.Others, tally.Other}, {t.Digest, sdk.KindDigest},
+	} {
+		if of.n > 0 {
+			parts = append(parts, phrase.New("%d %s", of.n, Kind(of.kind)))
+		}
+	}
+	return phrase.Join(", ", parts...)
 }
 
 // Others is how many containers have no update, by the reason: "1 failed", "2 up to date".
-func Others(t tally.Counts) []string {
-	return counted(count{t.Failed, "failed"}, count{t.Postponed, "postponed"}, count{t.Unchecked, "not checked yet"},
-		count{t.Unknown, "unknown"}, count{t.Current, "up to date"})
-}
-
-// Stale ends a sentence about counts: "; 1 with an update failed as well".
-func Stale(t tally.Counts) string {
-	if t.Stale == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d with an update failed as well", t.Stale)
-}
-
-type count struct {
-	n    int
-	word string
-}
-
-// counted returns the counts that are not 0.
-func counted(all ...count) (parts []string) {
-	for _, c := range all {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+func Others(t tally.Counts) (parts []phrase.Phrase) {
+	for _, of := range []struct {
+		n    int
+		text phrase.Phrase
+	}{
+		{t.Failed, phrase.New("%d failed", t.Failed)},
+		{t.Postponed, phrase.New("%d postponed", t.Postponed)},
+		{t.Unchecked, phrase.New("%d not checked yet", t.Unchecked)},
+		{t.Unknown, phrase.New("%d unknown", t.Unknown)},
+		{t.Current, phrase.New("%d up to date", t.Current)},
+	} {
+		if of.n > 0 {
+			parts = append(parts, of.text)
 		}
 	}
 	return parts
 }
 
+// Stale ends a sentence about counts: "1 with an update failed as well"; nil for none.
+func Stale(t tally.Counts) phrase.Phrase {
+	if t.Stale == 0 {
+		return nil
+	}
+	return phrase.New("%d with an update failed as well", t.Stale)
+}
+
 // Times is how often something was done: "once", "twice", "3 times".
-func Times(n int) string {
-	return cmp.Or(map[int]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
+func Times(n int) phrase.Phrase {
+	switch n {
+	case 1:
+		return phrase.New("once")
+	case 2:
+		return phrase.New("twice")
+	}
+	return phrase.New("%d times", n)
 }
 
-// Plural is a number with its noun: "no updates", "1 update", "3 updates".
-func Plural(n int, noun string) string {
-	number, ending := fmt.Sprint(n), "s"
-	switch stem, y := strings.CutSuffix(noun, "y"); {
-	case n == 1:
-		ending = ""
-	case y && !strings.ContainsAny(stem[len(stem)-1:], "aeou"):
-		noun, ending = stem, "ies"
-	}
-	if n == 0 {
-		number = "no"
-	}
-	return number + " " + noun + ending
-}
-
-// Bytes is a size of n bytes as users read it, in powers of 1000: "999 bytes", "1.5 kB", "71.0 MB"; "" for none.
-func Bytes(n int64) string {
+// Bytes is a size of n bytes as users read it, in powers of 1000: "999 bytes", "1.5 kB", "71.0 MB"; nil for none.
+func Bytes(n int64) phrase.Phrase {
+	size := float64(n)
 	switch {
 	case n <= 0:
-		return ""
+		return nil
 	case n < 1000:
-		return Plural(int(n), "byte")
+		return phrase.Count(int(n), "byte")
+	case size < 999.95e3:
+		return phrase.New("%.1f kB", size/1e3)
+	case size < 999.95e6:
+		return phrase.New("%.1f MB", size/1e6)
+	case size < 999.95e9:
+		return phrase.New("%.1f GB", size/1e9)
 	}
-	size, unit := float64(n), ""
-	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
-		if size /= 1000; size < 999.95 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
+	return phrase.New("%.1f TB", size/1e12)
 }

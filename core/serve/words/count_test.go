@@ -3,6 +3,7 @@ package words
 import (
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 )
 
@@ -11,19 +12,8 @@ func TestUpdates(t *testing.T) {
 	for want, counts := range map[string]tally.Counts{
 		"": {}, "1 update": {Updates: 1}, "12 updates (2 held)": {Updates: 12, Held: 2}, "1 update (1 held)": {Updates: 1, Held: 1},
 	} {
-		if got := Updates(counts); got != want {
+		if got := phrase.English(Updates(counts)); got != want {
 			t.Errorf("%+v: %q, want %q", counts, got, want)
-		}
-	}
-}
-
-func TestPlural(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 try": Plural(1, "try"), "2 tries": Plural(2, "try"), "no updates": Plural(0, "update"), "2 days": Plural(2, "day"),
-		"no tries": Plural(0, "try"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -33,7 +23,7 @@ func TestBytes(t *testing.T) {
 		-1: "", 0: "", 1: "1 byte", 999: "999 bytes", 1500: "1.5 kB", 999_960: "1.0 MB", 71_000_000: "71.0 MB",
 		1 << 40: "1.1 TB", 1 << 60: "1152921.5 TB",
 	} {
-		if got := Bytes(n); got != want {
+		if got := phrase.English(Bytes(n)); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}

@@ -4,55 +4,65 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
-// Cron is a cron expression in words, such as "every day at 04:00"; "" for one that takes more than a few.
-func Cron(expression string) string {
+// Cron is a cron expression in words, such as "every day at 04:00"; nil for one that takes more than a few.
+func Cron(expression string) phrase.Phrase {
 	fields := strings.Fields(strings.ToLower(expression))
 	if len(fields) == 1 {
-		return cronNames[fields[0]]
+		return cronNamed(fields[0])
 	}
 	if len(fields) == 2 && fields[0] == "@every" {
-		return "every " + fields[1]
+		return phrase.New("every %s", fields[1])
 	}
 	seconds := "0"
 	if len(fields) == 6 {
 		seconds, fields = fields[0], fields[1:]
 	}
 	if len(fields) != 5 || !isEvery(fields[3]) {
-		return ""
+		return nil
 	}
-	minute, hour, days := fields[0], fields[1], cronDays(fields[2], fields[4])
-	daily := days == "every day"
+	minute, hour, month, week := fields[0], fields[1], fields[2], fields[4]
+	daily := isEvery(month) && isEvery(week)
 	switch minutes := cronNumbers(minute, 59); {
 	case seconds != "0":
 		if n := cronStep(seconds, 60); n > 1 && daily && minute == "*" && hour == "*" {
-			return everyUnit(n, "second")
+			return phrase.New("every %d seconds", n)
 		}
 	case daily && hour == "*" && cronStep(minute, 60) > 0:
-		return everyUnit(cronStep(minute, 60), "minute")
+		return everyMinutes(cronStep(minute, 60))
 	case len(minutes) != 1:
 	case daily && cronStep(hour, 24) > 0:
-		text := everyUnit(cronStep(hour, 24), "hour")
 		if minutes[0] > 0 {
-			text += " at :" + twoDigits(minutes[0])
+			return phrase.New("%s at :%s", everyHours(cronStep(hour, 24)), twoDigits(minutes[0]))
 		}
-		return text
-	case days != "":
-		var times []string
+		return everyHours(cronStep(hour, 24))
+	default:
+		var times []phrase.Phrase
 		for _, h := range cronNumbers(hour, 23) {
-			times = append(times, twoDigits(h)+":"+twoDigits(minutes[0]))
+			times = append(times, phrase.Verbatim(twoDigits(h)+":"+twoDigits(minutes[0])))
 		}
 		if len(times) > 0 {
-			return days + " at " + listed(times)
+			return cronDays(month, week, listed(times))
 		}
 	}
-	return ""
+	return nil
 }
 
-var cronNames = map[string]string{
-	"@hourly": "every hour", "@daily": "every day at 00:00", "@midnight": "every day at 00:00",
-	"@weekly": "every Sunday at 00:00", "@monthly": "on day 1 of every month at 00:00",
+func cronNamed(name string) phrase.Phrase {
+	switch name {
+	case "@hourly":
+		return everyHours(1)
+	case "@daily", "@midnight":
+		return cronDays("*", "*", phrase.Verbatim("00:00"))
+	case "@weekly":
+		return cronDays("*", "0", phrase.Verbatim("00:00"))
+	case "@monthly":
+		return cronDays("1", "*", phrase.Verbatim("00:00"))
+	}
+	return nil
 }
 
 func isEvery(field string) bool { return field == "*" || field == "?" }
@@ -70,11 +80,18 @@ func cronStep(field string, whole int) int {
 	return n
 }
 
-func everyUnit(n int, unit string) string {
+func everyMinutes(n int) phrase.Phrase {
 	if n == 1 {
-		return "every " + unit
+		return phrase.New("every minute")
 	}
-	return "every " + strconv.Itoa(n) + " " + unit + "s"
+	return phrase.New("every %d minutes", n)
+}
+
+func everyHours(n int) phrase.Phrase {
+	if n == 1 {
+		return phrase.New("every hour")
+	}
+	return phrase.New("every %d hours", n)
 }
 
 func twoDigits(n int) string { return strconv.Itoa(n/10) + strconv.Itoa(n%10) }
@@ -93,50 +110,63 @@ func cronNumbers(field string, most int) []int {
 	return slices.Compact(all)
 }
 
-// cronDays says on which days the fields for days of a month and of a week come true; "" where that takes more words.
-func cronDays(month, week string) string {
-	days := []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-	day := func(text string) string {
-		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(days) {
-			return days[n]
-		}
-		if i := slices.IndexFunc(days, func(name string) bool { return strings.ToLower(name[:3]) == text }); i >= 0 {
-			return days[i]
-		}
-		return ""
-	}
-	var named []string
+// cronDays says on which days the fields for days of a month and of a week come true, and at which times of these; nil
+// where that takes more words.
+func cronDays(month, week string, times phrase.Phrase) phrase.Phrase {
+	var named []phrase.Phrase
 	switch from, to, isRange := strings.Cut(week, "-"); {
 	case isEvery(month) && isEvery(week):
-		return "every day"
+		return phrase.New("every day at %s", times)
 	case isEvery(week):
-		for _, n := range cronNumbers(month, 31) {
-			named = append(named, strconv.Itoa(n))
+		numbers := cronNumbers(month, 31)
+		for _, n := range numbers {
+			named = append(named, phrase.Verbatim(strconv.Itoa(n)))
 		}
-		if len(named) > 0 && named[0] != "0" {
-			return "on day " + listed(named) + " of every month"
+		if len(numbers) > 0 && numbers[0] != 0 {
+			return phrase.New("on day %s of every month at %s", listed(named), times)
 		}
 	case !isEvery(month): // a day of the month, or one of the week
 	case isRange:
-		if day(from) != "" && day(to) != "" {
-			return day(from) + " to " + day(to)
+		if cronDay(from) != nil && cronDay(to) != nil {
+			return phrase.New("%s to %s at %s", cronDay(from), cronDay(to), times)
 		}
 	default:
 		for part := range strings.SplitSeq(week, ",") {
-			named = append(named, day(part))
+			named = append(named, cronDay(part))
 		}
-		if !slices.Contains(named, "") {
-			return "every " + listed(named)
+		if !slices.Contains(named, nil) {
+			return phrase.New("every %s at %s", listed(named), times)
 		}
 	}
-	return ""
+	return nil
+}
+
+// cronDay is a day of the week, by its number or the beginning of its name; nil for none.
+func cronDay(text string) phrase.Phrase {
+	switch text {
+	case "0", "7", "sun":
+		return phrase.New("Sunday")
+	case "1", "mon":
+		return phrase.New("Monday")
+	case "2", "tue":
+		return phrase.New("Tuesday")
+	case "3", "wed":
+		return phrase.New("Wednesday")
+	case "4", "thu":
+		return phrase.New("Thursday")
+	case "5", "fri":
+		return phrase.New("Friday")
+	case "6", "sat":
+		return phrase.New("Saturday")
+	}
+	return nil
 }
 
 // listed is "a", "a and b", or "a, b and c".
-func listed(all []string) string {
+func listed(all []phrase.Phrase) phrase.Phrase {
 	last := len(all) - 1
 	if last < 1 {
-		return strings.Join(all, "")
+		return phrase.Join("", all...)
 	}
-	return strings.Join(all[:last], ", ") + " and " + all[last]
+	return phrase.New("%s and %s", phrase.Join(", ", all[:last]...), all[last])
 }

@@ -1,6 +1,10 @@
 package words
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+)
 
 func TestCron(t *testing.T) {
 	for expression, want := range map[string]string{
@@ -15,7 +19,7 @@ func TestCron(t *testing.T) {
 		"0,30 * * * *": "", "0 3 * * 8": "", "0 3 0 * *": "", "60 3 * * *": "", "nonsense": "", "": "", "a b c d e": "",
 		"0 3 * * mon-": "", "*/0 * * * *": "", "*/60 * * * *": "",
 	} {
-		if got := Cron(expression); got != want {
+		if got := phrase.English(Cron(expression)); got != want {
 			t.Errorf("%q is %q, want %q", expression, got, want)
 		}
 	}

@@ -1,41 +1,35 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 )
 
-// Step is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)".
-func Step(p dispatch.Progress) string {
-	text := p.Phase
-	switch {
-	case text == "":
-		text = p.Message
-	case p.Message != "":
-		text += ": " + p.Message
-	}
+// Step is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)"; nil for none.
+func Step(p dispatch.Progress) phrase.Phrase {
+	text := phrase.Join(": ", phrase.Verbatim(p.Phase), phrase.Verbatim(p.Message))
 	switch {
 	case p.Total <= 0:
 		return text
-	case text == "":
-		return fmt.Sprintf("%d of %d", p.Current, p.Total)
+	case text == nil:
+		return phrase.New("%d of %d", p.Current, p.Total)
 	}
-	return fmt.Sprintf("%s (%d of %d)", text, p.Current, p.Total)
+	return phrase.New("%s (%d of %d)", text, p.Current, p.Total)
 }
 
 // Delivery says what a delivery is about: "local/nginx", or "3 containers of local".
-func Delivery(d delivery.Delivery) string {
+func Delivery(d delivery.Delivery) phrase.Phrase {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
-		return Plural(len(d.Containers), "container") + " of " + watcher
+		return phrase.New("%s of %s", phrase.Count(len(d.Containers), "container"), watcher)
 	}
 	if d.Subject == "summary" {
-		return "a summary"
+		return phrase.New("a summary")
 	}
 	if d.Manual {
-		return d.Subject + ", asked for by hand"
+		return phrase.New("%s, asked for by hand", d.Subject)
 	}
-	return d.Subject
+	return phrase.Verbatim(d.Subject)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -43,7 +44,7 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text, cl
 	switch t {
 	case event.UpdateFound:
 		kind := Standing(c)
-		return "newer: " + Update(c) + " (" + kind.Word + ")", kind.Class
+		return "newer: " + Update(c) + " (" + kind.Word.String() + ")", kind.Class
 	case event.UpdateCleared:
 		if tally.Unknown(c) {
 			return notKnown(c), ""
@@ -84,12 +85,12 @@ func describeCheck(t event.Type, c event.Check) (string, string) {
 	case t == event.CheckFailed:
 		return what + " failed: " + c.Error, "failed"
 	}
-	parts := []string{Plural(c.Containers, "container")}
+	parts := []string{phrase.Count(c.Containers, "container").String()}
 	switch n := len(c.Updates); n {
 	case 0:
 		parts = append(parts, "nothing newer")
 	default:
-		parts = append(parts, Plural(n, "update"))
+		parts = append(parts, phrase.Count(n, "update").String())
 		if found := len(c.Found); found > 0 {
 			parts = append(parts, strconv.Itoa(found)+" of them new")
 		}
@@ -109,7 +110,7 @@ func describeCheck(t event.Type, c event.Check) (string, string) {
 
 func describeOutage(e event.Event) (string, string) {
 	if e.Type == event.WatcherRecovered {
-		return "its engine can be reached again, after " + Span(e.At.Sub(e.Watcher.Since)), "ok"
+		return "its engine can be reached again, after " + Span(e.At.Sub(e.Watcher.Since)).String(), "ok"
 	}
 	return "its engine cannot be reached: " + e.Watcher.Error, "failed"
 }
@@ -123,7 +124,7 @@ func describeDelivery(t event.Type, d event.Delivery) (string, string) {
 		}
 		return Joined(": ", said, d.Title), "ok"
 	case event.TriggerFailed:
-		return "failed after " + Plural(d.Attempts, "attempt") + ": " + d.Error, "failed"
+		return "failed after " + phrase.Count(d.Attempts, "attempt").String() + ": " + d.Error, "failed"
 	}
 	return "skipped: not worth sending any more", ""
 }

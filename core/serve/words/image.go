@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -14,11 +15,11 @@ func ImageSize(d imagediff.Diff) string {
 	if d.Size == (imagediff.Size{}) {
 		return ""
 	}
-	text := "Compressed it has " + cmp.Or(Bytes(d.Size.After), "a size that is not known")
-	text = Joined(", before ", text, Bytes(d.Size.Before)) + "."
+	text := "Compressed it has " + cmp.Or(phrase.English(Bytes(d.Size.After)), "a size that is not known")
+	text = Joined(", before ", text, phrase.English(Bytes(d.Size.Before))) + "."
 	if d.Layers != nil {
 		text += fmt.Sprintf(" Layers that are there already: %d of %d", d.Layers.Shared, d.Layers.After)
-		text = Joined("; to download: ", text, Bytes(d.Layers.Download)) + "."
+		text = Joined("; to download: ", text, phrase.English(Bytes(d.Layers.Download))) + "."
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -35,32 +36,32 @@ func ChangeNoun(k operation.Kind) string {
 func OperationState(op operation.Operation) State {
 	switch op.State {
 	case operation.Queued:
-		return State{Word: "Waiting", Class: "muted"}
+		return State{Word: phrase.New("Waiting"), Class: "muted"}
 	case operation.Running:
 		if op.Cancel != nil {
-			return State{Word: "Stopping", Class: "minor"}
+			return State{Word: phrase.New("Stopping"), Class: "minor"}
 		}
 		if op.Kind == operation.Rollback {
-			return State{Word: "Rolling back", Class: "minor"}
+			return State{Word: phrase.New("Rolling back"), Class: "minor"}
 		}
-		return State{Word: "Updating", Class: "minor"}
+		return State{Word: phrase.New("Updating"), Class: "minor"}
 	case operation.Succeeded:
 		switch {
 		case op.Rules.DryRun:
-			return State{Word: "Dry run", Class: "ok"}
+			return State{Word: phrase.New("Dry run"), Class: "ok"}
 		case op.Kind == operation.Rollback:
-			return State{Word: "Rolled back", Class: "ok"}
+			return State{Word: phrase.New("Rolled back"), Class: "ok"}
 		}
-		return State{Word: "Updated", Class: "ok"}
+		return State{Word: phrase.New("Updated"), Class: "ok"}
 	case operation.RolledBack:
 		if wasInterrupted(op) {
-			return State{Word: "Interrupted", Class: "failed"}
+			return State{Word: phrase.New("Interrupted"), Class: "failed"}
 		}
-		return State{Word: "Did not work", Class: "failed"}
+		return State{Word: phrase.New("Did not work"), Class: "failed"}
 	case operation.Cancelled:
-		return State{Word: "Cancelled", Class: "muted"}
+		return State{Word: phrase.New("Cancelled"), Class: "muted"}
 	}
-	return State{Word: "Failed", Class: "failed"}
+	return State{Word: phrase.New("Failed"), Class: "failed"}
 }
 
 // OperationEnd says how an operation ended, or what it waits for, and whether that is bad.
@@ -100,16 +101,16 @@ func Downtime(op operation.Operation) string {
 	if op.Outcome == nil || op.Outcome.Downtime <= 0 {
 		return ""
 	}
-	return "It was down for " + Took(op.Outcome.Downtime) + "."
+	return "It was down for " + Took(op.Outcome.Downtime).String() + "."
 }
 
 // Space says what an update downloads, and what the container has written, in bytes; "" where neither is known.
 func Space(s watcher.Space) string {
 	var parts [2]string
-	if size := Bytes(s.Download); size != "" {
+	if size := phrase.English(Bytes(s.Download)); size != "" {
 		parts[0] = "Up to " + size + " to download."
 	}
-	if size := Bytes(s.Writable); size != "" {
+	if size := phrase.English(Bytes(s.Writable)); size != "" {
 		parts[1] = "It has written " + size + " into itself."
 	}
 	return Joined(" ", parts[:]...)
@@ -125,7 +126,7 @@ func wasInterrupted(op operation.Operation) bool {
 func StepProgress(p watcher.StepProgress) string {
 	const counted = 1000 // more than probes are ever counted, fewer than the bytes of any layer
 	if max(p.Current, p.Total) >= counted {
-		return Joined(", ", p.Message, Joined(" of ", cmp.Or(Bytes(p.Current), "0 bytes"), Bytes(p.Total)))
+		return Joined(", ", p.Message, Joined(" of ", cmp.Or(phrase.English(Bytes(p.Current)), "0 bytes"), phrase.English(Bytes(p.Total))))
 	}
 	if p.Total > 0 {
 		return Joined(", ", p.Message, fmt.Sprintf("%d of %d", p.Current, p.Total))

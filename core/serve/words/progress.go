@@ -1,8 +1,7 @@
 package words
 
 import (
-	"fmt"
-
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
@@ -16,25 +15,25 @@ func ProgressOf(watcher string, all []check.Progress) check.Progress {
 	return check.Progress{Watcher: watcher}
 }
 
-// Progress is how far checks are in all: "5 of 6"; "" where that is not known.
-func Progress(all ...check.Progress) string {
+// Progress is how far checks are in all: "5 of 6"; nil where that is not known.
+func Progress(all ...check.Progress) phrase.Phrase {
 	checked, total := sumOf(all)
 	if total == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%d of %d", checked, total)
+	return phrase.New("%d of %d", checked, total)
 }
 
 // Checked is Progress with its noun: "5 of 6 containers", and "6 containers" of all.
-func Checked(all ...check.Progress) string {
+func Checked(all ...check.Progress) phrase.Phrase {
 	checked, total := sumOf(all)
 	switch total {
 	case 0:
-		return ""
+		return nil
 	case checked:
-		return Plural(total, "container")
+		return phrase.Count(total, "container")
 	}
-	return fmt.Sprintf("%d of %s", checked, Plural(total, "container"))
+	return phrase.New("%d of %s", checked, phrase.Count(total, "container"))
 }
 
 func sumOf(all []check.Progress) (checked, total int) {

@@ -3,6 +3,7 @@ package words
 import (
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
 
@@ -13,7 +14,7 @@ func TestChecked(t *testing.T) {
 		"1 container":       {{Checked: 1, Total: 1}},
 		"5 of 6 containers": {{Checked: 3, Total: 3}, {Checked: 2, Total: 3}},
 	} {
-		if got := Checked(all...); got != want {
+		if got := phrase.English(Checked(all...)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

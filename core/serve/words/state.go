@@ -2,53 +2,98 @@ package words
 
 import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // State is a state in a word or two, and the class of its colour.
-type State struct{ Word, Class string }
+type State struct {
+	Word  phrase.Phrase
+	Class string
+}
 
 // Standing is how a container stands since its last check: "minor", "check failed", "up to date".
 func Standing(c *sdk.Container) State {
 	switch part := tally.PartOf(c); part {
 	case tally.Update:
 		kind := tally.Kind(c)
-		return State{Word: tally.Word(kind), Class: kind}
+		return State{Word: Kind(kind), Class: kind}
 	case tally.Broken:
 		if c.Check.Succeeded() {
-			return State{Word: "wrong label", Class: "failed"}
+			return State{Word: phrase.New("wrong label"), Class: "failed"}
 		}
-		return State{Word: "check failed", Class: "failed"}
+		return State{Word: phrase.New("check failed"), Class: "failed"}
 	case tally.Unchecked:
-		return State{Word: "not checked", Class: "muted"}
+		return State{Word: phrase.New("not checked"), Class: "muted"}
 	case tally.Current:
-		return State{Word: "up to date", Class: "ok"}
+		return State{Word: phrase.New("up to date"), Class: "ok"}
+	case tally.Postponed:
+		return State{Word: phrase.New("postponed"), Class: "muted"}
 	default:
-		return State{Word: string(part), Class: "muted"}
+		return State{Word: phrase.New("unknown"), Class: "muted"}
 	}
 }
 
-// reasonWords are the reasons of held updates in two or three words.
-var reasonWords = map[string]string{
-	policy.ReasonThreshold:   "too large a step",
-	policy.ReasonMinAge:      "too young",
-	policy.ReasonWindow:      "window closed",
-	policy.ReasonFreeze:      "freeze",
-	policy.ReasonSkipRule:    "skipped by a rule",
-	policy.ReasonSkipped:     "skipped",
-	policy.ReasonSnoozed:     "snoozed",
-	policy.ReasonCameBack:    "did not work",
-	policy.ReasonMajor:       "major update",
-	policy.ReasonUndone:      "rolled back by you",
-	policy.ReasonInvalidRule: "wrong rule",
-	policy.ReasonSecurity:    "security fix",
+// Kind is how large an update is; see tally.Kind and tally.Word.
+func Kind(kind string) phrase.Phrase {
+	switch kind {
+	case sdk.KindDigest:
+		return phrase.New("rebuilt")
+	case tally.Other:
+		return phrase.New("newer")
+	case sdk.DiffMajor:
+		return phrase.New("major")
+	case sdk.DiffMinor:
+		return phrase.New("minor")
+	case sdk.DiffPatch:
+		return phrase.New("patch")
+	case sdk.DiffPrerelease:
+		return phrase.New("prerelease")
+	}
+	return phrase.Verbatim(kind)
 }
 
-// Reason is a reason in two or three words.
-func Reason(code string) string {
-	if word, known := reasonWords[code]; known {
-		return word
+// Decided is the state of a decision: "held".
+func Decided(state string) phrase.Phrase {
+	switch state {
+	case sdk.StateHeld:
+		return phrase.New("held")
+	case sdk.StateOffered:
+		return phrase.New("offered")
+	case sdk.StateAutomatic:
+		return phrase.New("automatic")
 	}
-	return "held"
+	return phrase.Verbatim(state)
+}
+
+// Reason is a reason of a held update in two or three words.
+func Reason(code string) phrase.Phrase {
+	switch code {
+	case policy.ReasonThreshold:
+		return phrase.New("too large a step")
+	case policy.ReasonMinAge:
+		return phrase.New("too young")
+	case policy.ReasonWindow:
+		return phrase.New("window closed")
+	case policy.ReasonFreeze:
+		return phrase.New("freeze")
+	case policy.ReasonSkipRule:
+		return phrase.New("skipped by a rule")
+	case policy.ReasonSkipped:
+		return phrase.New("skipped")
+	case policy.ReasonSnoozed:
+		return phrase.New("snoozed")
+	case policy.ReasonCameBack:
+		return phrase.New("did not work")
+	case policy.ReasonMajor:
+		return phrase.New("major update")
+	case policy.ReasonUndone:
+		return phrase.New("rolled back by you")
+	case policy.ReasonInvalidRule:
+		return phrase.New("wrong rule")
+	case policy.ReasonSecurity:
+		return phrase.New("security fix")
+	}
+	return phrase.New("held")
 }

@@ -1,9 +1,9 @@
 package words
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -21,39 +21,79 @@ func Instant(instant any) time.Time {
 }
 
 // Relative says how long ago something was; negative is in the future.
-func Relative(d time.Duration) string {
+func Relative(d time.Duration) phrase.Phrase {
 	if d < 0 {
-		if d > -time.Second {
-			return "now"
+		switch n, unit := span(-d); {
+		case d > -time.Second:
+			return phrase.New("now")
+		case unit == months:
+			return phrase.New("in %d months", n)
+		case unit == years:
+			return phrase.New("in %d years", n)
 		}
-		return "in " + Span(-d)
+		return phrase.New("in %s", Span(-d))
 	}
-	if d < 5*time.Second {
-		return "just now"
+	switch n, unit := span(d); {
+	case d < 5*time.Second:
+		return phrase.New("just now")
+	case unit == months:
+		return phrase.New("%d months ago", n)
+	case unit == years:
+		return phrase.New("%d years ago", n)
 	}
-	return Span(d) + " ago"
+	return phrase.New("%s ago", Span(d))
+}
+
+// unit is a unit of durations; the lengths of months and years are about right.
+type unit time.Duration
+
+const (
+	seconds = unit(time.Second)
+	minutes = unit(time.Minute)
+	hours   = unit(time.Hour)
+	days    = 24 * hours
+	months  = 30 * days
+	years   = 365 * days
+)
+
+// span returns a duration in its largest unit.
+func span(d time.Duration) (n int, in unit) {
+	in = years
+	switch whole := unit(d); {
+	case whole < minutes:
+		in = seconds
+	case whole < hours:
+		in = minutes
+	case whole < 2*days:
+		in = hours
+	case whole < 60*days:
+		in = days
+	case whole < 2*years:
+		in = months
+	}
+	return int(d / time.Duration(in)), in
 }
 
 // Span is a duration in its largest unit: "45 s", "12 min", "3 h", "8 d", "5 months".
-func Span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 2*day:
-		return fmt.Sprintf("%d h", d/time.Hour)
-	case d < 60*day:
-		return fmt.Sprintf("%d d", d/day)
-	case d < 2*365*day:
-		return fmt.Sprintf("%d months", d/(30*day))
+func Span(d time.Duration) phrase.Phrase {
+	switch n, in := span(d); in {
+	case seconds:
+		return phrase.New("%d s", n)
+	case minutes:
+		return phrase.New("%d min", n)
+	case hours:
+		return phrase.New("%d h", n)
+	case days:
+		return phrase.New("%d d", n)
+	case months:
+		return phrase.New("%d months", n)
+	default:
+		return phrase.New("%d years", n)
 	}
-	return fmt.Sprintf("%d years", d/(365*day))
 }
 
 // Elapsed is a time that goes on, to the second: "9 s", "2 min 3 s", "1 h 5 min".
-func Elapsed(d time.Duration) string {
+func Elapsed(d time.Duration) phrase.Phrase {
 	if d < time.Minute {
 		return Span(max(d, 0))
 	}
@@ -61,28 +101,31 @@ func Elapsed(d time.Duration) string {
 }
 
 // Took is how long something took: "832 ms", "4.1 s", "2 min 3 s", "1 h 5 min".
-func Took(d time.Duration) string {
+func Took(d time.Duration) phrase.Phrase {
 	switch d = max(d, 0); {
 	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+		return phrase.New("%d ms", d.Milliseconds())
 	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+		return phrase.New("%.1f s", d.Seconds())
 	case d < time.Minute:
 		return Span(d)
 	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+		return phrase.New("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 	}
-	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	return phrase.New("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 // Clock is a time of day where Dogwatch runs, with its date unless that is today's.
-func Clock(t, now time.Time) string {
+func Clock(t, now time.Time) phrase.Phrase {
 	t, now = t.Local(), now.Local()
 	switch {
 	case t.Year() != now.Year():
-		return t.Format("2 Jan 2006 15:04")
+		return phrase.Time("2 Jan 2006 15:04", t)
 	case t.YearDay() != now.YearDay():
-		return t.Format("2 Jan 15:04")
+		return phrase.Time("2 Jan 15:04", t)
 	}
-	return t.Format("15:04")
+	return phrase.Time("15:04", t)
 }
+
+// Date is a day, in universal time: "2 Jan 2006".
+func Date(t time.Time) phrase.Phrase { return phrase.Time("2 Jan 2006", t.UTC()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -26,19 +27,20 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 	f := h.ChooserOf(r, chosen, query)
 	if f == nil {
 		p := page.Problem{
-			Title: "There is nothing to decide", Detail: "Nothing newer is known of what was chosen.",
-			Back: "To the containers", BackTo: "/containers",
+			Title: phrase.New("There is nothing to decide"), Detail: phrase.New("Nothing newer is known of what was chosen."),
+			Back: phrase.New("To the containers"), BackTo: "/containers",
 		}
 		if !h.MayChoose(r) {
-			p.Title, p.Detail = "This is not allowed", "Only a login, or a token that may write, allows to decide about updates."
+			p.Title = phrase.New("This is not allowed")
+			p.Detail = phrase.New("Only a login, or a token that may write, allows to decide about updates.")
 		}
 		h.RenderError(w, r, http.StatusUnprocessableEntity, p)
 		return
 	}
 	f.Back, f.Several = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1
-	title := "Decide about " + words.Plural(len(f.Items), "update")
+	title := phrase.New("Decide about %s", phrase.Count(len(f.Items), "update"))
 	if !f.Several {
-		title = "Decide about the update of " + f.Items[0].Name
+		title = phrase.New("Decide about the update of %s", f.Items[0].Name)
 	}
 	h.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})
 }
@@ -105,7 +107,7 @@ func (h *Handler) chooseAll(w http.ResponseWriter, r *http.Request, chosen []sdk
 	}
 	task.Title, task.Sentence = choiceTitle(action, chosen), choiceSentence(action, until)
 	if len(failures) > 0 {
-		task.Failed, task.Sentence = true, "It failed for "+strings.Join(failures, "; ")+"."
+		task.Failed, task.Sentence = true, phrase.New("It failed for %s.", strings.Join(failures, "; "))
 	}
 	if action == undoChoices {
 		task.Undo = nil
@@ -134,7 +136,7 @@ func (h *Handler) chooseOne(r *http.Request, c *sdk.Container, action, version s
 // refuse responds to what cannot be decided.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := page.Problem{
-		Title: "Nothing was decided", Detail: words.Sentence(err.Error()), Back: "Back",
+		Title: phrase.New("Nothing was decided"), Detail: phrase.Sentence(phrase.Verbatim(err.Error())), Back: phrase.New("Back"),
 		BackTo: page.LocalPath(r.PostFormValue("back")),
 	}
 	var invalid *sdk.InvalidError
@@ -151,28 +153,37 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // choiceTitle says what was decided, and about what.
-func choiceTitle(action string, containers []sdk.Container) string {
+func choiceTitle(action string, containers []sdk.Container) phrase.Phrase {
 	if action == undoChoices {
-		return "Undone for " + words.Names(containers)
+		return phrase.New("Undone for %s", words.Names(containers))
 	}
-	return doneTitles[choice.Kind(action)] + ": " + words.Names(containers)
+	return phrase.Join(": ", doneTitle(choice.Kind(action)), words.Names(containers))
 }
 
 // choiceSentence says what follows from a choice.
-func choiceSentence(action string, until time.Time) string {
+func choiceSentence(action string, until time.Time) phrase.Phrase {
 	switch {
 	case action == undoChoices:
-		return "Rules alone decide again."
+		return phrase.New("Rules alone decide again.")
 	case action == string(choice.Approved):
-		return "The version is taken whatever its age and step."
+		return phrase.New("The version is taken whatever its age and step.")
 	case action == string(choice.Skip):
-		return "The next version is offered."
+		return phrase.New("The next version is offered.")
 	case until.IsZero():
-		return "It is offered again with the next version."
+		return phrase.New("It is offered again with the next version.")
 	}
-	return "It is offered again from " + policypreview.Moment(until) + " on."
+	return phrase.New("It is offered again from %s on.", policypreview.Moment(until))
 }
 
-var doneTitles = map[choice.Kind]string{
-	choice.Approved: "Approved", choice.Skip: "Skipped", choice.Snooze: "Snoozed",
+// doneTitle says what was decided.
+func doneTitle(made choice.Kind) phrase.Phrase {
+	switch made {
+	case choice.Approved:
+		return phrase.New("Approved")
+	case choice.Skip:
+		return phrase.New("Skipped")
+	case choice.Snooze:
+		return phrase.New("Snoozed")
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -22,7 +23,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	until, ok := h.snoozeEnd(r.PostForm)
 	if !ok {
 		h.renderLink(w, r, http.StatusUnprocessableEntity, linkPage{
-			Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again",
+			Title: phrase.New("Nothing was decided"), Wrong: phrase.New("The form is not understood. Open the link again"),
 		})
 		return
 	}
@@ -32,7 +33,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, signedlink.ErrChoice):
 		p := h.question(shown, token)
-		p.Wrong = words.Capital(err.Error())
+		p.Wrong = phrase.Capital(phrase.Verbatim(err.Error()))
 		h.renderLink(w, r, http.StatusUnprocessableEntity, p)
 		return
 	case err != nil:
@@ -43,7 +44,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	log.Info("decided with a link")
 	p := h.about(shown)
 	chosen := choice.Kind(shown.Use.Action)
-	p.Title, p.Done = doneTitles[chosen], doneSentence(chosen, until)
+	p.Title, p.Done = doneTitle(chosen), doneSentence(chosen, until)
 	h.renderLink(w, r, http.StatusOK, p)
 }
 
@@ -59,14 +60,14 @@ func (h *Handler) snoozeEnd(form url.Values) (until time.Time, ok bool) {
 }
 
 // doneSentence says what follows from a decision.
-func doneSentence(chosen choice.Kind, until time.Time) string {
+func doneSentence(chosen choice.Kind, until time.Time) phrase.Phrase {
 	switch {
 	case chosen == choice.Approved:
-		return "The update is approved. You can close this page"
+		return phrase.New("The update is approved. You can close this page")
 	case chosen == choice.Skip:
-		return "This version is not offered again, the next one is. You can close this page"
+		return phrase.New("This version is not offered again, the next one is. You can close this page")
 	case until.IsZero():
-		return "It is offered again with the next version. You can close this page"
+		return phrase.New("It is offered again with the next version. You can close this page")
 	}
-	return "It is offered again from " + words.Exact(until) + " on. You can close this page"
+	return phrase.New("It is offered again from %s on. You can close this page", words.Exact(until))
 }

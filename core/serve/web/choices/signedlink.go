@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -21,16 +22,17 @@ type linkPage struct {
 	Theme string
 	// Title says what the page is about. Done and Wrong are sentences; one of them
 	// stands where there is nothing to ask.
-	Title, Done, Wrong string
+	Title, Done, Wrong phrase.Phrase
 	// Path takes the form; "" when there is nothing to ask.
-	Path           string
-	Buttons        []linkButton
-	Name, Image    string
-	From, To, Kind string
+	Path        string
+	Buttons     []linkButton
+	Name, Image string
+	From, Kind  string
+	To          phrase.Phrase
 	// Link is the page of the release.
 	Link string
 	// Reasons say what holds the update now.
-	Reasons []string
+	Reasons []phrase.Phrase
 	// Snoozes are until when.
 	Snoozes []snoozeOption
 	// Trigger is whose message the link is in, Expires when it ends.
@@ -41,28 +43,28 @@ type linkPage struct {
 // linkButton is one thing that can be decided, and what follows from it.
 type linkButton struct {
 	Action         choice.Kind
-	Label, Meaning string
+	Label, Meaning phrase.Phrase
 	// Snoozes is true for the one that takes until when.
 	Snoozes bool
 }
 
 // linkButtons are all that a link can stand for.
 var linkButtons = []linkButton{
-	{choice.Approved, "Approve", "this version is taken whatever its age, in the next window if there is one", false},
-	{choice.Skip, "Skip this version", "it is not offered again, and the next version is", false},
-	{choice.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
+	{choice.Approved, phrase.New("Approve"), phrase.New("this version is taken whatever its age, in the next window if there is one"), false},
+	{choice.Skip, phrase.New("Skip this version"), phrase.New("it is not offered again, and the next version is"), false},
+	{choice.Snooze, phrase.New("Snooze"), phrase.New("it is not offered in the meantime, and then once more"), true},
 }
 
 // snoozeOption is how long to snooze. 0 days are until the next version.
 type snoozeOption struct {
 	Days  int
-	Label string
+	Label phrase.Phrase
 	Usual bool
 }
 
 var snoozeOptions = []snoozeOption{
-	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false},
-	{0, "until the next version", false},
+	{1, phrase.New("for a day"), false}, {3, phrase.New("for three days"), false}, {7, phrase.New("for a week"), true}, {30, phrase.New("for a month"), false},
+	{0, phrase.New("until the next version"), false},
 }
 
 // showLink shows what a link stands for. It changes nothing: scanners, previews and
@@ -72,8 +74,8 @@ func (h *Handler) showLink(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case token == signedlink.SampleToken:
 		h.renderLink(w, r, http.StatusOK, linkPage{
-			Title: "The links work",
-			Done:  "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision",
+			Title: phrase.New("The links work"),
+			Done:  phrase.New("This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision"),
 		})
 		return
 	case !h.links.Enabled():
@@ -89,16 +91,16 @@ func (h *Handler) showLink(w http.ResponseWriter, r *http.Request) {
 }
 
 var linksOff = linkPage{
-	Title: "Links are off",
-	Wrong: "This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates",
+	Title: phrase.New("Links are off"),
+	Wrong: phrase.New("This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates"),
 }
 
 // about returns a page about the update of a link, without its question.
 func (h *Handler) about(shown signedlink.Shown) linkPage {
 	c, k := &shown.Container, shown.Update
-	p := linkPage{From: words.Tag(k.FromTag), To: words.Tag(k.ToTag), Trigger: shown.Trigger}
+	p := linkPage{From: words.Tag(k.FromTag), To: phrase.Verbatim(words.Tag(k.ToTag)), Trigger: shown.Trigger}
 	if k.Kind == sdk.KindDigest {
-		p.From, p.To = words.Tag(k.FromTag), "rebuilt: "+words.Digest(k.ToDigest)
+		p.From, p.To = words.Tag(k.FromTag), phrase.New("rebuilt: %s", words.Digest(k.ToDigest))
 	}
 	_, p.Name, _ = strings.Cut(k.Subject, "/")
 	if !shown.Known {
@@ -110,9 +112,9 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {
-			text := words.Capital(h.service.Redact(reason.Text))
+			text := phrase.Capital(phrase.Verbatim(h.service.Redact(reason.Text)))
 			if !reason.Until.IsZero() {
-				text += ", until " + words.Exact(reason.Until.Time)
+				text = phrase.New("%s, until %s", text, words.Exact(reason.Until.Time))
 			}
 			p.Reasons = append(p.Reasons, text)
 		}
@@ -131,13 +133,13 @@ func (h *Handler) question(shown signedlink.Shown, token string) linkPage {
 	}
 	switch shown.Action {
 	case choice.Approved:
-		p.Title = "Approve the update of " + p.Name + "?"
+		p.Title = phrase.New("Approve the update of %s?", p.Name)
 	case choice.Skip:
-		p.Title = "Skip this version of " + p.Name + "?"
+		p.Title = phrase.New("Skip this version of %s?", p.Name)
 	case choice.Snooze:
-		p.Title = "Snooze the update of " + p.Name + "?"
+		p.Title = phrase.New("Snooze the update of %s?", p.Name)
 	default:
-		p.Title = "What about the update of " + p.Name + "?"
+		p.Title = phrase.New("What about the update of %s?", p.Name)
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -13,16 +14,16 @@ import (
 var linkErrors = []struct {
 	err    error
 	status int
-	title  string
-	help   string
+	title  phrase.Phrase
+	help   phrase.Phrase
 }{
-	{signedlink.ErrInvalid, http.StatusNotFound, "This link is not valid",
-		"Copy all of it from the message, or open the pages of Dogwatch to decide"},
-	{signedlink.ErrExpired, http.StatusGone, "This link has expired",
-		"A later message has another one, and the pages of Dogwatch let you decide too"},
-	{signedlink.ErrRevoked, http.StatusGone, "This link was revoked", "Open the pages of Dogwatch to decide"},
-	{signedlink.ErrGone, http.StatusGone, "There is nothing to decide any more",
-		"What this link is about is no longer offered: the container was updated or removed, or there is something newer"},
+	{signedlink.ErrInvalid, http.StatusNotFound, phrase.New("This link is not valid"),
+		phrase.New("Copy all of it from the message, or open the pages of Dogwatch to decide")},
+	{signedlink.ErrExpired, http.StatusGone, phrase.New("This link has expired"),
+		phrase.New("A later message has another one, and the pages of Dogwatch let you decide too")},
+	{signedlink.ErrRevoked, http.StatusGone, phrase.New("This link was revoked"), phrase.New("Open the pages of Dogwatch to decide")},
+	{signedlink.ErrGone, http.StatusGone, phrase.New("There is nothing to decide any more"),
+		phrase.New("What this link is about is no longer offered: the container was updated or removed, or there is something newer")},
 }
 
 // renderLinkError says why a link is refused.
@@ -30,9 +31,9 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 	p := h.about(shown)
 	if errors.Is(err, signedlink.ErrUsed) {
 		kind := choice.Kind(shown.Use.Action)
-		p.Title = doneTitles[kind]
-		p.Done = "This link was used on " + words.Exact(shown.Use.At) +
-			", and works once. To change that, open the pages of Dogwatch"
+		p.Title = doneTitle(kind)
+		p.Done = phrase.New("This link was used on %s, and works once. To change that, open the pages of Dogwatch",
+			words.Exact(shown.Use.At))
 		h.renderLink(w, r, http.StatusGone, p)
 		return
 	}
@@ -48,6 +49,6 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 	}
 	h.Log.Error("redeem a link", "trigger", shown.Trigger, "container", shown.Update.Subject, "error", err)
 	h.renderLink(w, r, http.StatusInternalServerError, linkPage{
-		Title: "This did not work", Wrong: "Dogwatch could not do it; its log has the details. Try the link again later",
+		Title: phrase.New("This did not work"), Wrong: phrase.New("Dogwatch could not do it; its log has the details. Try the link again later"),
 	})
 }

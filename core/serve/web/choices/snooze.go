@@ -5,14 +5,19 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // snoozePresets are for how long updates are snoozed.
 func snoozePresets() []page.SelectOption {
-	return []page.SelectOption{{Value: "1", Word: "until tomorrow"}, {Value: "7", Word: "for a week", Chosen: true}, {Value: "30", Word: "for a month"},
-		{Value: untilNext, Word: "until the next version"}}
+	return []page.SelectOption{
+		{Value: "1", Word: phrase.New("until tomorrow")},
+		{Value: "7", Word: phrase.New("for a week"), Chosen: true},
+		{Value: "30", Word: phrase.New("for a month")},
+		{Value: untilNext, Word: phrase.New("until the next version")},
+	}
 }
 
 // untilNext is the value of a snooze that lasts until the next version.

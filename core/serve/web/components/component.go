@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -26,10 +27,10 @@ func (h *Handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind)
 	c, known := h.service.Component(r.Context(), h.ActorOf(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "There is no such " + string(k),
-			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") +
-				" is configured. It may have been renamed or removed since this page was made.",
-			Back: "To the " + page.KindPath(k)[1:], BackTo: page.KindPath(k),
+			Title: phrase.New("There is no such %s", string(k)),
+			Detail: phrase.New("No %s %s is configured. It may have been renamed or removed since this page was made.", string(k),
+				r.PathValue("type")+"."+r.PathValue("name")),
+			Back: phrase.New("To the %s", page.KindPath(k)[1:]), BackTo: page.KindPath(k),
 		})
 	}
 	return c, known
@@ -72,7 +73,9 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		h.InternalError(w, r, "read what became of "+c.ID, err)
 		return
 	}
-	h.Live(w, r, "component", page.Page{Title: p.Title, Nav: page.KindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
+	h.Live(w, r, "component", page.Page{
+		Title: phrase.Verbatim(p.Title), Nav: page.KindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p,
+	})
 }
 
 func (h *Handler) previewOf(ctx context.Context, c service.Component) *preview {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -33,7 +34,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		}
 	}
 	p.checking(guide.RunningChecks(checks, h.Started), h.service.Progress())
-	h.Live(w, r, "components", page.Page{Title: p.Title, Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
+	h.Live(w, r, "components", page.Page{Title: phrase.Verbatim(p.Title), Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
 }
 
 // follows are the families of events that the pages of a kind follow. What
@@ -89,7 +90,7 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Summary = words.Capital(words.Plural(len(all), string(k)))
+	p.Summary = words.Capital(phrase.Count(len(all), string(k)).String())
 	if failed > 0 {
 		p.Summary += fmt.Sprintf(", %d failed", failed)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -17,7 +18,7 @@ func facts(c service.Component) (all []string) {
 	switch c.Kind {
 	case kind.Watcher:
 		if expression := valueOf(c, "cron"); expression != "" {
-			all = append(all, "checks "+cmp.Or(words.Cron(expression), "at "+expression))
+			all = append(all, "checks "+cmp.Or(words.Cron(expression), phrase.Verbatim("at "+expression)).String())
 		}
 		if c.Updates {
 			all = append(all, "may update containers")

@@ -43,7 +43,7 @@ func NewLimitRow(l registry.Limit, now time.Time) limitRow {
 		}
 		row.Sentence = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, what)
 		if l.Window > 0 {
-			row.Sentence += " per " + words.Span(l.Window)
+			row.Sentence += " per " + words.Span(l.Window).String()
 		}
 	default:
 		row.Sentence = "does not say what it allows"

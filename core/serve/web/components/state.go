@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -18,11 +19,11 @@ type lastCheck struct {
 func componentState(state component.State) words.State {
 	switch state {
 	case component.Ready:
-		return words.State{Word: "Ready", Class: "ok"}
+		return words.State{Word: phrase.New("Ready"), Class: "ok"}
 	case component.Failed:
-		return words.State{Word: "Failed", Class: "failed"}
+		return words.State{Word: phrase.New("Failed"), Class: "failed"}
 	}
-	return words.State{Word: "Starting", Class: "muted"}
+	return words.State{Word: phrase.New("Starting"), Class: "muted"}
 }
 
 // checkOf says in words how a check ended.
@@ -36,7 +37,7 @@ func checkOf(e event.Event) *lastCheck {
 // engine when its last check failed.
 func (l *lastCheck) stateOf(s words.State) words.State {
 	if l.Failed && s.Class == "ok" {
-		return words.State{Word: "Check failed", Class: "failed"}
+		return words.State{Word: phrase.New("Check failed"), Class: "failed"}
 	}
 	return s
 }

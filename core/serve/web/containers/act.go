@@ -1,10 +1,10 @@
 package containers
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -21,8 +21,8 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		started = h.checkAll(actor)
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
-			Back: "To the containers", BackTo: "/containers",
+			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container that still exists; then repeat it."),
+			Back: phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return
 	case do == "update":
@@ -45,8 +45,8 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		i := slices.IndexFunc(triggers, func(t triggerOption) bool { return t.ID == id })
 		if i < 0 {
 			h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-				Title:  "There is no such trigger",
-				Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers",
+				Title:  phrase.New("There is no such trigger"),
+				Detail: phrase.New("No usable trigger is called %q. Nothing was done.", id), Back: phrase.New("To the triggers"),
 				BackTo: "/triggers",
 			})
 			return
@@ -58,13 +58,13 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		started = h.runTrigger(actor, id, chosen)
 	default:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it.",
+			Title: phrase.New("The form is not understood"), Detail: phrase.New("Nothing was done. Load the page again and repeat it."),
 		})
 		return
 	}
 	if !started {
 		h.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
-			Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it.",
+			Title: phrase.New("Too much is running"), Detail: phrase.New("Wait until some of it has ended; then repeat it."),
 		})
 		return
 	}

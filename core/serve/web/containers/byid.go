@@ -3,6 +3,7 @@ package containers
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
@@ -12,7 +13,7 @@ func (h *Handler) redirectID(w http.ResponseWriter, r *http.Request) {
 	to := h.find.PathOf(r.Context(), h.ActorOf(r), r.PathValue("id"))
 	if to == "" {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers",
+			Title: phrase.New("This container is gone"), Detail: phrase.New("It was removed since, or never known."), Back: phrase.New("To the containers"),
 			BackTo: "/containers",
 		})
 		return

@@ -3,9 +3,9 @@ package containers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
@@ -17,19 +17,19 @@ import (
 )
 
 func (h *Handler) checkAll(actor auth.Actor) bool {
-	return h.Tasks.Start(page.Task{Title: "Checking every container", Steps: 1},
-		func(ctx context.Context, step func()) (string, bool) {
+	return h.Tasks.Start(page.Task{Title: phrase.New("Checking every container"), Steps: 1},
+		func(ctx context.Context, step func()) (phrase.Phrase, bool) {
 			defer step()
 			if err := h.service.CheckAll(ctx, actor); err != nil {
-				return "The check did not end: " + err.Error() + ".", true
+				return phrase.New("The check did not end: %s.", err.Error()), true
 			}
-			return "Checked: " + words.Counts(h.guide.Counts()) + ".", false
+			return phrase.New("Checked: %s.", words.Counts(h.guide.Counts())), false
 		})
 }
 
 func (h *Handler) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
-	return h.Tasks.Start(page.Task{Title: "Checking " + words.Names(chosen), Steps: len(chosen)},
-		func(ctx context.Context, step func()) (string, bool) {
+	return h.Tasks.Start(page.Task{Title: phrase.New("Checking %s", words.Names(chosen)), Steps: len(chosen)},
+		func(ctx context.Context, step func()) (phrase.Phrase, bool) {
 			errs := make([]error, len(chosen))
 			var wait sync.WaitGroup
 			slots := make(chan struct{}, find.AtOnce)
@@ -47,7 +47,7 @@ func (h *Handler) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
 }
 
 // checked says how checks of containers went.
-func checked(snapshot store.Snapshot, make rows, chosen []sdk.Container, errs []error) (string, bool) {
+func checked(snapshot store.Snapshot, make rows, chosen []sdk.Container, errs []error) (phrase.Phrase, bool) {
 	var t tally.Counts
 	for i := range chosen {
 		rec, known := snapshot.Named(chosen[i].Watcher, chosen[i].Name)
@@ -61,22 +61,22 @@ func checked(snapshot store.Snapshot, make rows, chosen []sdk.Container, errs []
 		}
 		t.Add(&rec.Container)
 	}
-	return "Checked: " + words.Counts(t) + ".", t.Failed > 0
+	return phrase.New("Checked: %s.", words.Counts(t)), t.Failed > 0
 }
 
-func checkedOne(make rows, rec *store.Record, err error) (string, bool) {
+func checkedOne(make rows, rec *store.Record, err error) (phrase.Phrase, bool) {
 	switch {
 	case errors.Is(err, check.ErrNotListed) || err == nil && rec == nil:
-		return "The engine does not have it any more.", true
+		return phrase.New("The engine does not have it any more."), true
 	case err != nil:
-		return "The check failed: " + err.Error() + ".", true
+		return phrase.New("The check failed: %s.", err.Error()), true
 	}
 	r := make.Of(rec)
 	switch {
 	case r.Failed != "":
-		return "The check failed: " + r.Failed + ".", true
+		return phrase.New("The check failed: %s.", r.Failed), true
 	case r.Kind != "":
-		return fmt.Sprintf("There is a newer version: %s (%s).", r.New, tally.Word(r.Kind)), false
+		return phrase.New("There is a newer version: %s (%s).", r.New, words.Kind(r.Kind)), false
 	}
-	return "It is up to date.", false
+	return phrase.New("It is up to date."), false
 }

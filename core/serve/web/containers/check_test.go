@@ -26,7 +26,7 @@ func TestCheckResultSentences(t *testing.T) {
 		for _, name := range names {
 			chosen = append(chosen, webtest.Container(name))
 		}
-		if got, _ := checked(s.Snapshot(), of, chosen, make([]error, len(chosen))); got != want {
+		if got, _ := checked(s.Snapshot(), of, chosen, make([]error, len(chosen))); got.String() != want {
 			t.Errorf("%v: %q, want %q", names, got, want)
 		}
 	}

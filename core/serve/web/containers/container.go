@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/operations"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -125,7 +126,9 @@ func (h *Handler) showContainer(w http.ResponseWriter, r *http.Request, rec *sto
 		h.Fragment(w, r, "container", "container", v)
 		return
 	}
-	h.Show(w, r, http.StatusOK, "container", page.Page{Title: v.Name, Nav: "containers", Live: page.FollowsContainers, Content: v})
+	h.Show(w, r, http.StatusOK, "container", page.Page{
+		Title: phrase.Verbatim(v.Name), Nav: "containers", Live: page.FollowsContainers, Content: v,
+	})
 }
 
 func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerView, error) {

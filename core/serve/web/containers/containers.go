@@ -3,11 +3,13 @@ package containers
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -18,10 +20,19 @@ func (h *Handler) list(r *http.Request) listView {
 	if v.Empty {
 		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
 	}
-	v.Sentence = words.Joined(" · being checked, ", v.Sentence, words.Progress(h.service.Progress()...))
+	v.Sentence = phrase.Join(" · ", v.Sentence, beingChecked(h.service.Progress()))
 	v.Decide = h.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerOptions(h.service.Components(h.ActorOf(r), kind.Trigger))
 	return v
+}
+
+// beingChecked says how far checks are; nil where that is not known.
+func beingChecked(all []check.Progress) phrase.Phrase {
+	progress := words.Progress(all...)
+	if progress == nil {
+		return nil
+	}
+	return phrase.New("being checked, %s", progress)
 }
 
 // WantReleases has the release dates of containers fetched, since a page view shows them.
@@ -32,24 +43,26 @@ func (h *Handler) WantReleases(records []*store.Record) {
 }
 
 // write fills in the HTML of the rows of a list.
-func (h *Handler) write(v *listView) {
+func (h *Handler) write(r *http.Request, v *listView) {
+	in := h.Languages.Of(r)
 	for _, g := range v.Groups {
 		for i := range g.Rows {
-			g.Rows[i].HTML = h.rowHTML(&g.Rows[i], true)
+			g.Rows[i].HTML = h.rowHTML(in, &g.Rows[i], true)
 		}
 	}
 }
 
 // Write fills in the HTML of rows that cannot be selected and open a page.
-func (h *Handler) Write(rows []Row) {
+func (h *Handler) Write(r *http.Request, rows []Row) {
+	in := h.Languages.Of(r)
 	for i := range rows {
-		rows[i].HTML = h.rowHTML(&rows[i], false)
+		rows[i].HTML = h.rowHTML(in, &rows[i], false)
 	}
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	v := h.list(r)
-	h.write(&v)
+	h.write(r, &v)
 	if v.Empty { // what is missing is said as on the overview
 		var err error
 		if v.Guide, err = h.guide.Guide(r.Context(), h.ActorOf(r)); err != nil {
@@ -62,6 +75,6 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Show(w, r, http.StatusOK, "containers", page.Page{
-		Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: page.FollowsContainers, Content: v,
+		Title: phrase.New("Containers"), Nav: "containers", Skip: "rows-begin", Live: page.FollowsContainers, Content: v,
 	})
 }

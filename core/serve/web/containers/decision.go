@@ -40,7 +40,7 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 	for _, r := range c.Decision.Reasons {
 		d.Approved = d.Approved || r.Code == policy.ReasonApproved
 		if d.Code == "" && r.Code != policy.ReasonApproved {
-			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code), r.Until.Time
+			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code).String(), r.Until.Time
 			if r.Code == policy.ReasonStack { // which says by what in few words
 				d.Short = redact(r.Text)
 			}
@@ -68,7 +68,7 @@ func (d decision) brief(now time.Time) string {
 	case d.Until.IsZero():
 		return "held: " + d.Short
 	}
-	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until))
+	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until)).String()
 }
 
 // CameBack reports whether an update was tried and rolled back, and a user has to decide.

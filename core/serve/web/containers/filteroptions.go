@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -45,7 +46,7 @@ func (q listQuery) chips(t tally.Counts) []chip {
 }
 
 // filterOptions are the entries of a filter, with one for no filter; none when there is nothing to choose.
-func filterOptions(values map[string]bool, chosen, every string) []page.SelectOption {
+func filterOptions(values map[string]bool, chosen string, every phrase.Phrase) []page.SelectOption {
 	if chosen != "" {
 		values[chosen] = true
 	}
@@ -55,7 +56,7 @@ func filterOptions(values map[string]bool, chosen, every string) []page.SelectOp
 	}
 	all := []page.SelectOption{{Word: every, Chosen: chosen == ""}}
 	for _, value := range SortedKeys(values) {
-		all = append(all, page.SelectOption{Value: value, Word: value, Chosen: value == chosen})
+		all = append(all, page.SelectOption{Value: value, Word: phrase.Verbatim(value), Chosen: value == chosen})
 	}
 	return all
 }
@@ -84,7 +85,7 @@ func labelChoices(counts map[string]int, chosen string) []page.SelectOption {
 	var all []page.SelectOption
 	for _, name := range SortedKeys(counts) {
 		if value := labelGroup + name; counts[name] > 1 && len(all) < maxLabelChoices || value == chosen {
-			all = append(all, page.SelectOption{Value: value, Word: "by label " + name})
+			all = append(all, page.SelectOption{Value: value, Word: phrase.New("by label %s", name)})
 		}
 	}
 	return all

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // namesShown is how many containers a sentence names.
@@ -69,7 +69,7 @@ func silentOf(all []Row) []Line {
 		rows := of[watcher]
 		lines = append(lines, Line{
 			Kind: "failed", Detail: rows[0].Silence,
-			Text: watcher + " does not respond: " + words.Plural(len(rows), "container") + " as of " + rows[0].AsOf,
+			Text: watcher + " does not respond: " + phrase.Count(len(rows), "container").String() + " as of " + rows[0].AsOf,
 		})
 	}
 	return lines
@@ -81,7 +81,9 @@ func outagesOf(all []Row) []Line {
 }
 
 // outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
-func outage(f tally.Failure[Row]) string { return f.Text + ": " + words.Plural(len(f.Of), "container") }
+func outage(f tally.Failure[Row]) string {
+	return f.Text + ": " + phrase.Count(len(f.Of), "container").String()
+}
 
 // SearchPath is the list of the containers that a text is found in.
 func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -17,7 +18,7 @@ import (
 type listView struct {
 	Query    listQuery
 	Here     string
-	Sentence string
+	Sentence phrase.Phrase
 	Empty    bool // there are no containers at all
 	// Guide says why there are none, and what to do.
 	Guide *guide.Guide
@@ -77,15 +78,15 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Outages = slices.Concat(silentOf(found), outagesOf(found))
 	v.Groups = grouped(found, q.Sort)
 	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
-	v.Watchers = filterOptions(watchers, q.Watcher, "every watcher")
-	v.Statuses = filterOptions(statuses, q.Status, "every state")
-	v.Registry = filterOptions(registries, q.Registry, "every registry")
+	v.Watchers = filterOptions(watchers, q.Watcher, phrase.New("every watcher"))
+	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every state"))
+	v.Registry = filterOptions(registries, q.Registry, phrase.New("every registry"))
 	v.Columns = q.columns()
-	v.GroupBy = []page.SelectOption{{Value: "stack", Word: "by stack"}, {Value: "watcher", Word: "by engine"},
-		{Value: "registry", Word: "by registry"}, {Value: "none", Word: "ungrouped"}}
+	v.GroupBy = []page.SelectOption{{Value: "stack", Word: phrase.New("by stack")}, {Value: "watcher", Word: phrase.New("by engine")},
+		{Value: "registry", Word: phrase.New("by registry")}, {Value: "none", Word: phrase.New("ungrouped")}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
-	v.SortBy = []page.SelectOption{{Value: "need", Word: "needs attention first"}, {Value: "name", Word: "by name"},
-		{Value: "age", Word: "newest release first"}, {Value: "image", Word: "by image"}}
+	v.SortBy = []page.SelectOption{{Value: "need", Word: phrase.New("needs attention first")}, {Value: "name", Word: phrase.New("by name")},
+		{Value: "age", Word: phrase.New("newest release first")}, {Value: "image", Word: phrase.New("by image")}}
 	choose(v.GroupBy, q.Group)
 	choose(v.SortBy, q.Sort)
 	return v

@@ -146,7 +146,7 @@ func (m rows) Of(rec *store.Record) Row {
 		r.Update = page.ChangePath(operation.Update, c)
 	}
 	if w, silent := m.silent[c.Watcher]; silent {
-		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now), w.Error
+		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now).String(), w.Error
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
 // than in a template since a list has hundreds of rows, of which a template
 // would take ten times as long. Every text goes through text. A listed row can be selected, and opens beside the list.
-func (h *Handler) rowHTML(r *Row, listed bool) template.HTML {
+func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.HTML {
 	b := rowWriter{icons: h.AssetPath("icons.svg")}
 	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`">`)
 	sheet := ""
@@ -48,7 +49,7 @@ func (h *Handler) rowHTML(r *Row, listed bool) template.HTML {
 	} else {
 		b.raw(`<span class="kind `).text(r.Standing.Class).raw(`">`)
 	}
-	b.text(r.Standing.Word).raw(`</span><span class="age">`)
+	b.text(in.Say(r.Standing.Word)).raw(`</span><span class="age">`)
 	switch {
 	case r.Doing != "":
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
@@ -62,9 +63,9 @@ func (h *Handler) rowHTML(r *Row, listed bool) template.HTML {
 	case r.Unknown != "":
 		b.raw(`<span class="reason" title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
 	case !r.Released.IsZero():
-		b.raw(string(h.Ago(r.Released)))
+		b.raw(string(h.Ago(in, r.Released)))
 	case !r.Seen.IsZero():
-		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(h.Now().Sub(r.Seen))).raw(`</span>`)
+		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(h.Now().Sub(r.Seen)).String()).raw(`</span>`)
 	}
 	b.raw(`</span>`)
 	if r.Update != "" {

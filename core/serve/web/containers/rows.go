@@ -13,6 +13,6 @@ func (h *Handler) showRows(w http.ResponseWriter, r *http.Request) {
 	for i := range v.Groups {
 		v.Groups[i].Rows = slices.DeleteFunc(v.Groups[i].Rows, func(r Row) bool { return !slices.Contains(wanted, r.Key) })
 	}
-	h.write(&v)
+	h.write(r, &v)
 	h.Fragment(w, r, "containers", "rows", v)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -24,16 +25,16 @@ func (h *Handler) confirm(w http.ResponseWriter, r *http.Request, trigger string
 	for i := range chosen {
 		v.Keys, v.Names = append(v.Keys, chosen[i].Watcher+"/"+chosen[i].Name), append(v.Names, words.Name(&chosen[i]))
 	}
-	h.Show(w, r, http.StatusOK, "confirm", page.Page{Title: "Run " + trigger, Nav: "containers", Content: v})
+	h.Show(w, r, http.StatusOK, "confirm", page.Page{Title: phrase.New("Run %s", trigger), Nav: "containers", Content: v})
 }
 
 // runTrigger runs a trigger for containers, one after the other.
 func (h *Handler) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) bool {
-	running := page.Task{Title: "Running " + id + " for " + words.Names(chosen), Steps: len(chosen), Trigger: id}
+	running := page.Task{Title: phrase.New("Running %s for %s", id, words.Names(chosen)), Steps: len(chosen), Trigger: id}
 	for i := range chosen {
 		running.Subjects = append(running.Subjects, event.Subject(chosen[i]))
 	}
-	return h.Tasks.Start(running, func(ctx context.Context, step func()) (string, bool) {
+	return h.Tasks.Start(running, func(ctx context.Context, step func()) (phrase.Phrase, bool) {
 		typ, name, _ := strings.Cut(id, ".")
 		var failed []string
 		for i := range chosen {
@@ -43,9 +44,9 @@ func (h *Handler) runTrigger(actor auth.Actor, id string, chosen []sdk.Container
 			step()
 		}
 		if len(failed) > 0 {
-			return "It failed for " + strings.Join(failed, "; ") + ".", true
+			return phrase.New("It failed for %s.", strings.Join(failed, "; ")), true
 		}
-		return "It ran for " + words.Names(chosen) + ".", false
+		return phrase.New("It ran for %s.", words.Names(chosen)), false
 	})
 }
 

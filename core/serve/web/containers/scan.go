@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -101,8 +102,8 @@ func advisory(id string) string {
 // startScan has the update of a container scanned.
 func (h *Handler) startScan(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if err := h.service.Scan(h.ActorOf(r), rec.Container); err != nil {
-		h.operations.RenderNotBegun(w, r, "The images of "+words.Name(&rec.Container)+" are not scanned", err,
-			"To "+words.Name(&rec.Container), page.PathOf(&rec.Container))
+		h.operations.RenderNotBegun(w, r, phrase.New("The images of %s are not scanned", words.Name(&rec.Container)), err,
+			phrase.New("To %s", words.Name(&rec.Container)), page.PathOf(&rec.Container))
 		return
 	}
 	http.Redirect(w, r, h.Path(tabPath(page.PathOf(&rec.Container), tabVersions, "")+"#scan"), http.StatusSeeOther)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -32,7 +32,7 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		case delivery.Sent:
 			line.Word, line.Error = "sent", ""
 		case delivery.Failed:
-			line.Word, line.Failed = "given up after "+words.Plural(d.Attempts, "try"), true
+			line.Word, line.Failed = "given up after "+phrase.Count(d.Attempts, "try").String(), true
 		case delivery.Skipped:
 			line.Word = "not sent: no longer newer"
 		case delivery.Sending:

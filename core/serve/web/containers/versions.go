@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/chart"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -118,7 +119,7 @@ func lineOf(states []history.State, now time.Time) string {
 			from, to)
 	}
 	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
-		first.UTC().Format("2 Jan 2006"), words.Plural(len(runs), "version"), int(behind.Hours()/24), int(span.Hours()/24))
+		first.UTC().Format("2 Jan 2006"), phrase.Count(len(runs), "version").String(), int(behind.Hours()/24), int(span.Hours()/24))
 	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
 		[][]chart.Segment{runs, newest})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -44,8 +45,8 @@ func (f *Finder) container(w http.ResponseWriter, r *http.Request) *store.Record
 			return nil
 		}
 		f.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.",
-			Back: "To the containers", BackTo: "/containers",
+			Title: phrase.New("This container is gone"), Detail: phrase.New("It was removed, or its watcher is not configured any more."),
+			Back: phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return nil
 	}

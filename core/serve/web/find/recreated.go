@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 )
@@ -24,7 +25,7 @@ func (f *Finder) recreated(w http.ResponseWriter, r *http.Request, watcherName, 
 	}
 	v := struct{ Name, Link string }{name, page.OperationPath(last[0].ID)}
 	f.Show(w, r, http.StatusOK, "recreated", page.Page{
-		Title: name, Nav: "containers", Live: page.FollowsContainers, Refresh: true, Content: v,
+		Title: phrase.Verbatim(name), Nav: "containers", Live: page.FollowsContainers, Refresh: true, Content: v,
 	})
 	return true
 }

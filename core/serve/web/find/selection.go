@@ -1,10 +1,10 @@
 package find
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -33,9 +33,9 @@ func (f *Finder) RefuseSelection(w http.ResponseWriter, r *http.Request, n int) 
 		return false
 	}
 	f.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-		Title:  "Nothing was chosen",
-		Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", MaxSelected),
-		Back:   "To the containers", BackTo: "/containers",
+		Title:  phrase.New("Nothing was chosen"),
+		Detail: phrase.New("Choose up to %d containers that still exist; then repeat it.", MaxSelected),
+		Back:   phrase.New("To the containers"), BackTo: "/containers",
 	})
 	return true
 }

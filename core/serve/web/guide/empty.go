@@ -3,6 +3,7 @@ package guide
 import (
 	"context"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -22,7 +23,7 @@ func (h *Handler) Counts() tally.Counts {
 
 // Empty is what a page says where its list is empty: what the overview says, and what to do next.
 type Empty struct {
-	Sentence string
+	Sentence phrase.Phrase
 	Guide    *Guide
 }
 
@@ -39,9 +40,9 @@ func (h *Handler) Empty(ctx context.Context, actor auth.Actor, rows int) *Empty 
 }
 
 // Headline says in one line how the containers are, and whether there may be others that nobody can see.
-func Headline(t tally.Counts, watchers []service.Component) string {
+func Headline(t tally.Counts, watchers []service.Component) phrase.Phrase {
 	if down := countFailed(watchers); down > 0 {
-		return words.Counts(t, words.Plural(down, "failed watcher"))
+		return words.Counts(t, phrase.Count(down, "failed watcher"))
 	}
 	return words.Counts(t)
 }

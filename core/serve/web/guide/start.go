@@ -3,6 +3,7 @@ package guide
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
@@ -15,5 +16,5 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the last checks", err)
 		return
 	}
-	h.Live(w, r, "start", page.Page{Title: "Getting started", Nav: "overview", Live: page.FollowsAll, Content: startPage{g}})
+	h.Live(w, r, "start", page.Page{Title: phrase.New("Getting started"), Nav: "overview", Live: page.FollowsAll, Content: startPage{g}})
 }

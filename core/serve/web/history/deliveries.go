@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -69,9 +70,7 @@ func AddSteps(rows []DeliveryRow, steps []dispatch.Progress) {
 		if step < 0 || rows[i].Delivery.State != delivery.Sending {
 			continue
 		}
-		if text := words.Step(steps[step]); text != "" {
-			rows[i].Sentence += ": " + text
-		}
+		rows[i].Sentence = phrase.Join(": ", rows[i].Sentence, words.Step(steps[step]))
 	}
 }
 
@@ -87,5 +86,5 @@ func (h *Handler) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	AddSteps(p.Rows, h.service.DeliveryProgress())
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
-	h.Live(w, r, "deliveries", page.Page{Title: "Deliveries", Nav: "history", Live: page.FollowsDeliveries, Content: p})
+	h.Live(w, r, "deliveries", page.Page{Title: phrase.New("Deliveries"), Nav: "history", Live: page.FollowsDeliveries, Content: p})
 }

@@ -1,8 +1,7 @@
 package history
 
 import (
-	"fmt"
-
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -12,32 +11,33 @@ type DeliveryRow struct {
 	delivery.Delivery
 	State words.State
 	// About is what it is about, Path the page of that.
-	About, Path string
+	About phrase.Phrase
+	Path  string
 	// Sentence is what became of it; Retry whether a person may have it sent again.
-	Sentence string
+	Sentence phrase.Phrase
 	Retry    bool
 }
 
 func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	row := DeliveryRow{Delivery: d, About: words.Delivery(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
-	tries := words.Plural(d.Attempts, "attempt")
+	tries := phrase.Count(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
-		row.State, row.Sentence = words.State{Word: "Waiting", Class: "muted"}, "to be sent"
+		row.State, row.Sentence = words.State{Word: phrase.New("Waiting"), Class: "muted"}, phrase.New("to be sent")
 		if d.Attempts > 0 {
-			row.Sentence = "tried " + words.Times(d.Attempts) + ", to be tried again"
+			row.Sentence = phrase.New("tried %s, to be tried again", words.Times(d.Attempts))
 		}
 	case delivery.Sending:
-		row.State, row.Sentence = words.State{Word: "Sending", Class: "muted"}, "on its way"
+		row.State, row.Sentence = words.State{Word: phrase.New("Sending"), Class: "muted"}, phrase.New("on its way")
 	case delivery.Sent:
-		row.State, row.Sentence = words.State{Word: "Sent", Class: "ok"}, "sent"
+		row.State, row.Sentence = words.State{Word: phrase.New("Sent"), Class: "ok"}, phrase.New("sent")
 		if d.Attempts > 1 {
-			row.Sentence = "sent at attempt " + fmt.Sprint(d.Attempts)
+			row.Sentence = phrase.New("sent at attempt %d", d.Attempts)
 		}
 	case delivery.Failed:
-		row.State, row.Sentence = words.State{Word: "Failed", Class: "failed"}, "given up after "+tries
+		row.State, row.Sentence = words.State{Word: phrase.New("Failed"), Class: "failed"}, phrase.New("given up after %s", tries)
 	default:
-		row.State, row.Sentence = words.State{Word: "Skipped", Class: "muted"}, "not worth sending any more"
+		row.State, row.Sentence = words.State{Word: phrase.New("Skipped"), Class: "muted"}, phrase.New("not worth sending any more")
 	}
 	return row
 }

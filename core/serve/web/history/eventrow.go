@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -19,7 +20,7 @@ type eventRow struct {
 	// Path is the page of its subject; "" when there is none.
 	Path string
 	// About is what a trigger was run for, when that is known.
-	About    string
+	About    phrase.Phrase
 	Sentence string
 	Class    string
 	// Each is the query of the page of all events of its run, "" for a single event.
@@ -34,7 +35,7 @@ func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow
 		if d, known := deliveries[e.Delivery.ID]; known {
 			row.About = words.Delivery(d)
 		} else if e.Delivery.Manual || e.Delivery.ID == 0 { // 0 is from before manual runs were deliveries
-			row.About = "asked for by hand"
+			row.About = phrase.New("asked for by hand")
 		}
 	}
 	return row

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -80,13 +81,13 @@ func (r run) row(row eventRow, since func(time.Time) string) eventRow {
 	switch {
 	case r.kind.start:
 		row.Subject, row.Path, row.Class = r.watchers(), "/containers", ""
-		row.Sentence = words.Plural(r.count(event.ContainerAdded), "container") + " found"
+		row.Sentence = phrase.Count(r.count(event.ContainerAdded), "container").String() + " found"
 		if updates := r.count(event.UpdateFound); updates > 0 {
 			row.Sentence += ", " + strconv.Itoa(updates) + " with an update"
 		}
 	case r.kind.checks:
 		row.Subject, row.Path, row.Class = r.watchers(), "/watchers", ""
-		row.Sentence = words.Plural(n, "check") + " since " + from
+		row.Sentence = phrase.Count(n, "check").String() + " since " + from
 		if failed := r.count(event.CheckFailed); failed > 0 {
 			row.Sentence, row.Class = row.Sentence+", "+strconv.Itoa(failed)+" failed", "failed"
 		}
@@ -97,7 +98,7 @@ func (r run) row(row eventRow, since func(time.Time) string) eventRow {
 			}
 		}
 	case r.subjects() > 1:
-		row.Subject, row.Path = words.Plural(r.subjects(), "container"), "/containers"
+		row.Subject, row.Path = phrase.Count(r.subjects(), "container").String(), "/containers"
 	default:
 		row.Sentence += ", " + strconv.Itoa(n) + " times since " + from
 	}
@@ -148,5 +149,5 @@ func (r run) watchers() string {
 	if len(names) == 1 {
 		return names[0]
 	}
-	return words.Plural(len(names), "watcher")
+	return phrase.Count(len(names), "watcher").String()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -53,7 +54,7 @@ func newHistoryPage(
 	for _, r := range found {
 		row := newEventRow(r.newest(), deliveries)
 		if len(r.events) > 1 {
-			row = r.row(row, func(t time.Time) string { return words.Clock(t, now) })
+			row = r.row(row, func(t time.Time) string { return words.Clock(t, now).String() })
 			row.Each = each.values(strconv.FormatInt(r.newest().ID+1, 10))
 		}
 		p.Rows = append(p.Rows, row)
@@ -88,7 +89,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newHistoryPage(q, wrong, found, more, deliveries, watchers, h.triggerIDs(actor), h.Now())
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
-	h.Live(w, r, "history", page.Page{Title: "History", Nav: "history", Live: page.FollowsHistory, Content: p})
+	h.Live(w, r, "history", page.Page{Title: phrase.New("History"), Nav: "history", Live: page.FollowsHistory, Content: p})
 }
 
 // maxFolded is the most events that are read for one page.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
@@ -16,13 +17,12 @@ func (h *Handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = h.service.RetryDelivery(r.Context(), h.ActorOf(r), id)
 	}
-	problem := page.Problem{Back: "To the deliveries", BackTo: "/deliveries"}
+	problem := page.Problem{Back: phrase.New("To the deliveries"), BackTo: "/deliveries"}
 	missing, ended := problem, problem
-	missing.Title = "There is no such delivery"
-	missing.Detail = "Deliveries that ended are forgotten after a while."
-	ended.Title = "There is nothing to retry"
-	ended.Detail = "Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else " +
-		"asked for it."
+	missing.Title = phrase.New("There is no such delivery")
+	missing.Detail = phrase.New("Deliveries that ended are forgotten after a while.")
+	ended.Title = phrase.New("There is nothing to retry")
+	ended.Detail = phrase.New("Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.")
 	h.Finish(w, r, err, "retry a delivery", "/deliveries?retried="+strconv.FormatInt(id, 10),
 		page.Failure{Err: service.ErrNotFound, Problem: missing}, page.Failure{Err: service.ErrNotFailed, Problem: ended})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -25,7 +26,7 @@ type backupLine struct {
 func backupsOf(all []watcher.Backup) []backupLine {
 	var lines []backupLine
 	for _, b := range all {
-		lines = append(lines, backupLine{b, words.Bytes(b.Size)})
+		lines = append(lines, backupLine{b, phrase.English(words.Bytes(b.Size))})
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/updater"
@@ -22,6 +23,6 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, updater.ErrEnded): // its page says how
 		http.Redirect(w, r, h.Path(page.OperationPath(id)), http.StatusSeeOther)
 	default:
-		h.RenderNotBegun(w, r, "It could not be cancelled", err, "To the operation", page.OperationPath(id))
+		h.RenderNotBegun(w, r, phrase.New("It could not be cancelled"), err, phrase.New("To the operation"), page.OperationPath(id))
 	}
 }

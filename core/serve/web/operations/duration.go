@@ -27,7 +27,7 @@ func (h *Handler) usual(ctx context.Context, op operation.Operation) string {
 			return ""
 		}
 		if took := median(past, op.Kind); took > 0 {
-			return of.which + " took about " + words.Elapsed(took)
+			return of.which + " took about " + words.Elapsed(took).String()
 		}
 	}
 	return ""
@@ -79,6 +79,6 @@ func progressOf(op operation.Operation, p watcher.StepProgress, now time.Time) *
 	}
 	v.Total = int64(v.Steps) * stepParts
 	elapsed := max(0, now.Sub(op.Began))
-	v.Elapsed, v.Seconds = words.Elapsed(elapsed), int(elapsed.Seconds())
+	v.Elapsed, v.Seconds = words.Elapsed(elapsed).String(), int(elapsed.Seconds())
 	return v
 }

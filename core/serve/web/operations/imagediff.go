@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -28,8 +29,8 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {
 		h.RenderError(w, r, NotBegunStatus(err), page.Problem{
-			Title: "The images of " + words.Name(c) + " cannot be compared", Detail: words.Sentence(err.Error()),
-			Back: "To " + words.Name(c), BackTo: page.PathOf(c),
+			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(phrase.Verbatim(err.Error())),
+			Back: phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
 		})
 		return
 	}
@@ -45,5 +46,5 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 		}
 		v.Defaults = append(v.Defaults, change)
 	}
-	h.Show(w, r, http.StatusOK, "imagediff", page.Page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
+	h.Show(w, r, http.StatusOK, "imagediff", page.Page{Title: phrase.New("What changes in %s", v.Name), Nav: "containers", Content: v})
 }

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
 // RenderNotBegun responds with why a change of a container was not begun or cancelled.
-func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title string, err error, back, to string) {
+func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title phrase.Phrase, err error,
+	back phrase.Phrase, to string) {
 	status, detail := notBegun(err)
 	p := page.Problem{Title: title, Detail: detail, Back: back, BackTo: to}
 	var forbidden *updater.ForbiddenError
@@ -23,8 +24,8 @@ func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title s
 }
 
 // notBegun is the status and the sentence for why a change is not planned or begun.
-func notBegun(err error) (int, string) {
-	return NotBegunStatus(err), "Nothing was done: " + words.Sentence(err.Error())
+func notBegun(err error) (int, phrase.Phrase) {
+	return NotBegunStatus(err), phrase.New("Nothing was done: %s", phrase.Sentence(phrase.Verbatim(err.Error())))
 }
 
 func NotBegunStatus(err error) int {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -59,7 +60,7 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	v.Sentence, v.Bad = words.OperationEnd(op)
 	v.Downtime, v.Next = words.Downtime(op), nextOf(op)
 	if v.Ended && !op.Began.IsZero() {
-		v.Took = words.Took(op.Ended.Sub(op.Began))
+		v.Took = words.Took(op.Ended.Sub(op.Began)).String()
 	}
 	if op.Outcome != nil {
 		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
@@ -100,7 +101,9 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the operations of the container", err)
 		return
 	}
-	h.Live(w, r, "operation", page.Page{Title: v.Title, Nav: "operations", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v})
+	h.Live(w, r, "operation", page.Page{
+		Title: phrase.Verbatim(v.Title), Nav: "operations", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v,
+	})
 }
 
 // offer says what may be done about an operation.
@@ -149,8 +152,8 @@ func (h *Handler) operation(w http.ResponseWriter, r *http.Request) (operation.O
 
 func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 	h.RenderError(w, r, http.StatusNotFound, page.Problem{
-		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.",
-		Back: "To the operations", BackTo: "/operations",
+		Title: phrase.New("There is no such operation"), Detail: phrase.New("Operations that ended are forgotten after a while."),
+		Back: phrase.New("To the operations"), BackTo: "/operations",
 	})
 }
 

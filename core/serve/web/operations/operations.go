@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -74,6 +75,6 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
 	h.Live(w, r, "operations", page.Page{
-		Title: "Operations", Nav: "operations", Live: page.FollowsOperations, Refresh: open, Content: p,
+		Title: phrase.New("Operations"), Nav: "operations", Live: page.FollowsOperations, Refresh: open, Content: p,
 	})
 }

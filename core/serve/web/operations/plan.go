@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -167,11 +168,11 @@ func (h *Handler) renderPlan(
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
 	plan, err := h.service.Plan(r.Context(), actor, change)
 	if err != nil {
-		title := words.Name(c) + " cannot be updated"
+		title := phrase.New("%s cannot be updated", words.Name(c))
 		if change.Kind == operation.Rollback {
-			title = words.Name(c) + " cannot be rolled back"
+			title = phrase.New("%s cannot be rolled back", words.Name(c))
 		}
-		h.RenderNotBegun(w, r, title, err, "To "+words.Name(c), page.PathOf(c))
+		h.RenderNotBegun(w, r, title, err, phrase.New("To %s", words.Name(c)), page.PathOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)
@@ -188,9 +189,9 @@ func (h *Handler) renderPlan(
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"
 	}
-	title := "Update " + v.Name
+	title := phrase.New("Update %s", v.Name)
 	if v.Rollback {
-		title = "Roll back " + v.Name
+		title = phrase.New("Roll back %s", v.Name)
 	}
 	h.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
 }

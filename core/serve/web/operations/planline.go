@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -72,7 +73,7 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 	l.From, l.To = words.Versions(plan.From, plan.To)
 	planned := h.service.ByHand(ctx, *c)
 	l.Kind = tally.Kind(&planned)
-	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, words.Bytes(plan.Space.Download)
+	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, phrase.English(words.Bytes(plan.Space.Download))
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {
 			l.Problem = words.Joined(" ", l.Problem, words.Sentence(b.Text))

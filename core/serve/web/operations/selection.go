@@ -1,9 +1,9 @@
 package operations
 
 import (
-	"fmt"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -23,15 +23,15 @@ func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.",
-			Back: "To the containers", BackTo: "/containers",
+			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container that still exists; then repeat it."),
+			Back: phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return
 	case len(chosen) > find.MaxSelected:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title:  "Too much at once",
-			Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", find.MaxSelected),
-			Back:   "To the containers", BackTo: "/containers",
+			Title:  phrase.New("Too much at once"),
+			Detail: phrase.New("At most %d containers are updated at once. Choose fewer.", find.MaxSelected),
+			Back:   phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return
 	}
@@ -45,5 +45,5 @@ func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
 			v.Ready++
 		}
 	}
-	h.Show(w, r, http.StatusOK, "selection", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
+	h.Show(w, r, http.StatusOK, "selection", page.Page{Title: phrase.New("Update %s", words.Names(chosen)), Nav: "containers", Content: v})
 }

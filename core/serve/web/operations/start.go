@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -32,7 +33,7 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 		case errors.Is(err, updater.ErrBlocked):
 			h.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
 		default:
-			h.RenderNotBegun(w, r, words.Name(&rec.Container)+" is as it was", err, "To "+words.Name(&rec.Container),
+			h.RenderNotBegun(w, r, phrase.New("%s is as it was", words.Name(&rec.Container)), err, phrase.New("To %s", words.Name(&rec.Container)),
 				page.PathOf(&rec.Container))
 		}
 	})

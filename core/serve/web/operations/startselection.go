@@ -1,9 +1,9 @@
 package operations
 
 import (
-	"fmt"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -24,9 +24,9 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 	chosen := h.find.Chosen(r.PostForm["c"])
 	if len(chosen) == 0 || len(chosen) > find.MaxSelected {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title:  "Nothing was chosen",
-			Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", find.MaxSelected),
-			Back:   "To the containers", BackTo: "/containers",
+			Title:  phrase.New("Nothing was chosen"),
+			Detail: phrase.New("Choose up to %d containers that still exist; then repeat it.", find.MaxSelected),
+			Back:   phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return
 	}
@@ -45,7 +45,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			_, problem := notBegun(err)
 			v.Failed = append(v.Failed, planLine{
-				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem,
+				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem.String(),
 			})
 			continue
 		}
@@ -55,5 +55,5 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, h.Path("/operations"), http.StatusSeeOther)
 		return
 	}
-	h.Show(w, r, http.StatusConflict, "started", page.Page{Title: "Update " + words.Names(chosen), Nav: "containers", Content: v})
+	h.Show(w, r, http.StatusConflict, "started", page.Page{Title: phrase.New("Update %s", words.Names(chosen)), Nav: "containers", Content: v})
 }

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -26,18 +27,18 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	started, returns := map[string]bool{}, false
 	for _, s := range op.Steps {
 		started[s.ID] = true
-		v := stepView{Text: s.Text, State: words.State{Word: "done", Class: "ok"}, Error: s.Error}
+		v := stepView{Text: s.Text, State: words.State{Word: phrase.New("done"), Class: "ok"}, Error: s.Error}
 		switch {
 		case s.Error != "":
-			v.State, returns = words.State{Word: "failed", Class: "failed"}, true
+			v.State, returns = words.State{Word: phrase.New("failed"), Class: "failed"}, true
 		case !s.Ended && op.State.Ended():
-			v.State = words.State{Word: "interrupted", Class: "muted"}
+			v.State = words.State{Word: phrase.New("interrupted"), Class: "muted"}
 		case !s.Ended:
-			v.State, v.Doing = words.State{Word: "now", Class: "minor"}, true
+			v.State, v.Doing = words.State{Word: phrase.New("now"), Class: "minor"}, true
 			v.Progress, v.Current, v.Total = words.StepProgress(progress), progress.Current, progress.Total
 		}
 		if s.Ended && !s.EndedAt.IsZero() {
-			v.Took = words.Took(s.EndedAt.Sub(s.Began))
+			v.Took = words.Took(s.EndedAt.Sub(s.Began)).String()
 		}
 		all = append(all, v)
 	}
@@ -46,7 +47,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	}
 	for _, s := range op.Plan.Steps {
 		if !started[s.ID] {
-			all = append(all, stepView{Text: s.Text, State: words.State{Word: "to come", Class: "muted"}})
+			all = append(all, stepView{Text: s.Text, State: words.State{Word: phrase.New("to come"), Class: "muted"}})
 		}
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -37,7 +38,7 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []containers.Line
 	for _, w := range order {
-		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, words.Plural(counts[w], "message"), w.reason)
+		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), w.reason)
 		if updates[w.trigger] {
 			word, text = "failed", w.trigger+": "+w.reason
 		}

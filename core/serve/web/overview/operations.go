@@ -54,7 +54,7 @@ func failuresOf(open map[string]operation.Operation, ended []operation.Operation
 		}
 		end, _ := words.OperationEnd(op)
 		lines = append(lines, containers.Line{
-			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word), Text: op.Name + ": " + end,
+			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word.String()), Text: op.Name + ": " + end,
 			To: page.OperationPath(op.ID), Act: "See what happened",
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
@@ -30,7 +31,7 @@ const (
 // overviewView is what needs the user.
 type overviewView struct {
 	// Sentence says what the tiles show, and stands for them while there are no containers.
-	Sentence string
+	Sentence phrase.Phrase
 	Empty    bool
 	Tiles    []tile
 	// Operations are updates that are under way.
@@ -65,7 +66,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.Fragment(w, r, "overview", "overview", v)
 		return
 	}
-	h.Show(w, r, http.StatusOK, "overview", page.Page{Title: "Overview", Nav: "overview", Live: page.FollowsAll, Content: v})
+	h.Show(w, r, http.StatusOK, "overview", page.Page{Title: phrase.New("Overview"), Nav: "overview", Live: page.FollowsAll, Content: v})
 }
 
 func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
@@ -109,7 +110,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	if len(v.Rows) > rowsShown {
 		v.Rows, v.More = v.Rows[:rowsShown], len(v.Rows)-rowsShown
 	}
-	h.containers.Write(v.Rows)
+	h.containers.Write(r, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
 	v.Failures = slices.Concat(componentsOf(watchers), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/chart"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -88,7 +88,7 @@ func trendOf(days []history.Day) *trendView {
 	v := &trendView{
 		First: date(first), Last: "today",
 		Sentence: fmt.Sprintf("%s now, those held included; %d on %s; most were %d, on %s.",
-			words.Plural(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
+			phrase.Count(last.Updates, "update").String(), first.Updates, date(first), most.Updates, date(most)),
 	}
 	if missing := fewDays - len(days); missing > 0 {
 		v.First = shortDate(last, 1-fewDays)
@@ -127,7 +127,7 @@ func pictureOf(id, title string, days []history.Day, bands []band) picture {
 	p := picture{Title: title}
 	missing := max(0, fewDays-len(days))
 	var drawn []chart.Band
-	description := words.Plural(len(days), "day") + ", from " + date(days[0]) + " until today. Now "
+	description := phrase.Count(len(days), "day").String() + ", from " + date(days[0]) + " until today. Now "
 	for _, b := range bands {
 		values := make([]int, missing, missing+len(days))
 		for _, d := range days {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -31,22 +32,22 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 	var lines []containers.Line
 	for _, reason := range order {
 		rows := byReason[reason]
-		text := words.Plural(len(rows), "update") + ", " + cmp.Or(rows[0].Short, words.Reason(""))
+		text := phrase.Count(len(rows), "update").String() + ", " + cmp.Or(rows[0].Short, words.Reason("").String())
 		if next := earliest(rows); !next.IsZero() {
-			text += ", the next one " + words.Relative(now.Sub(next))
+			text += ", the next one " + words.Relative(now.Sub(next)).String()
 		}
 		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
 	}
 	if rows := rowsIn(all, sdk.StateAutomatic); len(rows) > 0 {
 		lines = append(lines, containers.About(rows, containers.Line{
 			Kind: "ok", Word: "automatic",
-			Text: words.Plural(len(rows), "update") + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+			Text: phrase.Count(len(rows), "update").String() + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
 		}))
 	}
 	if len(follow) > 0 {
-		text := words.Plural(len(follow), "update") + ", carried out " + words.Relative(now.Sub(earliest(follow)))
+		text := phrase.Count(len(follow), "update").String() + ", carried out " + words.Relative(now.Sub(earliest(follow))).String()
 		if len(follow) > 1 {
-			text = words.Plural(len(follow), "update") + ", the first carried out " + words.Relative(now.Sub(earliest(follow)))
+			text = phrase.Count(len(follow), "update").String() + ", the first carried out " + words.Relative(now.Sub(earliest(follow))).String()
 		}
 		lines = append(lines, containers.About(follow, containers.Line{Kind: "ok", Word: "automatic", Text: text, To: "/containers?state=held"}))
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
@@ -34,7 +35,7 @@ func watchersOf(
 				l.Running = e.At.After(started) // an earlier process may have been killed during a check
 				continue
 			}
-			l.Last, l.Words = e.At, words.Plural(e.Check.Containers, "container")
+			l.Last, l.Words = e.At, phrase.Count(e.Check.Containers, "container").String()
 			if e.Type == event.CheckFailed {
 				l.Words, l.Bad = e.Check.Error, true
 			}

@@ -2,8 +2,9 @@ package page
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Posted returns a handler of forms, which next finds in the request.
@@ -24,11 +25,11 @@ func (s *Site) parseForm(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	case errors.As(err, &large):
 		s.RenderError(w, r, http.StatusRequestEntityTooLarge, Problem{
-			Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", MaxForm),
+			Title: phrase.New("Too much at once"), Detail: phrase.New("The form is larger than %d bytes. Nothing was done.", MaxForm),
 		})
 	default:
 		s.RenderError(w, r, http.StatusBadRequest, Problem{
-			Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it.",
+			Title: phrase.New("The form is not understood"), Detail: phrase.New("Nothing was done. Go back, load the page again and repeat it."),
 		})
 	}
 	return false

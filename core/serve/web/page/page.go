@@ -1,9 +1,14 @@
 package page
 
+import (
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+)
+
 // SelectOption is one entry of a select.
 type SelectOption struct {
-	Value, Word string
-	Chosen      bool
+	Value  string
+	Word   phrase.Phrase
+	Chosen bool
 }
 
 // Anchor is a link to a page of ours: an a element of HTML.

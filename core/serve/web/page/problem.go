@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // Problem is an error page: it says what went wrong and what to do.
 type Problem struct {
-	Title, Detail, Back, BackTo string
+	Title, Detail, Back phrase.Phrase
+	BackTo              string
 	// Paste has the lines that mend it, if there are any.
 	Paste config.Paste
 }
 
 // RenderError responds with an error page that says what went wrong, and where to go on.
 func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p Problem) {
-	p.Detail = s.Service.Redact(p.Detail)
+	p.Detail = phrase.Change(p.Detail, s.Service.Redact)
 	if p.BackTo == "" {
-		p.Back, p.BackTo = "To the overview", "/"
+		p.Back, p.BackTo = phrase.New("To the overview"), "/"
 	}
 	switch {
 	case Partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
@@ -51,8 +52,8 @@ func (s *Site) Finish(w http.ResponseWriter, r *http.Request, err error, doing, 
 	}
 	for _, f := range failures {
 		if f.Err == nil || errors.Is(err, f.Err) {
-			if f.Detail == "" {
-				f.Detail = words.Sentence(words.Capital(err.Error()))
+			if f.Detail == nil {
+				f.Detail = phrase.Sentence(phrase.Capital(phrase.Verbatim(err.Error())))
 			}
 			s.RenderError(w, r, statusOf(err), f.Problem)
 			return
@@ -74,7 +75,7 @@ func statusOf(err error) int {
 // notFound responds to an address that no page has.
 func (s *Site) notFound(w http.ResponseWriter, r *http.Request) {
 	s.RenderError(w, r, http.StatusNotFound, Problem{
-		Title: "There is no such page", Detail: "The address may be old, or mistyped.",
+		Title: phrase.New("There is no such page"), Detail: phrase.New("The address may be old, or mistyped."),
 	})
 }
 
@@ -85,6 +86,6 @@ func (s *Site) InternalError(w http.ResponseWriter, r *http.Request, doing strin
 	}
 	s.Log.Error(doing, "error", err)
 	s.RenderError(w, r, http.StatusInternalServerError, Problem{
-		Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details.",
+		Title: phrase.New("This did not work"), Detail: phrase.New("Dogwatch could not %s; its log has the details.", doing),
 	})
 }

@@ -11,10 +11,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
-	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
@@ -28,7 +28,7 @@ var layoutFiles embed.FS
 
 // Page is what the layout shows around the content of a page.
 type Page struct {
-	Title string
+	Title phrase.Phrase
 	// Nav is the entry of the navigation that is marked, such as "containers".
 	Nav string
 	// Skip is the part that the first link skips to; "main" when empty.
@@ -99,10 +99,10 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 	return template.FuncMap{
 		"path":     s.Path,
 		"asset":    s.AssetPath,
-		"ago":      s.Ago,
+		"ago":      func(at any) template.HTML { return s.Ago(in, at) },
 		"moment":   policypreview.Moment,
-		"day":      day,
-		"kindWord": tally.Word,
+		"day":      func(at time.Time) template.HTML { return timeHTML(at, in.Say(words.Date(at))) },
+		"kindWord": words.Kind,
 		"link":     webaddress.Of,
 		"plural":   phrase.Count,
 		"phrase":   phrase.New,

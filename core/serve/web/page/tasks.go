@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 const (
@@ -17,13 +19,13 @@ const (
 // Task is something that takes longer than a page: checks, runs of triggers.
 type Task struct {
 	ID    int
-	Title string
+	Title phrase.Phrase
 	// Steps are how many there are, Done how many ended.
 	Steps, Done int
 	// Step is what the trigger of a running task reported last.
-	Step string
+	Step phrase.Phrase
 	// Sentence says how it ended; Failed that it did so badly.
-	Sentence string
+	Sentence phrase.Phrase
 	Failed   bool
 	Ended    time.Time
 	// Undo are the keys of the containers about which a choice was made that can be undone,
@@ -69,7 +71,7 @@ func (w *Tasks) close() {
 
 // Start runs a task, which has a title and steps, and returns at once; false means
 // that too much is running. run calls step after each step, and returns how it ended.
-func (w *Tasks) Start(of Task, run func(ctx context.Context, step func()) (sentence string, failed bool)) bool {
+func (w *Tasks) Start(of Task, run func(ctx context.Context, step func()) (sentence phrase.Phrase, failed bool)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tidy()

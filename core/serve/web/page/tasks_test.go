@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 func TestTasks(t *testing.T) {
@@ -11,11 +13,11 @@ func TestTasks(t *testing.T) {
 	changed := make(chan struct{}, 1000)
 	w := newTasks(func() time.Time { return now }, func() { changed <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
-	if !w.Start(Task{Title: "Checking", Steps: 2}, func(_ context.Context, step func()) (string, bool) {
+	if !w.Start(Task{Title: phrase.New("Checking"), Steps: 2}, func(_ context.Context, step func()) (phrase.Phrase, bool) {
 		step()
 		close(stepped)
 		<-proceed
-		return "Done.", false
+		return phrase.New("Done."), false
 	}) {
 		t.Fatal("it does not start")
 	}
@@ -29,7 +31,7 @@ func TestTasks(t *testing.T) {
 	}
 	close(proceed)
 	w.wait.Wait()
-	if v := w.view(); v.Running || v.Tasks[0].Sentence != "Done." {
+	if v := w.view(); v.Running || v.Tasks[0].Sentence.String() != "Done." {
 		t.Errorf("afterwards: %+v", v)
 	}
 	if len(changed) != 4 { // that it began, went on, was not dismissed, and ended
@@ -40,16 +42,16 @@ func TestTasks(t *testing.T) {
 		t.Errorf("much later: %+v", v)
 	}
 	for range maxTasks {
-		w.Start(Task{Title: "Waiting", Steps: 1}, func(ctx context.Context, _ func()) (string, bool) {
+		w.Start(Task{Title: phrase.New("Waiting"), Steps: 1}, func(ctx context.Context, _ func()) (phrase.Phrase, bool) {
 			<-ctx.Done()
-			return "Ended.", true
+			return phrase.New("Ended."), true
 		})
 	}
-	if w.Start(Task{Title: "Too much"}, nil) {
+	if w.Start(Task{Title: phrase.New("Too much")}, nil) {
 		t.Error("there is no bound")
 	}
 	w.close()
-	if w.Start(Task{Title: "Too late"}, nil) {
+	if w.Start(Task{Title: phrase.New("Too late")}, nil) {
 		t.Error("it starts after the end")
 	}
 }

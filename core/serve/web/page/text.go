@@ -4,25 +4,23 @@ import (
 	"html/template"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
-// Ago is how long ago or ahead a time is, as HTML with the exact time on hover.
-func (s *Site) Ago(at any) template.HTML {
+// Ago is how long ago or ahead a time is in a language, as HTML with the exact time on hover.
+func (s *Site) Ago(in *language.Language, at any) template.HTML {
 	t := words.Instant(at)
 	if t.IsZero() {
-		return "not yet"
+		return template.HTML(in.Text("not yet"))
 	}
-	// All that goes in is digits and words of ours.
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + words.Exact(t) + `">` +
-		words.Relative(s.Now().Sub(t)) + `</time>`)
+	return timeHTML(t, in.Say(words.Relative(s.Now().Sub(t))))
 }
 
-// day is a date, as HTML with the exact time on hover.
-func day(at time.Time) template.HTML {
-	// All that goes in is digits and names of months.
-	return template.HTML(`<time datetime="` + at.UTC().Format(time.RFC3339) + `" title="` + words.Exact(at) + `">` +
-		at.UTC().Format("2 Jan 2006") + `</time>`)
+// timeHTML returns a time as HTML with the exact time on hover. Its text is digits and words of ours.
+func timeHTML(t time.Time, text string) template.HTML {
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + words.Exact(t) + `">` +
+		text + `</time>`)
 }
 
 // PlainLines returns the text of lines of Markdown.

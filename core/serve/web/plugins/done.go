@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
@@ -20,11 +21,11 @@ var notices = map[string]string{
 func (h *Handler) done(w http.ResponseWriter, r *http.Request, did string, err error, failures ...page.Failure) {
 	name := r.PathValue("name")
 	failures = append([]page.Failure{{Err: service.ErrNotFound, Problem: page.Problem{
-		Title:  "There is no such plugin",
-		Detail: "No plugin is called " + name + ". Its file may be gone since this page was made.",
+		Title:  phrase.New("There is no such plugin"),
+		Detail: phrase.New("No plugin is called %s. Its file may be gone since this page was made.", name),
 	}}}, failures...)
 	for i := range failures {
-		failures[i].Back, failures[i].BackTo = "To the plugins", "/plugins"
+		failures[i].Back, failures[i].BackTo = phrase.New("To the plugins"), "/plugins"
 	}
 	h.Finish(w, r, err, "change the plugin "+name, "/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode(), failures...)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -90,15 +91,15 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 	actor := h.ActorOf(r)
 	if !actor.Operator() {
 		h.done(w, r, "", service.ErrForbidden, page.Failure{Err: service.ErrForbidden, Problem: page.Problem{
-			Title: "This is for people who are logged in", Detail: "A token cannot install plugins.",
+			Title: phrase.New("This is for people who are logged in"), Detail: phrase.New("A token cannot install plugins."),
 		}})
 		return
 	}
 	text, known := changes[do]
 	if !known {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it.",
-			Back: "To the plugins", BackTo: "/plugins",
+			Title: phrase.New("The form is not understood"), Detail: phrase.New("Nothing was done. Load the page again and repeat it."),
+			Back: phrase.New("To the plugins"), BackTo: "/plugins",
 		})
 		return
 	}
@@ -106,18 +107,18 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 		h.confirm(w, r, do, name, asked)
 		return
 	}
-	started := h.Tasks.Start(page.Task{Title: text.button + " " + name},
-		func(ctx context.Context, _ func()) (string, bool) {
+	started := h.Tasks.Start(page.Task{Title: phrase.Verbatim(text.button + " " + name)},
+		func(ctx context.Context, _ func()) (phrase.Phrase, bool) {
 			pin, err := h.service.ChangePlugin(ctx, actor, do, name, asked)
 			if err != nil {
-				return words.Sentence(words.Capital(err.Error())), true
+				return phrase.Sentence(phrase.Capital(phrase.Verbatim(err.Error()))), true
 			}
-			return words.Sentence(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref) + " " + text.done), false
+			return phrase.Verbatim(words.Sentence(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref) + " " + text.done)), false
 		})
 	if !started {
 		h.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
-			Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it.",
-			Back: "To the plugins", BackTo: "/plugins",
+			Title: phrase.New("Too much is running"), Detail: phrase.New("Wait until some of it has ended; then repeat it."),
+			Back: phrase.New("To the plugins"), BackTo: "/plugins",
 		})
 		return
 	}
@@ -139,5 +140,5 @@ func (h *Handler) confirm(w http.ResponseWriter, r *http.Request, do service.Plu
 		}
 	}
 	p.Title = fmt.Sprintf(changes[do].title, name)
-	h.Show(w, r, http.StatusOK, "change", page.Page{Title: p.Title, Nav: "plugins", Content: p})
+	h.Show(w, r, http.StatusOK, "change", page.Page{Title: phrase.Verbatim(p.Title), Nav: "plugins", Content: p})
 }

@@ -54,7 +54,7 @@ func (h *Handler) grant(w http.ResponseWriter, r *http.Request) {
 	_, err := h.service.GrantPlugin(r.Context(), h.ActorOf(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
 	h.done(w, r, did, err,
 		page.Failure{Err: service.ErrForbidden, Problem: page.Problem{
-			Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.",
+			Title: phrase.New("This is for people who are logged in"), Detail: phrase.New("A token cannot say what plugins are granted."),
 		}},
-		page.Failure{Problem: page.Problem{Title: "What the plugin is granted was not changed"}})
+		page.Failure{Problem: page.Problem{Title: phrase.New("What the plugin is granted was not changed")}})
 }

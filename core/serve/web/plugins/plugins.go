@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -35,12 +36,12 @@ func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPag
 			bad++
 		}
 	}
-	p.Summary = fmt.Sprintf("%s, %d running", words.Capital(words.Plural(len(all), "plugin")), running)
+	p.Summary = fmt.Sprintf("%s, %d running", phrase.Capital(phrase.Count(len(all), "plugin")), running)
 	if bad > 0 {
 		p.Summary += fmt.Sprintf(", %d that need attention", bad)
 	}
 	if memory > 0 {
-		p.Summary += ", " + words.Bytes(memory) + " together"
+		p.Summary += ", " + phrase.English(words.Bytes(memory)) + " together"
 	}
 	return p
 }
@@ -59,5 +60,5 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	p := newPluginPage(all, notice, h.ActorOf(r).Operator())
 	p.Gallery = h.gallery(r)
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
-	h.Live(w, r, "plugins", page.Page{Title: "Plugins", Nav: "plugins", Live: page.FollowsPlugins, Content: p})
+	h.Live(w, r, "plugins", page.Page{Title: phrase.New("Plugins"), Nav: "plugins", Live: page.FollowsPlugins, Content: p})
 }

@@ -37,7 +37,7 @@ type row struct {
 type holding struct{ Name, Path string }
 
 func newRow(b service.Plugin, operator bool) row {
-	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: words.Bytes(b.Memory)}
+	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: phrase.English(words.Bytes(b.Memory))}
 	for _, t := range b.Types {
 		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
 	}
@@ -57,7 +57,7 @@ func newRow(b service.Plugin, operator bool) row {
 			row.Missing = append(row.Missing, capability)
 		}
 	}
-	word := words.Capital(b.State.Word())
+	word := phrase.Verbatim(words.Capital(b.State.Word()))
 	switch b.State {
 	case plugin.Running:
 		row.State = words.State{Word: word, Class: "ok"}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -177,8 +178,8 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(types, func(t kind.Type) bool { return t.Name == name })
 	if i < 0 {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: "There is no such type", Detail: "No " + string(k) + " " + name + " is known. Its plugin may be gone.",
-			Back: "To the plugins", BackTo: "/plugins",
+			Title: phrase.New("There is no such type"), Detail: phrase.New("No %s %s is known. Its plugin may be gone.", string(k), name),
+			Back: phrase.New("To the plugins"), BackTo: "/plugins",
 		})
 		return
 	}
@@ -194,5 +195,5 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	h.Show(w, r, http.StatusOK, "type", page.Page{Title: string(k) + " " + name, Nav: "plugins", Content: p})
+	h.Show(w, r, http.StatusOK, "type", page.Page{Title: phrase.Verbatim(string(k) + " " + name), Nav: "plugins", Content: p})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -83,9 +84,9 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 // decisionState is a state of a decision as users read it.
 func decisionState(state string) words.State {
 	if state == sdk.StateHeld {
-		return words.State{Word: state, Class: ""}
+		return words.State{Word: words.Decided(state), Class: ""}
 	}
-	return words.State{Word: state, Class: "ok"}
+	return words.State{Word: words.Decided(state), Class: "ok"}
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
@@ -108,5 +109,5 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	if unreadable != nil {
 		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest
 	}
-	h.Show(w, r, status, "policies", page.Page{Title: "Policies", Nav: "policies", Content: p})
+	h.Show(w, r, status, "policies", page.Page{Title: phrase.New("Policies"), Nav: "policies", Content: p})
 }

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
@@ -16,5 +17,5 @@ import (
 var apiDocs string
 
 func (h *Handler) showAPI(w http.ResponseWriter, r *http.Request) {
-	h.Show(w, r, http.StatusOK, "api", page.Page{Title: "API", Nav: "settings", Content: template.HTML(apiDocs)})
+	h.Show(w, r, http.StatusOK, "api", page.Page{Title: phrase.New("API"), Nav: "settings", Content: template.HTML(apiDocs)})
 }

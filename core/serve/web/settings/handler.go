@@ -6,6 +6,7 @@ import (
 	"embed"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -53,11 +54,11 @@ func New(site *page.Site, service Service) *Handler {
 }
 
 // problem is what a page says of an error.
-func problem(err error, title, detail string) page.Failure {
+func problem(err error, title, detail phrase.Phrase) page.Failure {
 	return page.Failure{Err: err, Problem: page.Problem{
-		Title: title, Detail: detail, Back: "To the settings", BackTo: "/settings",
+		Title: title, Detail: detail, Back: phrase.New("To the settings"), BackTo: "/settings",
 	}}
 }
 
 // forbidden is for an actor that may not do it; the error says who may.
-var forbidden = problem(service.ErrForbidden, "This is not allowed", "")
+var forbidden = problem(service.ErrForbidden, phrase.New("This is not allowed"), nil)

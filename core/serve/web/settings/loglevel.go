@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -56,8 +57,8 @@ func (h *Handler) setLogLevel(w http.ResponseWriter, r *http.Request) {
 	var invalid *sdk.InvalidError
 	if errors.As(err, &invalid) {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.",
-			Back: "To the settings", BackTo: "/settings#log",
+			Title: phrase.New("There is no such level"), Detail: phrase.New("Choose one of the list. Nothing was changed."),
+			Back: phrase.New("To the settings"), BackTo: "/settings#log",
 		})
 		return
 	}

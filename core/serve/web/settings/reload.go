@@ -3,6 +3,7 @@ package settings
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
@@ -31,7 +32,7 @@ func (h *Handler) reload(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) reloaded(w http.ResponseWriter, r *http.Request, result reload.Result, err error) {
 	if err != nil {
 		h.Finish(w, r, err, "reload the configuration", "", forbidden,
-			problem(reload.ErrUnsupported, "There is nothing to reload", ""))
+			problem(reload.ErrUnsupported, phrase.New("There is nothing to reload"), nil))
 		return
 	}
 	status := http.StatusOK
@@ -39,5 +40,5 @@ func (h *Handler) reloaded(w http.ResponseWriter, r *http.Request, result reload
 		status = http.StatusUnprocessableEntity
 	}
 	p := reloadPage{Result: result, File: h.service.About().ConfigFile, None: !result.Any()}
-	h.Show(w, r, status, "reload", page.Page{Title: "Reload the configuration", Nav: "settings", Content: p})
+	h.Show(w, r, status, "reload", page.Page{Title: phrase.New("Reload the configuration"), Nav: "settings", Content: p})
 }

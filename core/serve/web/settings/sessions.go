@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 )
@@ -47,7 +48,7 @@ func (h *Handler) endOtherSessions(w http.ResponseWriter, r *http.Request) {
 // sessionsEnded leads back to the settings, or renders the error.
 func (h *Handler) sessionsEnded(w http.ResponseWriter, r *http.Request, err error) {
 	h.Finish(w, r, err, "end a session", "/settings#sessions",
-		problem(service.ErrForbidden, "Sessions are for people who are logged in",
-			"A token cannot see or end them. Log in first."),
-		problem(service.ErrNotFound, "There is no such session", "It may have ended already."))
+		problem(service.ErrForbidden, phrase.New("Sessions are for people who are logged in"),
+			phrase.New("A token cannot see or end them. Log in first.")),
+		problem(service.ErrNotFound, phrase.New("There is no such session"), phrase.New("It may have ended already.")))
 }

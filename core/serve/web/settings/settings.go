@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -82,5 +83,5 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		return
 	}
 	p.Links = h.linksFor(r)
-	h.Show(w, r, status, "settings", page.Page{Title: "Settings", Nav: "settings", Content: p})
+	h.Show(w, r, status, "settings", page.Page{Title: phrase.New("Settings"), Nav: "settings", Content: p})
 }

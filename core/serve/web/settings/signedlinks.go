@@ -3,6 +3,7 @@ package settings
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -33,8 +34,8 @@ func (h *Handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.RenderError(w, r, http.StatusOK, page.Problem{
-		Title:  "The links are revoked",
-		Detail: "Those in messages that were sent so far decide nothing any more. Later messages have new ones.",
-		Back:   "To the settings", BackTo: "/settings",
+		Title:  phrase.New("The links are revoked"),
+		Detail: phrase.New("Those in messages that were sent so far decide nothing any more. Later messages have new ones."),
+		Back:   phrase.New("To the settings"), BackTo: "/settings",
 	})
 }

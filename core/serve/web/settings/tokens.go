@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -67,8 +68,8 @@ func (h *Handler) tokensFor(ctx context.Context, actor auth.Actor) (*tokensView,
 }
 
 // tokensForbidden is for an actor that may not change tokens.
-var tokensForbidden = problem(service.ErrForbidden, "Tokens are for people who are logged in",
-	"Configure a login (auth.basic or auth.oidc), or run: dogwatch token create")
+var tokensForbidden = problem(service.ErrForbidden, phrase.New("Tokens are for people who are logged in"),
+	phrase.New("Configure a login (auth.basic or auth.oidc), or run: dogwatch token create"))
 
 // createToken makes a token and shows its secret, in this response and in no other.
 func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
@@ -96,5 +97,5 @@ func (h *Handler) revokeToken(w http.ResponseWriter, r *http.Request) {
 	}
 	err = h.service.RevokeToken(r.Context(), h.ActorOf(r), id)
 	h.Finish(w, r, err, "revoke a token", "/settings#tokens", tokensForbidden,
-		problem(service.ErrNotFound, "There is no such token", "Somebody may have revoked it already."))
+		problem(service.ErrNotFound, phrase.New("There is no such token"), phrase.New("Somebody may have revoked it already.")))
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/watch/webhook"
 )
@@ -36,6 +37,6 @@ var senders = []sender{
 // showWebhooks shows the webhooks.
 func (h *Handler) showWebhooks(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, "webhooks", page.Page{
-		Title: "Webhooks", Nav: "settings", Content: webhooksPage{h.service.Webhooks(), senders},
+		Title: phrase.New("Webhooks"), Nav: "settings", Content: webhooksPage{h.service.Webhooks(), senders},
 	})
 }
