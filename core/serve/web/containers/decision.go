@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -70,6 +71,9 @@ func (d decision) brief(now time.Time) string {
 	}
 	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until)).String()
 }
+
+// Said is its State as users read it.
+func (d decision) Said() phrase.Phrase { return words.Decided(d.State) }
 
 // CameBack reports whether an update was tried and rolled back, and a user has to decide.
 func (d decision) CameBack() bool {
