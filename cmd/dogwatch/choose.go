@@ -157,7 +157,7 @@ func (g *global) choose(ctx context.Context, c choiceBody, names []string) (err 
 			refused = append(refused, fmt.Errorf("%s: %w", lookup.Qualified(target), err))
 			continue
 		}
-		fmt.Fprintln(g.stdout, printable(lookup.Qualified(after)+": "+words.Decision(&after)))
+		fmt.Fprintln(g.stdout, printable(lookup.Qualified(after)+": "+words.Decision(&after).String()))
 	}
 	return errors.Join(refused...)
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // writePreview writes what becomes of updates; was is what becomes of them without the
@@ -36,7 +37,7 @@ func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview)
 		}
 		b.WriteString("\n")
 		for _, r := range c.Reasons {
-			for _, line := range wrap(printable(preview.Sentence(r)), s.width-2*gap) {
+			for _, line := range wrap(printable(phrase.English(preview.Sentence(r))), s.width-2*gap) {
 				b.WriteString(strings.Repeat(" ", 2*gap) + line + "\n")
 			}
 		}

@@ -75,13 +75,13 @@ func rowOf(c sdk.Container) row {
 		r.note = c.Error.Message
 	}
 	if c.Check.Postponed() {
-		r.note = words.Joined("; ", r.note, words.Postponed(&c))
+		r.note = words.Joined("; ", r.note, words.Postponed(&c).String())
 	}
 	if tally.Unknown(&c) {
 		r.note = c.Check.Reason
 	}
 	if c.UpdateAvailable {
-		r.update = words.Update(&c) + tally.Also(&c)
+		r.update = words.Update(&c).String() + tally.Also(&c)
 	}
 	if c.Image.Digest.Pinned {
 		r.update += " (pinned)"

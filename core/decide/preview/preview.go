@@ -147,13 +147,13 @@ func weekday(d time.Weekday) phrase.Phrase {
 }
 
 // Sentence says of a reason where it comes from and until when it lasts.
-func Sentence(r sdk.Reason) string {
-	text := r.Text
-	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(text, r.Source) {
-		text += " (" + r.Source + ")"
+func Sentence(r sdk.Reason) phrase.Phrase {
+	text := phrase.Verbatim(r.Text)
+	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(r.Text, r.Source) {
+		text = phrase.New("%s (%s)", text, r.Source)
 	}
 	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text += ", until " + Moment(r.Until.Time).String()
+		text = phrase.New("%s, until %s", text, Moment(r.Until.Time))
 	}
 	return text
 }

@@ -106,7 +106,7 @@ func TestDescribeEvents(t *testing.T) {
 	}
 	for i, e := range everyEvent() {
 		said, class := words.Event(e)
-		if got := said + "|" + class; got != want[i] {
+		if got := said.String() + "|" + class; got != want[i] {
 			t.Errorf("%s: got %q, want %q", e.Type, got, want[i])
 		}
 	}

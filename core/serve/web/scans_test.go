@@ -118,7 +118,7 @@ func TestScanEventsInWords(t *testing.T) {
 	} {
 		if got, class := words.Event(event.Event{
 			Type: event.ScanFinished, Payload: event.Payload{Scan: &s},
-		}); got != said || (class == "failed") != (s.Error != "") {
+		}); got.String() != said || (class == "failed") != (s.Error != "") {
 			t.Errorf("%q, %q", got, class)
 		}
 	}

@@ -1,57 +1,70 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Decision says what became of the update of a container, and why: "1.27 is held: it is 2 days old, younger than 7".
-func Decision(c *sdk.Container) string {
+func Decision(c *sdk.Container) phrase.Phrase {
 	if c.Decision == nil {
-		return "no update"
+		return phrase.New("no update")
 	}
-	text := "the update is "
+	text := phrase.New("the update is %s", Decided(c.Decision.State))
 	if c.Result != nil && c.UpdateKind.Kind != sdk.KindDigest {
-		text = c.Result.Tag + " is "
+		text = phrase.New("%s is %s", c.Result.Tag, Decided(c.Decision.State))
 	}
-	reasons := make([]string, len(c.Decision.Reasons))
-	for i, r := range c.Decision.Reasons {
-		reasons[i] = preview.Sentence(r)
+	var reasons []phrase.Phrase
+	for _, r := range c.Decision.Reasons {
+		reasons = append(reasons, preview.Sentence(r))
 	}
-	return Joined(": ", text+c.Decision.State, strings.Join(reasons, "; "))
+	return phrase.Join(": ", text, phrase.Join("; ", reasons...))
 }
 
 // Choice says what a user decided about an update, and who.
-func Choice(t event.Type, c event.Choice) string {
-	text := map[string]string{"skip": "skipped", "snooze": "snoozed", "approve": "approved"}[c.Action]
+func Choice(t event.Type, c event.Choice) phrase.Phrase {
 	if t == event.ChoiceUndone {
-		text = "no longer " + text
+		text := phrase.New("no longer %s", chosen(c.Action))
+		return phrase.Join(" ", phrase.Verbatim(c.Version), text, phrase.New("by %s", c.Actor))
 	}
-	text = Joined(" ", c.Version, text)
-	if !c.Until.IsZero() && t != event.ChoiceUndone {
-		text += " until " + preview.Moment(c.Until.Time).String()
+	var until phrase.Phrase
+	if !c.Until.IsZero() {
+		until = phrase.New("until %s", preview.Moment(c.Until.Time))
 	}
-	return text + " by " + c.Actor
+	return phrase.Join(" ", phrase.Verbatim(c.Version), chosen(c.Action), until, phrase.New("by %s", c.Actor))
+}
+
+// chosen is what an action makes of an update.
+func chosen(action string) phrase.Phrase {
+	switch action {
+	case "skip":
+		return phrase.New("skipped")
+	case "snooze":
+		return phrase.New("snoozed")
+	}
+	return phrase.New("approved")
 }
 
 // notKnown says that nothing could be compared, and why.
-func notKnown(c *sdk.Container) string {
-	return Joined(": ", "not known whether there is anything newer", c.Check.Reason)
+func notKnown(c *sdk.Container) phrase.Phrase {
+	return phrase.Join(": ", phrase.New("not known whether there is anything newer"), phrase.Verbatim(c.Check.Reason))
 }
 
 // Postponed says until when a check waits for a registry, and why.
-func Postponed(c *sdk.Container) string {
-	return "postponed until " + Exact(c.Check.PostponedUntil.Time) + ": " + c.Check.PostponedReason
+func Postponed(c *sdk.Container) phrase.Phrase { return phrase.New("postponed %s", PostponedUntil(c)) }
+
+// PostponedUntil says until when a check waits for a registry, and why: "until …: docker.io limits requests".
+func PostponedUntil(c *sdk.Container) phrase.Phrase {
+	return phrase.New("until %s: %s", Exact(c.Check.PostponedUntil.Time), c.Check.PostponedReason)
 }
 
 func imageOf(c *sdk.Container) string { return Joined(":", c.Image.Name, c.Image.Tag.Value) }
 
 // Update says from what to what an update leads: "1.25 → 1.27", "stable (1.25 → 1.27)", "base node:22 → 24; rebuild".
-func Update(c *sdk.Container) string {
+func Update(c *sdk.Container) phrase.Phrase {
 	to := c.UpdateKind.RemoteValue
 	if tally.Rebuilt(c) {
 		to = Digest(to)
@@ -59,11 +72,11 @@ func Update(c *sdk.Container) string {
 	running, offered := tally.Versions(c)
 	switch base := tally.Base(c); {
 	case base != "":
-		return "base " + base + " → " + to + "; rebuild"
+		return phrase.New("base %s → %s; rebuild", base, to)
 	case running != "":
-		return c.Image.Tag.Value + " (" + running + " → " + offered + ")"
+		return phrase.Verbatim(c.Image.Tag.Value + " (" + running + " → " + offered + ")")
 	case tally.Rebuilt(c):
-		return c.Image.Tag.Value + " " + Digest(c.UpdateKind.LocalValue) + " → " + to
+		return phrase.Verbatim(c.Image.Tag.Value + " " + Digest(c.UpdateKind.LocalValue) + " → " + to)
 	}
-	return c.UpdateKind.LocalValue + " → " + to
+	return phrase.Verbatim(c.UpdateKind.LocalValue + " → " + to)
 }

@@ -1,10 +1,6 @@
 package words
 
 import (
-	"cmp"
-	"strconv"
-	"strings"
-
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -12,10 +8,10 @@ import (
 )
 
 // Event returns what happened in a sentence, and the class of its colour.
-func Event(e event.Event) (text, class string) {
+func Event(e event.Event) (text phrase.Phrase, class string) {
 	switch {
 	case e.Container != nil && e.Type == event.ContainerRenamed:
-		return "renamed: " + e.From + " → " + e.Container.Name, ""
+		return phrase.New("renamed: %s → %s", e.From, e.Container.Name), ""
 	case e.Container != nil:
 		return describeContainer(e.Type, e.Aspect, e.Container)
 	case e.Check != nil:
@@ -29,7 +25,8 @@ func Event(e event.Event) (text, class string) {
 	case e.Watcher != nil:
 		return describeOutage(e)
 	case e.Operation != nil:
-		return describeOperation(e.Type, *e.Operation)
+		text, class := describeOperation(e.Type, *e.Operation)
+		return phrase.Verbatim(text), class
 	case e.Setting != nil:
 		return describeSetting(*e.Setting), ""
 	case e.Choice != nil:
@@ -37,168 +34,167 @@ func Event(e event.Event) (text, class string) {
 	case e.Scan != nil:
 		return Scan(*e.Scan)
 	}
-	return string(e.Type), ""
+	return phrase.Verbatim(string(e.Type)), ""
 }
 
-func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text, class string) {
+func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phrase.Phrase, class string) {
 	switch t {
 	case event.UpdateFound:
 		kind := Standing(c)
-		return "newer: " + Update(c) + " (" + kind.Word.String() + ")", kind.Class
+		return phrase.New("newer: %s (%s)", Update(c), kind.Word), kind.Class
 	case event.UpdateCleared:
 		if tally.Unknown(c) {
 			return notKnown(c), ""
 		}
-		return "up to date with " + c.Image.Tag.Value, "ok"
+		return phrase.New("up to date with %s", c.Image.Tag.Value), "ok"
 	case event.ContainerAdded:
-		return "found, running " + imageOf(c), ""
+		return phrase.New("found, running %s", imageOf(c)), ""
 	case event.ContainerReplaced:
-		return "recreated, running " + imageOf(c), ""
+		return phrase.New("recreated, running %s", imageOf(c)), ""
 	case event.ContainerRemoved:
-		return "gone", ""
+		return phrase.New("gone"), ""
 	}
 	switch {
 	case a == event.Postponed && c.Check.Postponed():
-		return "check " + Postponed(c), ""
+		return phrase.New("check %s", Postponed(c)), ""
 	case a == event.Postponed:
-		return "checked again after a pause", ""
+		return phrase.New("checked again after a pause"), ""
 	case (a == event.Decided || a == event.Leveled) && c.Decision != nil:
 		return Decision(c), ""
 	case c.Error != nil && c.Check.State == sdk.CheckFailed:
-		return "check failed: " + c.Error.Message, "failed"
+		return phrase.New("check failed: %s", c.Error.Message), "failed"
 	case c.Error != nil:
-		return "wrong label: " + c.Error.Message, "failed"
+		return phrase.New("wrong label: %s", c.Error.Message), "failed"
 	case tally.Unknown(c):
 		return notKnown(c), ""
+	case c.Status == "":
+		return phrase.New("changed"), ""
 	}
-	return Joined(", now ", "changed", c.Status), ""
+	return phrase.New("changed, now %s", c.Status), ""
 }
 
-func describeCheck(t event.Type, c event.Check) (string, string) {
-	what := "check"
+func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class string) {
+	what := phrase.New("check")
 	if c.Single {
-		what = "check of one container"
+		what = phrase.New("check of one container")
 	}
 	switch {
 	case t == event.CheckStarted:
-		return what + " began", ""
+		return phrase.New("%s began", what), ""
 	case t == event.CheckFailed:
-		return what + " failed: " + c.Error, "failed"
+		return phrase.New("%s failed: %s", what, c.Error), "failed"
 	}
-	parts := []string{phrase.Count(c.Containers, "container").String()}
+	parts := []phrase.Phrase{phrase.Count(c.Containers, "container")}
 	switch n := len(c.Updates); n {
 	case 0:
-		parts = append(parts, "nothing newer")
+		parts = append(parts, phrase.New("nothing newer"))
 	default:
-		parts = append(parts, phrase.Count(n, "update").String())
+		parts = append(parts, phrase.Count(n, "update"))
 		if found := len(c.Found); found > 0 {
-			parts = append(parts, strconv.Itoa(found)+" of them new")
+			parts = append(parts, phrase.New("%d of them new", found))
 		}
 	}
-	class := ""
 	if c.Failed > 0 {
-		parts, class = append(parts, strconv.Itoa(c.Failed)+" failed"), "partly"
+		parts, class = append(parts, phrase.New("%d failed", c.Failed)), "partly"
 	}
 	if c.Postponed > 0 {
-		parts = append(parts, strconv.Itoa(c.Postponed)+" postponed")
+		parts = append(parts, phrase.New("%d postponed", c.Postponed))
 	}
 	if c.Took != "" {
-		parts = append(parts, "took "+c.Took)
+		parts = append(parts, phrase.New("took %s", c.Took))
 	}
-	return what + " finished: " + strings.Join(parts, ", "), class
+	return phrase.New("%s finished: %s", what, phrase.Join(", ", parts...)), class
 }
 
-func describeOutage(e event.Event) (string, string) {
+func describeOutage(e event.Event) (text phrase.Phrase, class string) {
 	if e.Type == event.WatcherRecovered {
-		return "its engine can be reached again, after " + Span(e.At.Sub(e.Watcher.Since)).String(), "ok"
+		return phrase.New("its engine can be reached again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
 	}
-	return "its engine cannot be reached: " + e.Watcher.Error, "failed"
+	return phrase.New("its engine cannot be reached: %s", e.Watcher.Error), "failed"
 }
 
-func describeDelivery(t event.Type, d event.Delivery) (string, string) {
+func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class string) {
 	switch t {
 	case event.TriggerSent:
-		said := "sent"
+		said := phrase.New("sent")
 		if d.Attempts > 1 {
-			said += " at attempt " + strconv.Itoa(d.Attempts)
+			said = phrase.New("sent at attempt %d", d.Attempts)
 		}
-		return Joined(": ", said, d.Title), "ok"
+		return phrase.Join(": ", said, phrase.Verbatim(d.Title)), "ok"
 	case event.TriggerFailed:
-		return "failed after " + phrase.Count(d.Attempts, "attempt").String() + ": " + d.Error, "failed"
+		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"), d.Error), "failed"
 	}
-	return "skipped: not worth sending any more", ""
+	return phrase.New("skipped: not worth sending any more"), ""
 }
 
-func describePlugin(t event.Type, p event.Plugin) (string, string) {
+func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class string) {
 	switch t {
 	case event.PluginUp:
-		return "process is up", "ok"
+		return phrase.New("process is up"), "ok"
 	case event.PluginOutdated:
-		return "a newer version is available: " + p.To, ""
+		return phrase.New("a newer version is available: %s", p.To), ""
 	case event.PluginBroken:
-		return "will not run (" + p.State + "): " + p.Error, "failed"
+		return phrase.New("will not run (%s): %s", p.State, p.Error), "failed"
 	}
 	if p.Error == "" {
-		return "process stopped", ""
+		return phrase.New("process stopped"), ""
 	}
-	return "process is down: " + p.Error, "failed"
+	return phrase.New("process is down: %s", p.Error), "failed"
 }
 
-func describeLogin(t event.Type, l event.Login) (text, class string) {
-	switch t {
-	case event.LoginSucceeded:
-		text = "logged in"
-	case event.LoginFailed:
-		text, class = "login refused", "failed"
-		if l.Attempts > 1 {
-			text = strconv.Itoa(l.Attempts) + " logins refused"
-		}
-	case event.LoggedOut:
-		text = "logged out"
-	case event.TokenCreated:
-		text = "created the token " + l.Token + " (" + l.Scope + ")"
-	case event.LinksRevoked:
-		text = "revoked the links of " + cmp.Or(l.Trigger, "all messages")
+func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class string) {
+	switch {
+	case t == event.LoginSucceeded:
+		text = phrase.New("logged in")
+	case t == event.LoginFailed && l.Attempts > 1:
+		text, class = phrase.New("%d logins refused", l.Attempts), "failed"
+	case t == event.LoginFailed:
+		text, class = phrase.New("login refused"), "failed"
+	case t == event.LoggedOut:
+		text = phrase.New("logged out")
+	case t == event.TokenCreated:
+		text = phrase.New("created the token %s (%s)", l.Token, l.Scope)
+	case t == event.LinksRevoked && l.Trigger == "":
+		text = phrase.New("revoked the links of all messages")
+	case t == event.LinksRevoked:
+		text = phrase.New("revoked the links of %s", l.Trigger)
 	default:
-		text = "revoked the token " + l.Token
+		text = phrase.New("revoked the token %s", l.Token)
 	}
 	if l.Method != "" {
-		text += " by " + l.Method
+		text = phrase.Join(" ", text, phrase.New("by %s", l.Method))
 	}
 	if l.By != "" {
-		text += ", ended by " + l.By
+		text = phrase.Join(", ", text, phrase.New("ended by %s", l.By))
 	}
 	if l.Address != "" {
-		text += " from " + l.Address
+		text = phrase.Join(" ", text, phrase.New("from %s", l.Address))
 	}
-	if l.Error != "" {
-		text += ": " + l.Error
-	}
-	return text, class
+	return phrase.Join(": ", text, phrase.Verbatim(l.Error)), class
 }
 
-func describeSetting(s event.Setting) string {
-	text := "changed from " + s.From + " to " + s.To
+func describeSetting(s event.Setting) phrase.Phrase {
+	text := phrase.New("changed from %s to %s", s.From, s.To)
 	if s.From == "" { // of the whole configuration
-		text = "reloaded (" + s.To + ")"
+		text = phrase.New("reloaded (%s)", s.To)
 	}
 	if s.User != "" {
-		text += " by " + s.User
+		text = phrase.Join(" ", text, phrase.New("by %s", s.User))
 	}
 	if s.Address != "" {
-		text += " from " + s.Address
+		text = phrase.Join(" ", text, phrase.New("from %s", s.Address))
 	}
 	return text
 }
 
 // Scan says how a scan ended, and the class of its colour.
-func Scan(s event.Scan) (text, class string) {
-	what := "images scanned"
+func Scan(s event.Scan) (text phrase.Phrase, class string) {
+	what := phrase.New("images scanned")
 	if s.Actor != "" {
-		what += " for " + s.Actor
+		what = phrase.New("images scanned for %s", s.Actor)
 	}
 	if s.Error != "" {
-		return what + " without success: " + s.Error, "failed"
+		return phrase.New("%s without success: %s", what, s.Error), "failed"
 	}
-	return what + ": " + s.Version + " " + s.Summary, ""
+	return phrase.Join(": ", what, phrase.Verbatim(s.Version+" "+s.Summary)), ""
 }

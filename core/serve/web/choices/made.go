@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -12,7 +13,7 @@ import (
 
 // Made is what was decided about the updates of a container.
 type Made struct {
-	Words string // "Skipped 9.0.0"
+	Words phrase.Phrase // "Skipped 9.0.0"
 	By    string
 	At    time.Time
 	// Until is when it ends; zero when it does not by itself.
@@ -28,20 +29,20 @@ func MadeOf(all []choice.Choice, container *sdk.Container, now time.Time) []Made
 		if ended || container != nil && reached(c, container) {
 			continue
 		}
-		version := c.Version()
+		version := phrase.Verbatim(c.Version())
 		if c.Update.Kind == sdk.KindDigest {
-			version = "the image " + words.Digest(version)
+			version = phrase.New("the image %s", words.Digest(c.Version()))
 		}
 		m := Made{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
 		switch {
 		case c.Kind == choice.Skip:
-			m.Words = "Skipped " + version
+			m.Words = phrase.New("Skipped %s", version)
 		case c.Kind == choice.Approved:
-			m.Words = "Approved " + version
+			m.Words = phrase.New("Approved %s", version)
 		case m.Until.IsZero():
-			m.Words = "Snoozed " + version + " until the next version"
+			m.Words = phrase.New("Snoozed %s until the next version", version)
 		default:
-			m.Words = "Snoozed"
+			m.Words = phrase.New("Snoozed")
 		}
 		listed = append(listed, m)
 	}

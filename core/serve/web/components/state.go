@@ -12,7 +12,7 @@ import (
 // lastCheck is how the last check of a watcher ended.
 type lastCheck struct {
 	At       time.Time
-	Sentence string
+	Sentence phrase.Phrase
 	Failed   bool
 }
 

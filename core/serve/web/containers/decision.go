@@ -19,8 +19,8 @@ type decision struct {
 	Approval bool
 	// Reasons are all reasons as sentences, and Short the one that ends last in two or three
 	// words: "too young".
-	Reasons []string
-	Short   string
+	Reasons []phrase.Phrase
+	Short   phrase.Phrase
 	// Code is that of the reason that ends last. An approval is none that holds.
 	Code string
 	// Approved is true for what a user approved; Follows for a held update that is carried
@@ -41,35 +41,35 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 	for _, r := range c.Decision.Reasons {
 		d.Approved = d.Approved || r.Code == policy.ReasonApproved
 		if d.Code == "" && r.Code != policy.ReasonApproved {
-			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code).String(), r.Until.Time
+			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code), r.Until.Time
 			if r.Code == policy.ReasonStack { // which says by what in few words
-				d.Short = redact(r.Text)
+				d.Short = phrase.Verbatim(redact(r.Text))
 			}
 		}
-		d.Reasons = append(d.Reasons, words.Capital(redact(policypreview.Sentence(r))))
+		d.Reasons = append(d.Reasons, phrase.Capital(phrase.Change(policypreview.Sentence(r), redact)))
 	}
 	return d
 }
 
 // brief says in a few words what became of an update that is not simply offered.
-func (d decision) brief(now time.Time) string {
+func (d decision) brief(now time.Time) phrase.Phrase {
 	switch {
 	case d.Approval:
-		return "to approve"
+		return phrase.New("to approve")
 	case d.CameBack():
-		return "did not work"
+		return phrase.New("did not work")
 	case d.State == sdk.StateOffered && d.Code == policy.ReasonRebuild:
-		return "rebuild it"
+		return phrase.New("rebuild it")
 	case d.State == sdk.StateAutomatic && d.Approved:
-		return "approved, updated next"
+		return phrase.New("approved, updated next")
 	case d.State == sdk.StateAutomatic:
-		return "updated by rule"
+		return phrase.New("updated by rule")
 	case d.State != sdk.StateHeld:
-		return ""
+		return nil
 	case d.Until.IsZero():
-		return "held: " + d.Short
+		return phrase.New("held: %s", d.Short)
 	}
-	return "held: " + d.Short + ", ends " + words.Relative(now.Sub(d.Until)).String()
+	return phrase.New("held: %s, ends %s", d.Short, words.Relative(now.Sub(d.Until)))
 }
 
 // Said is its State as users read it.

@@ -3,6 +3,7 @@ package containers
 import (
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -16,7 +17,8 @@ func (q listQuery) matches(r *Row, terms []string) bool {
 	if len(terms) == 0 {
 		return true
 	}
-	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause, r.Postponed, r.Unknown}
+	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause,
+		phrase.English(r.Postponed), phrase.English(r.Unknown)}
 	text := strings.ToLower(strings.Join(texts, "\n"))
 	for _, term := range terms {
 		if !strings.Contains(text, term) {

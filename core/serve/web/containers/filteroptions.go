@@ -12,26 +12,27 @@ import (
 
 // chip is one filter by state, with how many it leaves.
 type chip struct {
-	Word, Class, Query string
-	Count              int
-	Chosen             bool
+	Word         phrase.Phrase
+	Class, Query string
+	Count        int
+	Chosen       bool
 }
 
 func (q listQuery) chips(t tally.Counts) []chip {
 	all := []chip{
-		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates},
-		{Word: "to approve", Class: "approval", Count: t.Approval},
-		{Word: "held", Class: sdk.StateHeld, Count: t.Held},
-		{Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic},
-		{Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
-		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease},
-		{Word: "rebuilt", Class: "digest", Count: t.Digest},
-		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: string(tally.Broken),
+		{Word: phrase.New("all"), Count: t.All}, {Word: phrase.New("updates"), Class: "updates", Count: t.Updates},
+		{Word: phrase.New("to approve"), Class: "approval", Count: t.Approval},
+		{Word: phrase.New("held"), Class: sdk.StateHeld, Count: t.Held},
+		{Word: phrase.New("automatic"), Class: sdk.StateAutomatic, Count: t.Automatic},
+		{Word: phrase.New("major"), Class: "major", Count: t.Major}, {Word: phrase.New("minor"), Class: "minor", Count: t.Minor},
+		{Word: phrase.New("patch"), Class: "patch", Count: t.Patch}, {Word: phrase.New("prerelease"), Class: "prerelease", Count: t.Prerelease},
+		{Word: phrase.New("rebuilt"), Class: "digest", Count: t.Digest},
+		{Word: phrase.New("newer"), Class: "other", Count: t.Others}, {Word: phrase.New("failed"), Class: string(tally.Broken),
 			Count: t.Failed},
-		{Word: "postponed", Class: string(tally.Postponed), Count: t.Postponed},
-		{Word: "not checked", Class: string(tally.Unchecked), Count: t.Unchecked},
-		{Word: "unknown", Class: string(tally.NotCompared), Count: t.Unknown},
-		{Word: "up to date", Class: string(tally.Current), Count: t.Current},
+		{Word: phrase.New("postponed"), Class: string(tally.Postponed), Count: t.Postponed},
+		{Word: phrase.New("not checked"), Class: string(tally.Unchecked), Count: t.Unchecked},
+		{Word: phrase.New("unknown"), Class: string(tally.NotCompared), Count: t.Unknown},
+		{Word: phrase.New("up to date"), Class: string(tally.Current), Count: t.Current},
 	}
 	var shown []chip
 	for _, c := range all {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -14,7 +15,7 @@ import (
 // historyLine is one thing that happened to a container.
 type historyLine struct {
 	At    time.Time
-	Words string
+	Words phrase.Phrase
 	Bad   bool
 }
 
@@ -35,7 +36,7 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 			e.Container = &shown
 		}
 		text, class := words.Event(e)
-		lines = append(lines, historyLine{At: e.At, Words: words.Capital(text), Bad: class == "failed"})
+		lines = append(lines, historyLine{At: e.At, Words: phrase.Capital(text), Bad: class == "failed"})
 	}
 	return lines
 }

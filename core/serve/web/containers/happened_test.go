@@ -22,7 +22,7 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 	}, c)
 	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 is held: it was skipped by ann",
 		"Changed, now running"} {
-		if all[i].Words != want {
+		if all[i].Words.String() != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestPageSaysOnceWhyNothingWasCompared(t *testing.T) {
 		"Not known whether there is anything newer: its registry gives no digests",
 		"Not known whether there is anything newer: its registry gives no digests",
 	} {
-		if all[i].Words != want {
+		if all[i].Words.String() != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}
 	}

@@ -17,15 +17,16 @@ const namesShown = 6
 // Line is one sentence of the overview.
 type Line struct {
 	// Kind is the word in front, with its colour.
-	Kind, Word string
-	Text       string
+	Kind       string
+	Word, Text phrase.Phrase
 	// Detail is the first of the errors that Text sums up.
 	Detail string
 	// Links are what it is about.
 	Links []page.Anchor
 	More  int
 	// To is where more of it is shown, below the base path; Act what the link says.
-	To, Act string
+	To  string
+	Act phrase.Phrase
 }
 
 // About names the containers of a sentence.
@@ -45,11 +46,11 @@ func About(rows []Row, l Line) Line {
 func FailuresOf(all []Row) []Line {
 	var lines []Line
 	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
-		text := f.Text
+		text := phrase.Verbatim(f.Text)
 		if f.Detail != "" {
 			text = outage(f)
 		}
-		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail,
+		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: phrase.New("failed"), Text: text, Detail: f.Detail,
 			To: SearchPath(f.Text)}))
 	}
 	return lines
@@ -61,7 +62,7 @@ func silentOf(all []Row) []Line {
 	var lines []Line
 	of := map[string][]Row{}
 	for _, r := range all {
-		if r.AsOf != "" {
+		if r.AsOf != nil {
 			of[r.Watcher] = append(of[r.Watcher], r)
 		}
 	}
@@ -69,7 +70,7 @@ func silentOf(all []Row) []Line {
 		rows := of[watcher]
 		lines = append(lines, Line{
 			Kind: "failed", Detail: rows[0].Silence,
-			Text: watcher + " does not respond: " + phrase.Count(len(rows), "container").String() + " as of " + rows[0].AsOf,
+			Text: phrase.New("%s does not respond: %s as of %s", watcher, phrase.Count(len(rows), "container"), rows[0].AsOf),
 		})
 	}
 	return lines
@@ -81,8 +82,8 @@ func outagesOf(all []Row) []Line {
 }
 
 // outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
-func outage(f tally.Failure[Row]) string {
-	return f.Text + ": " + phrase.Count(len(f.Of), "container").String()
+func outage(f tally.Failure[Row]) phrase.Phrase {
+	return phrase.Join(": ", phrase.Verbatim(f.Text), phrase.Count(len(f.Of), "container"))
 }
 
 // SearchPath is the list of the containers that a text is found in.

@@ -107,14 +107,15 @@ func ambiguousRepositories(records []*store.Record) map[string]bool {
 
 // column is a heading of the list. Query is the list sorted by it; "" for one that sorts nothing.
 type column struct {
-	Word, Query, Class string
-	Chosen             bool
+	Word         phrase.Phrase
+	Query, Class string
+	Chosen       bool
 }
 
 // columns are the headings of the list.
 func (q listQuery) columns() []column {
-	all := []column{{Word: "Name", Class: "name"}, {Word: "Image", Class: "image"}, {Word: "Version"},
-		{Word: "State", Class: "need"}, {Word: "Age", Class: "age"}}
+	all := []column{{Word: phrase.New("Name"), Class: "name"}, {Word: phrase.New("Image"), Class: "image"}, {Word: phrase.New("Version")},
+		{Word: phrase.New("State"), Class: "need"}, {Word: phrase.New("Age"), Class: "age"}}
 	for i := range all {
 		if c := &all[i]; c.Class != "" {
 			c.Query, c.Chosen = "/containers"+q.with("sort", c.Class), c.Class == q.Sort

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -62,13 +63,15 @@ type Row struct {
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
 	Cause              string // what others may fail by as well; "" where Failed is its own
-	// AsOf is how old all of this is, because of Silence, where the engine does not respond; "" where it does.
-	AsOf, Silence string
-	Part          tally.Part
-	Standing      words.State
-	Unknown       string // why nothing could be compared
-	Base          string // the base image that is watched instead: "node:22-alpine"
-	Postponed     string // until when the check waits for a registry, and why
+	// AsOf is how old all of this is, because of Silence, where the engine does not respond; nil where it does.
+	AsOf     phrase.Phrase
+	Silence  string
+	Part     tally.Part
+	Standing words.State
+	Unknown  phrase.Phrase // why nothing could be compared
+	Base     string        // the base image that is watched instead: "node:22-alpine"
+	// Postponed is until when the check waits for a registry, and why, as a state; PostponedUntil begins with "until".
+	Postponed, PostponedUntil phrase.Phrase
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
 	Released, Seen time.Time
@@ -76,9 +79,10 @@ type Row struct {
 	decision
 	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
 	// operation does to it now, whose page is DoingPath.
-	Update, Doing, DoingPath string
-	need                     int
-	group                    string
+	Update, DoingPath string
+	Doing             phrase.Phrase
+	need              int
+	group             string
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }
@@ -129,7 +133,7 @@ func (m rows) Of(rec *store.Record) Row {
 		r.decision = decisionOf(c, m.redact)
 	}
 	if tally.Unknown(c) {
-		r.Unknown = cmp.Or(m.redact(c.Check.Reason), "nothing could be compared")
+		r.Unknown = cmp.Or(phrase.Verbatim(m.redact(c.Check.Reason)), phrase.New("nothing could be compared"))
 	}
 	if tally.Failed(c) {
 		r.Failed = "The check failed"
@@ -138,15 +142,16 @@ func (m rows) Of(rec *store.Record) Row {
 		}
 	}
 	if c.Check.Postponed() {
-		r.Postponed = m.redact(words.Postponed(c))
+		r.Postponed = phrase.Change(words.Postponed(c), m.redact)
+		r.PostponedUntil = phrase.Change(words.PostponedUntil(c), m.redact)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
-		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
+		r.Doing, r.DoingPath = phrase.Verbatim(words.Doing(op)), page.OperationPath(op.ID)
 	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
 		r.Update = page.ChangePath(operation.Update, c)
 	}
 	if w, silent := m.silent[c.Watcher]; silent {
-		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now).String(), w.Error
+		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now), w.Error
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r

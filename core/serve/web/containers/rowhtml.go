@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -21,15 +22,15 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	if listed {
 		sheet = " data-sheet"
 		b.raw(`<label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
-		b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label>`)
+		b.raw(`" form="bulk" aria-label="`).text(in.Say(phrase.New("Select %s", r.Name))).raw(`"></label>`)
 	}
 	b.raw(`<svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
 	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(h.Path(r.Href)).raw(`"` + sheet + `>`).text(r.Name).raw(`</a>`)
 	if r.Status != "" && r.Status != running {
 		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
 	}
-	if r.AsOf != "" {
-		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">as of `).text(r.AsOf).raw(`</span>`)
+	if r.AsOf != nil {
+		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">`).text(in.Say(phrase.New("as of %s", r.AsOf))).raw(`</span>`)
 	}
 	b.raw(`</span><span class="image"`)
 	if r.Repository != r.Image {
@@ -40,7 +41,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	if r.New != "" {
 		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New, r.New).raw(`</b>`)
 		for _, tag := range r.Also {
-			b.raw(`<span class="also">, or `).text(tag).raw(`</span>`)
+			b.raw(`<span class="also">, `).text(in.Say(phrase.New("or %s", tag))).raw(`</span>`)
 		}
 	}
 	b.raw(`</span>`)
@@ -51,25 +52,25 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	}
 	b.text(in.Say(r.Standing.Word)).raw(`</span><span class="age">`)
 	switch {
-	case r.Doing != "":
-		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
+	case r.Doing != nil:
+		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
-	case r.brief(h.Now()) != "":
-		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons,
-			". ")).raw(`">`).text(r.brief(h.Now())).raw(`</span>`)
-	case r.Postponed != "":
-		b.raw(`<span class="reason" title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
-	case r.Unknown != "":
-		b.raw(`<span class="reason" title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
+	case r.brief(h.Now()) != nil:
+		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
+			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)
+	case r.Postponed != nil:
+		b.raw(`<span class="reason" title="`).text(in.Say(r.Postponed)).raw(`">`).text(in.Say(r.Postponed)).raw(`</span>`)
+	case r.Unknown != nil:
+		b.raw(`<span class="reason" title="`).text(in.Say(r.Unknown)).raw(`">`).text(in.Say(r.Unknown)).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(h.Ago(in, r.Released)))
 	case !r.Seen.IsZero():
-		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(words.Relative(h.Now().Sub(r.Seen)).String()).raw(`</span>`)
+		b.raw(`<span title="`).text(in.Say(seenTitle(r.Seen))).raw(`">`).text(in.Say(phrase.New("seen %s", words.Relative(h.Now().Sub(r.Seen))))).raw(`</span>`)
 	}
 	b.raw(`</span>`)
 	if r.Update != "" {
-		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="Update `).text(r.Name).raw(`">Update</a>`)
+		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="`).text(in.Say(phrase.New("Update %s", r.Name))).raw(`">`).text(in.Say(phrase.New("Update"))).raw(`</a>`)
 	}
 	b.raw(`</li>`)
 	return template.HTML(b.String())
@@ -79,8 +80,8 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 const running = "running"
 
 // seenTitle explains what stands in for the age of a release.
-func seenTitle(seen time.Time) string {
-	return "Dogwatch has known of it since " + words.Exact(seen) + ". When it was released is not known."
+func seenTitle(seen time.Time) phrase.Phrase {
+	return phrase.New("Dogwatch has known of it since %s. When it was released is not known.", words.Exact(seen))
 }
 
 // rowWriter writes markup of ours and texts of others.

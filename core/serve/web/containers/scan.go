@@ -26,7 +26,7 @@ type scanView struct {
 
 // findingGroup are the most severe vulnerabilities that are fixed, added or remain.
 type findingGroup struct {
-	Word  string
+	Word  phrase.Phrase
 	Total int
 	Lines []findingLine
 }
@@ -53,15 +53,15 @@ func (h *Handler) scanOf(ctx context.Context, r *http.Request, c *sdk.Container)
 	v.Error = words.Sentence(v.Error)
 	if known := v.Comparison; known != nil {
 		v.Findings = []findingGroup{
-			groupOf("fixed", known.Fixed.Total(), known.FixedFindings),
-			groupOf("added", known.Added.Total(), known.AddedFindings),
-			groupOf("remaining", known.Remaining.Total(), known.RemainingFindings),
+			groupOf(phrase.New("fixed"), known.Fixed.Total(), known.FixedFindings),
+			groupOf(phrase.New("added"), known.Added.Total(), known.AddedFindings),
+			groupOf(phrase.New("remaining"), known.Remaining.Total(), known.RemainingFindings),
 		}
 	}
 	return v
 }
 
-func groupOf(word string, total int, findings []vulnerability.Finding) findingGroup {
+func groupOf(word phrase.Phrase, total int, findings []vulnerability.Finding) findingGroup {
 	g := findingGroup{Word: word, Total: total}
 	for _, f := range findings {
 		g.Lines = append(g.Lines, findingLine{f, advisory(f.ID), severityClass(f.Severity)})

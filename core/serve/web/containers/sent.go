@@ -14,7 +14,7 @@ import (
 type sentLine struct {
 	ID       int64
 	Trigger  string
-	Word     string
+	Word     phrase.Phrase
 	Failed   bool
 	At, Next time.Time
 	Error    string
@@ -30,15 +30,15 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: d.Error}
 		switch d.State {
 		case delivery.Sent:
-			line.Word, line.Error = "sent", ""
+			line.Word, line.Error = phrase.New("sent"), ""
 		case delivery.Failed:
-			line.Word, line.Failed = "given up after "+phrase.Count(d.Attempts, "try").String(), true
+			line.Word, line.Failed = phrase.New("given up after %s", phrase.Count(d.Attempts, "try")), true
 		case delivery.Skipped:
-			line.Word = "not sent: no longer newer"
+			line.Word = phrase.New("not sent: no longer newer")
 		case delivery.Sending:
-			line.Word = "being sent"
+			line.Word = phrase.New("being sent")
 		default:
-			line.Word, line.Next = "to be sent", d.NextAt
+			line.Word, line.Next = phrase.New("to be sent"), d.NextAt
 		}
 		lines = append(lines, line)
 	}

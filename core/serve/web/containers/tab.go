@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 )
@@ -20,8 +21,9 @@ const (
 
 // tab is a link to a part of the page of a container.
 type tab struct {
-	Word, To string
-	Open     bool
+	Word phrase.Phrase
+	To   string
+	Open bool
 }
 
 // tabOf returns the tab that an address names; "" for none. why=1 and notes=1 are how it was named before.
@@ -52,8 +54,12 @@ func (v *containerView) openTab(named, version string) {
 			v.Tab = tabNotes
 		}
 	}
-	for _, t := range []struct{ name, word string }{
-		{tabNotes, "Notes"}, {tabVersions, "Versions"}, {tabWhy, "Why"}, {tabActivity, "Activity"}, {tabDetails, "Details"},
+	for _, t := range []struct {
+		name string
+		word phrase.Phrase
+	}{
+		{tabNotes, phrase.New("Notes")}, {tabVersions, phrase.New("Versions")}, {tabWhy, phrase.New("Why")},
+		{tabActivity, phrase.New("Activity")}, {tabDetails, phrase.New("Details")},
 	} {
 		if open := t.name == v.Tab; open || t.name != tabNotes || v.HasNotes {
 			v.Tabs = append(v.Tabs, tab{t.word, tabPath(v.Href, t.name, version), open})
@@ -80,7 +86,7 @@ func (h *Handler) readTab(ctx context.Context, r *http.Request, rec *store.Recor
 		if err != nil {
 			return err
 		}
-		v.Versions, v.Scan = versionLineOf(events, c, h.Now()), h.scanOf(ctx, r, c)
+		v.Versions, v.Scan = versionLineOf(h.Languages.Of(r), events, c, h.Now()), h.scanOf(ctx, r, c)
 	case tabActivity:
 		events, err := h.historyOf(ctx, h.ActorOf(r), c)
 		if err != nil {

@@ -2,7 +2,6 @@ package containers
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/chart"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -37,7 +37,10 @@ type versionsView struct {
 }
 
 // legendLine is the class of a colour and what it means.
-type legendLine struct{ Class, Word string }
+type legendLine struct {
+	Class string
+	Word  phrase.Phrase
+}
 
 // versionLine is a version as users read it.
 type versionLine struct {
@@ -49,7 +52,7 @@ type versionLine struct {
 
 // versionLineOf shows the versions of a container from its events, newest first; nil when only
 // one is known.
-func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versionsView {
+func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container, now time.Time) *versionsView {
 	events = slices.Clone(events)
 	slices.Reverse(events)
 	released := func(c *sdk.Container) time.Time { return candidate.Released(c, now) }
@@ -66,7 +69,7 @@ func versionLineOf(events []event.Event, c *sdk.Container, now time.Time) *versi
 			Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero(),
 		})
 	}
-	v.SVG = template.HTML(lineOf(states, now)) // chart escapes its texts
+	v.SVG = template.HTML(lineOf(in, states, now)) // chart escapes its texts
 	v.Legend = legendOf(states)
 	return v
 }
@@ -77,21 +80,21 @@ func legendOf(states []history.State) []legendLine {
 	for _, s := range states {
 		has[cmp.Or(s.Kind, "ok")] = true
 	}
-	lines := []legendLine{{"ran", "what ran"}}
+	lines := []legendLine{{"ran", phrase.New("what ran")}}
 	if has["ok"] {
-		lines = append(lines, legendLine{"ok", "was up to date"})
+		lines = append(lines, legendLine{"ok", phrase.New("was up to date")})
 	}
 	for _, kind := range []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.DiffPrerelease, sdk.KindDigest,
 		tally.Other} {
 		if has[kind] {
-			lines = append(lines, legendLine{kind, "an update was pending: " + tally.Word(kind)})
+			lines = append(lines, legendLine{kind, phrase.New("an update was pending: %s", words.Kind(kind))})
 		}
 	}
 	return lines
 }
 
 // lineOf draws what ran, and below it what was the newest and how far that was from it.
-func lineOf(states []history.State, now time.Time) string {
+func lineOf(in *language.Language, states []history.State, now time.Time) string {
 	first := states[0].At
 	span := max(now.Sub(first), time.Second)
 	var runs, newest []chart.Segment
@@ -109,18 +112,18 @@ func lineOf(states []history.State, now time.Time) string {
 			until = states[i+1].At
 		}
 		from, to := s.At.Sub(first).Seconds()/span.Seconds(), until.Sub(first).Seconds()/span.Seconds()
-		runs = extend(runs, "ran", "ran "+versionWord(s.Running), from, to)
+		runs = extend(runs, "ran", in.Say(phrase.New("ran %s", versionWord(s.Running))), from, to)
 		if s.Kind == "" {
-			newest = extend(newest, "ok", "up to date with "+versionWord(s.Running), from, to)
+			newest = extend(newest, "ok", in.Say(phrase.New("up to date with %s", versionWord(s.Running))), from, to)
 			continue
 		}
 		behind += until.Sub(s.At)
-		newest = extend(newest, s.Kind, fmt.Sprintf("%s was newer (%s)", versionWord(s.Newer), tally.Word(s.Kind)),
-			from, to)
+		newest = extend(newest, s.Kind, in.Say(phrase.New("%s was newer (%s)", versionWord(s.Newer),
+			words.Kind(s.Kind))), from, to)
 	}
-	description := fmt.Sprintf("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
-		first.UTC().Format("2 Jan 2006"), phrase.Count(len(runs), "version").String(), int(behind.Hours()/24), int(span.Hours()/24))
-	return chart.Lanes(chart.Text{ID: "versions", Title: "Versions by time", Description: description},
+	description := phrase.New("Above what ran, below what was newer, since %s: %s, and an update was pending for %d of %d days.",
+		words.Date(first), phrase.Count(len(runs), "version"), int(behind.Hours()/24), int(span.Hours()/24))
+	return chart.Lanes(chart.Text{ID: "versions", Title: in.Text("Versions by time"), Description: in.Say(description)},
 		[][]chart.Segment{runs, newest})
 }
 

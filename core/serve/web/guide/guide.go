@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -13,8 +14,8 @@ import (
 
 // Guide says what to do next, to a user who has not got everything running yet.
 type Guide struct {
-	Title    string
-	Sentence string
+	Title    phrase.Phrase
+	Sentence phrase.Phrase
 	// Reason is the error that stands in the way, if one does.
 	Reason string
 	Steps  []guideStep
@@ -24,10 +25,11 @@ type Guide struct {
 
 // guideStep is one thing to do: words, and lines to paste.
 type guideStep struct {
-	Text  string
+	Text  phrase.Phrase
 	Lines string
 	// Path and Label lead to a page.
-	Path, Label string
+	Path  string
+	Label phrase.Phrase
 }
 
 // situation is what a guide depends on.
@@ -58,13 +60,13 @@ func (s situation) guide() *Guide {
 	case s.Demo:
 		return demoGuide()
 	case s.Containers == 0 && len(s.Watchers) == 0:
-		return engineGuide("No watcher is configured.", "")
+		return engineGuide(phrase.New("No watcher is configured."), "")
 	case s.Containers == 0 && failed >= 0:
-		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
+		return engineGuide(phrase.New("The watcher %s cannot reach its engine.", s.Watchers[failed].ID), s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
 		return &Guide{
-			Title:    "Looking for containers",
-			Sentence: "The first check is under way. It takes a few seconds; this page is complete when you load it again.",
+			Title:    phrase.New("Looking for containers"),
+			Sentence: phrase.New("The first check is under way. It takes a few seconds; this page is complete when you load it again."),
 		}
 	case s.Containers == 0:
 		return emptyGuide()
@@ -76,17 +78,15 @@ func (s situation) guide() *Guide {
 
 func demoGuide() *Guide {
 	return &Guide{
-		Title: "This is a demo",
-		Sentence: "The engine and the registries are simulated, and nothing leaves this machine. " +
-			"New versions appear while you look, and can be installed.",
+		Title:    phrase.New("This is a demo"),
+		Sentence: phrase.New("The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed."),
 		Steps: []guideStep{
 			{
-				Text: "Open a container, press Update, and read the plan; a rollback is there afterwards. " +
-					"One update does not work, so that the old container comes back:",
-				Path: "/containers", Label: "Containers",
+				Text: phrase.New("Open a container, press Update, and read the plan; a rollback is there afterwards. One update does not work, so that the old container comes back:"),
+				Path: "/containers", Label: phrase.New("Containers"),
 			},
-			{Text: "To watch your own containers, run this:", Lines: composeLines},
-			{Text: "Nothing needs to be installed to look once:", Lines: "dogwatch check\n"},
+			{Text: phrase.New("To watch your own containers, run this:"), Lines: composeLines},
+			{Text: phrase.New("Nothing needs to be installed to look once:"), Lines: "dogwatch check\n"},
 		},
 	}
 }
@@ -123,32 +123,32 @@ const groupLines = `services:
     group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
 `
 
-func engineGuide(sentence, reason string) *Guide {
+func engineGuide(sentence phrase.Phrase, reason string) *Guide {
 	return &Guide{
-		Title: "No engine yet", Sentence: sentence, Reason: reason,
+		Title: phrase.New("No engine yet"), Sentence: sentence, Reason: reason,
 		Steps: []guideStep{
-			{Text: "In a container, Dogwatch needs the socket of the engine. Add it to the compose file:", Lines: composeLines},
-			{Text: "If the socket is there but access is denied, give the user of Dogwatch its group:", Lines: groupLines},
-			{Text: "Better, put a proxy in front of the socket that can only read:", Lines: proxyLines},
-			{Text: "What the engine answers shows here:", Path: "/watchers", Label: "Watchers"},
-			{Text: "Or look around with a simulated engine first:", Lines: "dogwatch demo\n"},
+			{Text: phrase.New("In a container, Dogwatch needs the socket of the engine. Add it to the compose file:"), Lines: composeLines},
+			{Text: phrase.New("If the socket is there but access is denied, give the user of Dogwatch its group:"), Lines: groupLines},
+			{Text: phrase.New("Better, put a proxy in front of the socket that can only read:"), Lines: proxyLines},
+			{Text: phrase.New("What the engine answers shows here:"), Path: "/watchers", Label: phrase.New("Watchers")},
+			{Text: phrase.New("Or look around with a simulated engine first:"), Lines: "dogwatch demo\n"},
 		},
 	}
 }
 
 func emptyGuide() *Guide {
 	return &Guide{
-		Title: "No containers", Sentence: "The engine answers, and has no running container that is to be watched.",
+		Title: phrase.New("No containers"), Sentence: phrase.New("The engine answers, and has no running container that is to be watched."),
 		Steps: []guideStep{
 			{
-				Text:  "Any container that runs is found within seconds. For example:",
+				Text:  phrase.New("Any container that runs is found within seconds. For example:"),
 				Lines: "docker run -d --name web nginx:1.25\n",
 			},
 			{
-				Text: "If only labelled containers are watched (watchbydefault is false), add the label to those you mean:", Lines: "labels:\n  dogwatch.watch: \"true\"\n",
+				Text: phrase.New("If only labelled containers are watched (watchbydefault is false), add the label to those you mean:"), Lines: "labels:\n  dogwatch.watch: \"true\"\n",
 			},
-			{Text: "To watch stopped containers, too:", Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
-			{Text: "How the watchers are set up, and what their last check said:", Path: "/watchers", Label: "Watchers"},
+			{Text: phrase.New("To watch stopped containers, too:"), Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
+			{Text: phrase.New("How the watchers are set up, and what their last check said:"), Path: "/watchers", Label: phrase.New("Watchers")},
 		},
 	}
 }
@@ -156,17 +156,17 @@ func emptyGuide() *Guide {
 // FirstTrigger shows the shortest trigger that works.
 func FirstTrigger() *Guide {
 	return &Guide{
-		Title: "No notifications configured", Sentence: "Updates show on these pages only: no trigger is configured.",
+		Title: phrase.New("No notifications configured"), Sentence: phrase.New("Updates show on these pages only: no trigger is configured."),
 		Steps: []guideStep{
 			{
-				Text:  "The shortest one publishes to ntfy. In the environment of Dogwatch:",
+				Text:  phrase.New("The shortest one publishes to ntfy. In the environment of Dogwatch:"),
 				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
 			},
 			{
-				Text:  "Or in its configuration file:",
+				Text:  phrase.New("Or in its configuration file:"),
 				Lines: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
 			},
-			{Text: "After a restart it is listed here, with a button to test it:", Path: "/triggers", Label: "Triggers"},
+			{Text: phrase.New("After a restart it is listed here, with a button to test it:"), Path: "/triggers", Label: phrase.New("Triggers")},
 		},
 	}
 }

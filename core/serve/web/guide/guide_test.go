@@ -36,9 +36,9 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 		switch {
 		case g == nil && c.title != "":
 			t.Errorf("%s: no guide", c.name)
-		case g != nil && g.Title != c.title:
+		case g != nil && g.Title.String() != c.title:
 			t.Errorf("%s: %q", c.name, g.Title)
-		case g != nil && g.Sentence == "":
+		case g != nil && g.Sentence == nil:
 			t.Errorf("%s: says nothing", c.name)
 		}
 	}

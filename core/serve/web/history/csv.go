@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -35,7 +36,7 @@ var (
 // eventCells returns the row of an event, and its id.
 func eventCells(e event.Event) ([]string, int64) {
 	what, _ := words.Event(e)
-	return []string{strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, what, e.Run}, e.ID
+	return []string{strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, phrase.English(what), e.Run}, e.ID
 }
 
 // deliveryCells returns the row of a delivery, and its id.

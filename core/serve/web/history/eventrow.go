@@ -16,12 +16,12 @@ import (
 type eventRow struct {
 	ID      int64
 	At      time.Time
-	Subject string
+	Subject phrase.Phrase
 	// Path is the page of its subject; "" when there is none.
 	Path string
 	// About is what a trigger was run for, when that is known.
 	About    phrase.Phrase
-	Sentence string
+	Sentence phrase.Phrase
 	Class    string
 	// Each is the query of the page of all events of its run, "" for a single event.
 	Each string
@@ -29,7 +29,7 @@ type eventRow struct {
 
 // newEventRow says an event in words; deliveries are those that events are about, by id.
 func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow {
-	row := eventRow{ID: e.ID, At: e.At, Subject: e.Subject, Path: subjectPath(e)}
+	row := eventRow{ID: e.ID, At: e.At, Subject: phrase.Verbatim(e.Subject), Path: subjectPath(e)}
 	row.Sentence, row.Class = words.Event(e)
 	if e.Delivery != nil {
 		if d, known := deliveries[e.Delivery.ID]; known {

@@ -64,7 +64,8 @@ func kindOf(e event.Event, start bool) runKind {
 	case e.Delivery != nil || e.Operation != nil: // which is about something, and has a page or a log of its own
 		return runKind{typ: e.Type, text: strconv.FormatInt(e.ID, 10)}
 	}
-	text, _ := words.Event(e)
+	said, _ := words.Event(e)
+	text := phrase.English(said)
 	if e.Type == event.ContainerChanged {
 		return runKind{typ: e.Type, text: text} // of several containers, too
 	}
@@ -75,32 +76,33 @@ func kindOf(e event.Event, start bool) runKind {
 func (r run) newest() event.Event { return r.events[0] }
 func (r run) oldest() event.Event { return r.events[len(r.events)-1] }
 
-// row says a run of several events in words. since writes a time of day.
-func (r run) row(row eventRow, since func(time.Time) string) eventRow {
+// row says a run of several events in words. since says a time of day.
+func (r run) row(row eventRow, since func(time.Time) phrase.Phrase) eventRow {
 	n, from := len(r.events), since(r.oldest().At)
 	switch {
 	case r.kind.start:
 		row.Subject, row.Path, row.Class = r.watchers(), "/containers", ""
-		row.Sentence = phrase.Count(r.count(event.ContainerAdded), "container").String() + " found"
+		row.Sentence = phrase.New("%s found", phrase.Count(r.count(event.ContainerAdded), "container"))
 		if updates := r.count(event.UpdateFound); updates > 0 {
-			row.Sentence += ", " + strconv.Itoa(updates) + " with an update"
+			row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("%d with an update", updates))
 		}
 	case r.kind.checks:
 		row.Subject, row.Path, row.Class = r.watchers(), "/watchers", ""
-		row.Sentence = phrase.Count(n, "check").String() + " since " + from
+		row.Sentence = phrase.New("%s since %s", phrase.Count(n, "check"), from)
 		if failed := r.count(event.CheckFailed); failed > 0 {
-			row.Sentence, row.Class = row.Sentence+", "+strconv.Itoa(failed)+" failed", "failed"
+			row.Sentence, row.Class = phrase.Join(", ", row.Sentence, phrase.New("%d failed", failed)), "failed"
 		}
 		if partly := r.partly(); partly > 0 {
-			row.Sentence += ", " + strconv.Itoa(partly) + " with containers that could not be checked"
+			row.Sentence = phrase.Join(", ", row.Sentence,
+				phrase.New("%d with containers that could not be checked", partly))
 			if row.Class == "" {
 				row.Class = "partly"
 			}
 		}
 	case r.subjects() > 1:
-		row.Subject, row.Path = phrase.Count(r.subjects(), "container").String(), "/containers"
+		row.Subject, row.Path = phrase.Count(r.subjects(), "container"), "/containers"
 	default:
-		row.Sentence += ", " + strconv.Itoa(n) + " times since " + from
+		row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("%d times since %s", n, from))
 	}
 	return row
 }
@@ -135,7 +137,7 @@ func (r run) partly() (n int) {
 }
 
 // watchers names the watchers of a run; several are counted.
-func (r run) watchers() string {
+func (r run) watchers() phrase.Phrase {
 	var names []string
 	for _, e := range r.events {
 		name := e.Subject
@@ -147,7 +149,7 @@ func (r run) watchers() string {
 		}
 	}
 	if len(names) == 1 {
-		return names[0]
+		return phrase.Verbatim(names[0])
 	}
-	return phrase.Count(len(names), "watcher").String()
+	return phrase.Count(len(names), "watcher")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -37,12 +38,13 @@ func said(events []event.Event) []string {
 	for _, r := range fold(events) {
 		row := newEventRow(r.newest(), nil)
 		if len(r.events) > 1 {
-			row = r.row(row, func(t time.Time) string { return t.Format("15:04") })
+			row = r.row(row, func(t time.Time) phrase.Phrase { return phrase.Time("15:04", t) })
 		}
+		text := row.Subject.String() + ": " + row.Sentence.String()
 		if row.Class != "" {
-			row.Sentence += " (" + row.Class + ")"
+			text += " (" + row.Class + ")"
 		}
-		rows = append(rows, row.Subject+": "+row.Sentence)
+		rows = append(rows, text)
 	}
 	return rows
 }

@@ -54,7 +54,7 @@ func newHistoryPage(
 	for _, r := range found {
 		row := newEventRow(r.newest(), deliveries)
 		if len(r.events) > 1 {
-			row = r.row(row, func(t time.Time) string { return words.Clock(t, now).String() })
+			row = r.row(row, func(t time.Time) phrase.Phrase { return words.Clock(t, now) })
 			row.Each = each.values(strconv.FormatInt(r.newest().ID+1, 10))
 		}
 		p.Rows = append(p.Rows, row)

@@ -9,37 +9,39 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 // topic is a group of event types that users look for in one place.
 type topic struct {
-	Name, Label string
-	types       []event.Type
+	Name  string
+	Label phrase.Phrase
+	types []event.Type
 }
 
 // failures is the topic of what went wrong, which is part of the others, too.
 const failures = "failures"
 
 var topics = []topic{
-	{"", "Everything", nil},
-	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
-	{"checks", "Checks",
+	{"", phrase.New("Everything"), nil},
+	{"updates", phrase.New("Updates"), []event.Type{event.UpdateFound, event.UpdateCleared}},
+	{"checks", phrase.New("Checks"),
 		[]event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
-	{"choices", "Choices", []event.Type{event.ChoiceMade, event.ChoiceUndone}},
-	{"scans", "Scans", []event.Type{event.ScanFinished}},
-	{"containers", "Containers",
+	{"choices", phrase.New("Choices"), []event.Type{event.ChoiceMade, event.ChoiceUndone}},
+	{"scans", phrase.New("Scans"), []event.Type{event.ScanFinished}},
+	{"containers", phrase.New("Containers"),
 		[]event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged,
 			event.ContainerRemoved}},
-	{"operations", "Operations",
+	{"operations", phrase.New("Operations"),
 		[]event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed,
 			event.OperationCancelled}},
-	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
-	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken, event.PluginOutdated}},
-	{"logins", "Logins",
+	{"deliveries", phrase.New("Deliveries"), []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
+	{"plugins", phrase.New("Plugins"), []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken, event.PluginOutdated}},
+	{"logins", phrase.New("Logins"),
 		[]event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
-	{"settings", "Settings", []event.Type{event.SettingChanged}},
-	{failures, "Failures",
+	{"settings", phrase.New("Settings"), []event.Type{event.SettingChanged}},
+	{failures, phrase.New("Failures"),
 		[]event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.OperationRolledBack,
 			event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }

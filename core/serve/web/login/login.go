@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
@@ -25,10 +25,10 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
-		p.Wrong = words.Capital(err.Error())
+		p.Wrong = phrase.Capital(phrase.Verbatim(err.Error()))
 		h.render(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
-		p.Wrong = "The user or the password is wrong"
+		p.Wrong = phrase.New("The user or the password is wrong")
 		h.render(w, r, http.StatusUnauthorized, p)
 	default:
 		h.InternalError(w, r, "log somebody in", err)
@@ -41,6 +41,6 @@ func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, status int, why
 		return
 	}
 	p := newLoginPage(h.logins.Strategies(), "")
-	p.Wrong = words.Capital(why)
+	p.Wrong = phrase.Capital(phrase.Verbatim(why))
 	h.render(w, r, status, p)
 }

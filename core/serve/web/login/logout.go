@@ -3,6 +3,7 @@ package login
 import (
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
@@ -13,6 +14,6 @@ func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newLoginPage(h.logins.Strategies(), "")
-	p.Sentence, p.Elsewhere = "You are logged out", webaddress.Of(elsewhere)
+	p.Sentence, p.Elsewhere = phrase.New("You are logged out"), webaddress.Of(elsewhere)
 	h.render(w, r, http.StatusOK, p)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
@@ -13,7 +14,7 @@ import (
 type loginPage struct {
 	Theme string
 	// Wrong says why a client was not let in, Sentence that all is well.
-	Wrong, Sentence string
+	Wrong, Sentence phrase.Phrase
 	// Elsewhere is where to log out of the provider. The page goes there at once: a
 	// redirect would be the response to a form, which may not lead to other sites.
 	Elsewhere string

@@ -12,7 +12,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // unsentOf are sentences about what could not be sent, one for each trigger and reason. Those of
@@ -38,13 +37,13 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []containers.Line
 	for _, w := range order {
-		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), w.reason)
+		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), w.reason)
 		if updates[w.trigger] {
-			word, text = "failed", w.trigger+": "+w.reason
+			word, text = phrase.New("failed"), phrase.Verbatim(w.trigger+": "+w.reason)
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
-			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: "See and retry",
+			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: phrase.New("See and retry"),
 		})
 	}
 	return lines
@@ -56,8 +55,9 @@ func componentsOf(components []service.Component) []containers.Line {
 	for _, c := range components {
 		if c.State == component.Failed {
 			lines = append(lines, containers.Line{
-				Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)),
-				To: page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do",
+				Kind: "failed", Word: phrase.New("failed"),
+				Text: phrase.Verbatim(fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c))),
+				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
 	}
@@ -78,19 +78,20 @@ func pluginsOf(plugins []service.Plugin) []containers.Line {
 			continue
 		}
 		lines = append(lines, containers.Line{
-			Kind: "failed", Word: "plugin", Text: words.Joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error),
-			To: "/plugins", Act: "See what to do",
+			Kind: "failed", Word: phrase.New("plugin"),
+			Text: phrase.Join(": ", phrase.New("Plugin %s is %s", s.Name, string(s.State)), phrase.Verbatim(s.Error)),
+			To:   "/plugins", Act: phrase.New("See what to do"),
 		})
 	}
 	return lines
 }
 
 // outdatedOf are sentences about installed plugins of which there is a newer version.
-func outdatedOf(plugins []service.Plugin) []string {
-	var sentences []string
+func outdatedOf(plugins []service.Plugin) []phrase.Phrase {
+	var sentences []phrase.Phrase
 	for _, p := range plugins {
 		if p.Installed != nil && p.Installed.Available != "" {
-			sentences = append(sentences, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
+			sentences = append(sentences, phrase.New("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
 		}
 	}
 	return sentences

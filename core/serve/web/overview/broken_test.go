@@ -39,7 +39,7 @@ func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
 	for _, l := range unsentOf(failed,
 		[]delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}},
 		triggers, map[string]bool{"local/app": true}) {
-		got = append(got, l.Word+": "+l.Text)
+		got = append(got, l.Word.String()+": "+l.Text.String())
 	}
 	if want := []string{"failed: docker.local: db is not in a compose file",
 		"not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // budgetsOf are sentences about budgets that are too small for the next checks, or used up.
-func budgetsOf(registries []service.Component) []string {
-	var sentences []string
+func budgetsOf(registries []service.Component) []phrase.Phrase {
+	var sentences []phrase.Phrase
 	for _, r := range registries {
 		for _, f := range r.Budgets {
 			if f.Spreads() {
-				sentences = append(sentences, fmt.Sprintf("%s: %s.", f.Host, f))
+				sentences = append(sentences, phrase.Verbatim(fmt.Sprintf("%s: %s.", f.Host, f)))
 			}
 		}
 	}
@@ -23,16 +24,16 @@ func budgetsOf(registries []service.Component) []string {
 }
 
 // limitsOf are sentences about what hosts of registries still allow.
-func limitsOf(registries []service.Component, now time.Time) []string {
-	var sentences []string
+func limitsOf(registries []service.Component, now time.Time) []phrase.Phrase {
+	var sentences []phrase.Phrase
 	for _, r := range registries {
 		for _, l := range r.Limits {
 			switch {
 			case l.PausedUntil.After(now):
 				sentences = append(sentences,
-					fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
+					phrase.New("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
-				sentences = append(sentences, fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Sentence))
+				sentences = append(sentences, phrase.Verbatim(fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Sentence)))
 			}
 		}
 	}

@@ -1,8 +1,7 @@
 package overview
 
 import (
-	"strings"
-
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -11,7 +10,7 @@ import (
 // just now, are among the failures.
 func toDecide(all []containers.Row, named map[string]bool) (rows []containers.Row) {
 	for _, r := range all {
-		if r.State == sdk.StateOffered && r.Doing == "" && !(r.CameBack() && named[r.Key]) {
+		if r.State == sdk.StateOffered && r.Doing == nil && !(r.CameBack() && named[r.Key]) {
 			rows = append(rows, r)
 		}
 	}
@@ -23,14 +22,15 @@ func toDecide(all []containers.Row, named map[string]bool) (rows []containers.Ro
 func postponedOf(all []containers.Row) []containers.Line {
 	byReason := map[string][]containers.Row{}
 	for _, r := range all {
-		if r.Postponed != "" {
-			byReason[r.Postponed] = append(byReason[r.Postponed], r)
+		if r.Postponed != nil {
+			reason := r.Postponed.String()
+			byReason[reason] = append(byReason[reason], r)
 		}
 	}
 	var lines []containers.Line
 	for _, reason := range containers.SortedKeys(byReason) {
-		lines = append(lines, containers.About(byReason[reason], containers.Line{Kind: "postponed", Word: "postponed",
-			Text: strings.TrimPrefix(reason, "postponed "), To: containers.SearchPath(reason)}))
+		lines = append(lines, containers.About(byReason[reason], containers.Line{Kind: "postponed", Word: phrase.New("postponed"),
+			Text: byReason[reason][0].PostponedUntil, To: containers.SearchPath(reason)}))
 	}
 	return lines
 }

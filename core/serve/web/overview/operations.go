@@ -1,9 +1,9 @@
 package overview
 
 import (
-	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -15,7 +15,8 @@ const shownEnds = 24 * time.Hour
 
 // operationLine is an operation under way.
 type operationLine struct {
-	Name, Doing, Word, Class, To string
+	Name, Class, To string
+	Doing, Word     phrase.Phrase
 	// Done is how many of the steps of its plan have ended.
 	Done, Steps int
 }
@@ -25,7 +26,7 @@ func operationsOf(open map[string]operation.Operation) (lines []operationLine) {
 	for _, key := range containers.SortedKeys(open) {
 		op := open[key]
 		l := operationLine{
-			Name: op.Name, Doing: words.Doing(op), Word: "in progress", Class: words.OperationState(op).Class,
+			Name: op.Name, Doing: phrase.Verbatim(words.Doing(op)), Word: phrase.New("in progress"), Class: words.OperationState(op).Class,
 			To: page.OperationPath(op.ID), Steps: len(op.Plan.Steps),
 		}
 		for _, step := range op.Steps {
@@ -54,11 +55,22 @@ func failuresOf(open map[string]operation.Operation, ended []operation.Operation
 		}
 		end, _ := words.OperationEnd(op)
 		lines = append(lines, containers.Line{
-			Kind: "failed", Word: strings.ToLower(words.OperationState(op).Word.String()), Text: op.Name + ": " + end,
-			To: page.OperationPath(op.ID), Act: "See what happened",
+			Kind: "failed", Word: lowered(op), Text: phrase.Verbatim(op.Name + ": " + end),
+			To: page.OperationPath(op.ID), Act: phrase.New("See what happened"),
 		})
 	}
 	return lines
+}
+
+// lowered says how an operation ended badly, within a line.
+func lowered(op operation.Operation) phrase.Phrase {
+	switch words.OperationState(op).Word.String() {
+	case "Did not work":
+		return phrase.New("did not work")
+	case "Interrupted":
+		return phrase.New("interrupted")
+	}
+	return phrase.New("failed")
 }
 
 // namedOf returns which containers the overview names for what became of their updates, and which of those, or by

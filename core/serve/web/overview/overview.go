@@ -47,11 +47,11 @@ type overviewView struct {
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []containers.Line
 	// Outdated are sentences about newer versions of plugins.
-	Outdated []string
+	Outdated []phrase.Phrase
 	// Behind is nil while there is nothing to see.
 	Behind   *trendView
 	Watchers []watcherLine
-	Limits   []string
+	Limits   []phrase.Phrase
 	// Guide says what to do next, while something is missing.
 	Guide *guide.Guide
 }
@@ -132,7 +132,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Behind = trendOf(days)
+	v.Behind = trendOf(h.Languages.Of(r), days)
 	v.Guide, err = h.guide.Guide(ctx, actor)
 	return v, err
 }

@@ -3,14 +3,17 @@ package overview
 import (
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // tile is a number that leads to the list of what it counts.
 type tile struct {
-	Count           int
-	Word, Class, To string
+	Count     int
+	Word      phrase.Phrase
+	Class, To string
 	// Parts are what the number is made of.
 	Parts []tile
 	// Checks is what stands in place of a number on the tile of the checks.
@@ -24,7 +27,7 @@ type checksTile struct {
 }
 
 // stateTile leads to the list of the containers in a state.
-func stateTile(n int, word, state string) tile {
+func stateTile(n int, word phrase.Phrase, state string) tile {
 	return tile{Count: n, Word: word, Class: state, To: "/containers?state=" + state}
 }
 
@@ -34,32 +37,32 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 	if t.All == 0 {
 		return nil
 	}
-	updates := stateTile(t.Updates, "updates", "updates")
+	updates := stateTile(t.Updates, phrase.New("updates"), "updates")
 	if t.Updates == 1 {
-		updates.Word = "update"
+		updates.Word = phrase.New("update")
 	}
 	updates.Parts = counted(
-		stateTile(t.Major, "major", sdk.DiffMajor), stateTile(t.Minor, "minor", sdk.DiffMinor),
-		stateTile(t.Patch, "patch", sdk.DiffPatch), stateTile(t.Prerelease, "prerelease", sdk.DiffPrerelease),
-		stateTile(t.Digest, tally.Word(sdk.KindDigest), sdk.KindDigest),
-		stateTile(t.Others, tally.Word(tally.Other), tally.Other),
+		stateTile(t.Major, phrase.New("major"), sdk.DiffMajor), stateTile(t.Minor, phrase.New("minor"), sdk.DiffMinor),
+		stateTile(t.Patch, phrase.New("patch"), sdk.DiffPatch), stateTile(t.Prerelease, phrase.New("prerelease"), sdk.DiffPrerelease),
+		stateTile(t.Digest, words.Kind(sdk.KindDigest), sdk.KindDigest),
+		stateTile(t.Others, words.Kind(tally.Other), tally.Other),
 	)
-	silent := tile{Count: down, Word: "failed watchers", Class: string(tally.Broken), To: "/watchers"}
+	silent := tile{Count: down, Word: phrase.New("failed watchers"), Class: string(tally.Broken), To: "/watchers"}
 	if down == 1 {
-		silent.Word = "failed watcher"
+		silent.Word = phrase.New("failed watcher")
 	}
 	all := append(counted(silent), updates)
 	all = append(all, counted(
-		stateTile(t.Approval, "to approve", "approval"), stateTile(t.Held, "held", sdk.StateHeld),
-		stateTile(t.Automatic, "automatic", sdk.StateAutomatic),
+		stateTile(t.Approval, phrase.New("to approve"), "approval"), stateTile(t.Held, phrase.New("held"), sdk.StateHeld),
+		stateTile(t.Automatic, phrase.New("automatic"), sdk.StateAutomatic),
 	)...)
-	all = append(all, stateTile(t.Failed, "failed", string(tally.Broken)))
+	all = append(all, stateTile(t.Failed, phrase.New("failed"), string(tally.Broken)))
 	all = append(all, counted(
-		stateTile(t.Postponed, "postponed", string(tally.Postponed)),
-		stateTile(t.Unchecked, "not checked yet", string(tally.Unchecked)),
-		stateTile(t.Unknown, "unknown", string(tally.NotCompared)),
+		stateTile(t.Postponed, phrase.New("postponed"), string(tally.Postponed)),
+		stateTile(t.Unchecked, phrase.New("not checked yet"), string(tally.Unchecked)),
+		stateTile(t.Unknown, phrase.New("unknown"), string(tally.NotCompared)),
 	)...)
-	all = append(all, stateTile(t.Current, "up to date", string(tally.Current)))
+	all = append(all, stateTile(t.Current, phrase.New("up to date"), string(tally.Current)))
 	checks := &checksTile{}
 	for _, w := range watchers {
 		checks.Running = checks.Running || w.Running

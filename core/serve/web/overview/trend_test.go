@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 )
 
@@ -12,7 +13,7 @@ func TestTrendNeedsTwoDays(t *testing.T) {
 	for name, days := range map[string][]history.Day{
 		"no day": nil, "the first day": webtest.DaysUntil(4), "nothing was ever newer": webtest.DaysUntil(0, 0, 0),
 	} {
-		if trendOf(days) != nil {
+		if trendOf(language.New().Named(language.English), days) != nil {
 			t.Errorf("%s: there is a picture", name)
 		}
 	}
@@ -29,7 +30,7 @@ func TestPicturesAreSmall(t *testing.T) {
 		})
 	}
 	size := 0
-	for _, p := range trendOf(days).Pictures {
+	for _, p := range trendOf(language.New().Named(language.English), days).Pictures {
 		size += len(p.SVG)
 	}
 	if size > 20<<10 {

@@ -22,7 +22,7 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 		if r.State != sdk.StateHeld || r.Follows {
 			continue
 		}
-		reason := r.Code + " " + r.Short
+		reason := r.Code + " " + phrase.English(r.Short)
 		if byReason[reason] == nil {
 			order = append(order, reason)
 		}
@@ -32,24 +32,25 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 	var lines []containers.Line
 	for _, reason := range order {
 		rows := byReason[reason]
-		text := phrase.Count(len(rows), "update").String() + ", " + cmp.Or(rows[0].Short, words.Reason("").String())
+		text := phrase.Join(", ", phrase.Count(len(rows), "update"), cmp.Or(rows[0].Short, words.Reason("")))
 		if next := earliest(rows); !next.IsZero() {
-			text += ", the next one " + words.Relative(now.Sub(next)).String()
+			text = phrase.Join(", ", text, phrase.New("the next one %s", words.Relative(now.Sub(next))))
 		}
-		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: "held", Text: text, To: "/containers?state=held"}))
+		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: phrase.New("held"), Text: text, To: "/containers?state=held"}))
 	}
 	if rows := rowsIn(all, sdk.StateAutomatic); len(rows) > 0 {
 		lines = append(lines, containers.About(rows, containers.Line{
-			Kind: "ok", Word: "automatic",
-			Text: phrase.Count(len(rows), "update").String() + ", carried out as soon as it is their turn", To: "/containers?state=automatic",
+			Kind: "ok", Word: phrase.New("automatic"),
+			Text: phrase.New("%s, carried out as soon as it is their turn", phrase.Count(len(rows), "update")), To: "/containers?state=automatic",
 		}))
 	}
 	if len(follow) > 0 {
-		text := phrase.Count(len(follow), "update").String() + ", carried out " + words.Relative(now.Sub(earliest(follow))).String()
+		updates, at := phrase.Count(len(follow), "update"), words.Relative(now.Sub(earliest(follow)))
+		text := phrase.New("%s, carried out %s", updates, at)
 		if len(follow) > 1 {
-			text = phrase.Count(len(follow), "update").String() + ", the first carried out " + words.Relative(now.Sub(earliest(follow))).String()
+			text = phrase.New("%s, the first carried out %s", updates, at)
 		}
-		lines = append(lines, containers.About(follow, containers.Line{Kind: "ok", Word: "automatic", Text: text, To: "/containers?state=held"}))
+		lines = append(lines, containers.About(follow, containers.Line{Kind: "ok", Word: phrase.New("automatic"), Text: text, To: "/containers?state=held"}))
 	}
 	return lines
 }

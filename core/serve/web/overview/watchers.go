@@ -15,7 +15,7 @@ type watcherLine struct {
 	Last, Next time.Time
 	Running    bool
 	Progress   check.Progress
-	Words      string
+	Words      phrase.Phrase
 	Bad        bool
 }
 
@@ -26,7 +26,7 @@ func watchersOf(
 ) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
-		l := watcherLine{Name: name, Next: next(name), Progress: words.ProgressOf(name, progress), Words: "not checked yet"}
+		l := watcherLine{Name: name, Next: next(name), Progress: words.ProgressOf(name, progress), Words: phrase.New("not checked yet")}
 		for _, e := range events {
 			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
 				continue
@@ -35,9 +35,9 @@ func watchersOf(
 				l.Running = e.At.After(started) // an earlier process may have been killed during a check
 				continue
 			}
-			l.Last, l.Words = e.At, phrase.Count(e.Check.Containers, "container").String()
+			l.Last, l.Words = e.At, phrase.Count(e.Check.Containers, "container")
 			if e.Type == event.CheckFailed {
-				l.Words, l.Bad = e.Check.Error, true
+				l.Words, l.Bad = phrase.Verbatim(e.Check.Error), true
 			}
 			break
 		}

@@ -1,11 +1,12 @@
 package overview
 
 import (
-	"slices"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
@@ -25,11 +26,11 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
 		{Name: "busy", Running: true, Progress: check.Progress{Watcher: "busy", Checked: 2, Total: 3}, Last: at(6),
-			Words: "no socket", Bad: true, Next: at(20)},
-		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
-		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: "not checked yet", Next: at(20)},
+			Words: phrase.Verbatim("no socket"), Bad: true, Next: at(20)},
+		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: phrase.Count(3, "container"), Next: at(20)},
+		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: phrase.New("not checked yet"), Next: at(20)},
 	}
-	if !slices.Equal(got, want) {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }

@@ -74,7 +74,7 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 			row.Before = was
 		}
 		for _, r := range c.Reasons {
-			row.Why = append(row.Why, policypreview.Sentence(r))
+			row.Why = append(row.Why, phrase.English(policypreview.Sentence(r)))
 		}
 		v.Updates = append(v.Updates, row)
 	}
