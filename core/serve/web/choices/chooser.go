@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -94,14 +95,14 @@ func (h *Handler) ChooserOf(r *http.Request, chosen []sdk.Container, given url.V
 }
 
 // Approving says what follows when one of them is approved.
-func (f *Chooser) Approving() string {
+func (f *Chooser) Approving() phrase.Phrase {
 	switch {
 	case !f.Approve:
-		return "There is nothing to approve: what is newer is a base image; rebuild the image."
+		return phrase.New("There is nothing to approve: what is newer is a base image; rebuild the image.")
 	case f.May:
-		return "What is approved is carried out, in the next window or at once where there is none."
+		return phrase.New("What is approved is carried out, in the next window or at once where there is none.")
 	}
-	return "What is approved is offered whatever its age and step."
+	return phrase.New("What is approved is offered whatever its age and step.")
 }
 
 // Path is the page on which a user decides about containers.

@@ -1,0 +1,118 @@
+package web
+
+import (
+	"html"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// inGerman returns a page in German, as an operator sees it, without markup and what is no language's. The texts of
+// others, which stay as they are, are cut out of it.
+func inGerman(t *testing.T, u *UI, path string, others ...string) string {
+	t.Helper()
+	r := asOperator(httptest.NewRequest("GET", path, nil))
+	r.Header.Set("Accept-Language", "de")
+	_, body := respond(t, u, r)
+	if !strings.Contains(body, `lang="de"`) || !strings.Contains(body, "</html>") {
+		t.Errorf("%s is no page in German: %s", path, body)
+	}
+	text := regexp.MustCompile(`(?s)<(head|code|pre|kbd|script)\b.*?</(head|code|pre|kbd|script)>`).ReplaceAllString(body, " ")
+	var read strings.Builder
+	for _, attribute := range regexp.MustCompile(`\b(?:aria-label|title|placeholder|alt)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		read.WriteString(attribute[1] + "\n")
+	}
+	read.WriteString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, "\n"))
+	text = html.UnescapeString(read.String())
+	for _, other := range others {
+		text = strings.ReplaceAll(text, other, "")
+	}
+	return text
+}
+
+var englishWord = regexp.MustCompile(`(?i).*\b(the|is|of|and|not|with|no|are|to|by|from|ago|it|its|has|that)\b.*`)
+
+// mustBeGerman fails for the lines of pages with words that only English has.
+func mustBeGerman(t *testing.T, u *UI, path string, others ...string) {
+	t.Helper()
+	text := inGerman(t, u, path, others...)
+	for _, line := range englishWord.FindAllString(text, -1) {
+		t.Errorf("%s says %q", path, strings.TrimSpace(line))
+	}
+}
+
+func TestPagesOfContainersInGerman(t *testing.T) {
+	others := []string{"it is 1 day old, and *** must be 7", "It is 1 day old, and *** must be 7", "It is new", "it is new",
+		"It waits for the approval of a user", "Ana skipped it (user ana)", "refused by the registry", "registry asks to wait"}
+	postponed := webtest.Container("later", func(c *sdk.Container) {
+		c.Check.PostponedUntil = sdk.TimeOf(webtest.Noon.Add(time.Hour))
+		c.Check.PostponedReason = "registry asks to wait"
+	})
+	u, _ := withStore(t, slices.Concat(house(), []sdk.Container{webtest.Container("sad", webtest.Failed("refused by the registry")),
+		webtest.Container("sorry", webtest.Failed("refused by the registry")), postponed})...)
+	f := fakes(u)
+	f.fakeHistory.days = webtest.DaysUntil(1, 3, 2)
+	for _, path := range []string{
+		"/", "/containers", "/containers?q=nothing", "/containers?group=watcher&state=held", "/containers/local/young",
+		"/containers/local/young?tab=details", "/containers/local/young?tab=activity", "/containers/local/young?tab=versions",
+		"/containers/local/waits", "/containers/local/later", "/containers/local/nobody", "/nowhere",
+		"/choose?c=local/young", "/choose?c=local/young&c=local/open", "/start",
+	} {
+		mustBeGerman(t, u, path, others...)
+	}
+	if text := inGerman(t, u, "/containers"); !strings.Contains(text, "zurückgehalten: zu jung, endet in 6 d") {
+		t.Errorf("the list says %s", text)
+	}
+	empty, _ := withStore(t)
+	for _, path := range []string{"/", "/containers", "/start", "/history", "/deliveries"} {
+		mustBeGerman(t, empty, path)
+	}
+}
+
+func TestHistoryInGerman(t *testing.T) {
+	u := withFakes(t, func(f *fakeService) {
+		for i, e := range everyEvent() {
+			e.ID, e.At = int64(i+1), webtest.Noon.Add(-time.Duration(i)*time.Hour)
+			f.fakeHistory.events = append(f.fakeHistory.events, e)
+		}
+		f.fakeHistory.events = append(f.fakeHistory.events, event.Event{
+			ID: 1000, At: webtest.Noon, Type: event.ChoiceMade, Subject: "local/web", Payload: event.Payload{Choice: &event.Choice{
+				Action: "snooze", Version: "2.0", Until: sdk.TimeOf(webtest.Noon), Actor: "ana",
+			}},
+		}, event.Event{
+			ID: 1001, At: webtest.Noon, Type: event.ContainerChanged, Subject: "local/web",
+			Payload: event.Payload{Container: &house()[2], Aspect: event.Decided},
+		})
+		f.fakeHistory.events = slices.DeleteFunc(f.fakeHistory.events, func(e event.Event) bool { return e.Operation != nil })
+		for i, state := range []string{delivery.Pending, delivery.Sending, delivery.Sent, delivery.Failed, delivery.Skipped} {
+			f.fakeHistory.deliveries = append(f.fakeHistory.deliveries, delivery.Delivery{
+				ID: int64(i + 1), Trigger: "smtp.main", Subject: "local/web", State: state, Attempts: i, Manual: i == 1,
+			})
+		}
+	})
+	for _, path := range []string{"/history", "/history?each=1", "/deliveries", "/deliveries?retried=3", "/deliveries?state=failed"} {
+		mustBeGerman(t, u, path, "ana skipped it")
+	}
+	text := inGerman(t, u, "/history?each=1")
+	for _, want := range []string{
+		"Prüfung beendet: 12 Container, 2 Updates, davon 1 neu, 1 fehlgeschlagen, Dauer 2s", "umbenannt: old → nginx",
+		"2.0 zurückgestellt bis So 29.03.2026", "2.0.0: zurückgehalten: ", "12 Anmeldungen abgewiesen",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the history lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestLoginInGerman(t *testing.T) {
+	u := withFakes(t, nil)
+	mustBeGerman(t, u, "/login")
+}
