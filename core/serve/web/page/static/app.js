@@ -10,6 +10,7 @@
   const live = $('#live');
   const sheet = $('#sheet');
 
+  const words = JSON.parse(document.body.dataset.words || '{}'), say = text => words[text] || text;
   const announce = text => { if (live) live.textContent = text; };
   const typing = target => target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]');
   // With the target as source, a newer request replaces one under way (hx-sync).
@@ -128,8 +129,9 @@
   document.addEventListener('change', event => {
     if (!event.target.matches('.row input')) return;
     const count = $$('.row input:checked').length;
-    $('#bulk strong').textContent = count + ' selected';
-    announce(count + ' selected');
+    const selected = count + ' ' + say('selected');
+    $('#bulk strong').textContent = selected;
+    announce(selected);
   });
 
   // A field that leaves of a list what has its text, as it is typed.
@@ -155,8 +157,8 @@
       area.remove();
     }
     const before = button.textContent;
-    button.textContent = done ? 'Copied' : 'Select and copy it';
-    announce(done ? 'Copied' : 'Copying is not allowed here');
+    button.textContent = say(done ? 'Copied' : 'Select and copy it');
+    announce(say(done ? 'Copied' : 'Copying is not allowed here'));
     setTimeout(() => { button.textContent = before; }, 2000);
   };
 
@@ -165,7 +167,7 @@
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'quiet';
-    button.textContent = 'Copy';
+    button.textContent = say('Copy');
     button.dataset.copy = lines.textContent;
     lines.removeAttribute('data-copy');
     const box = document.createElement('div');
@@ -186,7 +188,7 @@
     const form = event.target, by = event.submitter;
     const choice = by && by.value === 'run' && $('select[name=trigger]', form);
     if (!choice || !choice.selectedOptions[0].hasAttribute('data-acts')) return;
-    if (confirm('Run ' + choice.value + '? It may change what runs.')) {
+    if (confirm(say('Run {}? It may change what runs.').replace('{}', () => choice.value))) {
       $('input[name=sure]', form).value = '1';
     } else {
       event.preventDefault();
@@ -346,7 +348,7 @@
     return new DOMParser().parseFromString(text, 'text/html');
   };
   const behind = (count, noun = count === 1 ? 'change' : 'changes') => {
-    const bar = $('#behind'), text = count + ' ' + noun;
+    const bar = $('#behind'), text = count + ' ' + say(noun);
     if (!bar) return;
     if (count && $('span', bar).textContent !== text) announce(text);
     bar.hidden = count === 0;
@@ -394,7 +396,7 @@
       row.replaceWith(document.adoptNode(fresh));
       if (!quiet) fresh.classList.add('changed');
       if (focus === 'name') $('.name', fresh).focus({ preventScroll: true });
-      if (!quiet) announced.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || 'up to date'));
+      if (!quiet) announced.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || say('up to date')));
     }
     behind(waiting.size);
     if (announced.length) announce(announced.length > 3 ? announced.length + ' containers changed' : announced.join('. '));
