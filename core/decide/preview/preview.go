@@ -146,18 +146,6 @@ func weekday(d time.Weekday) phrase.Phrase {
 	return phrase.New("Sun")
 }
 
-// Sentence says of a reason where it comes from and until when it lasts.
-func Sentence(r sdk.Reason) phrase.Phrase {
-	text := phrase.Verbatim(r.Text)
-	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(r.Text, r.Source) {
-		text = phrase.New("%s (%s)", text, r.Source)
-	}
-	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text = phrase.New("%s, until %s", text, Moment(r.Until.Time))
-	}
-	return text
-}
-
 // Of decides about the updates of all subjects.
 func Of(subjects []Subject, now time.Time) Preview {
 	p := Preview{Containers: make([]Container, 0, len(subjects))}

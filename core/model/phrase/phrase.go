@@ -80,6 +80,17 @@ type verbatim string
 func (v verbatim) String() string             { return string(v) }
 func (v verbatim) In(*message.Printer) string { return string(v) }
 
+// Translated returns a text that was stored in English, and what other languages say in its place.
+func Translated(english string, elsewhere Phrase) Phrase { return &translated{english, elsewhere} }
+
+type translated struct {
+	english   string
+	elsewhere Phrase
+}
+
+func (t *translated) String() string               { return t.english }
+func (t *translated) In(p *message.Printer) string { return t.elsewhere.In(p) }
+
 // Count returns a number with its noun: "no updates", "1 update", "3 updates". The key of its translation is the noun
 // behind "%d ".
 func Count(n int, noun string) Phrase { return &count{n, noun} }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
@@ -112,7 +113,7 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {
-			text := phrase.Capital(phrase.Verbatim(h.service.Redact(reason.Text)))
+			text := phrase.Capital(phrase.Change(preview.Reason(reason), h.service.Redact))
 			if !reason.Until.IsZero() {
 				text = phrase.New("%s, until %s", text, words.Exact(reason.Until.Time))
 			}

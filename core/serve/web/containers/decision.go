@@ -43,7 +43,7 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 		if d.Code == "" && r.Code != policy.ReasonApproved {
 			d.Code, d.Short, d.Until = r.Code, words.Reason(r.Code), r.Until.Time
 			if r.Code == policy.ReasonStack { // which says by what in few words
-				d.Short = phrase.Verbatim(redact(r.Text))
+				d.Short = phrase.Change(policypreview.Reason(r), redact)
 			}
 		}
 		d.Reasons = append(d.Reasons, phrase.Capital(phrase.Change(policypreview.Sentence(r), redact)))

@@ -1,0 +1,77 @@
+package preview
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Sentence says of a reason where it comes from and until when it lasts.
+func Sentence(r sdk.Reason) phrase.Phrase {
+	text := Reason(r)
+	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(r.Text, r.Source) {
+		text = phrase.New("%s (%s)", text, r.Source)
+	}
+	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
+		text = phrase.New("%s, until %s", text, Moment(r.Until.Time))
+	}
+	return text
+}
+
+// Reason is the text of a reason. It is stored in English, with its numbers; in another language it is said by the
+// code of the reason.
+func Reason(r sdk.Reason) phrase.Phrase {
+	return phrase.Translated(r.Text, cmp.Or(reason(r), phrase.Verbatim(r.Text), phrase.New("held")))
+}
+
+// reason says a reason by its code; nil for those whose text is a name or an error.
+func reason(r sdk.Reason) phrase.Phrase {
+	switch r.Code {
+	case policy.ReasonSkipped, policy.ReasonSnoozed, policy.ReasonApproved:
+		return chosen(r)
+	case policy.ReasonThreshold:
+		return phrase.New("the step is larger than the rules allow")
+	case policy.ReasonMinAge:
+		return phrase.New("it is younger than the rules demand")
+	case policy.ReasonWindow:
+		return phrase.New("its window is closed")
+	case policy.ReasonFreeze:
+		return phrase.New("its updates are frozen")
+	case policy.ReasonSkipRule:
+		return phrase.New("a rule skips it")
+	case policy.ReasonApproval:
+		return phrase.New("it waits for an approval")
+	case policy.ReasonSecurity:
+		return phrase.New("it fixes vulnerabilities, so its age does not matter")
+	case policy.ReasonCameBack:
+		return phrase.New("it was tried and did not work, so it is not tried again by itself")
+	case policy.ReasonMajor:
+		return phrase.New("it is a major update, which is not carried out by itself")
+	case policy.ReasonUndone:
+		return phrase.New("it was rolled back by you, and waits for something newer or for your approval")
+	case policy.ReasonStack:
+		return phrase.New("an update of its stack did not work")
+	case policy.ReasonForbidden:
+		return phrase.New("updates are not allowed here")
+	case policy.ReasonRebuild:
+		return phrase.New("the base of its image is newer: rebuild it")
+	}
+	return nil
+}
+
+// chosen says what a user decided.
+func chosen(r sdk.Reason) phrase.Phrase {
+	by := cmp.Or(r.Source, "?")
+	switch {
+	case r.Code == policy.ReasonSkipped:
+		return phrase.New("it was skipped by %s", by)
+	case r.Code == policy.ReasonApproved:
+		return phrase.New("it was approved by %s", by)
+	case r.Until.IsZero():
+		return phrase.New("it was snoozed by %s until the next version", by)
+	}
+	return phrase.New("it was snoozed by %s until %s", by, Moment(r.Until.Time))
+}
