@@ -44,6 +44,8 @@ func reason(r sdk.Reason) phrase.Phrase {
 		return phrase.New("a rule skips it")
 	case policy.ReasonApproval:
 		return phrase.New("it waits for an approval")
+	case policy.ReasonAutomatic:
+		return phrase.New("it is carried out automatically")
 	case policy.ReasonSecurity:
 		return phrase.New("it fixes vulnerabilities, so its age does not matter")
 	case policy.ReasonCameBack:
