@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -111,7 +114,19 @@ func TestHistoryInGerman(t *testing.T) {
 	}
 }
 
-func TestLoginInGerman(t *testing.T) {
-	u := withFakes(t, nil)
-	mustBeGerman(t, u, "/login")
+func TestLoginAndLinksInGerman(t *testing.T) {
+	mustBeGerman(t, withFakes(t, nil), "/login")
+	for _, action := range []choice.Kind{choice.Approved, choice.Skip, choice.Snooze, signedlink.Any} {
+		u, links := withLink(t, action, decidedAs(sdk.StateHeld, sdk.Reason{
+			Code: policy.ReasonWindow, Text: "the window is closed", Until: sdk.TimeOf(webtest.Noon),
+		}))
+		for _, err := range []error{
+			nil, signedlink.ErrExpired, signedlink.ErrRevoked, signedlink.ErrGone, signedlink.ErrUsed,
+		} {
+			links.err, links.shown.Use = err, signedlink.Use{At: webtest.Noon, Action: string(choice.Skip)}
+			mustBeGerman(t, u, "/decide/good")
+		}
+		mustBeGerman(t, u, "/decide/other")
+		mustBeGerman(t, u, "/decide/"+signedlink.SampleToken)
+	}
 }

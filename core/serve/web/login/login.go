@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -25,7 +26,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
-		p.Wrong = phrase.Capital(phrase.Verbatim(err.Error()))
+		p.Wrong = phrase.New("Too many wrong logins: try again in %s", tooMany.Wait.Round(time.Second).String())
 		h.render(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
 		p.Wrong = phrase.New("The user or the password is wrong")
