@@ -21,6 +21,8 @@ type global struct {
 	logLevel string
 	stdout   io.Writer
 	stderr   io.Writer
+	// recent, if set, keeps the last entries of the log.
+	recent *logging.Recent
 }
 
 // load reads the configuration as the flags ask.
@@ -45,6 +47,7 @@ func (g *global) logger(c *config.Config) (hclog.Logger, *logging.Redactor, erro
 	redactor := &logging.Redactor{}
 	log, err := logging.New(logging.Options{
 		Level: c.Log.Level, Levels: c.Log.Levels, Format: c.Log.Format, Output: g.stderr, Redactor: redactor,
+		Recent: g.recent,
 	})
 	return log, redactor, err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
 
@@ -77,6 +78,8 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt app.Options)
 		defer signal.Stop(hangups)
 	}
 	opt.Hangups = hangups
+	g.recent = logging.NewRecent()
+	opt.Recent = g.recent
 	var before *config.Config // with which it ran, until it has started with cfg
 	for {
 		opt.Started = func() { before = nil }

@@ -1,9 +1,13 @@
 package e2e
 
-import "testing"
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
 
 // TestBrowserLogLevel changes the level of the log on the settings page of a
-// phone, and finds the change in the history.
+// phone, finds the change in the history, and sees the next one in the log as it happens.
 func TestBrowserLogLevel(t *testing.T) {
 	t.Parallel()
 	requireBrowser(t)
@@ -28,4 +32,14 @@ func TestBrowserLogLevel(t *testing.T) {
 	b.shot("loglevel")
 	b.open("/history?topic=settings")
 	b.says("changed from " + before + " to " + to)
+
+	b.open("/log")
+	b.says("the log level changes")
+	b.settle()
+	res, err := http.Post(l.url+"/api/log", "application/json", strings.NewReader(`{"level":"`+before+`"}`))
+	if err != nil || res.Body.Close() != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("change the level: %v, %v", res, err)
+	}
+	b.says("from=" + to + " to=" + before)
+	b.shot("log")
 }

@@ -244,7 +244,7 @@ func TestBrowserPagesFitInBothThemes(t *testing.T) {
 	b := openTab(t, l.url)
 	one := "/containers/local/" + l.containers()[0].Name
 	for _, path := range []string{"/", "/containers", one, "/history", "/watchers", "/registries", "/triggers",
-		"/plugins", "/plugins/types/trigger/smtp?name=main", "/settings"} {
+		"/plugins", "/plugins/types/trigger/smtp?name=main", "/settings", "/log"} {
 		for _, theme := range []string{"light", "dark"} {
 			for name, width := range map[string]int64{"phone": 390, "desk": 1440} {
 				b.prefers("prefers-color-scheme", theme)

@@ -65,7 +65,7 @@ func TestCrawlFindsNoBrokenLink(t *testing.T) {
 		}
 	}
 	for _, page := range []string{"/watchers", "/registries", "/triggers", "/plugins", "/history", "/deliveries",
-		"/settings", "/settings/api", "/triggers/http/closed", "/triggers/ntfy/wrong", "/history.csv"} {
+		"/settings", "/log", "/settings/api", "/triggers/http/closed", "/triggers/ntfy/wrong", "/history.csv"} {
 		if !seen[page] {
 			t.Errorf("no link leads to %s", page)
 		}

@@ -120,6 +120,8 @@ func (h houses) sights() []sight {
 		{name: "deliveries", of: h.twelve, path: "/deliveries"},
 		{name: "deliveries-0", of: h.five, path: "/deliveries"},
 		{name: "settings", of: h.twelve, path: "/settings"},
+		{name: "log", of: h.twelve, path: "/log"},
+		{name: "log-none-chosen", of: h.five, path: "/log?part=none"},
 		{name: "settings-reload", of: h.none, path: "/settings/reload"},
 		{name: "settings-reload-mistaken", of: h.five, path: "/settings/reload"},
 		{name: "settings-reload-none", of: h.twelve, path: "/settings/reload"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
@@ -50,6 +51,8 @@ type Options struct {
 	Started func()
 	// Logins, if set, finds the logins with which plugins are fetched.
 	Logins func() RegistryLogins
+	// Recent, if set, has the last entries of the log, for who reads them on a page.
+	Recent *logging.Recent
 	// Gallery is what plugins can be chosen from.
 	Gallery install.Gallery
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"runtime/debug"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/app/parts"
 	"github.com/dogwatch/dogwatch/core/app/wiring"
@@ -40,9 +41,13 @@ func (a *App) makeService(context.Context) error {
 		Redact:     a.opt.Redactor.String,
 		Demo:       a.opt.Demo,
 		Log:        a.opt.Log,
+		Recent:     a.opt.Recent,
 		Now:        a.opt.Now,
 	})
 	a.parts.Add(parts.Part{Name: "memory", Run: a.releaseMemory})
+	if a.opt.Recent != nil {
+		a.parts.Add(parts.Part{Name: "log", Run: a.followLog})
+	}
 	return nil
 }
 
@@ -85,6 +90,26 @@ func (a *App) makeServer(context.Context) error {
 		a.opt.Listening(server.Addr())
 	}
 	return nil
+}
+
+// logPause is the least time between two signals that something was logged.
+const logPause = time.Second
+
+// followLog signals to pages that show the log that something was logged.
+func (a *App) followLog(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.opt.Recent.Written():
+			a.bus.Touch(event.LogWritten)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(logPause):
+		}
+	}
 }
 
 // pageViewed notes a page view.

@@ -25,6 +25,8 @@ type Options struct {
 	Output io.Writer
 	// Redactor blanks secrets in all that is logged.
 	Redactor *Redactor
+	// Recent, if set, keeps the last entries.
+	Recent *Recent
 }
 
 // New returns the root logger. Its SetLevel, and that of every logger made from
@@ -42,10 +44,15 @@ func New(o Options) (hclog.Logger, error) {
 	// One logger per level that was asked for: what is made from it shares that
 	// level, and moves to another of them when its name asks for it.
 	var writing sync.Mutex
+	var output io.Writer = entryWriter{o.Output}
+	if o.Recent != nil {
+		output = io.MultiWriter(o.Recent, output)
+	}
+	output = o.Redactor.Writer(output)
 	loggers := make([]hclog.Logger, len(levels))
 	for i, own := range levels {
 		loggers[i] = hclog.New(&hclog.LoggerOptions{
-			Level: own.level, Output: o.Redactor.Writer(entryWriter{o.Output}), Mutex: &writing, JSONFormat: o.Format == "json",
+			Level: own.level, Output: output, Mutex: &writing, JSONFormat: o.Format == "json",
 			SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 				level := levels.levelOf(sub.Name())
 				if level == i {

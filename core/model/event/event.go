@@ -79,6 +79,7 @@ const (
 	WorkChanged         Type = "work.changed"       // work that a page started went on, or ended
 	OperationProgressed Type = "operation.progress" // a step of an operation goes on
 	ScanProgressed      Type = "scan.progress"      // a scan waits, or goes on
+	LogWritten          Type = "log.written"        // something was logged; once a second at most
 )
 
 // Private reports whether a type says who logged in, or from where a setting

@@ -339,6 +339,9 @@ func TestSystemInformation(t *testing.T) {
 		w.do("POST", "/api/log", body).fails(400, "level")
 	}
 	w.do("PUT", "/api/log", `{"level":"info"}`).fails(405, "GET, HEAD, POST")
+	same(t, "entries of a part that logs nothing", w.get("/api/log/entries?part=none&level=warn").list(), []map[string]any{})
+	w.do("GET", "/api/log/entries?level=loud", "").fails(400, "level")
+	w.do("GET", "/api/log/entries?limit=1001", "").fails(400, "limit")
 	store := w.get("/api/store").object()["configuration"].(map[string]any)
 	same(t, "store", store, map[string]any{"path": w.opt.Config.Store.Path, "file": "x.db"})
 	same(t, "server", w.get("/api/server").object(), map[string]any{"configuration": map[string]any{

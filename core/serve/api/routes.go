@@ -88,6 +88,7 @@ func (h *handler) systemRoutes(s scopes) {
 	s.read.Get("/api/server", h.server)
 	s.read.Get("/api/log", h.logLevel)
 	s.write.Post("/api/log", h.setLogLevel)
+	s.write.Get("/api/log/entries", h.listLogEntries)
 	s.write.Get("/api/reload", h.previewReload)
 	s.write.Post("/api/reload", h.reload)
 	s.read.Get("/api/store", h.store)

@@ -29,6 +29,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/server":          {"/api/server", "", 200},
 		"GET /api/log":             {"/api/log", "", 200},
 		"POST /api/log":            {"/api/log", `{"level":"debug"}`, 200},
+		"GET /api/log/entries":     {"/api/log/entries", "", 200},
 		"GET /api/reload":          {"/api/reload", "", 409}, // nothing is read anew here
 		"POST /api/reload":         {"/api/reload", "", 409},
 		"GET /api/store":           {"/api/store", "", 200},

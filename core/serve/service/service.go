@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
@@ -187,7 +188,9 @@ type Options struct {
 	Demo bool
 	// Log is the logger of which all others are made: its level is the log level.
 	Log hclog.Logger
-	Now func() time.Time
+	// Recent has the last entries of the log; nil where they are not kept.
+	Recent *logging.Recent
+	Now    func() time.Time
 }
 
 // Service is the application. Its methods may be called concurrently. Texts that

@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
@@ -71,16 +73,53 @@ func TestLogLevelSettings(t *testing.T) {
 	}
 }
 
+func TestLogPage(t *testing.T) {
+	settings := &fakeSettings{level: "info", recent: logging.NewRecent()}
+	u := withFakes(t, func(f *fakeService) { f.fakeSettings = settings })
+	_, body := get(t, u, "/log")
+	webtest.Contains(t, body, "Nothing was logged since Dogwatch started.", `data-live="log"`)
+
+	log, err := logging.New(logging.Options{Output: io.Discard, Recent: settings.recent, Redactor: new(logging.Redactor)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 201 {
+		log.Named("check").Info("check finished", "run", i)
+	}
+	log.Named("plugin").Named("triggers").Warn("it said " + webtest.Evil)
+	_, body = get(t, u, "/log")
+	webtest.Contains(t, body, "check finished: run=200", "<td class=\"tag subject\">plugin.triggers</td>",
+		`<option>plugin</option>`, "Older entries are not shown here")
+	if strings.Contains(body, "run=0<") || strings.Contains(body, "<script>alert") {
+		t.Error("the oldest entry is shown, or markup of others is not escaped")
+	}
+	_, body = get(t, u, "/log?part=plugin&level=warn")
+	if strings.Contains(body, "check finished") || !strings.Contains(body, "plugin.triggers") {
+		t.Error("the part and the level choose no entries")
+	}
+	_, body = get(t, u, "/log?part=x&level=loud")
+	webtest.Contains(t, body, "No recent entry is of this part and level.")
+}
+
 // fakeSettings are settings of no program.
 type fakeSettings struct {
 	fakeReload
-	about service.About
-	level string
+	about  service.About
+	level  string
+	recent *logging.Recent
 }
 
 func (f *fakeSettings) About() service.About { return f.about }
 
 func (f *fakeSettings) LogLevel() string { return f.level }
+
+func (f *fakeSettings) LogEntries(actor auth.Actor, filter logging.Filter) ([]logging.Entry, []string, error) {
+	if actor.Scope < auth.Write {
+		return nil, nil, service.ErrForbidden
+	}
+	entries, parts := f.recent.Entries(filter)
+	return entries, parts, nil
+}
 
 func (f *fakeSettings) SetLogLevel(_ context.Context, _ auth.Actor, level string) error {
 	if level == "loud" {

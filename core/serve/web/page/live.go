@@ -16,6 +16,7 @@ const (
 	FollowsHistory    = "container update choice operation check trigger plugin auth setting"
 	FollowsOperations = "operation container"
 	FollowsDeliveries = "trigger delivery"
+	FollowsLog        = "log"
 )
 
 // Live renders a page that follows events. Its script loads the page

@@ -25,7 +25,7 @@ import (
 )
 
 // translated are the pages that can be read in every language; the reference of the API is English.
-var translated = []string{
+var translated = []string{"log",
 	"choose", "confirm", "container", "containers", "deliveries", "history", "link", "login", "overview",
 	"problem", "recreated", "start",
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -18,7 +19,7 @@ import (
 
 // Templates are those of its pages.
 //
-//go:embed settings.html api.html reload.html webhooks.html
+//go:embed settings.html api.html reload.html webhooks.html log.html
 var Templates embed.FS
 
 // Service is the program and how it is set up; *service.Service says what its methods return.
@@ -36,6 +37,7 @@ type Service interface {
 	EndOtherSessions(ctx context.Context, actor auth.Actor) error
 	About() service.About
 	LogLevel() string
+	LogEntries(actor auth.Actor, f logging.Filter) (entries []logging.Entry, parts []string, err error)
 	SetLogLevel(ctx context.Context, actor auth.Actor, level string) error
 	PreviewReload(ctx context.Context, actor auth.Actor) (reload.Result, error)
 	ReloadConfiguration(ctx context.Context, actor auth.Actor) (reload.Result, error)

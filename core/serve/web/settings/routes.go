@@ -9,6 +9,7 @@ func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /settings/reload", h.showReload)
 	mux.HandleFunc("POST /settings/reload", h.Posted(h.reload))
 	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
+	mux.HandleFunc("GET /log", h.showLog)
 	mux.HandleFunc("POST /settings/log", h.Posted(h.setLogLevel))
 	mux.HandleFunc("POST /settings/tokens", h.Posted(h.createToken))
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", h.Posted(h.revokeToken))

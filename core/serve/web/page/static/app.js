@@ -258,13 +258,13 @@
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], choice: ['made', 'undone'], check: ['started', 'progress', 'finished', 'failed'],
     operation: ['queued', 'started', 'step', 'progress', 'succeeded', 'rolledback', 'failed', 'cancelled'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
-    auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], scan: ['progress', 'finished'], work: ['changed'],
+    auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], scan: ['progress', 'finished'], log: ['written'], work: ['changed'],
   };
   const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];
   // What is in no log is not sent again: a page that (re)connects has to fetch it.
   // The tabs of a container that show none of it have nothing to fetch.
   const shows = id => !$('.container') || $(id);
-  const fleeting = ['component', 'plugin', shows('#sent') ? 'delivery' : '', shows('#scan') ? 'scan' : '', $('#work .running') ? 'work' : ''];
+  const fleeting = ['component', 'plugin', 'log', shows('#sent') ? 'delivery' : '', shows('#scan') ? 'scan' : '', $('#work .running') ? 'work' : ''];
   const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
   const soon = () => { timer ||= setTimeout(refresh, Math.max(50, rested + 500 - Date.now())); };

@@ -137,7 +137,11 @@ func (r *reader) read(ctx context.Context) error {
 	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
-	r.Log.Debug("following events", "since", r.last)
+	if r.last.IsZero() {
+		r.Log.Debug("following events")
+	} else {
+		r.Log.Debug("following events", "since", r.last)
+	}
 	lines := bufio.NewReader(stream)
 	for {
 		line, err := readLine(lines)
