@@ -20,8 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// acting are the trigger types that change containers: they have tests of their own.
-var acting = []string{"docker", "dockercompose"}
+// apart are the trigger types that have tests of their own: those that change containers, and the one that sends
+// nothing before a browser has subscribed.
+var apart = []string{"docker", "dockercompose", "webpush"}
 
 // section is a component as a user configures it.
 type section struct {
@@ -99,7 +100,7 @@ func (c *catalogue) complete(t *testing.T) {
 		registryTypes = append(registryTypes, typ.Name)
 	}
 	for _, typ := range triggers.Types() {
-		if _, here := c.received["mqtt"]; (here || typ.Name != "mqtt") && !slices.Contains(acting, typ.Name) {
+		if _, here := c.received["mqtt"]; (here || typ.Name != "mqtt") && !slices.Contains(apart, typ.Name) {
 			triggerTypes = append(triggerTypes, typ.Name)
 		}
 	}

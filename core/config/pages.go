@@ -288,6 +288,7 @@ var abilities = map[string]string{
 	kind.CapFiles:       "uses files as Dogwatch does, not only those that its options name",
 	kind.CapRun:         "can have other triggers run",
 	kind.CapDecide:      "can decide about updates for its users",
+	kind.CapDevices:     "reaches the devices that users have subscribed, which no plugin of a third party does",
 	kind.CapMessages:    "sends messages that people read; unless `events` is set, they hear how updates ended, too",
 	kind.CapOperate:     "has containers updated by their watchers",
 }

@@ -311,3 +311,23 @@ func TestFollowGrants(t *testing.T) {
 	case <-time.After(4 * followEvery):
 	}
 }
+
+// TestDevicesAreForBuiltinsOnly: no grant gives the devices of users to a plugin of a third party.
+func TestDevicesAreForBuiltinsOnly(t *testing.T) {
+	opt := testOptions(t)
+	opt.Builtins, opt.Dir = nil, shortDir(t)
+	opt.Grants = func() map[string][]string {
+		return map[string][]string{"mine": {kind.CapDevices, kind.CapCredentials}}
+	}
+	copyPlugin(t, opt.Dir, "mine")
+	h := newHost(t, opt)
+	follow(t, h)
+	s, _ := h.Bundle("mine")
+	if !s.Granted(kind.CapCredentials) || s.Granted(kind.CapDevices) {
+		t.Errorf("credentials %t, devices %t", s.Granted(kind.CapCredentials), s.Granted(kind.CapDevices))
+	}
+	needs := kind.Type{Kind: kind.Trigger, Name: "webpush", Capabilities: []string{kind.CapDevices}}
+	if missing := s.MissingGrants(needs); len(missing) != 1 {
+		t.Errorf("missing %v", missing)
+	}
+}

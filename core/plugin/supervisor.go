@@ -108,7 +108,7 @@ func (s *Supervisor) Status() Status {
 
 // Granted reports whether the bundle may have a sensitive capability.
 func (s *Supervisor) Granted(capability string) bool {
-	return s.bundle.builtin || slices.Contains(s.host.grants(s.bundle.name), capability)
+	return s.bundle.builtin || capability != kind.CapDevices && slices.Contains(s.host.grants(s.bundle.name), capability)
 }
 
 // Restart starts the bundle again, whatever state it is in, and forgets earlier crashes.

@@ -251,6 +251,9 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		}
 		m.Engines[name] = &pluginv1.Engine{Type: e.Type, Options: options}
 	}
+	if d := r.Device; d != nil {
+		m.Device = &pluginv1.Device{Endpoint: d.Endpoint, P256Dh: d.P256dh, Auth: d.Auth, Key: d.Key}
+	}
 	return m, nil
 }
 
@@ -299,6 +302,9 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 			r.Engines = map[string]trigger.Engine{}
 		}
 		r.Engines[name] = trigger.Engine{Type: e.GetType(), Options: DecodeValues(e.GetOptions())}
+	}
+	if d := m.GetDevice(); d != nil {
+		r.Device = &trigger.Device{Endpoint: d.GetEndpoint(), P256dh: d.GetP256Dh(), Auth: d.GetAuth(), Key: d.GetKey()}
 	}
 	return r
 }

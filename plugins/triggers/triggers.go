@@ -24,6 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/triggers/smtp"
 	"github.com/dogwatch/dogwatch/plugins/triggers/teams"
 	"github.com/dogwatch/dogwatch/plugins/triggers/telegram"
+	"github.com/dogwatch/dogwatch/plugins/triggers/webpush"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -52,5 +53,6 @@ func Types() []trigger.Type {
 		smtp.Type(),
 		teams.Type(),
 		telegram.Type(),
+		webpush.Type(),
 	}
 }

@@ -44,6 +44,7 @@ const (
 	CapRun      = "run"      // subscribers need it: to have other triggers run
 	CapDecide   = "decide"   // subscribers need it: to decide about updates for their users
 	CapOperate  = "operate"  // triggers need it: to have containers updated
+	CapDevices  = "devices"  // triggers need it: the devices subscribed for Web Push, which no third party gets
 	CapMessages = "messages" // triggers say it of themselves: users read what they send, see Messages
 )
 

@@ -40,6 +40,9 @@ type Request struct {
 	Credentials map[string]sdk.Credentials
 	// Engines are how to reach the containers' engines, by watcher name; only with kind.CapEngine.
 	Engines map[string]Engine
+	// Device is the one to notify; only with kind.CapDevices, which no third party has. Run is
+	// called once for each device that is subscribed.
+	Device *Device
 
 	report  func(Progress)
 	operate func(OperationRequest) error

@@ -317,6 +317,9 @@ func (m *Manager) withheld(c *Component, bundle *plugin.Supervisor, t kind.Type)
 
 // toGrant says how a plugin gets a capability.
 func toGrant(plugin, capability string) string {
+	if capability == kind.CapDevices {
+		return "no plugin of a third party gets it"
+	}
 	const text = "to grant it, run: dogwatch plugin grants %s --grant %s; or add %[1]s=%[2]s to plugins.grants"
 	return fmt.Sprintf(text, plugin, capability)
 }

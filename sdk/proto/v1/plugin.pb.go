@@ -3245,6 +3245,7 @@ type RunRequest struct {
 	Event         *Event                          `protobuf:"bytes,10,opt,name=event,proto3" json:"event,omitempty"`                                                                                      // what it is about when that is no update; without containers, and batch is true
 	Operate       bool                            `protobuf:"varint,11,opt,name=operate,proto3" json:"operate,omitempty"`                                                                                 // the host takes operations in the response; capability "operate" only
 	Actions       []*Action                       `protobuf:"bytes,12,rep,name=actions,proto3" json:"actions,omitempty"`                                                                                  // what a reader of the message can decide about the containers
+	Device        *Device                         `protobuf:"bytes,13,opt,name=device,proto3" json:"device,omitempty"`                                                                                    // the one to notify; capability "devices", which no third party has
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3363,6 +3364,82 @@ func (x *RunRequest) GetActions() []*Action {
 	return nil
 }
 
+func (x *RunRequest) GetDevice() *Device {
+	if x != nil {
+		return x.Device
+	}
+	return nil
+}
+
+// Device is a browser that a user has subscribed for Web Push. All of it is secret.
+type Device struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Endpoint      string                 `protobuf:"bytes,1,opt,name=endpoint,proto3" json:"endpoint,omitempty"` // where its push service takes messages
+	P256Dh        string                 `protobuf:"bytes,2,opt,name=p256dh,proto3" json:"p256dh,omitempty"`     // its public key, base64url
+	Auth          string                 `protobuf:"bytes,3,opt,name=auth,proto3" json:"auth,omitempty"`         // its authentication secret, base64url
+	Key           string                 `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`           // the VAPID private key of the host, base64url
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Device) Reset() {
+	*x = Device{}
+	mi := &file_plugin_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Device) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Device) ProtoMessage() {}
+
+func (x *Device) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Device.ProtoReflect.Descriptor instead.
+func (*Device) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Device) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *Device) GetP256Dh() string {
+	if x != nil {
+		return x.P256Dh
+	}
+	return ""
+}
+
+func (x *Device) GetAuth() string {
+	if x != nil {
+		return x.Auth
+	}
+	return ""
+}
+
+func (x *Device) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
 type Action struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
@@ -3375,7 +3452,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3387,7 +3464,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3400,7 +3477,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Action) GetContainerId() string {
@@ -3454,7 +3531,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3466,7 +3543,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3479,7 +3556,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Event) GetType() string {
@@ -3603,7 +3680,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3615,7 +3692,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3628,7 +3705,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Summary) GetUpdated() int32 {
@@ -3683,7 +3760,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3695,7 +3772,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3708,7 +3785,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Engine) GetType() string {
@@ -3735,7 +3812,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3747,7 +3824,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3760,7 +3837,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -3789,7 +3866,7 @@ type OperationRequest struct {
 
 func (x *OperationRequest) Reset() {
 	*x = OperationRequest{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3801,7 +3878,7 @@ func (x *OperationRequest) String() string {
 func (*OperationRequest) ProtoMessage() {}
 
 func (x *OperationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3814,7 +3891,7 @@ func (x *OperationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRequest.ProtoReflect.Descriptor instead.
 func (*OperationRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *OperationRequest) GetContainerId() string {
@@ -3844,7 +3921,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3856,7 +3933,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3869,7 +3946,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{53}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -3918,7 +3995,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3930,7 +4007,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3943,7 +4020,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *FollowRequest) GetInstance() string {
@@ -3977,7 +4054,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3989,7 +4066,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4002,7 +4079,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *FollowResponse) GetNext() bool {
@@ -4032,7 +4109,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4121,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4134,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Change) GetAll() bool {
@@ -4107,7 +4184,7 @@ type OperationState struct {
 
 func (x *OperationState) Reset() {
 	*x = OperationState{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4119,7 +4196,7 @@ func (x *OperationState) String() string {
 func (*OperationState) ProtoMessage() {}
 
 func (x *OperationState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4132,7 +4209,7 @@ func (x *OperationState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationState.ProtoReflect.Descriptor instead.
 func (*OperationState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *OperationState) GetWatcher() string {
@@ -4173,7 +4250,7 @@ type WatcherState struct {
 
 func (x *WatcherState) Reset() {
 	*x = WatcherState{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4185,7 +4262,7 @@ func (x *WatcherState) String() string {
 func (*WatcherState) ProtoMessage() {}
 
 func (x *WatcherState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4198,7 +4275,7 @@ func (x *WatcherState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
 func (*WatcherState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *WatcherState) GetName() string {
@@ -4229,7 +4306,7 @@ type AskRun struct {
 
 func (x *AskRun) Reset() {
 	*x = AskRun{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4241,7 +4318,7 @@ func (x *AskRun) String() string {
 func (*AskRun) ProtoMessage() {}
 
 func (x *AskRun) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4254,7 +4331,7 @@ func (x *AskRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
 func (*AskRun) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *AskRun) GetId() int64 {
@@ -4295,7 +4372,7 @@ type Ran struct {
 
 func (x *Ran) Reset() {
 	*x = Ran{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4307,7 +4384,7 @@ func (x *Ran) String() string {
 func (*Ran) ProtoMessage() {}
 
 func (x *Ran) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4320,7 +4397,7 @@ func (x *Ran) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ran.ProtoReflect.Descriptor instead.
 func (*Ran) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Ran) GetId() int64 {
@@ -4347,7 +4424,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4359,7 +4436,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4372,7 +4449,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PlanRequest) GetInstance() string {
@@ -4398,7 +4475,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4410,7 +4487,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4423,7 +4500,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PlanResponse) GetPlan() *Plan {
@@ -4446,7 +4523,7 @@ type ImageUpdate struct {
 
 func (x *ImageUpdate) Reset() {
 	*x = ImageUpdate{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4458,7 +4535,7 @@ func (x *ImageUpdate) String() string {
 func (*ImageUpdate) ProtoMessage() {}
 
 func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4471,7 +4548,7 @@ func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
 func (*ImageUpdate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ImageUpdate) GetContainerId() string {
@@ -4514,7 +4591,7 @@ type TargetImage struct {
 
 func (x *TargetImage) Reset() {
 	*x = TargetImage{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4526,7 +4603,7 @@ func (x *TargetImage) String() string {
 func (*TargetImage) ProtoMessage() {}
 
 func (x *TargetImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4539,7 +4616,7 @@ func (x *TargetImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
 func (*TargetImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *TargetImage) GetReference() string {
@@ -4592,7 +4669,7 @@ type ImageConfig struct {
 
 func (x *ImageConfig) Reset() {
 	*x = ImageConfig{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4604,7 +4681,7 @@ func (x *ImageConfig) String() string {
 func (*ImageConfig) ProtoMessage() {}
 
 func (x *ImageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4617,7 +4694,7 @@ func (x *ImageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
 func (*ImageConfig) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ImageConfig) GetUser() string {
@@ -4728,7 +4805,7 @@ type Layer struct {
 
 func (x *Layer) Reset() {
 	*x = Layer{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4740,7 +4817,7 @@ func (x *Layer) String() string {
 func (*Layer) ProtoMessage() {}
 
 func (x *Layer) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4753,7 +4830,7 @@ func (x *Layer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Layer.ProtoReflect.Descriptor instead.
 func (*Layer) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Layer) GetDigest() string {
@@ -4786,7 +4863,7 @@ type UpdateRules struct {
 
 func (x *UpdateRules) Reset() {
 	*x = UpdateRules{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4798,7 +4875,7 @@ func (x *UpdateRules) String() string {
 func (*UpdateRules) ProtoMessage() {}
 
 func (x *UpdateRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4811,7 +4888,7 @@ func (x *UpdateRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
 func (*UpdateRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *UpdateRules) GetKeep() int32 {
@@ -4881,7 +4958,7 @@ type Hooks struct {
 
 func (x *Hooks) Reset() {
 	*x = Hooks{}
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4893,7 +4970,7 @@ func (x *Hooks) String() string {
 func (*Hooks) ProtoMessage() {}
 
 func (x *Hooks) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4906,7 +4983,7 @@ func (x *Hooks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
 func (*Hooks) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{68}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Hooks) GetPre() []string {
@@ -4943,7 +5020,7 @@ type ComposeRules struct {
 
 func (x *ComposeRules) Reset() {
 	*x = ComposeRules{}
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4955,7 +5032,7 @@ func (x *ComposeRules) String() string {
 func (*ComposeRules) ProtoMessage() {}
 
 func (x *ComposeRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4968,7 +5045,7 @@ func (x *ComposeRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
 func (*ComposeRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{69}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ComposeRules) GetFile() string {
@@ -5019,7 +5096,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5031,7 +5108,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5044,7 +5121,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{70}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -5105,7 +5182,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5117,7 +5194,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5130,7 +5207,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{71}
+	return file_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -5249,7 +5326,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5261,7 +5338,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5274,7 +5351,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{72}
+	return file_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *FileChange) GetPath() string {
@@ -5311,7 +5388,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5323,7 +5400,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5336,7 +5413,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{73}
+	return file_plugin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Backup) GetContainerId() string {
@@ -5385,7 +5462,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5397,7 +5474,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5410,7 +5487,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{74}
+	return file_plugin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -5446,7 +5523,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5458,7 +5535,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5471,7 +5548,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{75}
+	return file_plugin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *Step) GetId() string {
@@ -5512,7 +5589,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5524,7 +5601,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5537,7 +5614,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{76}
+	return file_plugin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -5565,7 +5642,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5577,7 +5654,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5590,7 +5667,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{77}
+	return file_plugin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *PlanChange) GetName() string {
@@ -5625,7 +5702,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5637,7 +5714,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5650,7 +5727,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{78}
+	return file_plugin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *Reason) GetCode() string {
@@ -5686,7 +5763,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5698,7 +5775,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5711,7 +5788,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{79}
+	return file_plugin_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -5755,7 +5832,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[80]
+	mi := &file_plugin_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5767,7 +5844,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[80]
+	mi := &file_plugin_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5780,7 +5857,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{80}
+	return file_plugin_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -5831,7 +5908,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[81]
+	mi := &file_plugin_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5843,7 +5920,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[81]
+	mi := &file_plugin_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5856,7 +5933,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{81}
+	return file_plugin_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *Operation) GetId() string {
@@ -5906,7 +5983,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[82]
+	mi := &file_plugin_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5918,7 +5995,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[82]
+	mi := &file_plugin_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5931,7 +6008,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{82}
+	return file_plugin_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -5974,7 +6051,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[83]
+	mi := &file_plugin_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5986,7 +6063,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[83]
+	mi := &file_plugin_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5999,7 +6076,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{83}
+	return file_plugin_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -6041,7 +6118,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[84]
+	mi := &file_plugin_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6053,7 +6130,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[84]
+	mi := &file_plugin_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6066,7 +6143,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{84}
+	return file_plugin_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -6105,7 +6182,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[85]
+	mi := &file_plugin_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6117,7 +6194,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[85]
+	mi := &file_plugin_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6130,7 +6207,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{85}
+	return file_plugin_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *Outcome) GetState() string {
@@ -6197,7 +6274,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_plugin_proto_msgTypes[86]
+	mi := &file_plugin_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6209,7 +6286,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[86]
+	mi := &file_plugin_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6222,7 +6299,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{86}
+	return file_plugin_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *Evidence) GetContainer() string {
@@ -6278,7 +6355,7 @@ type HealthResult struct {
 
 func (x *HealthResult) Reset() {
 	*x = HealthResult{}
-	mi := &file_plugin_proto_msgTypes[87]
+	mi := &file_plugin_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6290,7 +6367,7 @@ func (x *HealthResult) String() string {
 func (*HealthResult) ProtoMessage() {}
 
 func (x *HealthResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[87]
+	mi := &file_plugin_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6303,7 +6380,7 @@ func (x *HealthResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthResult.ProtoReflect.Descriptor instead.
 func (*HealthResult) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{87}
+	return file_plugin_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *HealthResult) GetAt() *timestamppb.Timestamp {
@@ -6604,7 +6681,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x02at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12=\n" +
 	"\fpaused_until\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vpausedUntil\x12\x14\n" +
 	"\x05pulls\x18\b \x01(\bR\x05pulls\x127\n" +
-	"\tresets_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\bresetsAt\"\xb3\x05\n" +
+	"\tresets_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\bresetsAt\"\xe7\x05\n" +
 	"\n" +
 	"RunRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
@@ -6621,13 +6698,19 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05event\x18\n" +
 	" \x01(\v2\x19.dogwatch.plugin.v1.EventR\x05event\x12\x18\n" +
 	"\aoperate\x18\v \x01(\bR\aoperate\x124\n" +
-	"\aactions\x18\f \x03(\v2\x1a.dogwatch.plugin.v1.ActionR\aactions\x1ag\n" +
+	"\aactions\x18\f \x03(\v2\x1a.dogwatch.plugin.v1.ActionR\aactions\x122\n" +
+	"\x06device\x18\r \x01(\v2\x1a.dogwatch.plugin.v1.DeviceR\x06device\x1ag\n" +
 	"\x10CredentialsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12=\n" +
 	"\x05value\x18\x02 \x01(\v2'.dogwatch.plugin.v1.CredentialsResponseR\x05value:\x028\x01\x1aV\n" +
 	"\fEnginesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.EngineR\x05value:\x028\x01\"g\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.EngineR\x05value:\x028\x01\"b\n" +
+	"\x06Device\x12\x1a\n" +
+	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x16\n" +
+	"\x06p256dh\x18\x02 \x01(\tR\x06p256dh\x12\x12\n" +
+	"\x04auth\x18\x03 \x01(\tR\x04auth\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"g\n" +
 	"\x06Action\x12!\n" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
@@ -6913,7 +6996,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 94)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -6962,212 +7045,214 @@ var file_plugin_proto_goTypes = []any{
 	(*LimitsResponse)(nil),        // 44: dogwatch.plugin.v1.LimitsResponse
 	(*Limit)(nil),                 // 45: dogwatch.plugin.v1.Limit
 	(*RunRequest)(nil),            // 46: dogwatch.plugin.v1.RunRequest
-	(*Action)(nil),                // 47: dogwatch.plugin.v1.Action
-	(*Event)(nil),                 // 48: dogwatch.plugin.v1.Event
-	(*Summary)(nil),               // 49: dogwatch.plugin.v1.Summary
-	(*Engine)(nil),                // 50: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 51: dogwatch.plugin.v1.RunResponse
-	(*OperationRequest)(nil),      // 52: dogwatch.plugin.v1.OperationRequest
-	(*Progress)(nil),              // 53: dogwatch.plugin.v1.Progress
-	(*FollowRequest)(nil),         // 54: dogwatch.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),        // 55: dogwatch.plugin.v1.FollowResponse
-	(*Change)(nil),                // 56: dogwatch.plugin.v1.Change
-	(*OperationState)(nil),        // 57: dogwatch.plugin.v1.OperationState
-	(*WatcherState)(nil),          // 58: dogwatch.plugin.v1.WatcherState
-	(*AskRun)(nil),                // 59: dogwatch.plugin.v1.AskRun
-	(*Ran)(nil),                   // 60: dogwatch.plugin.v1.Ran
-	(*PlanRequest)(nil),           // 61: dogwatch.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),          // 62: dogwatch.plugin.v1.PlanResponse
-	(*ImageUpdate)(nil),           // 63: dogwatch.plugin.v1.ImageUpdate
-	(*TargetImage)(nil),           // 64: dogwatch.plugin.v1.TargetImage
-	(*ImageConfig)(nil),           // 65: dogwatch.plugin.v1.ImageConfig
-	(*Layer)(nil),                 // 66: dogwatch.plugin.v1.Layer
-	(*UpdateRules)(nil),           // 67: dogwatch.plugin.v1.UpdateRules
-	(*Hooks)(nil),                 // 68: dogwatch.plugin.v1.Hooks
-	(*ComposeRules)(nil),          // 69: dogwatch.plugin.v1.ComposeRules
-	(*HealthGate)(nil),            // 70: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 71: dogwatch.plugin.v1.Plan
-	(*FileChange)(nil),            // 72: dogwatch.plugin.v1.FileChange
-	(*Backup)(nil),                // 73: dogwatch.plugin.v1.Backup
-	(*PlannedImage)(nil),          // 74: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 75: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 76: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 77: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 78: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 79: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 80: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 81: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 82: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 83: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 84: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 85: dogwatch.plugin.v1.Outcome
-	(*Evidence)(nil),              // 86: dogwatch.plugin.v1.Evidence
-	(*HealthResult)(nil),          // 87: dogwatch.plugin.v1.HealthResult
-	nil,                           // 88: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 89: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 90: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 91: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 92: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 93: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 94: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 95: google.protobuf.Duration
+	(*Device)(nil),                // 47: dogwatch.plugin.v1.Device
+	(*Action)(nil),                // 48: dogwatch.plugin.v1.Action
+	(*Event)(nil),                 // 49: dogwatch.plugin.v1.Event
+	(*Summary)(nil),               // 50: dogwatch.plugin.v1.Summary
+	(*Engine)(nil),                // 51: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),           // 52: dogwatch.plugin.v1.RunResponse
+	(*OperationRequest)(nil),      // 53: dogwatch.plugin.v1.OperationRequest
+	(*Progress)(nil),              // 54: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),         // 55: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),        // 56: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                // 57: dogwatch.plugin.v1.Change
+	(*OperationState)(nil),        // 58: dogwatch.plugin.v1.OperationState
+	(*WatcherState)(nil),          // 59: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                // 60: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                   // 61: dogwatch.plugin.v1.Ran
+	(*PlanRequest)(nil),           // 62: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),          // 63: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),           // 64: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),           // 65: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),           // 66: dogwatch.plugin.v1.ImageConfig
+	(*Layer)(nil),                 // 67: dogwatch.plugin.v1.Layer
+	(*UpdateRules)(nil),           // 68: dogwatch.plugin.v1.UpdateRules
+	(*Hooks)(nil),                 // 69: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),          // 70: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),            // 71: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 72: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),            // 73: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                // 74: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),          // 75: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 76: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 77: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 78: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 79: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 80: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 81: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 82: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 83: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 84: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 85: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 86: dogwatch.plugin.v1.Outcome
+	(*Evidence)(nil),              // 87: dogwatch.plugin.v1.Evidence
+	(*HealthResult)(nil),          // 88: dogwatch.plugin.v1.HealthResult
+	nil,                           // 89: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 90: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 91: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 92: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 93: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 94: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 95: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 96: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	93,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	94,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	15,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	88,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	89,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	19,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	22,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	23,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	13,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
-	94,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
-	94,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
-	94,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
+	95,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
+	95,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
+	95,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
 	15,  // 13: dogwatch.plugin.v1.Container.base:type_name -> dogwatch.plugin.v1.Image
 	12,  // 14: dogwatch.plugin.v1.Container.skipped:type_name -> dogwatch.plugin.v1.Skipped
-	94,  // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
+	95,  // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
 	14,  // 16: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	94,  // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	94,  // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	94,  // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	95,  // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	95,  // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	95,  // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
 	16,  // 20: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	17,  // 21: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	18,  // 22: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	94,  // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	94,  // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	95,  // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	95,  // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
 	20,  // 25: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
 	21,  // 26: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
 	21,  // 27: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
 	21,  // 28: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	94,  // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	94,  // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	94,  // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	94,  // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	95,  // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	95,  // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	95,  // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	95,  // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	19,  // 33: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11,  // 34: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	94,  // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	95,  // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	29,  // 36: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	29,  // 37: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	29,  // 38: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 39: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	94,  // 40: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	95,  // 40: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	29,  // 41: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 42: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	65,  // 43: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	66,  // 43: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
 	29,  // 44: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 45: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
 	40,  // 46: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
-	94,  // 47: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
+	95,  // 47: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
 	29,  // 48: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	45,  // 49: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	94,  // 50: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	94,  // 51: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	94,  // 52: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
+	95,  // 50: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	95,  // 51: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	95,  // 52: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
 	11,  // 53: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	89,  // 54: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	90,  // 55: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	48,  // 56: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	47,  // 57: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	94,  // 58: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	94,  // 59: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	49,  // 60: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
-	93,  // 61: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	53,  // 62: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	52,  // 63: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	67,  // 64: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	56,  // 65: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	60,  // 66: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	59,  // 67: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 68: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 69: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	58,  // 70: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	57,  // 71: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
-	63,  // 72: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	71,  // 73: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	64,  // 74: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	67,  // 75: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	42,  // 76: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	65,  // 77: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	91,  // 78: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	24,  // 79: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	66,  // 80: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
-	70,  // 81: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	68,  // 82: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	69,  // 83: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	95,  // 84: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	95,  // 85: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	95,  // 86: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	74,  // 87: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	74,  // 88: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	75,  // 89: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	76,  // 90: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	77,  // 91: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	78,  // 92: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	78,  // 93: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	79,  // 94: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	72,  // 95: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	73,  // 96: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	94,  // 97: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	81,  // 98: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	63,  // 99: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	71,  // 100: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	82,  // 101: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	75,  // 102: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	92,  // 103: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	75,  // 104: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	82,  // 105: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	84,  // 106: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	85,  // 107: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	78,  // 108: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	95,  // 109: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	78,  // 110: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	86,  // 111: dogwatch.plugin.v1.Outcome.evidence:type_name -> dogwatch.plugin.v1.Evidence
-	87,  // 112: dogwatch.plugin.v1.Evidence.health:type_name -> dogwatch.plugin.v1.HealthResult
-	94,  // 113: dogwatch.plugin.v1.HealthResult.at:type_name -> google.protobuf.Timestamp
-	42,  // 114: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	50,  // 115: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 116: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 117: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 118: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 119: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	25,  // 120: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	27,  // 121: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	61,  // 122: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	80,  // 123: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	30,  // 124: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	32,  // 125: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	34,  // 126: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	41,  // 127: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	43,  // 128: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	36,  // 129: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	38,  // 130: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
-	46,  // 131: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	54,  // 132: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 133: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 134: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 135: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 136: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	26,  // 137: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	28,  // 138: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	62,  // 139: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	83,  // 140: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	31,  // 141: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	33,  // 142: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	35,  // 143: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	42,  // 144: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	44,  // 145: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	37,  // 146: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	39,  // 147: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
-	51,  // 148: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	55,  // 149: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	133, // [133:150] is the sub-list for method output_type
-	116, // [116:133] is the sub-list for method input_type
-	116, // [116:116] is the sub-list for extension type_name
-	116, // [116:116] is the sub-list for extension extendee
-	0,   // [0:116] is the sub-list for field type_name
+	90,  // 54: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	91,  // 55: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	49,  // 56: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	48,  // 57: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
+	47,  // 58: dogwatch.plugin.v1.RunRequest.device:type_name -> dogwatch.plugin.v1.Device
+	95,  // 59: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	95,  // 60: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	50,  // 61: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
+	94,  // 62: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	54,  // 63: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	53,  // 64: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	68,  // 65: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	57,  // 66: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	61,  // 67: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	60,  // 68: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 69: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 70: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	59,  // 71: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	58,  // 72: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
+	64,  // 73: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	72,  // 74: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	65,  // 75: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	68,  // 76: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	42,  // 77: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	66,  // 78: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	92,  // 79: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	24,  // 80: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	67,  // 81: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
+	71,  // 82: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	69,  // 83: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	70,  // 84: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	96,  // 85: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	96,  // 86: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	96,  // 87: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	75,  // 88: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	75,  // 89: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	76,  // 90: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	77,  // 91: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	78,  // 92: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	79,  // 93: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	79,  // 94: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	80,  // 95: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	73,  // 96: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	74,  // 97: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	95,  // 98: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	82,  // 99: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	64,  // 100: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	72,  // 101: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	83,  // 102: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	76,  // 103: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	93,  // 104: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	76,  // 105: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	83,  // 106: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	85,  // 107: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	86,  // 108: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	79,  // 109: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	96,  // 110: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	79,  // 111: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	87,  // 112: dogwatch.plugin.v1.Outcome.evidence:type_name -> dogwatch.plugin.v1.Evidence
+	88,  // 113: dogwatch.plugin.v1.Evidence.health:type_name -> dogwatch.plugin.v1.HealthResult
+	95,  // 114: dogwatch.plugin.v1.HealthResult.at:type_name -> google.protobuf.Timestamp
+	42,  // 115: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	51,  // 116: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 117: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 118: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 119: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 120: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	25,  // 121: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	27,  // 122: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	62,  // 123: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	81,  // 124: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	30,  // 125: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	32,  // 126: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	34,  // 127: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	41,  // 128: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	43,  // 129: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	36,  // 130: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	38,  // 131: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
+	46,  // 132: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	55,  // 133: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 134: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 135: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 136: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 137: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	26,  // 138: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	28,  // 139: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	63,  // 140: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	84,  // 141: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	31,  // 142: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	33,  // 143: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	35,  // 144: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	42,  // 145: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	44,  // 146: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	37,  // 147: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	39,  // 148: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
+	52,  // 149: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	56,  // 150: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	134, // [134:151] is the sub-list for method output_type
+	117, // [117:134] is the sub-list for method input_type
+	117, // [117:117] is the sub-list for extension type_name
+	117, // [117:117] is the sub-list for extension extendee
+	0,   // [0:117] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -7182,7 +7267,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   93,
+			NumMessages:   94,
 			NumExtensions: 0,
 			NumServices:   4,
 		},
