@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/statestream"
+	"github.com/dogwatch/dogwatch/core/notify/webpush"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -84,6 +85,7 @@ type App struct {
 	auth       *auth.Auth
 	updater    *updater.Runner
 	links      links
+	devices    *webpush.Devices
 	scheduler  *schedule.Scheduler
 	webhooks   service.Webhooks
 	scans      scans
@@ -111,6 +113,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		a.makeUpdates,
 		a.makeScans,
 		a.makeLinks,
+		a.makeDevices,
 		a.makeNotifications,
 		a.makeWebhooks,
 		a.makeService,

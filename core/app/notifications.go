@@ -17,7 +17,7 @@ func (a *App) makeNotifications(context.Context) error {
 	stored := wiring.Containers{Store: a.store}
 	a.notes = a.makeNotes()
 	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers:       wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config)},
+		Triggers:       wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config), Devices: a.devices},
 		Containers:     stored,
 		Stored:         stored.Shared,
 		Store:          a.store,

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/notify/webpush"
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -287,7 +288,17 @@ func fill(t *testing.T, path string) {
 		agent.Wanted{ID: "one", Hash: []byte{1}, Creator: "ana", Expires: start.Add(seconds(60))}))
 	_, err = s.JoinAgent(ctx, "one", []byte{1}, agent.Agent{Name: "nas", Key: []byte{2}, Joined: start})
 	must(t, err)
+	_, err = s.WebPushKey(ctx, []byte{3})
+	must(t, err)
+	must(t, s.AddWebPushDevice(ctx, phone, 1))
+	must(t, s.RecordWebPush(ctx, phone.ID, "d1", start))
 	must(t, s.Close())
+}
+
+// phone is in every file that can have it.
+var phone = webpush.Device{
+	ID: "p1", User: "ana", Name: "Firefox on Android", Created: start,
+	Subscription: webpush.Subscription{Endpoint: "https://push.example.org/1", P256dh: "k", Auth: "a"},
 }
 
 // webSummary is in every file that can have it.
@@ -344,6 +355,12 @@ func full(t *testing.T, s *Store) {
 	if all, err := s.Agents(ctx); err != nil || len(all) > 1 ||
 		len(all) == 1 && (all[0].Name != "nas" || all[0].Creator != "ana" || !all[0].Joined.Equal(start)) {
 		t.Errorf("agents %+v, %v", all, err)
+	}
+	// A file from before Web Push has none.
+	sent := phone
+	sent.Sent = start
+	if all, err := s.WebPushDevices(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != sent {
+		t.Errorf("devices %+v, %v", all, err)
 	}
 	// A file from before owners of types has none.
 	if owners := owners(t, s); len(owners) > 1 || len(owners) == 1 && owners["trigger.file"] != "file RWQ" {

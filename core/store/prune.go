@@ -52,6 +52,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		if err := t.pruneOperations(before); err != nil {
 			return err
 		}
+		if _, err := t.exec("DELETE FROM webpush_sent WHERE sent_at < ?", millis(before)); err != nil {
+			return err
+		}
 		if _, err := t.exec("DELETE FROM sessions WHERE expires_at <= ?", millis(s.now())); err != nil {
 			return err
 		}

@@ -164,7 +164,7 @@ func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	tests := wiring.TestRunner(i.Manager, nil, signedlink.None{}, i.opt.Log)
+	tests := wiring.TestRunner(i.Manager, nil, signedlink.None{}, nil, i.opt.Log)
 	return tests.Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 

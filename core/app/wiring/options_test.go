@@ -118,7 +118,7 @@ func TestTriggerOfTheDispatcher(t *testing.T) {
 			Events: []string{component.EventWatcher, component.EventOperation}},
 		Guarantee: kind.AtMostOnce,
 	}
-	got := dispatchTrigger(c, label.Options{})
+	got := dispatchTrigger(c, label.Options{}, nil)
 	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates ||
 		!got.Outages || !got.Operations || got.Auto || got.Once {
 		t.Errorf("%+v", got)
@@ -126,7 +126,7 @@ func TestTriggerOfTheDispatcher(t *testing.T) {
 	c.Capabilities, c.Guarantee, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{
 		Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"},
 	}
-	got = dispatchTrigger(c, label.Options{})
+	got = dispatchTrigger(c, label.Options{}, nil)
 	if got.Batch || got.AtMostOnce || got.Operates || got.Outages || got.Operations || !got.Auto || !got.Once ||
 		!got.IncludeByDefault {
 		t.Errorf("%+v", got)
@@ -160,7 +160,7 @@ func TestTriggerOnDigest(t *testing.T) {
 			Component: component.Component{Kind: kind.Trigger, Type: "smtp", Name: "main"},
 			Settings:  component.TriggerOptions{OnDigest: c.option},
 		}
-		if got := dispatchTrigger(smtp, label.Options{}).OnDigest(found); got != c.want {
+		if got := dispatchTrigger(smtp, label.Options{}, nil).OnDigest(found); got != c.want {
 			t.Errorf("option %t, labels %v, of the image: %t: got %t", c.option, c.labels, c.fromImage, got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/statestream"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
+	"github.com/dogwatch/dogwatch/core/notify/webpush"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -27,6 +28,8 @@ type Triggers struct {
 	Components *component.Manager
 	// Labels are which labels of containers count.
 	Labels label.Options
+	// Devices are those that triggers of type webpush notify.
+	Devices *webpush.Devices
 }
 
 // All implements dispatch.Triggers.
@@ -34,7 +37,7 @@ func (t Triggers) All() []dispatch.Trigger {
 	var all []dispatch.Trigger
 	for _, c := range t.Components.Triggers() {
 		if c.Usable() {
-			all = append(all, dispatchTrigger(c, t.Labels))
+			all = append(all, dispatchTrigger(c, t.Labels, t.Devices))
 		}
 	}
 	return all
@@ -50,8 +53,8 @@ func (t Triggers) Get(id string) (dispatch.Trigger, bool) {
 	return dispatch.Trigger{}, false
 }
 
-// dispatchTrigger fits a trigger; labels are which labels of containers count.
-func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigger {
+// dispatchTrigger fits a trigger; labels are which labels of containers count, devices those that may be notified.
+func dispatchTrigger(c *component.Trigger, labels label.Options, devices *webpush.Devices) dispatch.Trigger {
 	o := c.Settings
 	// The templates were checked when the component was made.
 	messages, _ := dispatch.ParseMessages(templates(o))
@@ -63,6 +66,13 @@ func dispatchTrigger(c *component.Trigger, labels label.Options) dispatch.Trigge
 		Outages:    slices.Contains(o.Events, component.EventWatcher),
 		Operations: slices.Contains(o.Events, component.EventOperation),
 		Plugins:    slices.Contains(o.Events, component.EventPlugin),
+	}
+	switch {
+	case !c.Can(kind.CapDevices):
+	case devices == nil:
+		t.Runner = webpush.None{}
+	default:
+		t.Runner = devices.Notifier(c)
 	}
 	if o.Mode == component.ModeSummary && o.Auto && !t.Operates { // a trigger that updates containers has no reader
 		if moments, err := window.ParseMoments(o.Summary, nil); err == nil {
@@ -98,9 +108,10 @@ func CheckedAtStart(components *component.Manager) []string {
 // TestRunner returns what runs tests of components; used reports whether a known
 // container has its image from a host. links are those of sample messages.
 func TestRunner(
-	components *component.Manager, used func(host string) bool, links dispatch.SignedLinks, log hclog.Logger,
+	components *component.Manager, used func(host string) bool, links dispatch.SignedLinks, devices *webpush.Devices,
+	log hclog.Logger,
 ) *testrun.Runner {
-	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}) }
+	fit := func(c *component.Trigger) dispatch.Trigger { return dispatchTrigger(c, label.Options{}, devices) }
 	return testrun.New(testrun.Options{
 		Components: components,
 		Trigger:    fit,
