@@ -44,6 +44,7 @@ var levels = map[auth.Scope][]string{
 		"POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test",
 		"POST /api/triggers/{type}/{name}/test",
+		"GET /api/push", "POST /api/push/devices", "DELETE /api/push/devices/{id}", "POST /api/push/devices/{id}/test",
 	},
 	auth.Manage: {"POST /api/plugins/{name}/install", "POST /api/plugins/{name}/update",
 		"POST /api/plugins/{name}/rollback", "POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens",

@@ -97,6 +97,7 @@ func bundle() sdkplugin.Bundle {
 		},
 		Triggers: []trigger.Type{
 			trigger.Define("ntfy", "Publishes", create[ntfyOptions]),
+			trigger.Define("webpush", "Notifies devices", create[struct{}], kind.Needs(kind.CapDevices)),
 			trigger.Define("smtp", "Sends mail", func(env sdk.Env, o smtpOptions) (noopComponent, error) {
 				if o.User == "refused" {
 					return noopComponent{}, fmt.Errorf("login of %s with %s refused", o.User, o.Pass)

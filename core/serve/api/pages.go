@@ -40,7 +40,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme",
-		first == "decide", first == "manifest.webmanifest":
+		first == "decide", first == "manifest.webmanifest", first == "sw.js":
 		next(w, r)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		h.require(auth.Read)(next).ServeHTTP(w, r)

@@ -10,7 +10,7 @@ func TestPluginRoutes(t *testing.T) {
 	if len(all) != 1 || all[0]["name"] != "test" || all[0]["builtin"] != true || all[0]["state"] != "running" {
 		t.Errorf("plugins: %v", all)
 	}
-	if types, _ := all[0]["types"].([]any); len(types) != 5 {
+	if types, _ := all[0]["types"].([]any); len(types) != 6 {
 		t.Errorf("types: %v", all[0]["types"])
 	}
 	w.get("/api/plugins/gallery?newest=perhaps").fails(400, "newest: want true or false")

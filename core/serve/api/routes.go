@@ -66,6 +66,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.operationRoutes(s)
 	h.choiceRoutes(s)
 	h.webhookRoutes(s)
+	h.pushRoutes(s)
 	h.agentRoutes(s, router)
 	return h
 }
@@ -186,6 +187,14 @@ func (h *handler) webhookRoutes(s scopes) {
 	s.read.Get("/api/webhooks", h.listWebhooks)
 	s.open.Post("/api/webhooks/{name}", h.receiveWebhook)
 	s.open.Post("/api/webhooks/{name}/check", h.checkByWebhook)
+}
+
+// pushRoutes are for those who may write, since devices get links with which updates are approved.
+func (h *handler) pushRoutes(s scopes) {
+	s.write.Get("/api/push", h.getPush)
+	s.write.Post("/api/push/devices", h.subscribeDevice)
+	s.write.Delete("/api/push/devices/{id}", h.removeDevice)
+	s.write.Post("/api/push/devices/{id}/test", h.testDevice)
 }
 
 // fallback handles paths that are not the API's: with a page, if there are any.

@@ -68,6 +68,11 @@ func everyRoute(w *testServer) map[string]struct {
 		"DELETE /api/sessions/{id}":      {"/api/sessions/0123456789abcdef", "", 403},
 		"DELETE /api/links":              {"/api/links?trigger=ntfy.main", "", 422}, // public.url is not set
 
+		"GET /api/push":                    {"/api/push", "", 200},
+		"POST /api/push/devices":           {"/api/push/devices", `{"endpoint":"x","keys":{"p256dh":"","auth":""}}`, 422},
+		"DELETE /api/push/devices/{id}":    {"/api/push/devices/nosuchdevice", "", 422}, // there can be none
+		"POST /api/push/devices/{id}/test": {"/api/push/devices/nosuchdevice/test", "", 422},
+
 		"GET /api/webhooks":               {"/api/webhooks", "", 200},
 		"POST /api/webhooks/{name}":       {"/api/webhooks/ci", `{"image":"nginx"}`, 401},
 		"POST /api/webhooks/{name}/check": {"/api/webhooks/ci/check", `{"image":"nginx"}`, 401},

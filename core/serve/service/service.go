@@ -180,6 +180,8 @@ type Options struct {
 	// Agents are nil where there are none.
 	Agents Agents
 	Scans  Scans
+	// Devices are nil where none can be subscribed.
+	Devices Devices
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.
