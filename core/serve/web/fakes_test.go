@@ -275,6 +275,7 @@ type fakeAccess struct {
 	forbidden bool
 	tokens    []store.Token
 	sessions  []auth.Session
+	push      service.Push
 	calls     *[]string
 	links     *[]string // whose links were revoked; nil where messages have none
 	err       error
@@ -322,6 +323,18 @@ func (f fakeAccess) RevokeToken(_ context.Context, _ auth.Actor, id int64) error
 		return nil
 	}
 	return service.ErrNotFound
+}
+
+func (f fakeAccess) Push(context.Context, auth.Actor) (service.Push, error) {
+	return f.push, f.do("push")
+}
+
+func (f fakeAccess) RemoveDevice(_ context.Context, _ auth.Actor, id string) error {
+	return f.do("remove " + id)
+}
+
+func (f fakeAccess) TestDevice(_ context.Context, _ auth.Actor, id string) error {
+	return f.do("test " + id)
 }
 
 func (f fakeAccess) Sessions(context.Context, auth.Actor) ([]auth.Session, error) {

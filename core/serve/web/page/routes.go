@@ -49,6 +49,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /static/{file}", s.serveFile)
 	mux.HandleFunc("GET /favicon.ico", s.serveFavicon)
 	mux.HandleFunc("GET /manifest.webmanifest", s.serveManifest)
+	mux.HandleFunc("GET /sw.js", s.serveWorker)
 	mux.HandleFunc("/", s.notFound)
 }
 

@@ -19,7 +19,7 @@ import (
 
 // Templates are those of its pages.
 //
-//go:embed settings.html api.html reload.html webhooks.html log.html
+//go:embed settings.html api.html notifications.html reload.html webhooks.html log.html
 var Templates embed.FS
 
 // Service is the program and how it is set up; *service.Service says what its methods return.
@@ -42,6 +42,9 @@ type Service interface {
 	PreviewReload(ctx context.Context, actor auth.Actor) (reload.Result, error)
 	ReloadConfiguration(ctx context.Context, actor auth.Actor) (reload.Result, error)
 	Webhooks() []webhook.Status
+	Push(ctx context.Context, actor auth.Actor) (service.Push, error)
+	RemoveDevice(ctx context.Context, actor auth.Actor, id string) error
+	TestDevice(ctx context.Context, actor auth.Actor, id string) error
 }
 
 // Handler serves the settings.
