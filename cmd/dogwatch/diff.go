@@ -67,8 +67,8 @@ func writeDiff(w io.Writer, s style, name string, d api.ImageDiff) error {
 	var b strings.Builder
 	b.WriteString(planTitle(s, name, api.Plan{From: d.From, To: d.To}))
 	section := sectionOf(&b, s)
-	if size := words.ImageSize(d.Diff); size != "" {
-		section("Size", []string{size})
+	if size := words.ImageSize(d.Diff); size != nil {
+		section("Size", []string{size.String()})
 	}
 	changes := lines(d.Changes, func(c imagediff.Change) string {
 		return fmt.Sprintf("%s: %s → %s", c.Title(), orNone(c.Before), orNone(c.After))

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -275,7 +276,8 @@ func stateOf(op api.Operation) string {
 func sentenceOf(op api.Operation) string {
 	o := operationOf(op)
 	end, _ := words.OperationEnd(o)
-	return op.Watcher + "/" + op.Name + ": " + words.Joined(" ", cmp.Or(end, stateOf(op)), words.Downtime(o))
+	said := words.Joined(" ", cmp.Or(phrase.English(end), stateOf(op)), phrase.English(words.Downtime(o)))
+	return op.Watcher + "/" + op.Name + ": " + said
 }
 
 // stepProgress says how far the step under way is; "" when that is not known.
@@ -283,7 +285,7 @@ func stepProgress(op api.Operation) string {
 	if op.Progress == nil || len(op.Steps) == 0 || op.Steps[len(op.Steps)-1].Ended {
 		return ""
 	}
-	return words.StepProgress(watcher.StepProgress(*op.Progress))
+	return phrase.English(words.StepProgress(watcher.StepProgress(*op.Progress)))
 }
 
 // result is what became of one container.

@@ -96,8 +96,8 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 		line("to   " + p.To.Digest)
 	}
 	space := watcher.Space{Download: orZero(p.Space.Download), Writable: orZero(p.Space.Writable)}
-	if text := words.Space(space); text != "" {
-		line(text)
+	if text := words.Space(space); text != nil {
+		line(text.String())
 	}
 	section("Steps", stepLines(p.Steps))
 	section("Carried over", lines(p.Carried, func(c api.Setting) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -171,7 +172,7 @@ func (r *round) writeResults(w io.Writer) error {
 		case res.op.ID != "" && res.refusal != "":
 			state = "unknown"
 		case res.op.ID != "":
-			state, note = stateOf(res.op), cmp.Or(res.op.Error, words.Downtime(operationOf(res.op)))
+			state, note = stateOf(res.op), cmp.Or(res.op.Error, phrase.English(words.Downtime(operationOf(res.op))))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(res.container.Watcher+"/"+res.container.Name), printable(res.to),
 			state, printable(note))

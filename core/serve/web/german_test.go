@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -93,7 +94,6 @@ func TestHistoryInGerman(t *testing.T) {
 			ID: 1001, At: webtest.Noon, Type: event.ContainerChanged, Subject: "local/web",
 			Payload: event.Payload{Container: &house()[2], Aspect: event.Decided},
 		})
-		f.fakeHistory.events = slices.DeleteFunc(f.fakeHistory.events, func(e event.Event) bool { return e.Operation != nil })
 		for i, state := range []string{delivery.Pending, delivery.Sending, delivery.Sent, delivery.Failed, delivery.Skipped} {
 			f.fakeHistory.deliveries = append(f.fakeHistory.deliveries, delivery.Delivery{
 				ID: int64(i + 1), Trigger: "smtp.main", Subject: "local/web", State: state, Attempts: i, Manual: i == 1,
@@ -101,7 +101,7 @@ func TestHistoryInGerman(t *testing.T) {
 		}
 	})
 	for _, path := range []string{"/history", "/history?each=1", "/deliveries", "/deliveries?retried=3", "/deliveries?state=failed"} {
-		mustBeGerman(t, u, path)
+		mustBeGerman(t, u, path, "it ended with code 1")
 	}
 	text := inGerman(t, u, "/history?each=1")
 	for _, want := range []string{
@@ -128,5 +128,24 @@ func TestLoginAndLinksInGerman(t *testing.T) {
 		}
 		mustBeGerman(t, u, "/decide/other")
 		mustBeGerman(t, u, "/decide/"+signedlink.SampleToken)
+	}
+}
+
+func TestOperationsInGerman(t *testing.T) {
+	u, _ := withStore(t, house()...)
+	f := fakes(u).fakeOperations
+	for _, op := range []operation.Operation{
+		updateOf("nginx", operation.Queued), updateOf("nginx", operation.Running), updateOf("nginx", operation.Succeeded),
+		updateOf("nginx", operation.Succeeded, asRollback), updateOf("nginx", operation.RolledBack, failing("xyz")),
+		updateOf("nginx", operation.Failed, failing("xyz")), updateOf("nginx", operation.Cancelled, asRollback),
+	} {
+		f.operations = []operation.Operation{op}
+		for _, path := range []string{"/operations", "/operations?state=failed", "/operations/op1", "/operations/op2"} {
+			mustBeGerman(t, u, path)
+		}
+	}
+	f.operations = []operation.Operation{updateOf("nginx", operation.RolledBack, failing("xyz"))}
+	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "funktionierte nicht, deshalb ist der alte Container unverändert zurück. Der Grund: xyz.") {
+		t.Errorf("the operation says %s", text)
 	}
 }

@@ -25,8 +25,7 @@ func Event(e event.Event) (text phrase.Phrase, class string) {
 	case e.Watcher != nil:
 		return describeOutage(e)
 	case e.Operation != nil:
-		text, class := describeOperation(e.Type, *e.Operation)
-		return phrase.Verbatim(text), class
+		return describeOperation(e.Type, *e.Operation)
 	case e.Setting != nil:
 		return describeSetting(*e.Setting), ""
 	case e.Choice != nil:

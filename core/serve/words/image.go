@@ -2,7 +2,6 @@ package words
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -10,18 +9,26 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// ImageSize says how large a new image is, and how much of it is there; "" where neither is known.
-func ImageSize(d imagediff.Diff) string {
+// ImageSize says how large a new image is, and how much of it is there; nil where neither is known.
+func ImageSize(d imagediff.Diff) phrase.Phrase {
 	if d.Size == (imagediff.Size{}) {
-		return ""
+		return nil
 	}
-	text := "Compressed it has " + cmp.Or(phrase.English(Bytes(d.Size.After)), "a size that is not known")
-	text = Joined(", before ", text, phrase.English(Bytes(d.Size.Before))) + "."
+	size, layers := Bytes(d.Size.After), phrase.Phrase(nil)
+	if size == nil {
+		size = phrase.New("a size that is not known")
+	}
+	size = phrase.New("Compressed it has %s", size)
+	if before := Bytes(d.Size.Before); before != nil {
+		size = phrase.New("%s, before %s", size, before)
+	}
 	if d.Layers != nil {
-		text += fmt.Sprintf(" Layers that are there already: %d of %d", d.Layers.Shared, d.Layers.After)
-		text = Joined("; to download: ", text, phrase.English(Bytes(d.Layers.Download))) + "."
+		layers = phrase.New("Layers that are there already: %d of %d", d.Layers.Shared, d.Layers.After)
+		if download := Bytes(d.Layers.Download); download != nil {
+			layers = phrase.New("%s; to download: %s", layers, download)
+		}
 	}
-	return text
+	return phrase.Join(" ", phrase.Sentence(size), phrase.Sentence(layers))
 }
 
 // Versions names two images: by their tags, or by more where those are the same.

@@ -1,9 +1,6 @@
 package words
 
 import (
-	"cmp"
-	"fmt"
-
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -16,20 +13,20 @@ func Stopped(op operation.Operation) bool {
 	return op.State == operation.Cancelled && op.Outcome != nil && op.Outcome.State == watcher.RolledBack
 }
 
-// stoppedBy fills in who cancelled an operation; "" where there is no login.
-func stoppedBy(op operation.Operation, format string) string {
-	if op.Cancel == nil || op.Cancel.By == "" || op.Cancel.By == auth.AnonymousName {
+// stopper returns who cancelled an operation; "" where there is no login.
+func stopper(op operation.Operation) string {
+	if op.Cancel == nil || op.Cancel.By == auth.AnonymousName {
 		return ""
 	}
-	return fmt.Sprintf(format, op.Cancel.By)
+	return op.Cancel.By
 }
 
-// ChangeNoun is what a change is called at the beginning of a sentence.
-func ChangeNoun(k operation.Kind) string {
+// ChangeOf is what a change is called, with the name of its container: "Update of web".
+func ChangeOf(k operation.Kind, name string) phrase.Phrase {
 	if k == operation.Rollback {
-		return "Rollback"
+		return phrase.New("Rollback of %s", name)
 	}
-	return "Update"
+	return phrase.New("Update of %s", name)
 }
 
 // OperationState is the state of an operation as users read it.
@@ -64,56 +61,79 @@ func OperationState(op operation.Operation) State {
 	return State{Word: phrase.New("Failed"), Class: "failed"}
 }
 
-// OperationEnd says how an operation ended, or what it waits for, and whether that is bad.
-func OperationEnd(op operation.Operation) (text string, bad bool) {
+// OperationEnd says how an operation ended, or what it waits for, and whether that is bad; nil while nothing is to be
+// said.
+func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 	_, to := Versions(op.Plan.From, watcher.PlannedImage{
 		Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 	})
 	switch op.State {
 	case operation.Queued:
-		return "It begins when others of its project have ended, and something is free.", false
+		return phrase.New("It begins when others of its project have ended, and something is free."), false
 	case operation.Running:
-		if op.Cancel == nil {
-			return "", false
-		}
-		return "It stops before its next step" + stoppedBy(op, ", as %s asked") + ", and the old container runs again.", false
+		return stopping(op), false
 	case operation.Succeeded:
 		if op.Rules.DryRun {
-			return "The image was pulled, and nothing else was done, as asked.", false
+			return phrase.New("The image was pulled, and nothing else was done, as asked."), false
 		}
-		return op.Name + " runs " + to + " now.", false
+		return phrase.New("%s runs %s now.", op.Name, to), false
 	case operation.RolledBack:
 		if wasInterrupted(op) {
-			return because("It did not come to its end, so the old container is back as it was", op.Error), true
+			return because(phrase.New("It did not come to its end, so the old container is back as it was"), op.Error), true
 		}
-		return because(to+" did not work, so the old container is back as it was", op.Error), true
+		return because(phrase.New("%s did not work, so the old container is back as it was", to), op.Error), true
 	case operation.Cancelled:
-		if Stopped(op) {
-			return "It was cancelled" + stoppedBy(op, ", by %s") + ". The old container runs again as it was.", false
+		switch by := stopper(op); {
+		case !Stopped(op):
+			return because(phrase.New("Nothing was done to the container"), op.Error), false
+		case by != "":
+			return phrase.New("It was cancelled, by %s. The old container runs again as it was.", by), false
 		}
-		return because("Nothing was done to the container", op.Error), false
+		return phrase.New("It was cancelled. The old container runs again as it was."), false
 	}
-	return Sentence(cmp.Or(op.Error, "it failed")), true
+	if op.Error == "" {
+		return phrase.New("it failed."), true
+	}
+	return phrase.Sentence(phrase.Verbatim(op.Error)), true
 }
 
-// Downtime says how long the container was down; "" where that is not known.
-func Downtime(op operation.Operation) string {
+// stopping says of an operation under way that it was cancelled; nil if it was not.
+func stopping(op operation.Operation) phrase.Phrase {
+	switch by := stopper(op); {
+	case op.Cancel == nil:
+		return nil
+	case by != "":
+		return phrase.New("It stops before its next step, as %s asked, and the old container runs again.", by)
+	}
+	return phrase.New("It stops before its next step, and the old container runs again.")
+}
+
+// because is a sentence with its reason, if that is known.
+func because(said phrase.Phrase, why string) phrase.Phrase {
+	if why == "" {
+		return phrase.Sentence(said)
+	}
+	return phrase.New("%s. The reason: %s", said, Sentence(why))
+}
+
+// Downtime says how long the container was down; nil where that is not known.
+func Downtime(op operation.Operation) phrase.Phrase {
 	if op.Outcome == nil || op.Outcome.Downtime <= 0 {
-		return ""
+		return nil
 	}
-	return "It was down for " + Took(op.Outcome.Downtime).String() + "."
+	return phrase.New("It was down for %s.", Took(op.Outcome.Downtime))
 }
 
-// Space says what an update downloads, and what the container has written, in bytes; "" where neither is known.
-func Space(s watcher.Space) string {
-	var parts [2]string
-	if size := phrase.English(Bytes(s.Download)); size != "" {
-		parts[0] = "Up to " + size + " to download."
+// Space says what an update downloads, and what the container has written, in bytes; nil where neither is known.
+func Space(s watcher.Space) phrase.Phrase {
+	var download, writable phrase.Phrase
+	if size := Bytes(s.Download); size != nil {
+		download = phrase.New("Up to %s to download.", size)
 	}
-	if size := phrase.English(Bytes(s.Writable)); size != "" {
-		parts[1] = "It has written " + size + " into itself."
+	if size := Bytes(s.Writable); size != nil {
+		writable = phrase.New("It has written %s into itself.", size)
 	}
-	return Joined(" ", parts[:]...)
+	return phrase.Join(" ", download, writable)
 }
 
 // wasInterrupted reports whether an operation returned to the old container since
@@ -122,34 +142,44 @@ func wasInterrupted(op operation.Operation) bool {
 	return op.Outcome != nil && op.Outcome.Reason.Code == watcher.ReasonInterrupted
 }
 
-// StepProgress says how far a step is: "downloading layer 3, 12.0 MB of 80.5 MB".
-func StepProgress(p watcher.StepProgress) string {
+// StepProgress says how far a step is: "downloading layer 3, 12.0 MB of 80.5 MB"; nil where that is not known.
+func StepProgress(p watcher.StepProgress) phrase.Phrase {
 	const counted = 1000 // more than probes are ever counted, fewer than the bytes of any layer
-	if max(p.Current, p.Total) >= counted {
-		return Joined(", ", p.Message, Joined(" of ", cmp.Or(phrase.English(Bytes(p.Current)), "0 bytes"), phrase.English(Bytes(p.Total))))
+	var far phrase.Phrase
+	switch {
+	case max(p.Current, p.Total) >= counted:
+		current := Bytes(p.Current)
+		if current == nil {
+			current = phrase.New("0 bytes")
+		}
+		far = current
+		if total := Bytes(p.Total); total != nil {
+			far = phrase.New("%s of %s", current, total)
+		}
+	case p.Total > 0:
+		far = phrase.New("%d of %d", p.Current, p.Total)
 	}
-	if p.Total > 0 {
-		return Joined(", ", p.Message, fmt.Sprintf("%d of %d", p.Current, p.Total))
-	}
-	return p.Message
+	return phrase.Join(", ", phrase.Verbatim(p.Message), far)
 }
 
-// StepNow is the step of an operation that is under way, or that was the last; "" before the first.
-func StepNow(op operation.Operation) string {
+// StepNow is the step of an operation that is under way, or that was the last; nil before the first.
+func StepNow(op operation.Operation) phrase.Phrase {
 	if len(op.Steps) == 0 {
-		return ""
+		return nil
 	}
-	return op.Steps[len(op.Steps)-1].Text
+	return Taken(op.Steps[len(op.Steps)-1].Step)
 }
 
 // Doing says what is being done to a container: "updating: start the new web".
-func Doing(op operation.Operation) string {
-	word := "updating"
-	if op.Kind == operation.Rollback {
-		word = "rolling back"
+func Doing(op operation.Operation) phrase.Phrase {
+	back := op.Kind == operation.Rollback
+	switch {
+	case op.State == operation.Queued && back:
+		return phrase.New("waiting to be rolled back")
+	case op.State == operation.Queued:
+		return phrase.New("waiting to be updated")
+	case back:
+		return phrase.Join(": ", phrase.New("rolling back"), StepNow(op))
 	}
-	if op.State == operation.Queued {
-		return "waiting to be " + map[string]string{"updating": "updated", "rolling back": "rolled back"}[word]
-	}
-	return Joined(": ", word, StepNow(op))
+	return phrase.Join(": ", phrase.New("updating"), StepNow(op))
 }

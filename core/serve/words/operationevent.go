@@ -4,41 +4,51 @@ import (
 	"cmp"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // describeOperation says how far the replacement of a container is, and the class of its colour.
-func describeOperation(t event.Type, o event.Operation) (text, class string) {
-	name, done := "update", "updated"
+func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, class string) {
+	name, done := phrase.New("update"), phrase.New("updated")
 	if o.Kind == "rollback" {
-		name, done = "rollback", "rolled back"
+		name, done = phrase.New("rollback"), phrase.New("rolled back")
 	}
 	if o.DryRun {
-		name, done = "dry run of the update", "image pulled"
+		name, done = phrase.New("dry run of the update"), phrase.New("image pulled")
 	}
 	switch t {
 	case event.OperationQueued:
-		return Joined(", by ", name+" to "+o.To+" is waiting", cmp.Or(o.Trigger, o.Actor)), ""
+		return by(phrase.New("%s to %s is waiting", name, o.To), cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStarted:
-		return Joined(", by ", name+" to "+o.To+" began", cmp.Or(o.Trigger, o.Actor)), ""
+		return by(phrase.New("%s to %s began", name, o.To), cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStep:
+		step := taken(o.Step)
 		switch {
 		case o.Error != "":
-			return name + ": " + o.Step + ": failed: " + o.Error, "failed"
+			return phrase.New("%s: %s: failed: %s", name, step, o.Error), "failed"
 		case o.Ended:
-			return name + ": " + o.Step + ": done", ""
+			return phrase.New("%s: %s: done", name, step), ""
 		}
-		return name + ": " + o.Step, ""
+		return phrase.Join(": ", name, step), ""
 	case event.OperationSucceeded:
 		if o.DryRun {
-			return done + ": " + o.To, "ok"
+			return phrase.Join(": ", done, phrase.Verbatim(o.To)), "ok"
 		}
-		return done + ": " + o.From + " → " + o.To, "ok"
+		return phrase.Join(": ", done, phrase.Verbatim(o.From+" → "+o.To)), "ok"
 	case event.OperationRolledBack:
-		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
+		return phrase.New("%s to %s did not work, the old container is back: %s", name, o.To, o.Error), "failed"
 	case event.OperationCancelled:
-		return Joined(", by ", name+" to "+o.To+" was cancelled", o.By), ""
+		return by(phrase.New("%s to %s was cancelled", name, o.To), o.By), ""
 	case event.OperationCancelling:
-		return Joined(", by ", name+" to "+o.To+" is to stop", o.By), ""
+		return by(phrase.New("%s to %s is to stop", name, o.To), o.By), ""
 	}
-	return name + " to " + o.To + " failed: " + o.Error, "failed"
+	return phrase.New("%s to %s failed: %s", name, o.To, o.Error), "failed"
+}
+
+// by says who or what did something, if that is known.
+func by(said phrase.Phrase, who string) phrase.Phrase {
+	if who == "" {
+		return said
+	}
+	return phrase.New("%s, by %s", said, who)
 }

@@ -14,7 +14,7 @@ func TestPullIsNoUpdateInTheLog(t *testing.T) {
 		event.OperationStarted:   "dry run of the update to web:1.1.0 began, by rule updates.preload",
 		event.OperationSucceeded: "image pulled: web:1.1.0",
 	} {
-		if got, _ := describeOperation(typ, o); got != want {
+		if got, _ := describeOperation(typ, o); got.String() != want {
 			t.Errorf("%s: %q, want %q", typ, got, want)
 		}
 	}

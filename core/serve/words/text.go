@@ -29,14 +29,6 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// because is a sentence with its reason, if that is known.
-func because(text, why string) string {
-	if why == "" {
-		return text + "."
-	}
-	return text + ". The reason: " + Sentence(why)
-}
-
 // Sentence makes a sentence of an error, whose first word may be a name.
 func Sentence(text string) string {
 	text = strings.TrimSpace(text)

@@ -146,7 +146,7 @@ func (m rows) Of(rec *store.Record) Row {
 		r.PostponedUntil = phrase.Change(words.PostponedUntil(c), m.redact)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
-		r.Doing, r.DoingPath = phrase.Verbatim(words.Doing(op)), page.OperationPath(op.ID)
+		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
 	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
 		r.Update = page.ChangePath(operation.Update, c)
 	}

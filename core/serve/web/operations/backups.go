@@ -20,13 +20,13 @@ import (
 // backupLine is a stopped predecessor.
 type backupLine struct {
 	watcher.Backup
-	Space string
+	Space phrase.Phrase
 }
 
 func backupsOf(all []watcher.Backup) []backupLine {
 	var lines []backupLine
 	for _, b := range all {
-		lines = append(lines, backupLine{b, phrase.English(words.Bytes(b.Size))})
+		lines = append(lines, backupLine{b, words.Bytes(b.Size)})
 	}
 	return lines
 }

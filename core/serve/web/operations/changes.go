@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -20,13 +21,14 @@ type Changes struct {
 	Update, Rollback bool
 	Previous         string
 	// Forbidden says why updates are not allowed, and what allows them; see forbiddenText.
-	Forbidden string
+	Forbidden phrase.Phrase
 	// Paste has the lines that allow them.
 	Paste config.Paste
-	// Doing is what is being done, at DoingPath.
-	Doing, DoingPath string
-	Rows             []operationRow
-	More             string
+	// Doing is what is being done, at DoingPath; nil for nothing.
+	Doing     phrase.Phrase
+	DoingPath string
+	Rows      []operationRow
+	More      string
 	// Kept is whether there may be backups.
 	Kept bool
 }
@@ -59,7 +61,7 @@ func (h *Handler) ChangesOf(r *http.Request, c *sdk.Container) (Changes, error) 
 		found, v.More = found[:operationLines], "/operations?container="+url.QueryEscape(c.Watcher+"/"+c.Name)
 	}
 	v.Rows = operationRows(found)
-	if permission.Allowed && v.Doing == "" && len(found) > 0 {
+	if permission.Allowed && v.Doing == nil && len(found) > 0 {
 		previous, err := h.service.PreviousImage(r.Context(), *c)
 		if err != nil {
 			return v, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -14,23 +15,23 @@ import (
 const pastOperations = 20
 
 // usual says how long an operation is likely to take, by those of its kind that succeeded: of its container or, while
-// there are none, of any; "" where nothing is known.
-func (h *Handler) usual(ctx context.Context, op operation.Operation) string {
+// there are none, of any; nil where nothing is known.
+func (h *Handler) usual(ctx context.Context, op operation.Operation) phrase.Phrase {
 	for _, of := range []struct {
 		filter operation.Filter
-		which  string
-	}{{operation.Filter{Watcher: op.Watcher, Name: op.Name}, "earlier ones of " + op.Name}, {operation.Filter{}, "others"}} {
+		which  phrase.Phrase
+	}{{operation.Filter{Watcher: op.Watcher, Name: op.Name}, phrase.New("earlier ones of %s", op.Name)}, {operation.Filter{}, phrase.New("others")}} {
 		of.filter.States, of.filter.Limit = []operation.State{operation.Succeeded}, pastOperations
 		past, err := h.service.Operations(ctx, of.filter)
 		if err != nil {
 			h.Log.Warn("read how long operations took", "operation", op.ID, "error", err) // the page is as good without
-			return ""
+			return nil
 		}
 		if took := median(past, op.Kind); took > 0 {
-			return of.which + " took about " + words.Elapsed(took).String()
+			return phrase.New("%s took about %s", of.which, words.Elapsed(took))
 		}
 	}
-	return ""
+	return nil
 }
 
 // median returns how long operations of a kind took that changed something; 0 where there were none.
@@ -53,13 +54,13 @@ const stepParts = 100
 
 // progressView is how far an operation is that is under way.
 type progressView struct {
-	// Step is the step under way in words, the Number th of Steps; "" before the first.
-	Step          string
+	// Step is the step under way in words, the Number th of Steps; nil before the first.
+	Step          phrase.Phrase
 	Number, Steps int
 	// Done and Total are for a bar.
 	Done, Total int64
 	// Elapsed is the time since its beginning, Seconds the same as a number, and Usual what it is likely to take.
-	Elapsed, Usual string
+	Elapsed, Usual phrase.Phrase
 	Seconds        int
 }
 
@@ -79,6 +80,6 @@ func progressOf(op operation.Operation, p watcher.StepProgress, now time.Time) *
 	}
 	v.Total = int64(v.Steps) * stepParts
 	elapsed := max(0, now.Sub(op.Began))
-	v.Elapsed, v.Seconds = words.Elapsed(elapsed).String(), int(elapsed.Seconds())
+	v.Elapsed, v.Seconds = words.Elapsed(elapsed), int(elapsed.Seconds())
 	return v
 }

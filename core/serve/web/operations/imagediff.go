@@ -17,7 +17,7 @@ type imageDiffView struct {
 	From, To   string // versions
 	Image      string
 	Diff       updater.ImageDiff
-	Size       string // in a sentence
+	Size       phrase.Phrase // in a sentence
 	// Defaults are what changes but labels, which few containers read.
 	Defaults, Labels []imagediff.Change
 }

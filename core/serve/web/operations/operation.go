@@ -18,28 +18,29 @@ import (
 
 // operationView is the page of an update or a rollback.
 type operationView struct {
-	ID, Title   string
+	ID          string
+	Title       phrase.Phrase
 	Name, Href  string
 	From, To    string
 	State       words.State
-	Sentence    string
+	Sentence    phrase.Phrase
 	Bad, Ended  bool
 	Steps       []stepView
 	By          string
 	Queued      time.Time
 	Began, Over time.Time
-	Took        string
-	Downtime    string
+	Took        phrase.Phrase
+	Downtime    phrase.Phrase
 	Warnings    []watcher.Reason
 	Kept        []string
 	Evidence    *watcher.Evidence
 	// Left is how the Evidence says that the new container was.
 	Left string
-	// Progress is nil unless it is being carried out. Next says what to do now; "" for nothing.
+	// Progress is nil unless it is being carried out. Next says what to do now; nil for nothing.
 	Progress *progressView
-	Next     string
+	Next     phrase.Phrase
 	// Notice is about what the user just did.
-	Notice string
+	Notice phrase.Phrase
 	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
 	Cancel, Rollback bool
 	Again            string
@@ -48,7 +49,7 @@ type operationView struct {
 // operationOf makes the page of an operation, of which progress is that of its step under way.
 func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
 	v := operationView{
-		ID: op.ID, Title: words.ChangeNoun(op.Kind) + " of " + op.Name, Name: op.Name,
+		ID: op.ID, Title: words.ChangeOf(op.Kind, op.Name), Name: op.Name,
 		Href: page.ContainerPath(op.Watcher, op.Name),
 		By:   byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
 		Steps: stepsOf(op, progress),
@@ -60,7 +61,7 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	v.Sentence, v.Bad = words.OperationEnd(op)
 	v.Downtime, v.Next = words.Downtime(op), nextOf(op)
 	if v.Ended && !op.Began.IsZero() {
-		v.Took = words.Took(op.Ended.Sub(op.Began)).String()
+		v.Took = words.Took(op.Ended.Sub(op.Began))
 	}
 	if op.Outcome != nil {
 		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
@@ -79,11 +80,6 @@ func byOf(op operation.Operation) string {
 	return cmp.Or(op.Trigger, op.Actor)
 }
 
-// operationNotices are the sentences that the address of the page can select.
-var operationNotices = map[string]string{
-	"already": "This was under way already, so nothing else was begun.",
-}
-
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	op, found := h.operation(w, r)
 	if !found {
@@ -94,15 +90,15 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	if v.Progress = progressOf(op, progress, h.Now()); v.Progress != nil {
 		v.Progress.Usual = h.usual(r.Context(), op)
 	}
-	if !v.Ended {
-		v.Notice = operationNotices[r.URL.Query().Get("did")]
+	if !v.Ended && r.URL.Query().Get("did") == "already" {
+		v.Notice = phrase.New("This was under way already, so nothing else was begun.")
 	}
 	if err := h.offer(r, op, &v); err != nil {
 		h.InternalError(w, r, "read the operations of the container", err)
 		return
 	}
 	h.Live(w, r, "operation", page.Page{
-		Title: phrase.Verbatim(v.Title), Nav: "operations", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v,
+		Title: v.Title, Nav: "operations", Live: page.FollowsOperations, Refresh: !v.Ended, Content: v,
 	})
 }
 

@@ -3,7 +3,6 @@ package operations
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -27,7 +26,7 @@ type operationsPage struct {
 type operationRow struct {
 	ID, About, Path, Link string
 	State                 words.State
-	Sentence              string
+	Sentence              phrase.Phrase
 	Error, By             string
 	At                    time.Time
 }
@@ -48,7 +47,7 @@ func operationRows(all []operation.Operation) []operationRow {
 		row := operationRow{
 			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: page.ContainerPath(op.Watcher, op.Name),
 			Link: page.OperationPath(op.ID), State: words.OperationState(op),
-			Sentence: strings.ToLower(words.ChangeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
+			Sentence: changed(op.Kind, from, to), Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
 		if words.Stopped(op) {
@@ -56,12 +55,19 @@ func operationRows(all []operation.Operation) []operationRow {
 		}
 		if op.State.Ended() {
 			row.At = op.Ended
-		} else if now := words.StepNow(op); now != "" {
-			row.Sentence += ": " + now
+		} else if now := words.StepNow(op); now != nil {
+			row.Sentence = phrase.Join(": ", row.Sentence, now)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+func changed(k operation.Kind, from, to string) phrase.Phrase {
+	if k == operation.Rollback {
+		return phrase.New("rollback, %s → %s", from, to)
+	}
+	return phrase.New("update, %s → %s", from, to)
 }
 
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) {

@@ -36,14 +36,14 @@ type planView struct {
 	Major   *warningLine
 	Files   []fileLines
 	Backups []backupLine
-	// Space says what it downloads, and what the container has written; "" where neither is known.
-	Space string
+	// Space says what it downloads, and what the container has written; nil where neither is known.
+	Space phrase.Phrase
 	// Notice says why the page is shown again.
-	Notice string
+	Notice phrase.Phrase
 	// Confirm is whether there is a button, Acknowledge whether boxes have to be checked before.
 	Confirm, Acknowledge bool
 	// Forbidden says why there is no button for this user, and what allows it.
-	Forbidden string
+	Forbidden phrase.Phrase
 	// Paste has the lines that allow it, or take its blocks away.
 	Paste config.Paste
 	// Compose is what was chosen for the compose file: "edit" or ""; OfferCompose whether it can be.
@@ -157,12 +157,12 @@ func (h *Handler) showPlan(kind operation.Kind) http.HandlerFunc {
 		}
 		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"],
 			"version": r.URL.Query()["version"]})
-		h.renderPlan(w, r, http.StatusOK, rec, change, "")
+		h.renderPlan(w, r, http.StatusOK, rec, change, nil)
 	})
 }
 
 func (h *Handler) renderPlan(
-	w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice string,
+	w http.ResponseWriter, r *http.Request, status int, rec *store.Record, change service.Change, notice phrase.Phrase,
 ) {
 	c, actor, accepted := &rec.Container, h.ActorOf(r), change.Rules.Acknowledged
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil

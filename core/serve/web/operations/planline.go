@@ -26,10 +26,10 @@ type planLine struct {
 	From, To, Kind        string
 	State, Digest         string
 	Warnings, Dependents  []string
-	// Download is a size in words; "" where it is not known or nothing.
-	Download string
-	// Problem says why it cannot be updated from here; "" when it can.
-	Problem string
+	// Download is a size in words; nil where it is not known or nothing.
+	Download phrase.Phrase
+	// Problem says why it cannot be updated from here; nil when it can.
+	Problem phrase.Phrase
 	// Blocks are what keeps it from being updated until the user accepts it, Codes
 	// what they are called, each once.
 	Blocks, Codes []string
@@ -61,22 +61,22 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 	plan, err := h.service.Plan(ctx, actor, service.Change{Container: c.ID, Kind: operation.Update})
 	switch {
 	case errors.Is(err, updater.ErrNoUpdate):
-		l.Problem = "Nothing newer is known."
+		l.Problem = phrase.New("Nothing newer is known.")
 		return l
 	case err != nil:
-		l.Problem = words.Sentence(err.Error())
+		l.Problem = phrase.Sentence(phrase.Verbatim(err.Error()))
 		return l
 	}
 	if permission := h.service.UpdatePermission(actor, c.Watcher); !permission.Allowed {
-		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
+		l.Problem = cmp.Or(forbiddenText(permission), phrase.New("It cannot be updated from here."))
 	}
 	l.From, l.To = words.Versions(plan.From, plan.To)
 	planned := h.service.ByHand(ctx, *c)
 	l.Kind = tally.Kind(&planned)
-	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, phrase.English(words.Bytes(plan.Space.Download))
+	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, words.Bytes(plan.Space.Download)
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {
-			l.Problem = words.Joined(" ", l.Problem, words.Sentence(b.Text))
+			l.Problem = phrase.Join(" ", l.Problem, phrase.Sentence(phrase.Verbatim(b.Text)))
 			continue
 		}
 		l.Blocks = append(l.Blocks, words.Sentence(withoutCode(b)))

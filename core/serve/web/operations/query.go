@@ -6,23 +6,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 )
 
 // operationFilter is a filter of the list of operations.
 type operationFilter struct {
-	Name, Label string
-	states      []operation.State
+	Name   string
+	Label  phrase.Phrase
+	states []operation.State
 }
 
 var operationFilters = []operationFilter{
-	{"", "any", nil},
-	{"open", "under way", []operation.State{operation.Queued, operation.Running}},
-	{"succeeded", "succeeded", []operation.State{operation.Succeeded}},
-	{"rolled-back", "did not work", []operation.State{operation.RolledBack}},
-	{"failed", "failed", []operation.State{operation.Failed}},
-	{"cancelled", "cancelled", []operation.State{operation.Cancelled}},
+	{"", phrase.New("any"), nil},
+	{"open", phrase.New("under way"), []operation.State{operation.Queued, operation.Running}},
+	{"succeeded", phrase.New("succeeded"), []operation.State{operation.Succeeded}},
+	{"rolled-back", phrase.New("did not work"), []operation.State{operation.RolledBack}},
+	{"failed", phrase.New("failed"), []operation.State{operation.Failed}},
+	{"cancelled", phrase.New("cancelled"), []operation.State{operation.Cancelled}},
 }
 
 type operationQuery struct{ State, Container, before string }

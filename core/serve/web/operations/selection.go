@@ -38,7 +38,7 @@ func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
 	v := selectionView{Plans: h.planLines(r, chosen)}
 	for _, l := range v.Plans {
 		switch {
-		case l.Problem != "":
+		case l.Problem != nil:
 		case len(l.Codes) > 0:
 			v.Acceptable++
 		default:

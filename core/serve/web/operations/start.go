@@ -12,11 +12,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
-const (
-	noticeChanged = "It has changed since this plan was made, so nothing was done. This is the plan as it is now."
-	noticeBlocked = "Nothing was done: something keeps it from being carried out."
-)
-
 // start begins the change that the user has confirmed.
 func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 	return h.find.Named(func(w http.ResponseWriter, r *http.Request, rec *store.Record) {
@@ -29,9 +24,11 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 		case errors.As(err, &conflict):
 			http.Redirect(w, r, h.Path(page.OperationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
 		case errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned):
-			h.renderPlan(w, r, http.StatusConflict, rec, change, noticeChanged)
+			h.renderPlan(w, r, http.StatusConflict, rec, change,
+				phrase.New("It has changed since this plan was made, so nothing was done. This is the plan as it is now."))
 		case errors.Is(err, updater.ErrBlocked):
-			h.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)
+			h.renderPlan(w, r, http.StatusConflict, rec, change,
+				phrase.New("Nothing was done: something keeps it from being carried out."))
 		default:
 			h.RenderNotBegun(w, r, phrase.New("%s is as it was", words.Name(&rec.Container)), err, phrase.New("To %s", words.Name(&rec.Container)),
 				page.PathOf(&rec.Container))

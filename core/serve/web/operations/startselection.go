@@ -45,7 +45,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			_, problem := notBegun(err)
 			v.Failed = append(v.Failed, planLine{
-				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem.String(),
+				Key: key, Name: words.Name(c), Path: page.ChangePath(operation.Update, c), Problem: problem,
 			})
 			continue
 		}

@@ -9,13 +9,13 @@ import (
 
 // stepView is a step that was taken, is under way, or is still to come.
 type stepView struct {
-	Text  string
+	Text  phrase.Phrase
 	State words.State
-	Took  string
+	Took  phrase.Phrase
 	Error string
 	// Progress is that of the step under way, Doing whether it is that one.
 	Doing    bool
-	Progress string
+	Progress phrase.Phrase
 	// Current and Total are for a bar; a Total of 0 is not known.
 	Current, Total int64
 }
@@ -27,7 +27,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	started, returns := map[string]bool{}, false
 	for _, s := range op.Steps {
 		started[s.ID] = true
-		v := stepView{Text: s.Text, State: words.State{Word: phrase.New("done"), Class: "ok"}, Error: s.Error}
+		v := stepView{Text: words.Taken(s.Step), State: words.State{Word: phrase.New("done"), Class: "ok"}, Error: s.Error}
 		switch {
 		case s.Error != "":
 			v.State, returns = words.State{Word: phrase.New("failed"), Class: "failed"}, true
@@ -38,7 +38,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 			v.Progress, v.Current, v.Total = words.StepProgress(progress), progress.Current, progress.Total
 		}
 		if s.Ended && !s.EndedAt.IsZero() {
-			v.Took = words.Took(s.EndedAt.Sub(s.Began)).String()
+			v.Took = words.Took(s.EndedAt.Sub(s.Began))
 		}
 		all = append(all, v)
 	}
@@ -47,7 +47,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	}
 	for _, s := range op.Plan.Steps {
 		if !started[s.ID] {
-			all = append(all, stepView{Text: s.Text, State: words.State{Word: phrase.New("to come"), Class: "muted"}})
+			all = append(all, stepView{Text: words.Taken(s), State: words.State{Word: phrase.New("to come"), Class: "muted"}})
 		}
 	}
 	return all

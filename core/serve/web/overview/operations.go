@@ -26,7 +26,7 @@ func operationsOf(open map[string]operation.Operation) (lines []operationLine) {
 	for _, key := range containers.SortedKeys(open) {
 		op := open[key]
 		l := operationLine{
-			Name: op.Name, Doing: phrase.Verbatim(words.Doing(op)), Word: phrase.New("in progress"), Class: words.OperationState(op).Class,
+			Name: op.Name, Doing: words.Doing(op), Word: phrase.New("in progress"), Class: words.OperationState(op).Class,
 			To: page.OperationPath(op.ID), Steps: len(op.Plan.Steps),
 		}
 		for _, step := range op.Steps {
@@ -55,7 +55,7 @@ func failuresOf(open map[string]operation.Operation, ended []operation.Operation
 		}
 		end, _ := words.OperationEnd(op)
 		lines = append(lines, containers.Line{
-			Kind: "failed", Word: lowered(op), Text: phrase.Verbatim(op.Name + ": " + end),
+			Kind: "failed", Word: lowered(op), Text: phrase.Join(": ", phrase.Verbatim(op.Name), end),
 			To: page.OperationPath(op.ID), Act: phrase.New("See what happened"),
 		})
 	}

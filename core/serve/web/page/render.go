@@ -110,6 +110,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"lang":        func() string { return in.Tag },
 		"scriptWords": func() (string, error) { return scriptWords(in) },
 		"progress":    words.Progress,
+		"taken":       words.Taken,
 		"cron":        words.Cron,
 		"join":        strings.Join,
 		"list":        func(items ...any) []any { return items },

@@ -27,7 +27,8 @@ import (
 // translated are the pages that can be read in every language; the reference of the API is English.
 var translated = []string{"log",
 	"choose", "confirm", "container", "containers", "deliveries", "history", "link", "login", "overview",
-	"problem", "recreated", "start",
+	"problem", "recreated", "start", "operations", "operation", "selection", "started", "plan", "imagediff", "component",
+	"plugins", "change", "type", "policies", "settings", "webhooks", "reload",
 }
 
 func TestEveryTextOfTemplatesIsTranslated(t *testing.T) {

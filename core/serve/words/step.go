@@ -1,0 +1,76 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Taken is what a step of an operation does. Plugins write that in English, and it is recorded with the operation: what
+// is none of their usual texts stays as it is.
+func Taken(s watcher.Step) phrase.Phrase { return taken(s.Text) }
+
+func taken(text string) phrase.Phrase { return known(stepTexts(), text) }
+
+// stepTexts are the usual texts of steps.
+func stepTexts() []string {
+	return []string{
+		"pull %s",
+		"write %s instead of %s into %s",
+		"write %s into %s again",
+		"run the hook in the old %s",
+		"run the hook in the new %s",
+		"rename the old %s",
+		"create the new %s",
+		"recreate %s with %s",
+		"connect the new %s to the network %s",
+		"stop the old %s",
+		"stop %s, which depends on %s",
+		"start the new %s",
+		"return to the old image of %s",
+		"return to the old %s",
+		"wait until %s is healthy, or stays up if it has no health check",
+		"wait until %s responds at %s",
+		"wait until %s accepts connections at %s",
+		"wait until the probe in %s succeeds",
+		"remove the old %s, not its volumes",
+		"keep the old %s stopped, and remove all but %s of them",
+		"remove the old image if no container uses it",
+		"pause the new %s, as the old one was",
+		"restart %s, as compose does after %s",
+		"have the swarm update %s to %s",
+		"have the swarm return %s to %s",
+	}
+}
+
+// known returns a text as a phrase with the first of the formats that it has, whose verbs are all "%s"; verbatim when
+// it has none of them.
+func known(formats []string, text string) phrase.Phrase {
+	for _, format := range formats {
+		if args, fits := arguments(format, text); fits {
+			return phrase.New(format, args...)
+		}
+	}
+	return phrase.Verbatim(text)
+}
+
+// arguments returns what a text has in the places of the verbs "%s" of a format.
+func arguments(format, text string) (args []any, fits bool) {
+	parts := strings.Split(format, "%s")
+	text, fits = strings.CutPrefix(text, parts[0])
+	for i, part := range parts[1:] {
+		end := strings.Index(text, part)
+		if i == len(parts)-2 {
+			end = len(text) - len(part)
+			if !strings.HasSuffix(text, part) {
+				return nil, false
+			}
+		}
+		if !fits || end <= 0 {
+			return nil, false
+		}
+		args, text = append(args, text[:end]), text[end+len(part):]
+	}
+	return args, fits && text == ""
+}
