@@ -69,7 +69,7 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	case c.Status == "":
 		return phrase.New("changed"), ""
 	}
-	return phrase.New("changed, now %s", c.Status), ""
+	return phrase.New("changed, now %s", Status(c.Status)), ""
 }
 
 func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class string) {

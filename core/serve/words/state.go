@@ -97,3 +97,18 @@ func Reason(code string) phrase.Phrase {
 	}
 	return phrase.New("held")
 }
+
+// statuses are those of containers, as the Docker Engine API names them.
+var statuses = map[string]phrase.Phrase{
+	"created": phrase.New("created"), "running": phrase.New("running"), "paused": phrase.New("paused"),
+	"restarting": phrase.New("restarting"), "removing": phrase.New("removing"), "exited": phrase.New("exited"),
+	"dead": phrase.New("dead"),
+}
+
+// Status is what a container does, as its engine says: "running", "exited".
+func Status(status string) phrase.Phrase {
+	if known, has := statuses[status]; has {
+		return known
+	}
+	return phrase.Verbatim(status)
+}

@@ -27,7 +27,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	b.raw(`<svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
 	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(h.Path(r.Href)).raw(`"` + sheet + `>`).text(r.Name).raw(`</a>`)
 	if r.Status != "" && r.Status != running {
-		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
+		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(in.Say(words.Status(r.Status))).raw(`</span>`)
 	}
 	if r.AsOf != nil {
 		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">`).text(in.Say(phrase.New("as of %s", r.AsOf))).raw(`</span>`)

@@ -106,6 +106,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"link":        webaddress.Of,
 		"plural":      phrase.Count,
 		"phrase":      phrase.New,
+		"status":      words.Status,
 		"say":         say(in),
 		"lang":        func() string { return in.Tag },
 		"scriptWords": func() (string, error) { return scriptWords(in) },
