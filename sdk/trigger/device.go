@@ -26,8 +26,6 @@ const minSecretPart = 12
 func (d Device) Secrets() []string {
 	all := []string{d.Endpoint, d.P256dh, d.Auth, d.Key}
 	_, path, _ := strings.Cut(strings.TrimPrefix(d.Endpoint, "https://"), "/")
-	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?&=#", r) }) {
-		all = append(all, part)
-	}
+	all = append(all, strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("/?&=#", r) })...)
 	return slices.DeleteFunc(all, func(part string) bool { return len(part) < minSecretPart })
 }
