@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -30,6 +32,7 @@ func inGerman(t *testing.T, u *UI, path string, others ...string) string {
 		t.Errorf("%s is no page in German: %s", path, body)
 	}
 	text := regexp.MustCompile(`(?s)<(head|code|pre|kbd|script)\b.*?</(head|code|pre|kbd|script)>`).ReplaceAllString(body, " ")
+	text = regexp.MustCompile(`(?s)<(?:small|p|span)\b[^>]* lang="en"[^>]*>.*?</(?:small|p|span)>`).ReplaceAllString(text, " ")
 	var read strings.Builder
 	for _, attribute := range regexp.MustCompile(`\b(?:aria-label|title|placeholder|alt)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		read.WriteString(attribute[1] + "\n")
@@ -147,5 +150,23 @@ func TestOperationsInGerman(t *testing.T) {
 	f.operations = []operation.Operation{updateOf("nginx", operation.RolledBack, failing("xyz"))}
 	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "funktionierte nicht, deshalb ist der alte Container unverändert zurück. Der Grund: xyz.") {
 		t.Errorf("the operation says %s", text)
+	}
+}
+
+func TestSettingsInGerman(t *testing.T) {
+	others := []string{"in the address, ?token=…", "the secret is missing", "Not allowed.", `${container.name} "is" new`,
+		"its file changed since it was trusted", "it died 5 times in a row"}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{webtest.SMTP()}}, fakePlugins{all: somePlugins()}
+		f.fakeSettings = &fakeSettings{level: "debug", recent: logging.NewRecent(), about: service.About{
+			Version: "1.2.3", Started: webtest.Noon, Settings: []service.Setting{
+				{Name: "log.level", Value: "info", Source: "env DOGWATCH_LOG_LEVEL", Help: "the level of the log"},
+				{Name: "store.path", Value: "/store", Source: "default"},
+			},
+		}}
+	})
+	for _, path := range []string{"/settings", "/settings?q=none", "/settings/webhooks", "/settings/notifications", "/log", "/log?part=x",
+		"/watchers", "/registries", "/triggers", "/triggers/smtp/main", "/triggers/smtp/other", "/plugins", "/policies"} {
+		mustBeGerman(t, u, path, others...)
 	}
 }

@@ -27,10 +27,10 @@ func (h *Handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind)
 	c, known := h.service.Component(r.Context(), h.ActorOf(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: phrase.New("There is no such %s", string(k)),
-			Detail: phrase.New("No %s %s is configured. It may have been renamed or removed since this page was made.", string(k),
+			Title: wordsOf[k].unknown,
+			Detail: phrase.New("%s is not configured. It may have been renamed or removed since this page was made.",
 				r.PathValue("type")+"."+r.PathValue("name")),
-			Back: phrase.New("To the %s", page.KindPath(k)[1:]), BackTo: page.KindPath(k),
+			Back: wordsOf[k].back, BackTo: page.KindPath(k),
 		})
 	}
 	return c, known

@@ -1,7 +1,6 @@
 package components
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -34,7 +33,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		}
 	}
 	p.checking(guide.RunningChecks(checks, h.Started), h.service.Progress())
-	h.Live(w, r, "components", page.Page{Title: phrase.Verbatim(p.Title), Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
+	h.Live(w, r, "components", page.Page{Title: p.Title, Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
 }
 
 // follows are the families of events that the pages of a kind follow. What
@@ -52,15 +51,31 @@ func follows(k kind.Kind) string {
 // kindPage is the list of the components of one kind.
 type kindPage struct {
 	Kind  kind.Kind
-	Title string
-	// Is says what components of this kind are for.
-	Is string
+	Title phrase.Phrase
+	// About says what components of this kind are for, and None that there is none.
+	About, None phrase.Phrase
 	// Summary counts them: "3 watchers, 1 failed".
-	Summary string
+	Summary phrase.Phrase
 	Rows    []componentRow
 	// Empty is what an empty list says, and First how to make the first of them.
 	Empty *guide.Empty
 	First *guide.Guide
+}
+
+// wordsOf says what the pages of a kind say.
+var wordsOf = map[kind.Kind]struct{ about, none, unknown, back phrase.Phrase }{
+	kind.Watcher: {
+		phrase.New("A watcher finds the containers of an engine and says when they are checked."),
+		phrase.New("No watcher is configured."), phrase.New("There is no such watcher"), phrase.New("To the watchers"),
+	},
+	kind.Registry: {
+		phrase.New("A registry answers which tags and digests an image has. The public ones need no configuration."),
+		phrase.New("No registry is configured."), phrase.New("There is no such registry"), phrase.New("To the registries"),
+	},
+	kind.Trigger: {
+		phrase.New("A trigger tells you of an update, or does something about it."),
+		phrase.New("No trigger is configured."), phrase.New("There is no such trigger"), phrase.New("To the triggers"),
+	},
 }
 
 // componentRow is a component in a list.
@@ -69,7 +84,7 @@ type componentRow struct {
 	Path  string
 	State words.State
 	// Facts are the few settings that tell one from the other.
-	Facts []string
+	Facts []phrase.Phrase
 	Last  *lastCheck
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
@@ -77,7 +92,9 @@ type componentRow struct {
 }
 
 func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
-	p := kindPage{Kind: k, Title: page.KindTitles[k]}
+	p := kindPage{
+		Kind: k, Title: phrase.New(page.KindTitles[k]), About: wordsOf[k].about, None: wordsOf[k].none,
+	}
 	failed := 0
 	for _, c := range all {
 		row := componentRow{Component: c, Path: page.ComponentPath(c), State: componentState(c.State), Facts: facts(c)}
@@ -90,23 +107,17 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Summary = words.Capital(phrase.Count(len(all), string(k)).String())
+	p.Summary = phrase.Capital(phrase.Count(len(all), string(k)))
 	if failed > 0 {
-		p.Summary += fmt.Sprintf(", %d failed", failed)
-	}
-	switch k {
-	case kind.Watcher:
-		p.Is = "A watcher finds the containers of an engine and says when they are checked."
-	case kind.Registry:
-		p.Is = "A registry answers which tags and digests an image has. The public ones need no configuration."
-	case kind.Trigger:
-		p.Is = "A trigger tells you of an update, or does something about it."
+		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d failed", failed))
 	}
 	return p
 }
 
 // Summary counts components of a kind: "3 watchers, 1 failed".
-func Summary(k kind.Kind, all []service.Component) string { return newKindPage(k, all, nil).Summary }
+func Summary(k kind.Kind, all []service.Component) phrase.Phrase {
+	return newKindPage(k, all, nil).Summary
+}
 
 // checking marks the watchers that are being checked, by name.
 func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {

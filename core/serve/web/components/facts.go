@@ -1,8 +1,6 @@
 package components
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,63 +12,67 @@ import (
 )
 
 // facts are what distinguishes a component from others of its kind at a glance.
-func facts(c service.Component) (all []string) {
+func facts(c service.Component) (all []phrase.Phrase) {
 	switch c.Kind {
 	case kind.Watcher:
 		if expression := valueOf(c, "cron"); expression != "" {
-			all = append(all, "checks "+cmp.Or(words.Cron(expression), phrase.Verbatim("at "+expression)).String())
+			when := words.Cron(expression)
+			if when == nil {
+				when = phrase.New("at %s", expression)
+			}
+			all = append(all, phrase.New("checks %s", when))
 		}
 		if c.Updates {
-			all = append(all, "may update containers")
+			all = append(all, phrase.New("may update containers"))
 		}
 	case kind.Registry:
 		const shown = 3
-		all = append(all, strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", "))
+		all = append(all, phrase.Verbatim(strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", ")))
 		if more := len(c.Hosts) - shown; more > 0 {
-			all = append(all, fmt.Sprintf("and %d more", more))
+			all = append(all, phrase.New("and %d more", more))
 		}
 		for _, f := range c.Budgets {
-			all = append(all, f.Host+": "+f.Brief())
+			all = append(all, phrase.Verbatim(f.Host+": "+f.Brief()))
 		}
 	case kind.Trigger:
 		if mode := valueOf(c, "mode"); mode == "batch" {
-			all = append(all, "one message per check")
+			all = append(all, phrase.New("one message per check"))
 		} else {
-			all = append(all, "one message per container")
+			all = append(all, phrase.New("one message per container"))
 		}
 		all = append(all, takes(valueOf(c, "threshold"), valueOf(c, "ondigest") == "false"))
 		if valueOf(c, "auto") == "false" {
-			all = append(all, "only when asked")
+			all = append(all, phrase.New("only when asked"))
 		}
 	}
 	if c.Asleep {
-		all = append(all, "asleep until it is needed")
+		all = append(all, phrase.New("asleep until it is needed"))
 	}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	return slices.DeleteFunc(all, func(p phrase.Phrase) bool { return p == nil })
 }
 
-// takes says which updates a trigger is for; "" when it is for all.
-func takes(threshold string, noRebuilds bool) string {
+// takes says which updates a trigger is for; nil when it is for all.
+func takes(threshold string, noRebuilds bool) phrase.Phrase {
 	if noRebuilds {
 		threshold = policy.WithoutRebuilds(threshold)
 	}
 	step, without := strings.CutSuffix(threshold, "-no-digest")
-	parts := []string{"up to " + step}
+	takes := phrase.New("up to %s", step)
 	if only, ok := strings.CutSuffix(step, "-only"); ok {
-		parts = []string{only + " only"}
+		takes = phrase.New("%s only", only)
 	}
 	switch step {
 	case "", "all":
-		return ""
+		return nil
 	case "versions":
-		parts = []string{"no rebuilds"}
+		takes = phrase.New("no rebuilds")
 	case "digest":
-		parts = []string{"rebuilds only"}
+		takes = phrase.New("rebuilds only")
 	}
 	if without {
-		parts = append(parts, "no rebuilds")
+		takes = phrase.Join(", ", takes, phrase.New("no rebuilds"))
 	}
-	return strings.Join(parts, ", ")
+	return takes
 }
 
 // valueOf returns the value of an option as it is written; "" when there is no such option.

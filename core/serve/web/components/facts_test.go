@@ -2,6 +2,8 @@ package components
 
 import (
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // TestTriggerListSaysItsThreshold: in words, with rebuilds where they are left out.
@@ -17,7 +19,7 @@ func TestTriggerListSaysItsThreshold(t *testing.T) {
 		{"patch-no-digest", false, "up to patch, no rebuilds"}, {"digest", false, "rebuilds only"},
 		{"major-only", false, "major only"}, {"minor-only-no-digest", false, "minor only, no rebuilds"},
 	} {
-		if got := takes(c.threshold, c.noRebuilds); got != c.want {
+		if got := phrase.English(takes(c.threshold, c.noRebuilds)); got != c.want {
 			t.Errorf("%s, no rebuilds %t: %q, want %q", c.threshold, c.noRebuilds, got, c.want)
 		}
 	}

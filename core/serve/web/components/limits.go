@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -23,7 +24,7 @@ func newBudgetRow(f budget.Forecast, now time.Time) budgetRow {
 // limitRow is a limit in words.
 type limitRow struct {
 	registry.Limit
-	Sentence string
+	Sentence phrase.Phrase
 	// Paused is true while no request may be sent to the host.
 	Paused bool
 	// Low is true when less than LowMark, a fifth, is left.
@@ -37,16 +38,15 @@ func NewLimitRow(l registry.Limit, now time.Time) limitRow {
 	case l.Limit > 0:
 		row.LowMark = l.Limit / 5
 		row.Low = l.Remaining < row.LowMark
-		what := "requests"
+		row.Sentence = phrase.New("%s of %s requests left", fmt.Sprint(l.Remaining), fmt.Sprint(l.Limit))
 		if l.Pulls {
-			what = "pulls"
+			row.Sentence = phrase.New("%s of %s pulls left", fmt.Sprint(l.Remaining), fmt.Sprint(l.Limit))
 		}
-		row.Sentence = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, what)
 		if l.Window > 0 {
-			row.Sentence += " per " + words.Span(l.Window).String()
+			row.Sentence = phrase.New("%s per %s", row.Sentence, words.Span(l.Window))
 		}
 	default:
-		row.Sentence = "does not say what it allows"
+		row.Sentence = phrase.New("does not say what it allows")
 	}
 	return row
 }

@@ -1,10 +1,10 @@
 package components
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -53,7 +53,7 @@ type testView struct {
 	service.TestResult
 	OK bool
 	// Verdict is one sentence.
-	Verdict string
+	Verdict phrase.Phrase
 }
 
 func newTestView(c service.Component, result service.TestResult, err error) *testView {
@@ -61,11 +61,11 @@ func newTestView(c service.Component, result service.TestResult, err error) *tes
 	took := result.Took.Round(time.Millisecond).String()
 	switch {
 	case !v.OK:
-		v.Verdict = "It does not work: " + err.Error()
+		v.Verdict = phrase.New("It does not work: %s", err.Error())
 	case c.Kind == kind.Trigger && result.Response == "":
-		v.Verdict = "The service took the message below (" + took + ")."
+		v.Verdict = phrase.New("The service took the message below (%s).", took)
 	default:
-		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
+		v.Verdict = phrase.New("It works: %s (%s).", result.Response, took)
 	}
 	return v
 }

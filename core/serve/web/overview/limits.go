@@ -33,7 +33,7 @@ func limitsOf(registries []service.Component, now time.Time) []phrase.Phrase {
 				sentences = append(sentences,
 					phrase.New("%s asked for a pause; it is asked again %s.", l.Host, words.Relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
-				sentences = append(sentences, phrase.Verbatim(fmt.Sprintf("%s: %s.", l.Host, components.NewLimitRow(l, now).Sentence)))
+				sentences = append(sentences, phrase.Sentence(phrase.New("%s: %s", l.Host, components.NewLimitRow(l, now).Sentence)))
 			}
 		}
 	}

@@ -10,11 +10,15 @@ import (
 )
 
 // notices are the sentences that the address of the page can select.
-var notices = map[string]string{
-	"restarted": "%s is being restarted.",
-	"trusted":   "%s is trusted as it is now and is being started.",
-	"granted":   "%s gets it, and is being started again.",
-	"revoked":   "%s has it no more, and is being started again.",
+var notices = map[string]func(name string) phrase.Phrase{
+	"restarted": func(name string) phrase.Phrase { return phrase.New("%s is being restarted.", name) },
+	"trusted": func(name string) phrase.Phrase {
+		return phrase.New("%s is trusted as it is now and is being started.", name)
+	},
+	"granted": func(name string) phrase.Phrase { return phrase.New("%s gets it, and is being started again.", name) },
+	"revoked": func(name string) phrase.Phrase {
+		return phrase.New("%s has it no more, and is being started again.", name)
+	},
 }
 
 // done leads back to the page, which says what was done with a plugin, or renders the error.

@@ -3,7 +3,6 @@ package plugins
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -34,7 +33,7 @@ type offer struct {
 // button has something done with the file of a plugin.
 type button struct {
 	Do    service.PluginChange
-	Label string
+	Label phrase.Phrase
 }
 
 // buttons are those of the changes that can be made, for a user who may.
@@ -71,18 +70,36 @@ func (h *Handler) gallery(r *http.Request) galleryPart {
 func pathOf(name string) string { return "/plugins/" + url.PathEscape(name) }
 
 // changes are what users can have done with the file of a plugin, as a title, a button and a sentence have it.
-var changes = map[service.PluginChange]struct{ title, button, done string }{
-	service.InstallPlugin:  {"Install %s?", "Install", "is installed"},
-	service.UpdatePlugin:   {"Update %s?", "Update", "is installed"},
-	service.RollBackPlugin: {"Go back to the version of %s before?", "Roll back", "is back"},
+var changes = map[service.PluginChange]struct {
+	button      phrase.Phrase
+	title       func(name string) phrase.Phrase
+	doing, done func(what string) phrase.Phrase
+}{
+	service.InstallPlugin: {
+		phrase.New("Install"), func(name string) phrase.Phrase { return phrase.New("Install %s?", name) },
+		func(name string) phrase.Phrase { return phrase.New("Install %s", name) }, installed,
+	},
+	service.UpdatePlugin: {
+		phrase.New("Update"), func(name string) phrase.Phrase { return phrase.New("Update %s?", name) },
+		func(name string) phrase.Phrase { return phrase.New("Update %s", name) }, installed,
+	},
+	service.RollBackPlugin: {
+		phrase.New("Roll back"),
+		func(name string) phrase.Phrase { return phrase.New("Go back to the version of %s before?", name) },
+		func(name string) phrase.Phrase { return phrase.New("Roll back %s", name) },
+		func(what string) phrase.Phrase { return phrase.New("%s is back.", what) },
+	},
 }
+
+func installed(what string) phrase.Phrase { return phrase.New("%s is installed.", what) }
 
 // changePage has the user confirm what runs as a program on this machine.
 type changePage struct {
 	install.Offer
-	Title, Button, Path string
-	Do                  service.PluginChange
-	Newest              bool
+	Title, Button phrase.Phrase
+	Path          string
+	Do            service.PluginChange
+	Newest        bool
 }
 
 // change installs, updates or rolls back a plugin once the user has confirmed it.
@@ -107,13 +124,13 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 		h.confirm(w, r, do, name, asked)
 		return
 	}
-	started := h.Tasks.Start(page.Task{Title: phrase.Verbatim(text.button + " " + name)},
+	started := h.Tasks.Start(page.Task{Title: text.doing(name)},
 		func(ctx context.Context, _ func()) (phrase.Phrase, bool) {
 			pin, err := h.service.ChangePlugin(ctx, actor, do, name, asked)
 			if err != nil {
 				return phrase.Sentence(phrase.Capital(phrase.Verbatim(err.Error()))), true
 			}
-			return phrase.Verbatim(words.Sentence(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref) + " " + text.done)), false
+			return text.done(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref)), false
 		})
 	if !started {
 		h.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
@@ -139,6 +156,6 @@ func (h *Handler) confirm(w http.ResponseWriter, r *http.Request, do service.Plu
 			p.Installed, p.Newer, p.Previous = b.Installed.Version, b.Installed.Available, b.Installed.Previous
 		}
 	}
-	p.Title = fmt.Sprintf(changes[do].title, name)
-	h.Show(w, r, http.StatusOK, "change", page.Page{Title: phrase.Verbatim(p.Title), Nav: "plugins", Content: p})
+	p.Title = changes[do].title(name)
+	h.Show(w, r, http.StatusOK, "change", page.Page{Title: p.Title, Nav: "plugins", Content: p})
 }

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -13,15 +12,15 @@ import (
 
 // pluginPage is the list of plugins.
 type pluginPage struct {
-	Summary string
+	Summary phrase.Phrase
 	Rows    []row
 	// Sentence is what a button just did.
-	Sentence string
+	Sentence phrase.Phrase
 	Empty    *guide.Empty
 	Gallery  galleryPart
 }
 
-func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPage {
+func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pluginPage {
 	p := pluginPage{Sentence: notice, Rows: make([]row, len(all))}
 	running, bad := 0, 0
 	var memory int64
@@ -36,25 +35,26 @@ func newPluginPage(all []service.Plugin, notice string, operator bool) pluginPag
 			bad++
 		}
 	}
-	p.Summary = fmt.Sprintf("%s, %d running", phrase.Capital(phrase.Count(len(all), "plugin")), running)
+	parts := []phrase.Phrase{phrase.Capital(phrase.Count(len(all), "plugin")), phrase.New("%d running", running)}
 	if bad > 0 {
-		p.Summary += fmt.Sprintf(", %d that need attention", bad)
+		parts = append(parts, phrase.New("%d that need attention", bad))
 	}
 	if memory > 0 {
-		p.Summary += ", " + phrase.English(words.Bytes(memory)) + " together"
+		parts = append(parts, phrase.New("%s together", words.Bytes(memory)))
 	}
+	p.Summary = phrase.Join(", ", parts...)
 	return p
 }
 
 // Summary counts plugins: "3 plugins, 2 running".
-func Summary(all []service.Plugin) string { return newPluginPage(all, "", false).Summary }
+func Summary(all []service.Plugin) phrase.Phrase { return newPluginPage(all, nil, false).Summary }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	all := h.service.Plugins()
-	notice := ""
+	var notice phrase.Phrase
 	for _, b := range all { // only of what there is, whatever the address says
-		if form := notices[r.FormValue("did")]; form != "" && b.Name == r.FormValue("to") {
-			notice = fmt.Sprintf(form, b.Name)
+		if form := notices[r.FormValue("did")]; form != nil && b.Name == r.FormValue("to") {
+			notice = form(b.Name)
 		}
 	}
 	p := newPluginPage(all, notice, h.ActorOf(r).Operator())

@@ -23,7 +23,7 @@ type row struct {
 	Anchor, Path string
 	State        words.State
 	// Means says what the state means, and what to do about it.
-	Means  string
+	Means  phrase.Phrase
 	Memory string
 	// Built says what its SDK means; nil for nothing.
 	Built phrase.Phrase
@@ -57,52 +57,78 @@ func newRow(b service.Plugin, operator bool) row {
 			row.Missing = append(row.Missing, capability)
 		}
 	}
-	word := phrase.Verbatim(words.Capital(b.State.Word()))
+	word := phrase.Capital(stateWord(b.State))
 	switch b.State {
 	case plugin.Running:
 		row.State = words.State{Word: word, Class: "ok"}
 		if b.Error != "" {
 			row.Trust = !b.Builtin && operator && b.SHA256 != ""
-			row.Means = "Its file is another one now, which may not run. The process of the file before goes on until it ends." + trustAdvice(row.Trust, operator)
+			row.Means = phrase.Join(" ", phrase.New(
+				"Its file is another one now, which may not run. The process of the file before goes on until it ends."),
+				trustAdvice(row.Trust, operator))
 		}
 	case plugin.Starting:
 		row.State = words.State{Word: word, Class: "muted"}
 	case plugin.Stopped:
-		row.State, row.Means = words.State{Word: word, Class: "muted"}, "Nothing that is configured uses it, so no process runs."
+		row.State, row.Means = words.State{Word: word, Class: "muted"}, phrase.New("Nothing that is configured uses it, so no process runs.")
 	case plugin.Asleep:
 		row.State, row.Means = words.State{Word: word, Class: "muted"},
-			"It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed."
+			phrase.New("It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed.")
 	case plugin.Backoff:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			"It died and is started again after a pause. Restart tries at once."
+			phrase.New("It died and is started again after a pause. Restart tries at once.")
 	case plugin.Broken:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			"It died too often in a row. Its log lines say why; Restart gives it another chance."
+			phrase.New("It died too often in a row. Its log lines say why; Restart gives it another chance.")
 	case plugin.Untrusted:
 		row.State, row.Trust = words.State{Word: word, Class: "failed"}, !b.Builtin && operator && b.SHA256 != ""
-		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
+		row.Means = phrase.Join(" ", phrase.New("Its file is not the one that was trusted, or others may write it."),
+			trustAdvice(row.Trust, operator))
 	case plugin.Rejected:
 		if b.HeldBy != "" {
 			row.State, row.Means = words.State{Word: word, Class: "failed"},
-				"A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+
-					" is gone this one is judged again."
+				phrase.New("A type has one plugin, the one that had it first. As soon as the file of %s is gone this one is judged again.",
+					b.HeldBy)
 			break
 		}
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			"It is no plugin that this version can use. Replace or remove its file and restart it."
+			phrase.New("It is no plugin that this version can use. Replace or remove its file and restart it.")
 	default:
 		row.State = words.State{Word: word, Class: "muted"}
 	}
 	return row
 }
 
+// stateWord is the state of a plugin in a word or two.
+func stateWord(s plugin.State) phrase.Phrase {
+	switch s {
+	case plugin.Stopped:
+		return phrase.New("not needed")
+	case plugin.Backoff:
+		return phrase.New("waiting")
+	case plugin.Running:
+		return phrase.New("running")
+	case plugin.Starting:
+		return phrase.New("starting")
+	case plugin.Asleep:
+		return phrase.New("asleep")
+	case plugin.Broken:
+		return phrase.New("broken")
+	case plugin.Untrusted:
+		return phrase.New("untrusted")
+	case plugin.Rejected:
+		return phrase.New("rejected")
+	}
+	return phrase.Verbatim(s.Word())
+}
+
 // trustAdvice is what to do about a file that is not trusted.
-func trustAdvice(can, operator bool) string {
+func trustAdvice(can, operator bool) phrase.Phrase {
 	switch {
 	case can:
-		return " If you replaced it yourself, trust the file with the checksum below."
+		return phrase.New("If you replaced it yourself, trust the file with the checksum below.")
 	case !operator:
-		return " Who is logged in can trust it."
+		return phrase.New("Who is logged in can trust it.")
 	}
-	return ""
+	return nil
 }

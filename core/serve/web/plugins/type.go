@@ -21,7 +21,8 @@ type typePage struct {
 	// Of is the bundle that holds the type.
 	Of string
 	// Name is the name of the component that is to be made, NameProblem what is wrong with it.
-	Name, NameProblem string
+	Name        string
+	NameProblem phrase.Phrase
 	// Groups are the options: its own, and those of every component of the kind.
 	Groups []typeGroup
 	// Snippet is what the values lead to; nil before there are any.
@@ -32,7 +33,7 @@ type typePage struct {
 
 // typeGroup is some of the options, with a heading.
 type typeGroup struct {
-	Title  string
+	Title  phrase.Phrase
 	Own    bool
 	Fields []typeField
 }
@@ -62,7 +63,7 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		p.Name = "main"
 	}
 	if !validName(p.Name) {
-		p.NameProblem = "want letters, digits and -"
+		p.NameProblem = phrase.New("want letters, digits and -")
 		p.Wrong++
 	}
 	c := service.Component{Kind: t.Kind, View: component.View{ID: t.Name + "." + p.Name, Type: t.Name, Name: p.Name}}
@@ -70,8 +71,8 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		typeGroup
 		schema option.Schema
 	}{
-		{typeGroup{Title: "Options", Own: true}, t.Options},
-		{typeGroup{Title: "Options of every " + string(t.Kind)}, component.HostOptions(t.Kind)},
+		{typeGroup{Title: phrase.New("Options"), Own: true}, t.Options},
+		{typeGroup{Title: optionsOfEvery(t.Kind)}, component.HostOptions(t.Kind)},
 	} {
 		problems := map[string]string{}
 		if given {
@@ -93,11 +94,22 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 			p.Groups[len(p.Groups)-1].Fields = g.Fields
 		}
 	}
-	if given && p.NameProblem == "" {
+	if given && p.NameProblem == nil {
 		snippet := c.Snippet()
 		p.Snippet = &snippet
 	}
 	return p
+}
+
+// optionsOfEvery is the heading of the options that all components of a kind have.
+func optionsOfEvery(k kind.Kind) phrase.Phrase {
+	switch k {
+	case kind.Watcher:
+		return phrase.New("Options of every watcher")
+	case kind.Registry:
+		return phrase.New("Options of every registry")
+	}
+	return phrase.New("Options of every trigger")
 }
 
 func newTypeField(o option.Option, form url.Values) typeField {

@@ -21,8 +21,8 @@ type policiesPage struct {
 	Names       []string // of rules
 	Rule, Value string   // that is tried
 	Wrong       []string
-	// Now is "3 offered, 5 held", and Tried that with the other rule; "" when none is tried.
-	Now, Tried string
+	// Now is "3 offered, 5 held", and Tried that with the other rule; nil when none is tried.
+	Now, Tried phrase.Phrase
 	Uses       []policyUse
 	Updates    []policyUpdate
 	Windows    []policypreview.Windows
@@ -36,26 +36,26 @@ type policiesPage struct {
 type policyUse struct {
 	policypreview.Rule
 	Containers int
-	Sentence   string
+	Sentence   phrase.Phrase
 }
 
 // policyUpdate is what becomes of an update.
 type policyUpdate struct {
 	Name, Path, Running, Target string
 	State                       words.State
-	// Before is its state without the rule that is tried; "" when that is the same.
-	Before string
-	Why    []string
+	// Before is its state without the rule that is tried; nil when that is the same.
+	Before phrase.Phrase
+	Why    []phrase.Phrase
 }
 
 func newPoliciesPage(p service.PolicyPreview) policiesPage {
-	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.String()}
+	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.Counts}
 	for _, use := range p.Now.Uses() {
-		v.Uses = append(v.Uses, policyUse{use.Rule, len(use.Containers), use.Counts.String()})
+		v.Uses = append(v.Uses, policyUse{use.Rule, len(use.Containers), use.Counts})
 	}
 	shown, before := p.Now, map[string]string{}
 	if p.Tried != nil {
-		v.Tried, shown = p.Tried.String(), *p.Tried
+		v.Tried, shown = p.Tried.Counts, *p.Tried
 		for _, c := range p.Now.Containers {
 			before[c.Name] = c.State
 		}
@@ -71,10 +71,10 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 			State: decisionState(c.State),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
-			row.Before = was
+			row.Before = words.Decided(was)
 		}
 		for _, r := range c.Reasons {
-			row.Why = append(row.Why, phrase.English(policypreview.Sentence(r)))
+			row.Why = append(row.Why, policypreview.Sentence(r))
 		}
 		v.Updates = append(v.Updates, row)
 	}

@@ -23,16 +23,19 @@ type logView struct {
 }
 
 type levelOption struct {
-	Name, About string
-	Current     bool
+	Name    string
+	About   phrase.Phrase
+	Current bool
 }
 
 // logOf shows what is logged at the level now; settings are what was configured.
 func logOf(now string, settings []service.Setting) logView {
 	v := logView{Choices: []levelOption{
-		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"},
-		{Name: "info", About: "also what happens"},
-		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
+		{Name: "error", About: phrase.New("only what does not work")},
+		{Name: "warn", About: phrase.New("also what is odd")},
+		{Name: "info", About: phrase.New("also what happens")},
+		{Name: "debug", About: phrase.New("also how it came about")},
+		{Name: "trace", About: phrase.New("also every step")},
 	}}
 	for i, c := range v.Choices {
 		v.Choices[i].Current = c.Name == now

@@ -30,16 +30,21 @@ type settingsPage struct {
 
 // settingGroup is some of the settings.
 type settingGroup struct {
-	Name     string
+	Name     phrase.Phrase
 	Settings []service.Setting
 }
 
 // navCount leads to a list.
-type navCount struct{ Label, Path, Sentence string }
+type navCount struct {
+	Label    phrase.Phrase
+	Path     string
+	Sentence phrase.Phrase
+}
 
 func newSettingsPage(a service.About, counts []navCount, query string) settingsPage {
 	p := settingsPage{About: a, Counts: counts, Query: query}
-	set, others := settingGroup{Name: "Changed from the default"}, settingGroup{Name: "As by default"}
+	set, others := settingGroup{Name: phrase.New("Changed from the default")},
+		settingGroup{Name: phrase.New("As by default")}
 	for _, s := range a.Settings {
 		switch {
 		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+s.Help), strings.ToLower(query)):
@@ -67,9 +72,9 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	var counts []navCount
 	for _, k := range kind.Kinds() {
 		all := h.service.Components(actor, k)
-		counts = append(counts, navCount{page.KindTitles[k], page.KindPath(k), components.Summary(k, all)})
+		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k), components.Summary(k, all)})
 	}
-	counts = append(counts, navCount{"Plugins", "/plugins", plugins.Summary(h.service.Plugins())})
+	counts = append(counts, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	var err error

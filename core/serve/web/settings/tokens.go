@@ -15,11 +15,13 @@ import (
 )
 
 // lifetimes are the choices of how long a token is good, in days; the first is the default.
-var lifetimes = []lifetime{{365, "a year"}, {90, "90 days"}, {30, "30 days"}, {0, "ever"}}
+var lifetimes = []lifetime{
+	{365, phrase.New("a year")}, {90, phrase.New("90 days")}, {30, phrase.New("30 days")}, {0, phrase.New("ever")},
+}
 
 type lifetime struct {
 	Days  int
-	Label string
+	Label phrase.Phrase
 }
 
 // daysOf reads a choice of lifetimes; what is none of them is the default.
