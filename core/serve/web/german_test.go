@@ -157,7 +157,8 @@ func TestSettingsInGerman(t *testing.T) {
 	others := []string{"in the address, ?token=…", "the secret is missing", "Not allowed.", `${container.name} "is" new`,
 		"its file changed since it was trusted", "it died 5 times in a row"}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{webtest.SMTP()}}, fakePlugins{all: somePlugins()}
+		f.fakeComponents = fakeComponents{all: []service.Component{webtest.SMTP()}}
+		f.fakePlugins = fakePlugins{all: somePlugins()}
 		f.fakeSettings = &fakeSettings{level: "debug", recent: logging.NewRecent(), about: service.About{
 			Version: "1.2.3", Started: webtest.Noon, Settings: []service.Setting{
 				{Name: "log.level", Value: "info", Source: "env DOGWATCH_LOG_LEVEL", Help: "the level of the log"},
