@@ -11,12 +11,16 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"net"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
 // The bounds of what is stored.
@@ -100,6 +104,30 @@ func (s Subscription) complete() (Subscription, error) {
 	}
 	s.P256dh, s.Auth = encode(public), encode(secret)
 	return s, nil
+}
+
+// lookupTimeout is how long a browser that subscribes waits for the name of its push service to be looked up.
+const lookupTimeout = 5 * time.Second
+
+// CheckPublic returns an *sdk.InvalidError if it cannot be a subscription, or its push service is in a private network,
+// as far as its name tells now. A name that cannot be looked up may be found later: each message is checked again when
+// it is sent.
+func (s Subscription) CheckPublic(ctx context.Context) error {
+	if _, err := s.complete(); err != nil {
+		return err
+	}
+	u, err := url.Parse(s.Endpoint)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	found, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if slices.ContainsFunc(found, func(a netip.Addr) bool { return !httpclient.PublicAddress(a) }) {
+		return sdk.Invalid("endpoint",
+			"its push service is in a private network; set privatetarget: true of the trigger of type webpush to allow that")
+	}
+	return nil
 }
 
 // id returns the ID of its device. The pages compute it as well, to tell which device is the reader's.

@@ -91,6 +91,8 @@ func TestPushDevices(t *testing.T) {
 	w.do("POST", "/api/push/devices", subscriptionBody(t, "recognisable"),
 		"Authorization", "Bearer "+w.token(auth.Read, time.Time{})).fails(403, "may only read")
 	w.do("POST", "/api/push/devices", `{"endpoint":"http://localhost/recognisable","keys":{}}`, ana...).fails(400, "https://")
+	inside := strings.Replace(subscriptionBody(t, "recognisable"), "push.example.org", "192.168.1.2", 1)
+	w.do("POST", "/api/push/devices", inside, ana...).fails(400, "privatetarget: true")
 	made := w.do("POST", "/api/push/devices", subscriptionBody(t, "recognisable"), ana...).want(201)
 	got := w.get("/api/push", ana...).want(200)
 	all := got.object()

@@ -65,8 +65,14 @@ func (s *Service) SubscribeDevice(
 	if err := allow(actor, auth.Write, "subscribe devices"); err != nil {
 		return webpush.Device{}, err
 	}
-	if s.opt.Devices == nil || len(s.notifiers()) == 0 {
+	all := s.notifiers()
+	if s.opt.Devices == nil || len(all) == 0 {
 		return webpush.Device{}, ErrNoPush
+	}
+	if !slices.ContainsFunc(all, reachesPrivate) {
+		if err := wanted.CheckPublic(ctx); err != nil {
+			return webpush.Device{}, err
+		}
 	}
 	d, err := s.opt.Devices.Subscribe(ctx, actor.User, userAgent, wanted)
 	if err != nil {
@@ -123,6 +129,11 @@ func (s *Service) notifiers() []*component.Trigger {
 	return slices.DeleteFunc(slices.Clone(s.opt.Components.Triggers()), func(t *component.Trigger) bool {
 		return !t.Can(kind.CapDevices) || !t.Usable()
 	})
+}
+
+// reachesPrivate reports whether a trigger of type webpush sends also into private networks.
+func reachesPrivate(t *component.Trigger) bool {
+	return t.View().Configuration["privatetarget"] == true
 }
 
 // device returns a device as users may see it.
