@@ -17,7 +17,7 @@ import (
 // Options are what Devices need.
 type Options struct {
 	Store Store
-	// Secrets gets what no log and no error may hold, before it is used.
+	// Secrets gets what no log and no error may hold, before a trigger does.
 	Secrets func(values ...string)
 	Log     hclog.Logger
 	Now     func() time.Time
@@ -89,10 +89,10 @@ func (d *Devices) Subscribe(ctx context.Context, user, userAgent string, s Subsc
 		return Device{}, err
 	}
 	device := Device{ID: s.id(), User: user, Name: nameOf(userAgent), Subscription: s, Created: d.opt.Now()}
-	d.opt.Secrets(d.target(device).Secrets()...)
 	if err := d.opt.Store.AddWebPushDevice(ctx, device, MaxDevices); err != nil {
-		return Device{}, err
+		return Device{}, err // of what is not stored, nothing is kept: not its secrets either
 	}
+	d.opt.Secrets(d.target(device).Secrets()...)
 	return d.Find(ctx, device.ID)
 }
 

@@ -41,7 +41,10 @@ func (m *memory) WebPushDevices(context.Context) ([]Device, error) {
 	return slices.Clone(m.devices), nil
 }
 
-func (m *memory) AddWebPushDevice(_ context.Context, d Device, _ int) error {
+func (m *memory) AddWebPushDevice(_ context.Context, d Device, most int) error {
+	if len(m.devices) >= most {
+		return ErrFull
+	}
 	m.devices = append(m.devices, d)
 	return nil
 }
@@ -291,6 +294,42 @@ func TestSecretsOfDevices(t *testing.T) {
 	}
 	if strings.Contains(d.ID, "push") || len(d.ID) != 16 || slices.Contains(w.secrets, w.PublicKey()) {
 		t.Errorf("id %s, or the public key is secret", d.ID)
+	}
+}
+
+// TestSecretsAreBounded: what is not stored, of which there is no end, is not remembered as a secret either.
+func TestSecretsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	for i := range MaxDevices {
+		if _, err := w.Subscribe(t.Context(), "ana", "", subscription(t, fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := len(w.secrets)
+	if _, err := w.Subscribe(t.Context(), "ana", "", subscription(t, "more")); !errors.Is(err, ErrFull) {
+		t.Fatal(err)
+	}
+	if after := len(w.secrets); after != before {
+		t.Errorf("%d secrets more", after-before)
+	}
+}
+
+func TestCheckPublic(t *testing.T) {
+	for host, want := range map[string]string{
+		"8.8.8.8:8443": "", "[2001:4860:4860::8888]": "", "nosuchname.invalid": "",
+		"192.168.1.2": "privatetarget: true", "127.0.0.1:8443": "privatetarget: true", "[::1]": "privatetarget: true",
+		"10.0.0.1": "privatetarget: true", "169.254.169.254": "privatetarget: true", "localhost": "privatetarget: true",
+		"[::ffff:10.0.0.1]": "privatetarget: true", "ana:b@8.8.8.8": "want the address of a push service",
+	} {
+		s := subscription(t, "a")
+		s.Endpoint = "https://" + host + "/recognisable"
+		err := s.CheckPublic(t.Context())
+		var invalid *sdk.InvalidError
+		if (want == "") != (err == nil) || err != nil &&
+			(!errors.As(err, &invalid) || invalid.Fields[0].Field != "endpoint" || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), "recognisable")) {
+			t.Errorf("%s: %v, want %q", host, err, want)
+		}
 	}
 }
 
