@@ -84,6 +84,12 @@ func openTab(t testing.TB, url string) *tab {
 	requireBrowser(t)
 	ctx, err := browser()
 	must(t, err)
+	return openTabOf(ctx, t, url)
+}
+
+// openTabOf opens a tab of a browser.
+func openTabOf(ctx context.Context, t testing.TB, url string) *tab {
+	t.Helper()
 	ctx, stop := context.WithTimeout(ctx, 10*maxWait)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
@@ -125,7 +131,7 @@ func openTab(t testing.TB, url string) *tab {
 		}
 	})
 	// As if it were the only tab, it has the focus, whatever others do.
-	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+	_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
 		emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	must(t, err)
 	b.size(1440, 900)
