@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -66,6 +67,7 @@ type Controller struct {
 	agents    []Agent
 	names     map[string]bool  // that agents have, or had since the start
 	links     map[string]*link // by the keys of their agents
+	refused   []refusal        // the latest last
 	// changed is closed and replaced whenever agents or links change.
 	changed chan struct{}
 }
@@ -150,9 +152,10 @@ func (c *Controller) Serve(conn net.Conn, address string) {
 	c.mu.Unlock()
 	defer c.wait.Done()
 	log := c.opt.Log.With("address", address)
-	l, err := c.start(conn, address)
+	l, name, err := c.start(conn, address)
 	if err != nil {
 		log.Warn("a connection of an agent was refused", "error", err)
+		c.noteRefusal(refusal{at: c.opt.Now(), address: address, agent: name, err: err})
 		return
 	}
 	if l == nil {
@@ -161,55 +164,61 @@ func (c *Controller) Serve(conn net.Conn, address string) {
 	c.keep(l)
 }
 
-// start finds out whose a connection is, and answers what is no link.
-func (c *Controller) start(conn net.Conn, address string) (*link, error) {
+// start finds out whose a connection is, and answers what is no link. The name is that of the agent, once that is known.
+func (c *Controller) start(conn net.Conn, address string) (l *link, name string, err error) {
 	select {
 	case c.starting <- struct{}{}:
 		defer func() { <-c.starting }()
 	default:
-		return nil, fmt.Errorf("%d others are not through with that either", maxStarting)
+		return nil, "", fmt.Errorf("%d others are not through with that either", maxStarting)
 	}
 	_, config, err := c.open(false)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	ctx, cancel := context.WithTimeout(c.life, startTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	secure := tls.Server(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	h, err := receive[hello](secure)
-	if err != nil {
-		return nil, err
+	switch {
+	case errors.Is(err, io.EOF): // it has found out what it wanted to know; see Examine
+		return nil, "", nil
+	case err != nil:
+		return nil, "", err
 	}
 	state := secure.ConnectionState()
-	w, why := welcome{Version: c.opt.Version}, compatible(c.opt.Version, h.Version)
 	var a Agent
+	var why error
+	if state.NegotiatedProtocol != protocolJoin {
+		a, why = c.agentOf(state)
+	}
+	if why == nil {
+		why = compatible(c.opt.Version, h.Version)
+	}
+	w := welcome{Version: c.opt.Version, Name: a.Name}
 	switch {
 	case why != nil:
 	case state.NegotiatedProtocol == protocolJoin:
 		w.Name, w.Certificate, why = c.join(ctx, h)
-	default:
-		if a, why = c.agentOf(state); why != nil {
-			break
-		}
-		if w.Name = a.Name; state.NegotiatedProtocol == protocolRenew {
-			w.Certificate, why = c.renew(a, state, h.Request)
-		}
+	case state.NegotiatedProtocol == protocolRenew:
+		w.Certificate, why = c.renew(a, state, h.Request)
 	}
 	if why != nil {
 		w = welcome{Error: why.Error(), Version: c.opt.Version}
 	}
 	if err := send(secure, w); err != nil || why != nil {
 		_ = secure.CloseWrite() // so that the reason arrives
-		return nil, errors.Join(why, err)
+		return nil, a.Name, errors.Join(why, err)
 	}
 	if state.NegotiatedProtocol != protocolLink {
-		return nil, nil
+		return nil, a.Name, nil
 	}
-	return newLink(ctx, secure, a, h, address, c.opt)
+	l, err = newLink(ctx, secure, a, h, address, c.opt)
+	return l, a.Name, err
 }
 
 // agentOf returns the agent that has shown its certificate.
@@ -430,7 +439,7 @@ func (c *Controller) ReadOnly(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l, err := c.linkOf(name); err == nil {
-		return l.readOnly
+		return l.limits.ReadOnly
 	}
 	return ""
 }
@@ -449,8 +458,8 @@ type Status struct {
 	Connected bool
 	Since     time.Time
 	Address   string
-	// ReadOnly says why the owner of the host allows no updates; "" when they do, and without a link.
-	ReadOnly string
+	// Limits are what the owner of the host allows; empty without a link.
+	Limits Limits
 }
 
 // Agents returns all agents, by name.
@@ -461,7 +470,7 @@ func (c *Controller) Agents() []Status {
 	for _, a := range c.agents {
 		s := Status{Agent: a}
 		if l := c.links[string(a.Key)]; l != nil {
-			s.Connected, s.Since, s.Address, s.ReadOnly = true, l.since, l.address, l.readOnly
+			s.Connected, s.Since, s.Address, s.Limits = true, l.since, l.address, l.limits
 		}
 		all = append(all, s)
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Hop is one part of the way from an agent to its controller.
+// Hop is one part of the way between an agent and its controller.
 type Hop struct {
 	Name string
-	// Found is what was found, Err why it does not work.
-	Found string
-	Err   error
+	// Found is what was found, Err why it does not work, and Remedy what to do where that does not say so.
+	Found  string
+	Err    error
+	Remedy string
 }
 
 // Examine goes the way from an agent to its controller, up to the first hop that does not work. It makes no link, so
@@ -25,7 +26,7 @@ func Examine(ctx context.Context, opt HostOptions) (hops []Hop) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	add := func(name, found string, err error) bool {
-		hops = append(hops, Hop{name, found, err})
+		hops = append(hops, Hop{Name: name, Found: found, Err: err})
 		return err == nil
 	}
 	i, err := LoadIdentity(opt.Dir)

@@ -329,6 +329,16 @@ func (r *relay) cut() {
 type engine struct {
 	watcher.Updater // nil where nothing is updated
 	events          chan watcher.Event
+	failure         atomic.Pointer[error] // of listing and probing; nil for none
+}
+
+func (e *engine) fail(err error) { e.failure.Store(&err) }
+
+func (e *engine) failed() error {
+	if err := e.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func newEngine() *engine { return &engine{events: make(chan watcher.Event)} }
@@ -352,7 +362,7 @@ func (e *engine) Watch(ctx context.Context, emit func(watcher.Event)) error {
 }
 
 func (e *engine) Probe(context.Context) (sdk.ProbeResult, error) {
-	return sdk.ProbeResult{Summary: "engine 29"}, nil
+	return sdk.ProbeResult{Summary: "engine 29"}, e.failed()
 }
 
 type lockedBuffer struct {

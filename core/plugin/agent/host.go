@@ -92,6 +92,7 @@ func (opt HostOptions) linkOnce(ctx context.Context, i Identity) error {
 	}
 	conn, w, err := open(ctx, opt.dial, i.URL, config, hello{
 		Version: opt.Version, Updates: true, ReadOnly: opt.Watcher.limits.ReadOnly,
+		Stacks: few(opt.Watcher.limits.Stacks), Hooks: opt.Watcher.limits.Hooks,
 	})
 	if err != nil {
 		return err

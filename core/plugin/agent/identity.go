@@ -144,6 +144,9 @@ func (i Identity) expires() time.Time {
 	return cert.NotAfter
 }
 
+var errOtherController = errors.New("the token is of another Dogwatch than the one that answers: make one where that " +
+	"serves")
+
 // joiningTLS trusts the controller whose authority has a fingerprint, and sets authority to it.
 func joiningTLS(fingerprint [sha256.Size]byte, now func() time.Time, authority *[]byte) *tls.Config {
 	return &tls.Config{
@@ -155,7 +158,7 @@ func joiningTLS(fingerprint [sha256.Size]byte, now func() time.Time, authority *
 			}
 			leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 			if sha256.Sum256(root.Raw) != fingerprint {
-				return errors.New("the token is of another Dogwatch than the one that answers: make one where that serves")
+				return errOtherController
 			}
 			trusted := x509.NewCertPool()
 			trusted.AddCert(root)

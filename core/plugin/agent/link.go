@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
@@ -34,27 +35,29 @@ const (
 type link struct {
 	agent   Agent
 	version string
-	// readOnly says why the owner of the host allows no updates; "" when they do.
-	readOnly string
-	address  string
-	since    time.Time
-	session  *yamux.Session
-	conn     *grpc.ClientConn
-	client   *pluginclient.Client
-	closing  sync.Once
+	// limits are what the owner of the host allows, as the agent says; it keeps to them itself.
+	limits  Limits
+	address string
+	since   time.Time
+	// expires is when the certificate of the agent does.
+	expires time.Time
+	session *yamux.Session
+	conn    *grpc.ClientConn
+	client  *pluginclient.Client
+	closing sync.Once
 }
 
 // newLink opens the link over a connection on which all is said, and has the agent make its watcher.
 func newLink(
-	ctx context.Context, conn net.Conn, a Agent, h hello, address string, opt ControllerOptions,
+	ctx context.Context, conn *tls.Conn, a Agent, h hello, address string, opt ControllerOptions,
 ) (*link, error) {
 	session, err := yamux.Client(conn, muxConfig(opt.Log, opt.beat))
 	if err != nil {
 		return nil, err
 	}
 	l := &link{
-		agent: a, version: fit(h.Version, maxVersion), readOnly: readOnlyOf(h), address: address, since: opt.Now(),
-		session: session,
+		agent: a, version: fit(h.Version, maxVersion), limits: limitsOf(h), address: address, since: opt.Now(),
+		expires: conn.ConnectionState().PeerCertificates[0].NotAfter, session: session,
 	}
 	l.conn, err = grpc.NewClient("passthrough:///agent", append(pluginclient.DialOptions(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return session.Open() }),
@@ -75,13 +78,27 @@ func newLink(
 	return l, nil
 }
 
-// readOnlyOf returns why an agent updates nothing, and what to do about it; "" when it does.
-func readOnlyOf(h hello) string {
-	said := h.ReadOnly
+// limitsOf returns what an agent says that its owner allows.
+func limitsOf(h hello) Limits {
+	l := Limits{ReadOnly: h.ReadOnly, Hooks: h.Hooks}
 	if !h.Updates {
-		said = "the agent there is Dogwatch " + fit(h.Version, maxVersion) + ", which only watches: update it"
+		l.ReadOnly = "the agent there is Dogwatch " + fit(h.Version, maxVersion) + ", which only watches: update it"
 	}
-	return visible.Line(fit(said, maxSaid))
+	l.ReadOnly = visible.Line(fit(l.ReadOnly, maxSaid))
+	for _, stack := range few(h.Stacks) {
+		l.Stacks = append(l.Stacks, visible.Line(stack))
+	}
+	return l
+}
+
+// maxStacks is how many names of stacks an agent says, and each has as many bytes as a version at most.
+const maxStacks = 50
+
+func few(stacks []string) (kept []string) {
+	for _, stack := range stacks[:min(len(stacks), maxStacks)] {
+		kept = append(kept, fit(stack, maxVersion))
+	}
+	return kept
 }
 
 // idOf is the id of the watcher that an agent is.

@@ -323,7 +323,7 @@ func TestWhatAnAgentSaysOfUpdates(t *testing.T) {
 		"there, set  it":             {Updates: true, ReadOnly: "there, set \nit"},
 		strings.Repeat("a", maxSaid): {Updates: true, ReadOnly: strings.Repeat("a", maxSaid+9)},
 	} {
-		if got := readOnlyOf(h); got != want {
+		if got := limitsOf(h).ReadOnly; got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)
 		}
 	}

@@ -28,8 +28,10 @@ type hello struct {
 	Name string `json:"name,omitempty"`
 	// Updates is whether the agent's program can update; those of before could not.
 	Updates bool `json:"updates,omitempty"`
-	// ReadOnly says why the owner of the host allows no updates; empty when they do.
-	ReadOnly string `json:"readOnly,omitempty"`
+	// ReadOnly, Stacks and Hooks are the limits of the owner of the host.
+	ReadOnly string   `json:"readOnly,omitempty"`
+	Stacks   []string `json:"stacks,omitempty"`
+	Hooks    bool     `json:"hooks,omitempty"`
 	// Request is a request for a certificate (PKCS #10), to join or to renew.
 	Request []byte `json:"request,omitempty"`
 }

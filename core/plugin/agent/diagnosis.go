@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxRefused is how many connections are remembered that were refused.
+const maxRefused = 16
+
+// refusal is a connection that was refused.
+type refusal struct {
+	at      time.Time
+	address string
+	// agent is the name of the agent that dialed; "" where that was not found out.
+	agent string
+	err   error
+}
+
+func (c *Controller) noteRefusal(r refusal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused = append(c.refused[max(0, len(c.refused)-maxRefused+1):], r)
+}
+
+// Examine goes the way between the controller and an agent, up to the first hop that does not work: over the link to the
+// engine of the host, or, without a link, from the public address of the pages back to here, as the agent would; "" is
+// for an address that is not known. Nothing changes. The error is ErrNotFound for a name that no agent has.
+func (c *Controller) Examine(ctx context.Context, name, public string) ([]Hop, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	a, l := c.agentNamed(name)
+	if a == nil {
+		return nil, ErrNotFound
+	}
+	joined := Hop{Name: "agent", Found: fmt.Sprintf("%s has joined %s, with a token of %s", a.Name, day(a.Joined), a.Creator)}
+	if l == nil {
+		return append([]Hop{joined}, c.examineUnlinked(ctx, *a, public)...), nil
+	}
+	return append([]Hop{joined}, l.examine(ctx)...), nil
+}
+
+// agentNamed returns the agent of a name, and its link; nil for none.
+func (c *Controller) agentNamed(name string) (*Agent, *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.agents {
+		if a.Name == name {
+			return &a, c.links[string(a.Key)]
+		}
+	}
+	return nil, nil
+}
+
+// examine asks the host at the other end.
+func (l *link) examine(ctx context.Context) []Hop {
+	hops := []Hop{
+		{Name: "connection", Found: fmt.Sprintf("from %s since %s, of Dogwatch %s", l.address, day(l.since), l.version)},
+		{Name: "certificate", Found: "valid until " + day(l.expires) + "; it renews itself"},
+	}
+	id := idOf(l.agent.Name)
+	found, err := l.client.Probe(ctx, id, sdk.ProbeRequest{})
+	if err == nil {
+		all, listErr := l.client.Watcher(id).List(ctx)
+		found.Summary, err = fmt.Sprintf("%s; it lists %d containers", found.Summary, len(all)), listErr
+	}
+	hops = append(hops, Hop{
+		Name: "engine", Found: visible.Line(fit(found.Summary, maxSaid)), Err: err,
+		Remedy: "run dogwatch doctor on the host, with the configuration of its agent",
+	})
+	if err != nil {
+		return hops
+	}
+	return append(hops, Hop{Name: "rights", Found: l.limits.String()})
+}
+
+// examineUnlinked goes the way of an agent that is not connected, as far as it leads through what is seen from here.
+func (c *Controller) examineUnlinked(ctx context.Context, a Agent, public string) (hops []Hop) {
+	if public == "" {
+		hops = append(hops, Hop{Name: "address", Found: "not tried: public.url is not set"})
+	} else if hops = c.examineAddress(ctx, public); hops[len(hops)-1].Err != nil {
+		return hops
+	}
+	c.mu.Lock()
+	_, err := c.linkOf(a.Name)
+	last := refusal{}
+	for _, r := range c.refused {
+		if r.at.After(a.Seen) && (r.agent == a.Name || r.agent == "" && last.agent == "") {
+			last = r
+		}
+	}
+	c.mu.Unlock()
+	if err == nil { // meanwhile
+		return append(hops, Hop{Name: "connection", Found: "it has just come about"})
+	}
+	if last.err != nil {
+		whose := "the last connection that was refused came"
+		if last.agent != "" {
+			whose = "its last connection was refused; it came"
+		}
+		err = fmt.Errorf("%w; %s from %s, at %s: %s", err, whose, last.address, day(last.at),
+			visible.Line(fit(last.err.Error(), maxSaid)))
+	}
+	return append(hops, Hop{
+		Name: "connection", Err: err,
+		Remedy: "run dogwatch agent doctor on the host: it goes the way from there, and names the part that fails",
+	})
+}
+
+// examineAddress dials the controller's own public address as an agent does.
+func (c *Controller) examineAddress(ctx context.Context, public string) (hops []Hop) {
+	add := func(name, found string, err error, remedy string) bool {
+		hops = append(hops, Hop{Name: name, Found: found, Err: err, Remedy: remedy})
+		return err == nil
+	}
+	name, found, err := resolve(ctx, public)
+	if !add(name, found, err, "correct public.url, or the name in the DNS") {
+		return hops
+	}
+	conn, err := dial(ctx, public)
+	if !add("proxy", "WebSockets pass to "+public, err, "") {
+		return hops
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	authority, _, err := c.open(false)
+	var shown []byte
+	if err == nil {
+		err = tls.Client(conn, joiningTLS(authority.Fingerprint(), c.opt.Now, &shown)).HandshakeContext(ctx)
+	}
+	if errors.Is(err, errOtherController) {
+		err = errors.New("another Dogwatch answers there")
+	}
+	add("controller", "what answers there is this Dogwatch", err, "correct public.url, or the proxy before Dogwatch")
+	return hops
+}
+
+// String says what the owner of a host allows.
+func (l Limits) String() string {
+	if l.ReadOnly != "" {
+		return "its owner allows no updates: " + l.ReadOnly
+	}
+	said := "its owner allows updates"
+	if len(l.Stacks) > 0 {
+		said += " of these stacks only: " + strings.Join(l.Stacks, ", ")
+	}
+	if !l.Hooks {
+		said += "; the commands of hook labels do not run"
+	}
+	return said
+}
