@@ -19,6 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -222,26 +223,13 @@ name the agent is called so, and an agent that was called so before is replaced.
 	return cmd
 }
 
-// agentRow is an agent, as the API has it.
-type agentRow struct {
-	Name      string   `json:"name"`
-	Watcher   string   `json:"watcher"`
-	Connected bool     `json:"connected"`
-	Version   string   `json:"version,omitempty"`
-	JoinedAt  sdk.Time `json:"joinedAt"`
-	CreatedBy string   `json:"createdBy"`
-	SeenAt    sdk.Time `json:"seenAt,omitzero"`
-	Since     sdk.Time `json:"since,omitzero"`
-	Address   string   `json:"address,omitempty"`
-}
-
 func newAgentList(g *global) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the agents that have joined",
 		Long: `Lists the agents of the Dogwatch that is serving: whether each is connected, from where,
-and with which version.`,
+with which version, and what the owner of its host allows.`,
 		Example: `  # a table
   dogwatch agent list
 
@@ -253,7 +241,7 @@ and with which version.`,
 			if err != nil {
 				return err
 			}
-			rows := []agentRow{}
+			rows := []service.Agent{}
 			if err := c.call(cmd.Context(), http.MethodGet, "/api/agents", &rows); err != nil {
 				return err
 			}
@@ -267,13 +255,13 @@ and with which version.`,
 	return cmd
 }
 
-func writeAgents(w io.Writer, all []agentRow) error {
+func writeAgents(w io.Writer, all []service.Agent) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "no agents have joined; make a token with: dogwatch agent token")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tCONNECTED\tADDRESS\tVERSION\tJOINED")
+	fmt.Fprintln(t, "NAME\tCONNECTED\tADDRESS\tVERSION\tJOINED\tUPDATES")
 	for _, a := range all {
 		connected := "never"
 		switch {
@@ -282,10 +270,23 @@ func writeAgents(w io.Writer, all []agentRow) error {
 		case !a.SeenAt.IsZero():
 			connected = "last " + minute(a.SeenAt)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(a.Name), connected, printable(a.Address), printable(a.Version),
-			day(a.JoinedAt.Time, ""))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(a.Name), connected, printable(a.Address), printable(a.Version),
+			day(a.JoinedAt.Time, ""), allowedUpdates(a.Limits))
 	}
 	return t.Flush()
+}
+
+// allowedUpdates says in a few words what the owner of a host allows.
+func allowedUpdates(l *service.AgentLimits) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.ReadOnly != "":
+		return "none"
+	case len(l.Stacks) > 0:
+		return "stacks " + printable(strings.Join(l.Stacks, ", "))
+	}
+	return "all"
 }
 
 func minute(at sdk.Time) string { return at.Local().Format("2006-01-02 15:04") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -66,7 +67,61 @@ Exit code 0: all works, though there may be warnings. 1: something does not work
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the findings as a list of subject, level, detail and remedy")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print warnings and failures only")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", defaultTimeout, "how long to wait for each answer")
+	cmd.AddCommand(newDoctorAgent(g))
 	return cmd
+}
+
+func newDoctorAgent(g *global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "agent NAME",
+		Short: "Find out what keeps an agent from working",
+		Long: `Has the Dogwatch that is serving go the way to one of its agents, and says which part does
+not work: over the connection to the engine of the host and what its owner allows there,
+or, while the agent is not connected, from public.url back to here, as the agent comes.
+What only the host can see, dogwatch agent doctor says there.
+
+Exit code 0: all of it works. 1: a part does not.`,
+		Example: `  # which agents are there?
+  dogwatch agent list
+
+  # why is the one of the attic offline?
+  dogwatch doctor agent attic`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.examineAgent(cmd.Context(), args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as a list of subject, level, detail and remedy")
+	return cmd
+}
+
+func (g *global) examineAgent(ctx context.Context, name string, asJSON bool) error {
+	c, err := g.trustedClient()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var found []doctor.Finding
+	if err := c.post(ctx, "/api/agents/"+url.PathEscape(name)+"/doctor", struct{}{}, &found); err != nil {
+		return err
+	}
+	return g.printFindings(found, asJSON, false, time.Since(began))
+}
+
+// printFindings prints what was found; the error has the exit code when something does not work.
+func (g *global) printFindings(found []doctor.Finding, asJSON, quiet bool, took time.Duration) error {
+	var err error
+	if asJSON {
+		err = printJSON(g.stdout, append([]doctor.Finding{}, found...))
+	} else {
+		err = styleOf(g.stdout).writeFindings(g.stdout, found, quiet, took)
+	}
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	if doctor.Count(found)[doctor.Fail] > 0 {
+		return exit(exitFailure)
+	}
+	return nil
 }
 
 func (g *global) examine(ctx context.Context, f doctorFlags) error {
@@ -82,18 +137,7 @@ func (g *global) examine(ctx context.Context, f doctorFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = printJSON(g.stdout, append([]doctor.Finding{}, found...))
-	} else {
-		err = styleOf(g.stdout).writeFindings(g.stdout, found, f.quiet, time.Since(began))
-	}
-	if err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	if doctor.Count(found)[doctor.Fail] > 0 {
-		return exit(exitFailure)
-	}
-	return nil
+	return g.printFindings(found, f.json, f.quiet, time.Since(began))
 }
 
 func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f doctorFlags) ([]doctor.Finding, error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // agentRoutes are those of users; that of the agents themselves is open, as each shows its certificate in what it
@@ -16,6 +15,7 @@ func (h *handler) agentRoutes(s scopes, router chi.Router) {
 	s.read.Get("/api/agents", h.listAgents)
 	s.write.Post("/api/agents", h.createAgentToken)
 	s.write.Delete("/api/agents/{name}", h.revokeAgent)
+	s.write.Post("/api/agents/{name}/doctor", h.examineAgent)
 	s.write.Post("/api/agents/{name}/rename", h.renameAgent)
 	router.Get(agent.Path, h.linkAgent)
 }
@@ -45,31 +45,17 @@ func (h *handler) linkAgent(w http.ResponseWriter, r *http.Request) {
 	h.Agents.Serve(conn, address.String())
 }
 
-// agentView is an agent.
-type agentView struct {
-	Name      string   `json:"name"`
-	Watcher   string   `json:"watcher"`
-	Connected bool     `json:"connected"`
-	Version   string   `json:"version,omitempty"`
-	JoinedAt  sdk.Time `json:"joinedAt"`
-	CreatedBy string   `json:"createdBy"`
-	// SeenAt is when it was connected last; absent when it never was.
-	SeenAt sdk.Time `json:"seenAt,omitzero"`
-	// Since and Address are those of the connection.
-	Since   sdk.Time `json:"since,omitzero"`
-	Address string   `json:"address,omitempty"`
+func (h *handler) listAgents(w http.ResponseWriter, r *http.Request) {
+	h.respond(w, r, h.Service.Agents())
 }
 
-func (h *handler) listAgents(w http.ResponseWriter, r *http.Request) {
-	views := []agentView{}
-	for _, a := range h.Service.Agents() {
-		views = append(views, agentView{
-			Name: a.Name, Watcher: agent.TypeName + "." + a.Name, Connected: a.Connected, Version: a.Version,
-			JoinedAt: sdk.TimeOf(a.Joined), CreatedBy: a.Creator, SeenAt: sdk.TimeOf(a.Seen), Since: sdk.TimeOf(a.Since),
-			Address: a.Address,
-		})
+func (h *handler) examineAgent(w http.ResponseWriter, r *http.Request) {
+	hops, err := h.Service.ExamineAgent(r.Context(), h.actor(r), param(r, "name"))
+	if err != nil {
+		h.failWith(w, r, notFound(err, "Agent not found"))
+		return
 	}
-	h.respond(w, r, views)
+	h.respond(w, r, hops)
 }
 
 func (h *handler) createAgentToken(w http.ResponseWriter, r *http.Request) {

@@ -57,7 +57,7 @@ func TestAgents(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- agent.Run(ctx, agent.HostOptions{
-			Dir: dir, Version: "1.2.3", Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{}),
+			Dir: dir, Version: "1.2.3", Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{Stacks: []string{"media"}}),
 			Log: hclog.NewNullLogger(), Now: time.Now,
 		})
 	}()
@@ -75,6 +75,15 @@ func TestAgents(t *testing.T) {
 		return nil
 	}
 	waitFor(t, func() error { return connected("nas") })
+	if all := w.get("/watch/api/agents", ana...).want(200).list(); fmt.Sprint(all[0]["limits"]) != "map[hooks:false stacks:[media]]" {
+		t.Errorf("%v", all)
+	}
+	found := w.do("POST", "/watch/api/agents/nas/doctor", "", ana...).want(200).list()
+	if last := found[len(found)-1]; last["subject"] != "rights" || last["level"] != "ok" ||
+		!strings.Contains(fmt.Sprint(last["detail"]), "these stacks only: media") {
+		t.Errorf("%v", found)
+	}
+	w.do("POST", "/watch/api/agents/none/doctor", "", ana...).fails(404, "Agent not found")
 	w.do("POST", "/watch/api/agents/nas/rename", `{"name":"local"}`, ana...).fails(400, "name")
 	w.do("POST", "/watch/api/agents/nas/rename", `{"name":"attic"}`, ana...).want(204)
 	waitFor(t, func() error { return connected("attic") })

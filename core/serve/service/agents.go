@@ -19,6 +19,43 @@ type Agents interface {
 	NewToken(ctx context.Context, name, creator string) (text string, expires time.Time, err error)
 	Revoke(ctx context.Context, name string) error
 	Rename(ctx context.Context, name, to string) error
+	Examine(ctx context.Context, name, public string) ([]agent.Hop, error)
+}
+
+// Agent is a host that has joined.
+type Agent struct {
+	Name      string   `json:"name"`
+	Watcher   string   `json:"watcher"`
+	Connected bool     `json:"connected"`
+	Version   string   `json:"version,omitempty"`
+	JoinedAt  sdk.Time `json:"joinedAt"`
+	CreatedBy string   `json:"createdBy"`
+	// SeenAt is when it was connected last; absent when it never was.
+	SeenAt sdk.Time `json:"seenAt,omitzero"`
+	// Since, Address and Limits are those of the connection.
+	Since   sdk.Time     `json:"since,omitzero"`
+	Address string       `json:"address,omitempty"`
+	Limits  *AgentLimits `json:"limits,omitempty"`
+}
+
+// AgentLimits are what the owner of a host allows there.
+type AgentLimits struct {
+	// ReadOnly says why nothing is updated; "" when updates are allowed.
+	ReadOnly string `json:"readOnly,omitempty"`
+	// Stacks are those whose containers may be updated; none for all.
+	Stacks []string `json:"stacks,omitempty"`
+	// Hooks is whether the commands of hook labels run.
+	Hooks bool `json:"hooks"`
+}
+
+// AgentHop is what was found of a part of the way between an agent and here.
+type AgentHop struct {
+	Subject string `json:"subject"`
+	// Level is "ok" or "fail".
+	Level  string `json:"level"`
+	Detail string `json:"detail"`
+	// Remedy is what to do, when the detail does not say so.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // AgentToken lets one agent join.
@@ -31,11 +68,52 @@ type AgentToken struct {
 }
 
 // Agents returns the agents that have joined, by name.
-func (s *Service) Agents() []agent.Status {
+func (s *Service) Agents() []Agent {
+	all := []Agent{}
 	if s.opt.Agents == nil {
-		return nil
+		return all
 	}
-	return s.opt.Agents.Agents()
+	for _, a := range s.opt.Agents.Agents() {
+		joined := Agent{
+			Name: a.Name, Watcher: agent.TypeName + "." + a.Name, Connected: a.Connected, Version: a.Version,
+			JoinedAt: sdk.TimeOf(a.Joined), CreatedBy: a.Creator, SeenAt: sdk.TimeOf(a.Seen), Since: sdk.TimeOf(a.Since),
+			Address: a.Address,
+		}
+		if a.Connected {
+			joined.Limits = &AgentLimits{ReadOnly: a.Limits.ReadOnly, Stacks: a.Limits.Stacks, Hooks: a.Limits.Hooks}
+		}
+		all = append(all, joined)
+	}
+	return all
+}
+
+// ExamineAgent goes the way to an agent, and says what was found, up to what does not work. The errors are those of
+// RevokeAgent.
+func (s *Service) ExamineAgent(ctx context.Context, actor auth.Actor, name string) ([]AgentHop, error) {
+	if err := s.mayChangeAgents(actor, "examine agents"); err != nil {
+		return nil, err
+	}
+	hops, err := s.opt.Agents.Examine(ctx, name, s.publicURL())
+	if err != nil {
+		return nil, s.agentError(name, err)
+	}
+	var found []AgentHop
+	for _, h := range hops {
+		of := AgentHop{Subject: h.Name, Level: "ok", Detail: s.Redact(h.Found)}
+		if h.Err != nil {
+			of.Level, of.Detail, of.Remedy = "fail", s.safe(h.Err).Error(), h.Remedy
+		}
+		found = append(found, of)
+	}
+	return found, nil
+}
+
+// publicURL is the address of the pages without a slash at its end; "" when public.url is not set.
+func (s *Service) publicURL() string {
+	if u := s.opt.Config().PublicURL; u != nil {
+		return strings.TrimRight(u.String(), "/")
+	}
+	return ""
 }
 
 // CreateAgentToken makes a token with which a host joins as an agent, of a name unless that is empty. The error is an
@@ -48,10 +126,7 @@ func (s *Service) CreateAgentToken(ctx context.Context, actor auth.Actor, name s
 	if err != nil {
 		return made, s.safe(err)
 	}
-	made = AgentToken{Token: text, ExpiresAt: sdk.TimeOf(expires)}
-	if u := s.opt.Config().PublicURL; u != nil {
-		made.URL = strings.TrimRight(u.String(), "/")
-	}
+	made = AgentToken{Token: text, ExpiresAt: sdk.TimeOf(expires), URL: s.publicURL()}
 	s.auditAgent(ctx, actor, name, "", "may join until "+expires.UTC().Format("2006-01-02 15:04 UTC"))
 	return made, nil
 }
