@@ -202,20 +202,15 @@ name the agent is called so, and an agent that was called so before is replaced.
 			if err != nil {
 				return err
 			}
-			var made struct {
-				Token     string
-				ExpiresAt sdk.Time
-				URL       string
-			}
+			var made service.AgentToken
 			if err := c.post(cmd.Context(), "/api/agents", map[string]string{"name": name}, &made); err != nil {
 				return err
 			}
 			if made.URL == "" {
-				made.URL = "URL"
 				fmt.Fprintln(g.stderr, "URL is the address of the pages, as that host reaches it; public.url sets it")
 			}
 			fmt.Fprintf(g.stderr, "it works once, until %s; on the host run:\n", made.ExpiresAt.Local().Format("15:04"))
-			_, err = fmt.Fprintf(g.stdout, "dogwatch agent join %s --token %s\n", made.URL, made.Token)
+			_, err = fmt.Fprintln(g.stdout, made.Command())
 			return err
 		},
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
@@ -132,8 +133,12 @@ func TestHostIsWatchedByItsAgent(t *testing.T) {
 	p := newProduct(t, engine, registry+"/team/web")
 	p.run(t, "web", "1.0.0")
 	told, to := startSink(t)
-	d := install(t, "DOCKER_HOST=unix:///nowhere.sock", "DOGWATCH_TRIGGER_HTTP_TOLD_URL="+to,
-		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry).start()
+	at := install(t, "DOCKER_HOST=unix:///nowhere.sock", "DOGWATCH_TRIGGER_HTTP_TOLD_URL="+to,
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
+	d := at.start()
+	address, err := url.Parse(d.url)
+	must(t, err)
+	at.env = append(slices.Clone(at.env), "DOGWATCH_SERVER_PORT="+address.Port())
 	host := install(t, "DOGWATCH_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"))
 	if _, problems, code := host.run("agent"); code == 0 || !strings.Contains(problems, "join") {
 		t.Errorf("an agent that has not joined ends with %d: %s", code, problems)
@@ -159,6 +164,9 @@ func TestHostIsWatchedByItsAgent(t *testing.T) {
 	if !slices.ContainsFunc(d.containers(), ofAgent) {
 		t.Error("the container is gone with its agent")
 	}
+	if said, problems, code := at.run("doctor", "agent", "nas"); code != 1 || !strings.Contains(said, "it was last at") {
+		t.Errorf("doctor agent ends with %d: %s %s", code, said, problems)
+	}
 
 	host.startAgent()
 	eventually(t, "it is connected again", func() bool {
@@ -167,6 +175,9 @@ func TestHostIsWatchedByItsAgent(t *testing.T) {
 	})
 	if _, said, _ := host.run("agent", "doctor"); strings.Contains(said, "FAIL") {
 		t.Errorf("doctor: %s", said)
+	}
+	if said, problems, code := at.run("doctor", "agent", "nas"); code != 0 || !strings.Contains(said, "it lists 1 containers") {
+		t.Errorf("doctor agent ends with %d: %s %s", code, said, problems)
 	}
 	if got := told.all(); len(got) != 1 {
 		t.Errorf("told %d times: %q", len(got), got)

@@ -122,6 +122,7 @@ func (h houses) sights() []sight {
 		{name: "settings", of: h.twelve, path: "/settings"},
 		{name: "log", of: h.twelve, path: "/log"},
 		{name: "log-none-chosen", of: h.five, path: "/log?part=none"},
+		{name: "agents-0", of: h.twelve, path: "/agents"},
 		{name: "settings-reload", of: h.none, path: "/settings/reload"},
 		{name: "settings-reload-mistaken", of: h.five, path: "/settings/reload"},
 		{name: "settings-reload-none", of: h.twelve, path: "/settings/reload"},

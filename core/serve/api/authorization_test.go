@@ -39,7 +39,7 @@ var levels = map[auth.Scope][]string{
 		"DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
 		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel",
-		"DELETE /api/links", "POST /api/agents", "DELETE /api/agents/{name}", "POST /api/agents/{name}/rename",
+		"DELETE /api/links", "POST /api/agents", "DELETE /api/agents/{name}", "POST /api/agents/{name}/rename", "POST /api/agents/{name}/doctor",
 		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision",
 		"POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test",

@@ -60,6 +60,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/agents":                {"/api/agents", "", 200},
 		"POST /api/agents":               {"/api/agents", `{"name":"nas"}`, 201},
 		"DELETE /api/agents/{name}":      {"/api/agents/nas", "", 404},
+		"POST /api/agents/{name}/doctor": {"/api/agents/nas/doctor", "", 404},
 		"POST /api/agents/{name}/rename": {"/api/agents/nas/rename", `{"name":"attic"}`, 404},
 		"GET /api/tokens":                {"/api/tokens", "", 403}, // no login is configured
 		"POST /api/tokens":               {"/api/tokens", `{"name":"x"}`, 403},

@@ -67,6 +67,15 @@ type AgentToken struct {
 	URL string `json:"url,omitempty"`
 }
 
+// Command is what to run on the host to join with the token; URL stands for an address that is not known.
+func (t AgentToken) Command() string {
+	url := t.URL
+	if url == "" {
+		url = "URL"
+	}
+	return "dogwatch agent join " + url + " --token " + t.Token
+}
+
 // Agents returns the agents that have joined, by name.
 func (s *Service) Agents() []Agent {
 	all := []Agent{}

@@ -31,6 +31,7 @@ import (
 type fakeService struct {
 	fakeContainers
 	fakeComponents
+	fakeAgents
 	fakePlugins
 	fakeHistory
 	fakeAccess

@@ -159,6 +159,7 @@ func TestSettingsInGerman(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{webtest.SMTP()}}
 		f.fakePlugins = fakePlugins{all: somePlugins()}
+		f.fakeAgents.joined = threeAgents()
 		f.fakeSettings = &fakeSettings{level: "debug", recent: logging.NewRecent(), about: service.About{
 			Version: "1.2.3", Started: webtest.Noon, Settings: []service.Setting{
 				{Name: "log.level", Value: "info", Source: "env DOGWATCH_LOG_LEVEL", Help: "the level of the log"},
@@ -167,7 +168,7 @@ func TestSettingsInGerman(t *testing.T) {
 		}}
 	})
 	for _, path := range []string{"/settings", "/settings?q=none", "/settings/webhooks", "/settings/notifications", "/log", "/log?part=x",
-		"/watchers", "/registries", "/triggers", "/triggers/smtp/main", "/triggers/smtp/other", "/plugins", "/policies"} {
+		"/watchers", "/registries", "/triggers", "/triggers/smtp/main", "/triggers/smtp/other", "/plugins", "/policies", "/agents"} {
 		mustBeGerman(t, u, path, others...)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/agents"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
@@ -61,6 +62,7 @@ type application interface {
 	choices.Service
 	operations.Service
 	components.Service
+	agents.Service
 	plugins.Service
 	history.Service
 	policies.Service
@@ -103,7 +105,7 @@ func build(opt Options, service application) *UI {
 		Templates: []fs.FS{
 			overview.Templates, containers.Templates, choices.Templates, operations.Templates, components.Templates,
 			plugins.Templates, history.Templates, policies.Templates, settings.Templates, login.Templates, find.Templates,
-			guide.Templates,
+			guide.Templates, agents.Templates,
 		},
 		ActorOf: opt.Logins.ActorOf, TaskChanged: opt.TaskChanged, Log: opt.Log, Now: opt.Now,
 	})
@@ -126,6 +128,7 @@ func (u *UI) router() http.Handler {
 	choices.Routes(mux)
 	operations.Routes(mux)
 	components.New(site, service, guide).Routes(mux)
+	agents.New(site, service).Routes(mux)
 	plugins.New(site, service, guide).Routes(mux)
 	history.New(site, service, guide).Routes(mux)
 	policies.New(site, service, guide, choices).Routes(mux)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/serve/web/agents"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
@@ -33,7 +34,7 @@ func TestEveryTextOfTemplatesIsTranslated(t *testing.T) {
 		Templates: []fs.FS{
 			overview.Templates, containers.Templates, choices.Templates, operations.Templates, components.Templates,
 			plugins.Templates, history.Templates, policies.Templates, settings.Templates, login.Templates, find.Templates,
-			guide.Templates,
+			guide.Templates, agents.Templates,
 		},
 	})
 	texts, err := site.Texts()
