@@ -30,8 +30,8 @@ func (c *Controller) noteRefusal(r refusal) {
 	c.refused = append(c.refused[max(0, len(c.refused)-maxRefused+1):], r)
 }
 
-// Examine goes the way between the controller and an agent, up to the first hop that does not work: over the link to the
-// engine of the host, or, without a link, from the public address of the pages back to here, as the agent would; "" is
+// Examine goes the way between the controller and an agent, up to the first hop that does not work: over the link to
+// the engine of the host, or, without a link, from the public address of the pages back to here, as the agent would; "" is
 // for an address that is not known. Nothing changes. The error is ErrNotFound for a name that no agent has.
 func (c *Controller) Examine(ctx context.Context, name, public string) ([]Hop, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)

@@ -33,8 +33,9 @@ func (f fakeAgents) note(what string) error {
 func (f fakeAgents) Agents() []service.Agent { return f.joined }
 
 func (f fakeAgents) CreateAgentToken(_ context.Context, _ auth.Actor, name string) (service.AgentToken, error) {
-	return service.AgentToken{Token: madeSecret, ExpiresAt: sdk.TimeOf(webtest.Noon.Add(10 * time.Minute)), URL: f.address},
-		f.note("token " + name)
+	return service.AgentToken{
+		Token: madeSecret, ExpiresAt: sdk.TimeOf(webtest.Noon.Add(10 * time.Minute)), URL: f.address,
+	}, f.note("token " + name)
 }
 
 func (f fakeAgents) ExamineAgent(_ context.Context, _ auth.Actor, name string) ([]service.AgentHop, error) {
