@@ -164,7 +164,7 @@ func (c *Controller) Serve(conn net.Conn, address string) {
 	c.keep(l)
 }
 
-// start finds out whose a connection is, and answers what is no link. The name is that of the agent, once that is known.
+// start finds out whose a connection is, and answers what is no link. The name is that of the agent; "" for another.
 func (c *Controller) start(conn net.Conn, address string) (l *link, name string, err error) {
 	select {
 	case c.starting <- struct{}{}:

@@ -31,8 +31,8 @@ func (c *Controller) noteRefusal(r refusal) {
 }
 
 // Examine goes the way between the controller and an agent, up to the first hop that does not work: over the link to
-// the engine of the host, or, without a link, from the public address of the pages back to here, as the agent would; "" is
-// for an address that is not known. Nothing changes. The error is ErrNotFound for a name that no agent has.
+// the engine of the host, or, without a link, from the public address of the pages back to here, as the agent would.
+// public is that address; "" for none. Nothing changes. The error is ErrNotFound for a name that no agent has.
 func (c *Controller) Examine(ctx context.Context, name, public string) ([]Hop, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
