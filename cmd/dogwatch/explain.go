@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/app/lookup"
 	"github.com/dogwatch/dogwatch/core/app/oneshot"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -90,11 +91,12 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 		return e, errors.New("stopped before the explanation was found")
 	}
 	if e.ID != "" && e.UpdateAvailable {
-		e.Summary = append(e.Summary, "No Dogwatch is serving here, so whether a rule holds it is not known.")
+		e.Summary = append(e.Summary, phrase.Texts(phrase.Verbatim(
+			"No Dogwatch is serving here, so whether a rule holds it is not known."))...)
 	}
 	e.Error = redactor.String(e.Error)
 	for i := range e.Summary {
-		e.Summary[i] = redactor.String(e.Summary[i])
+		e.Summary[i].Phrase = phrase.Change(e.Summary[i].Phrase, redactor.String)
 	}
 	return e, failed
 }
@@ -150,7 +152,7 @@ func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error
 	}
 	b.WriteString("\n")
 	for _, sentence := range e.Summary {
-		for _, line := range wrap(printable(sentence), s.width) {
+		for _, line := range wrap(printable(sentence.String()), s.width) {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -171,7 +173,7 @@ func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error
 		rules = append(rules, fmt.Sprintf("%s = %s (%s)", r.Name, r.Value, r.Source))
 	}
 	section("Rules", rules)
-	section("Warnings", e.Warnings)
+	section("Warnings", phrase.Strings(e.Warnings))
 	section("Tags", verdictLines(e, all))
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -19,7 +20,7 @@ func TestExplainAsksWhoServes(t *testing.T) {
 	})
 	mux.HandleFunc("GET /api/containers/{id}/explain", func(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusOK, check.Explanation{ID: r.PathValue("id"), Name: "web", UpdateAvailable: true,
-			Summary: []string{"The update is held: 1.1 is too young."}})
+			Summary: phrase.Texts(phrase.Verbatim("The update is held: 1.1 is too young."))})
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

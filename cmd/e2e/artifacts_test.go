@@ -35,7 +35,7 @@ func TestChartsAreNotOffered(t *testing.T) {
 				why := get[check.Explanation](d, http.MethodGet, "/api/containers/"+c.ID+"/explain")
 				found := false
 				for _, v := range why.Tags {
-					found = found || v.Tag == "2.0.0" && !v.Kept && v.Detail == "it is no image but a Helm chart"
+					found = found || v.Tag == "2.0.0" && !v.Kept && v.Detail.String() == "it is no image but a Helm chart"
 				}
 				if !found {
 					t.Errorf("explained by %+v", why.Tags)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
@@ -75,7 +76,7 @@ func TestImageSpeaksForNobodyElse(t *testing.T) {
 		Source: "label dogwatch.display.name from the image"}) {
 		t.Errorf("rules %v", e.Rules)
 	}
-	said := strings.Join(e.Warnings, "\n")
+	said := strings.Join(phrase.Strings(e.Warnings), "\n")
 	for _, l := range attack {
 		name, _, _ := strings.Cut(l, "=")
 		if !strings.Contains(said, "label "+name+" from the image: ignored: ") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -79,7 +80,7 @@ func TestImplausibleVersionsAreSkipped(t *testing.T) {
 	const sentence = "Skipped: v1.10.6 was built 23 months before what runs."
 	stays := d.container("stays")
 	why := get[check.Explanation](d, http.MethodGet, "/api/containers/"+stays.ID+"/explain")
-	if !strings.Contains(strings.Join(why.Summary, " "), sentence) {
+	if !strings.Contains(strings.Join(phrase.Strings(why.Summary), " "), sentence) {
 		t.Errorf("explained by %q", why.Summary)
 	}
 	status, page := d.request(http.MethodGet, "/containers/local/stays", "")

@@ -120,7 +120,7 @@ func TestExplainSaysBase(t *testing.T) {
 		{"1.0-alpine3.20 1.0.1-alpine3.19 1.0.2-alpine3.20", "1.0-alpine3.20", true, ReasonNewest, "the base alpine3.19"},
 	} {
 		if v := verdict("1.0-alpine3.19", c.tags, c.tag); v.Kept != c.kept || v.Reason != c.reason ||
-			!strings.Contains(v.Detail, c.detail) {
+			!strings.Contains(v.Detail.String(), c.detail) {
 			t.Errorf("%q among %s: %+v, want %s", c.tag, c.tags, v, c.reason)
 		}
 	}

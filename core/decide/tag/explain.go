@@ -2,10 +2,11 @@ package tag
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Explanation is a Selection and how it came about.
@@ -18,9 +19,9 @@ type Explanation struct {
 // Verdict says what became of one tag.
 type Verdict struct {
 	Tag    string
-	Kept   bool   // newer and allowed
-	Reason Reason // stable code
-	Detail string // one sentence for the user
+	Kept   bool          // newer and allowed
+	Reason Reason        // stable code
+	Detail phrase.Phrase // one sentence for the user
 }
 
 // maxVerdicts bounds the kept and the dropped tags of an Explanation, each.
@@ -85,18 +86,17 @@ func (e Explanation) Without(current string, dropped map[string]Dropped) Explana
 func (e *Explanation) keepOffBase() {
 	for i := range e.Verdicts {
 		if v := &e.Verdicts[i]; v.Reason == ReasonBase {
-			v.Kept, v.Reason, v.Detail = true, ReasonNewer, detailNewer
+			v.Kept, v.Reason, v.Detail = true, ReasonNewer, detailNewer()
 		}
 	}
 }
 
-const detailNewer = "it is newer than the current tag, but not the newest"
-
 // crown marks the selected tag, which may be among the omitted ones.
 func (e *Explanation) crown(tag string) {
-	detail := "it is the newest allowed tag"
+	detail := phrase.New("it is the newest allowed tag")
 	if e.LeftBase != "" {
-		detail += fmt.Sprintf(": nothing newer is published on the base %s of the current tag", e.LeftBase)
+		detail = phrase.New("it is the newest allowed tag: nothing newer is published on the base %s of the current tag",
+			e.LeftBase)
 	}
 	found := false
 	for i := range e.Verdicts {
@@ -110,62 +110,66 @@ func (e *Explanation) crown(tag string) {
 	}
 }
 
+func detailNewer() phrase.Phrase {
+	return phrase.New("it is newer than the current tag, but not the newest")
+}
+
 // detail says in a sentence why the tag just judged got its reason.
-func (d *search) detail(r Reason) string {
+func (d *search) detail(r Reason) phrase.Phrase {
 	switch r {
 	case ReasonNewer:
-		return detailNewer
+		return detailNewer()
 	case ReasonCurrent:
-		return "it is the current tag"
+		return phrase.New("it is the current tag")
 	case ReasonArtifact:
-		return "it is a signature, an attestation or a bill of materials, not an image"
+		return phrase.New("it is a signature, an attestation or a bill of materials, not an image")
 	case ReasonSHA:
-		return `it begins with "sha" and there is no include rule`
+		return phrase.New(`it begins with "sha" and there is no include rule`)
 	case ReasonInclude:
-		return fmt.Sprintf("it does not match the include rule %.300q", d.include.text)
+		return phrase.New("it does not match the include rule %.300q", d.include.text)
 	case ReasonExclude:
-		return fmt.Sprintf("it matches the exclude rule %.300q", d.exclude.text)
+		return phrase.New("it matches the exclude rule %.300q", d.exclude.text)
 	case ReasonCurrentNotVersion:
-		return fmt.Sprintf("the current tag %q is no version, so no tag can be newer", d.current)
+		return phrase.New("the current tag %q is no version, so no tag can be newer", d.current)
 	case ReasonPrefix:
 		if d.raw.prefix == "" {
-			return "it does not begin with a number as the current tag does"
+			return phrase.New("it does not begin with a number as the current tag does")
 		}
-		return fmt.Sprintf("it does not begin with %q and a number as the current tag does", d.raw.prefix)
+		return phrase.New("it does not begin with %q and a number as the current tag does", d.raw.prefix)
 	case ReasonNotVersion:
-		return "it is no version"
+		return phrase.New("it is no version")
 	case ReasonCount:
-		return fmt.Sprintf("it has not %d numbers as the current tag has", d.raw.count)
+		return phrase.New("it has not %d numbers as the current tag has", d.raw.count)
 	case ReasonFamily:
-		return fmt.Sprintf("it is of the family %s, not %s", d.judged.familyName(), d.running.familyName())
+		return phrase.New("it is of the family %s, not %s", d.judged.familyName(), d.running.familyName())
 	case ReasonPrerelease:
 		if d.running.stage.release() {
-			return "it is a prerelease and the current tag is none"
+			return phrase.New("it is a prerelease and the current tag is none")
 		}
-		return "it is a prerelease of an earlier kind than the current tag"
+		return phrase.New("it is a prerelease of an earlier kind than the current tag")
 	case ReasonDate:
-		return "it and the current tag are not the same kind of date"
+		return phrase.New("it and the current tag are not the same kind of date")
 	case ReasonCalendar:
-		return "it begins with a year or a date and the current tag does not"
+		return phrase.New("it begins with a year or a date and the current tag does not")
 	case ReasonBase:
-		return fmt.Sprintf("it is newer, but on another base, and newer tags are published on the base %s of the current tag", d.running.base.text)
+		return phrase.New("it is newer, but on another base, and newer tags are published on the base %s of the current tag", d.running.base.text)
 	case ReasonStep:
 		return d.comesFirst(d.judged)
 	case ReasonNotNewer:
 		if compareLists(d.judged.release(), d.running.release()) != 0 && compareCore(d.judged, &d.running) == 0 {
-			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s",
+			return phrase.New("it is no newer version than the current tag, only on the base %s instead of %s",
 				d.judged.base.text, d.running.base.text)
 		}
-		return "it is not newer than the current tag"
+		return phrase.New("it is not newer than the current tag")
 	}
-	return ""
+	return nil
 }
 
 // familyName writes a family for the user: "-alpine3.19" as -alpineN.N.
-func (v *version) familyName() string {
+func (v *version) familyName() phrase.Phrase {
 	if len(v.family) == 0 {
-		return "without suffix"
+		return phrase.New("without suffix")
 	}
-	return strings.NewReplacer(string(foldedNumber), "N", string(foldedLetter), "X", string(foldedHash),
-		"<commit>").Replace(string(v.family))
+	return phrase.Verbatim(strings.NewReplacer(string(foldedNumber), "N", string(foldedLetter), "X", string(foldedHash),
+		"<commit>").Replace(string(v.family)))
 }

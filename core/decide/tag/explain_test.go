@@ -38,7 +38,7 @@ func TestExplainReasons(t *testing.T) {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		v := e.Verdicts[0]
-		if v.Tag != c.tag || v.Reason != c.reason || !strings.Contains(v.Detail, c.detail) ||
+		if v.Tag != c.tag || v.Reason != c.reason || !strings.Contains(v.Detail.String(), c.detail) ||
 			v.Kept != (c.reason == ReasonNewest) {
 			t.Errorf("%q for %q: %+v, want %s", c.tag, c.current, v, c.reason)
 		}

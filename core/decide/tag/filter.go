@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // filter is an include or exclude rule.
@@ -40,38 +42,38 @@ func (f *filter) match(tag string) (bool, error) {
 	return ok, nil
 }
 
-// hint returns what is probably a slip in the rule, or "".
-func (f *filter) hint() string {
+// hint returns what is probably a slip in the rule, or nil.
+func (f *filter) hint() phrase.Phrase {
 	if f == nil {
-		return ""
+		return nil
 	}
-	if slip := slip(f.text); slip != "" {
-		return fmt.Sprintf("tag %s pattern %s may match nothing: %s", f.rule, quoted(f.text), slip)
+	if slip := slip(f.text); slip != nil {
+		return phrase.New("tag %s pattern %s may match nothing: %s", f.rule, quoted(f.text), slip)
 	}
-	return ""
+	return nil
 }
 
 // slip recognises expressions that compile and yet cannot do what was meant. Each kind
 // is found on containers in the wild.
-func slip(expression string) string {
+func slip(expression string) phrase.Phrase {
 	caret := strings.LastIndexByte(expression, '^')
 	switch {
 	case strings.Contains(expression, "=>"):
-		return "the arrow => belongs in a transform"
+		return phrase.New("the arrow => belongs in a transform")
 	case strings.Contains(expression, "${"):
-		return "a variable was not replaced; in Compose files write $$ for $"
+		return phrase.New("a variable was not replaced; in Compose files write $$ for $")
 	case strings.HasPrefix(expression, "/") && strings.Count(expression, "/") > 1:
-		return "write the expression without slashes around it"
+		return phrase.New("write the expression without slashes around it")
 	case strings.Contains(expression, `\\`):
-		return `\\ asks for a backslash, which no tag has; write \d, not \\d`
+		return phrase.New(`\\ asks for a backslash, which no tag has; write \d, not \\d`)
 	case strings.Contains(expression, `\$`):
-		return `\$ asks for a dollar sign, which no tag has; write $`
+		return phrase.New(`\$ asks for a dollar sign, which no tag has; write $`)
 	case strings.ContainsAny(expression, `"'`):
-		return "no tag has a quotation mark"
+		return phrase.New("no tag has a quotation mark")
 	case caret > 0 && isAlnum(expression[caret-1]) && (caret < 2 || expression[caret-2] != '\\'):
-		return "nothing can stand before ^, the beginning of the tag"
+		return phrase.New("nothing can stand before ^, the beginning of the tag")
 	}
-	return ""
+	return nil
 }
 
 // transform rewrites tags before they are read as versions: "regex => replacement".
@@ -89,14 +91,14 @@ type part struct {
 
 // compileTransform returns nil for a formula that leaves tags as they are: the empty
 // one, silently, and those without arrow or placeholder with a warning, as in WUD.
-func compileTransform(text string) (t *transform, warning string, err error) {
+func compileTransform(text string) (t *transform, warning phrase.Phrase, err error) {
 	if text == "" {
-		return nil, "", nil
+		return nil, nil, nil
 	}
 	expression, replacement, ok := strings.Cut(text, "=>")
 	if !ok {
 		return nil,
-			fmt.Sprintf("tag transform %.300q is ignored: write it as regex => replacement, such as ^v(.*)$ => $1", text), nil
+			phrase.New("tag transform %.300q is ignored: write it as regex => replacement, such as ^v(.*)$ => $1", text), nil
 	}
 	// Like WUD, only the two pieces around the first arrow count.
 	replacement, _, again := strings.Cut(replacement, "=>")
@@ -112,13 +114,13 @@ func compileTransform(text string) (t *transform, warning string, err error) {
 		p, err = compile(strings.TrimRightFunc(expression, unicode.IsSpace))
 	}
 	if err != nil {
-		return nil, "", &RuleError{Rule: "transform", Pattern: text, Err: err}
+		return nil, nil, &RuleError{Rule: "transform", Pattern: text, Err: err}
 	}
 	parts, placeholders := parseReplacement(replacement)
 	if !placeholders {
-		return nil, fmt.Sprintf("tag transform %.300q is ignored: its replacement has no placeholder such as $1", text), nil
+		return nil, phrase.New("tag transform %.300q is ignored: its replacement has no placeholder such as $1", text), nil
 	}
-	return &transform{text: text, match: p, parts: parts}, "", nil
+	return &transform{text: text, match: p, parts: parts}, nil, nil
 }
 
 // parseReplacement splits a replacement at its placeholders, $ and digits. $10 is group

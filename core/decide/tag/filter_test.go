@@ -3,6 +3,8 @@ package tag
 import (
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // The reference's table of transforms; the results that differ are marked.
@@ -49,7 +51,7 @@ func TestFilterHintsAtSlashesAroundPattern(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hint := f.hint(); (want == "") != (hint == "") || !strings.Contains(hint, want) {
+		if hint := phrase.English(f.hint()); (want == "") != (hint == "") || !strings.Contains(hint, want) {
 			t.Errorf("%q: %q, want %q", pattern, hint, want)
 		}
 	}
@@ -76,7 +78,8 @@ func TestSelectWarnings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.Join(sel.Warnings, "; "); (c.want == "") != (text == "") || !strings.Contains(text, c.want) {
+		text := phrase.English(phrase.Join("; ", sel.Warnings...))
+		if (c.want == "") != (text == "") || !strings.Contains(text, c.want) {
 			t.Errorf("%+v on %q: warnings %q, want %q", c.rules, c.current, text, c.want)
 		}
 	}

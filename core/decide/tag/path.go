@@ -1,8 +1,9 @@
 package tag
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Along returns a Selector that leaves out no version of a path.
@@ -69,13 +70,13 @@ func (d *search) leaveOut(tag string, v *version) {
 }
 
 // comesFirst says what a tag that is left out has to wait for.
-func (d *search) comesFirst(v *version) string {
+func (d *search) comesFirst(v *version) phrase.Phrase {
 	limit := d.limitOf(v)
 	numbers := make([]string, len(limit))
 	for i := range limit {
 		numbers[i] = decimal(limit[i])
 	}
-	return fmt.Sprintf("%s comes first, which must not be left out (%s)", strings.Join(numbers, "."), d.path.Source)
+	return phrase.New("%s comes first, which must not be left out (%s)", strings.Join(numbers, "."), d.path.Source)
 }
 
 // compareTo compares as many of the numbers as there are others.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Syntax that Go's regexp lacks works as in JavaScript.
@@ -175,7 +177,8 @@ func TestPatternsMatchAsInJavaScript(t *testing.T) {
 			t.Fatalf("%+v: %v", rules, err)
 		}
 		want, ok := warned[value]
-		if text := strings.Join(s.warnings, " "); (len(s.warnings) > 0) != ok || !strings.Contains(text, want) {
+		text := phrase.English(phrase.Join(" ", s.warnings...))
+		if (len(s.warnings) > 0) != ok || !strings.Contains(text, want) {
 			t.Errorf("%q: warnings %q, want %q", value, s.warnings, want)
 		}
 		return s

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 var updatePatterns = flag.Bool("update-patterns", false, "rewrite the answers in testdata/patterns-select.txt")
@@ -87,9 +89,9 @@ func chosen(t *testing.T, kind, value, current string, tags []string) string {
 	return " none" + warned(found.Warnings)
 }
 
-func warned(warnings []string) string {
+func warned(warnings []phrase.Phrase) string {
 	if len(warnings) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(warnings, "; ") + ")"
+	return " (" + phrase.Join("; ", warnings...).String() + ")"
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // soak is how many rounds try everything, each tag of the corpus among it.
@@ -206,7 +208,8 @@ func (w property) isExplained() {
 	w.t.Helper()
 	e, err := w.s.Explain(w.t.Context(), w.current, w.tags)
 	c := w.chosen
-	if err != nil || e.Tag != c.Tag || e.Newer != c.Newer || e.Kept != c.Kept || !slices.Equal(e.Warnings, c.Warnings) {
+	if err != nil || e.Tag != c.Tag || e.Newer != c.Newer || e.Kept != c.Kept ||
+		phrase.English(phrase.Join("; ", e.Warnings...)) != phrase.English(phrase.Join("; ", c.Warnings...)) {
 		w.fail("explained %+v, %v", e.Selection, err)
 	}
 	if len(e.Verdicts) != len(w.tags) || e.Omitted != 0 {
@@ -214,7 +217,7 @@ func (w property) isExplained() {
 	}
 	kept, crowned := 0, false
 	for i, v := range e.Verdicts {
-		if v.Tag != w.tags[i] || v.Detail == "" || v.Kept != (v.Reason == ReasonNewer || v.Reason == ReasonNewest) ||
+		if v.Tag != w.tags[i] || v.Detail == nil || v.Kept != (v.Reason == ReasonNewer || v.Reason == ReasonNewest) ||
 			(v.Reason == ReasonNewest) != (c.Newer && v.Tag == c.Tag) {
 			w.fail("verdict %+v", v)
 		}

@@ -1,6 +1,10 @@
 package tag
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+)
 
 // MaxPerLevel is how many newer tags a Selection has of each level at most, besides known ones.
 const MaxPerLevel = 30
@@ -92,8 +96,8 @@ func (d *search) stepped(list []ranked) []Newer {
 
 // Dropped says why a newer tag is not offered after all, for what its tag does not tell.
 type Dropped struct {
-	Reason Reason // ReasonArtifact or ReasonImplausible
-	Detail string // one sentence for the user
+	Reason Reason        // ReasonArtifact or ReasonImplausible
+	Detail phrase.Phrase // one sentence for the user
 }
 
 // Without returns what remains of a selection when some of its tags, are not

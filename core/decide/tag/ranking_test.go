@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 func TestCandidates(t *testing.T) {
@@ -129,7 +131,7 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 		}
 		dropped := map[string]Dropped{}
 		for tag, why := range artifacts {
-			dropped[tag] = Dropped{ReasonArtifact, why}
+			dropped[tag] = Dropped{ReasonArtifact, phrase.Verbatim(why)}
 		}
 		e := before.Without("1.0.0", dropped)
 		sel := before.Selection.Without("1.0.0", dropped)
@@ -140,7 +142,8 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
 		}
 		for _, v := range e.Verdicts {
-			if why := artifacts[v.Tag]; (why != "") != (v.Reason == ReasonArtifact) || why != "" && (v.Kept || v.Detail != why) {
+			why := artifacts[v.Tag]
+			if (why != "") != (v.Reason == ReasonArtifact) || why != "" && (v.Kept || v.Detail.String() != why) {
 				t.Errorf("without %v: %+v", artifacts, v)
 			}
 			if (v.Reason == ReasonNewest) != (sel.Newer && v.Tag == want) {

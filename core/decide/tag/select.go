@@ -2,8 +2,10 @@ package tag
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Select returns the best of the tags for a container that runs current, whatever their
@@ -106,20 +108,20 @@ func (d *search) selection() (Selection, error) {
 }
 
 // warn returns what the owner of the container should know.
-func (d *search) warn(transformed bool) []string {
-	warnings := append([]string(nil), d.warnings...)
-	add := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+func (d *search) warn(transformed bool) []phrase.Phrase {
+	warnings := slices.Clone(d.warnings)
+	add := func(w phrase.Phrase) { warnings = append(warnings, w) }
 	if !transformed {
-		add("the tag transform does not match the current tag %q, which is read as it is", d.current)
+		add(phrase.New("the tag transform does not match the current tag %q, which is read as it is", d.current))
 	}
 	switch {
 	case !d.isVersion:
 	case d.filtered == 0:
-		add("no tag is left after the include and exclude rules")
+		add(phrase.New("no tag is left after the include and exclude rules"))
 	case d.prefixed == 0:
-		add("no tag begins with %q as the current tag does: set an include pattern", d.raw.prefix)
+		add(phrase.New("no tag begins with %q as the current tag does: set an include pattern", d.raw.prefix))
 	case d.elsewhere:
-		add("the include pattern admits neither the current tag %q nor others like it: tags of other families are offered", d.current)
+		add(phrase.New("the include pattern admits neither the current tag %q nor others like it: tags of other families are offered", d.current))
 	}
 	return warnings
 }

@@ -1,5 +1,7 @@
 package tag
 
+import "github.com/dogwatch/dogwatch/core/model/phrase"
+
 // Rules is what a container's policy asks of tag selection. Empty strings mean no rule.
 type Rules struct {
 	Include    string // JavaScript regular expression: only matching tags are selected
@@ -14,7 +16,7 @@ type Selector struct {
 	transform        *transform
 	prerelease       bool
 	path             *Path
-	warnings         []string // about the rules themselves
+	warnings         []phrase.Phrase // about the rules themselves
 }
 
 // Selection is the answer of Select.
@@ -24,13 +26,13 @@ type Selection struct {
 	Kept  int    // how many tags are newer and allowed
 	// the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
 	LeftBase string
-	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
+	Warnings []phrase.Phrase // what the owner of the container should know: rules that have no effect, no tags left
 
 	// Beyond is the newest tag that is left out since others come first, LeftOut how many are, and First which
 	// comes first, and who says so. See Path.
 	Beyond  string
 	LeftOut int
-	First   string
+	First   phrase.Phrase
 
 	// Tags are the newer ones that may be offered, the best first, which is Tag. There
 	// are at most MaxPerLevel of each level, and known ones.
@@ -88,8 +90,8 @@ func Compile(r Rules) (*Selector, error) {
 		return nil, err
 	}
 	s.transform = t
-	for _, w := range []string{s.include.hint(), s.exclude.hint(), warning} {
-		if w != "" {
+	for _, w := range []phrase.Phrase{s.include.hint(), s.exclude.hint(), warning} {
+		if w != nil {
 			s.warnings = append(s.warnings, w)
 		}
 	}

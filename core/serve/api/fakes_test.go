@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/watch/check"
@@ -61,9 +62,9 @@ func (f *fakeChecks) WatchOne(ctx context.Context, c sdk.Container) error {
 func (f *fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanation {
 	if f.explain == nil {
 		return check.Explanation{ID: c.ID, Name: c.Name, Image: "docker.io/" + c.Image.Name, Registry: "hub.public",
-			Summary: []string{"So nothing newer is known."},
+			Summary: phrase.Texts(phrase.Verbatim("So nothing newer is known.")),
 			Rules:   []labels.Rule{{Name: "include", Value: ".*", Source: "default"}},
-			Tags:    []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: "the newest"}}}
+			Tags:    []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: phrase.Text{Phrase: phrase.Verbatim("the newest")}}}}
 	}
 	return f.explain(c)
 }

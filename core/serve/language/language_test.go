@@ -121,17 +121,21 @@ func phrases(t *testing.T) map[string]string {
 			if of, is := function.X.(*ast.Ident); !is || of.Name != "phrase" {
 				return true
 			}
-			prefix, arg := "", 0
+			prefix, args := "", call.Args[:1]
 			switch function.Sel.Name {
 			case "Count":
-				prefix, arg = "%d ", 1
+				prefix, args = "%d ", call.Args[1:]
 			case "New", "Time":
+			case "Read":
+				args = call.Args[1:]
 			default:
 				return true
 			}
-			if literal, is := call.Args[arg].(*ast.BasicLit); is {
-				english, _ := strconv.Unquote(literal.Value) // it was parsed
-				said[prefix+english] = path
+			for _, arg := range args {
+				if literal, is := arg.(*ast.BasicLit); is {
+					english, _ := strconv.Unquote(literal.Value) // it was parsed
+					said[prefix+english] = path
+				}
 			}
 			return true
 		})

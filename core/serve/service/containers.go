@@ -78,7 +78,7 @@ func (s *Service) CheckOne(ctx context.Context, actor auth.Actor, c sdk.Containe
 // nothing, and returns how it came about.
 func (s *Service) Explain(ctx context.Context, c sdk.Container) check.Explanation {
 	why := s.opt.Checks.Explain(ctx, c)
-	why.Error, why.Summary, why.Warnings = s.opt.Redact(why.Error), s.texts(why.Summary), s.texts(why.Warnings)
+	why.Error, why.Summary, why.Warnings = s.opt.Redact(why.Error), s.said(why.Summary), s.said(why.Warnings)
 	why.Rules = slices.Clone(why.Rules)
 	for i := range why.Rules {
 		why.Rules[i].Value = s.opt.Redact(why.Rules[i].Value)

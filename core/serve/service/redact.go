@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -53,6 +54,15 @@ func (s *Service) texts(all []string) []string {
 	redacted := slices.Clone(all)
 	for i := range redacted {
 		redacted[i] = s.opt.Redact(redacted[i])
+	}
+	return redacted
+}
+
+// said returns phrases without secrets.
+func (s *Service) said(all []phrase.Text) []phrase.Text {
+	redacted := slices.Clone(all)
+	for i := range redacted {
+		redacted[i].Phrase = phrase.Change(redacted[i].Phrase, s.opt.Redact)
 	}
 	return redacted
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -53,9 +54,10 @@ func (f *fakeParts) Concurrency() map[string]int                   { return nil 
 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{
-		Name: secret, Error: secret, Summary: []string{secret}, Warnings: []string{secret},
-		Rules: []labels.Rule{{Name: "tag.include", Value: secret}},
-		Tags:  []check.Verdict{{Tag: secret}},
+		Name: secret, Error: secret, Summary: phrase.Texts(phrase.Verbatim(secret)),
+		Warnings: phrase.Texts(phrase.New("%s", secret)),
+		Rules:    []labels.Rule{{Name: "tag.include", Value: secret}},
+		Tags:     []check.Verdict{{Tag: secret}},
 	}
 }
 
@@ -212,7 +214,7 @@ func TestTestResultsAreRedacted(t *testing.T) {
 func TestExplainRedactsTextsAndKeepsNames(t *testing.T) {
 	s, _ := newService(t, withParts(&fakeParts{}))
 	why := s.Explain(t.Context(), sdk.Container{})
-	if got := why.Error + why.Summary[0] + why.Warnings[0] + why.Rules[0].Value; got != "************" {
+	if got := why.Error + why.Summary[0].String() + why.Warnings[0].String() + why.Rules[0].Value; got != "************" {
 		t.Errorf("the texts are %q", got)
 	}
 	if why.Name != secret || why.Tags[0].Tag != secret {

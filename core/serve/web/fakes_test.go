@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/history"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/notify/testrun"
@@ -56,11 +57,12 @@ func fakes(u *UI) *fakeService { return u.service.(*fakeService) }
 
 // fakeContainers records what is checked.
 type fakeContainers struct {
-	snapshot func() store.Snapshot // nil for no containers
-	checked  chan string
-	err      error
-	progress []check.Progress
-	noNotes  bool
+	snapshot    func() store.Snapshot // nil for no containers
+	checked     chan string
+	err         error
+	progress    []check.Progress
+	noNotes     bool
+	explanation *check.Explanation // nil for one that has each of its parts
 }
 
 func (f fakeContainers) Containers() store.Snapshot {
@@ -81,13 +83,16 @@ func (f fakeContainers) CheckOne(_ context.Context, _ auth.Actor, c sdk.Containe
 }
 
 func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explanation {
+	if f.explanation != nil {
+		return *f.explanation
+	}
 	return check.Explanation{
-		Name: c.Name, Summary: []string{"So nothing newer is known."},
+		Name: c.Name, Summary: phrase.Texts(phrase.New("So nothing newer is known.")),
 		Rules: []labels.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {
 			Name: "tag.exclude", Value: "none", Source: "default",
 		}},
-		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {
-			Tag: webtest.Evil, Reason: "older", Detail: webtest.Evil,
+		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: phrase.Text{Phrase: phrase.New("it is the newest allowed tag")}}, {
+			Tag: webtest.Evil, Reason: "older", Detail: phrase.Text{Phrase: phrase.Verbatim(webtest.Evil)},
 		}},
 	}
 }

@@ -13,11 +13,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -170,5 +173,26 @@ func TestSettingsInGerman(t *testing.T) {
 	for _, path := range []string{"/settings", "/settings?q=none", "/settings/webhooks", "/settings/notifications", "/log", "/log?part=x",
 		"/watchers", "/registries", "/triggers", "/triggers/smtp/main", "/triggers/smtp/other", "/plugins", "/policies", "/agents"} {
 		mustBeGerman(t, u, path, others...)
+	}
+}
+
+func TestWhyInGerman(t *testing.T) {
+	u, _ := withStore(t, house()...)
+	const path, wrong = "/containers/local/young?tab=why", "label dogwatch.link.template: it is not closed"
+	fakes(u).explanation = &check.Explanation{
+		Summary:  phrase.Texts(phrase.New("The check failed: %s.", "no such host")),
+		Rules:    []labels.Rule{{Name: "tag.exclude", Value: "none", Source: "default"}},
+		Warnings: phrase.Texts(phrase.Verbatim(wrong), phrase.New("no tag is left after the include and exclude rules")),
+		Tags:     []check.Verdict{{Tag: "1.1", Reason: "not-version", Detail: phrase.Text{Phrase: phrase.New("it is no version")}}},
+	}
+	mustBeGerman(t, u, path, "no such host")
+	text := inGerman(t, u, path)
+	for _, want := range []string{"Die Prüfung ist fehlgeschlagen: no such host.", "er ist keine Version", "bleibt kein Tag übrig"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if strings.Contains(text, wrong) {
+		t.Error("others' words are not marked as English")
 	}
 }

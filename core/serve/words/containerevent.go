@@ -50,7 +50,7 @@ func chosen(action string) phrase.Phrase {
 
 // notKnown says that nothing could be compared, and why.
 func notKnown(c *sdk.Container) phrase.Phrase {
-	return phrase.Join(": ", phrase.New("not known whether there is anything newer"), phrase.Verbatim(c.Check.Reason))
+	return phrase.Join(": ", phrase.New("not known whether there is anything newer"), preview.Uncompared(c.Check.Reason))
 }
 
 // Postponed says until when a check waits for a registry, and why.

@@ -1,8 +1,6 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -11,7 +9,7 @@ import (
 // is none of their usual texts stays as it is.
 func Taken(s watcher.Step) phrase.Phrase { return taken(s.Text) }
 
-func taken(text string) phrase.Phrase { return known(stepTexts(), text) }
+func taken(text string) phrase.Phrase { return phrase.Read(text, stepTexts()...) }
 
 // stepTexts are the usual texts of steps.
 func stepTexts() []string {
@@ -42,35 +40,4 @@ func stepTexts() []string {
 		"have the swarm update %s to %s",
 		"have the swarm return %s to %s",
 	}
-}
-
-// known returns a text as a phrase with the first of the formats that it has, whose verbs are all "%s"; verbatim when
-// it has none of them.
-func known(formats []string, text string) phrase.Phrase {
-	for _, format := range formats {
-		if args, fits := arguments(format, text); fits {
-			return phrase.New(format, args...)
-		}
-	}
-	return phrase.Verbatim(text)
-}
-
-// arguments returns what a text has in the places of the verbs "%s" of a format.
-func arguments(format, text string) (args []any, fits bool) {
-	parts := strings.Split(format, "%s")
-	text, fits = strings.CutPrefix(text, parts[0])
-	for i, part := range parts[1:] {
-		end := strings.Index(text, part)
-		if i == len(parts)-2 {
-			end = len(text) - len(part)
-			if !strings.HasSuffix(text, part) {
-				return nil, false
-			}
-		}
-		if !fits || end <= 0 {
-			return nil, false
-		}
-		args, text = append(args, text[:end]), text[end+len(part):]
-	}
-	return args, fits && text == ""
 }

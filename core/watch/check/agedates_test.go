@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -427,7 +428,7 @@ func TestExplainNamesRulesAndDecision(t *testing.T) {
 			t.Errorf("rules %+v", why.Rules)
 		}
 	}
-	contains(t, "summary", strings.Join(why.Summary, "\n"), "can be updated to 8.2.1 (minor)",
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "can be updated to 8.2.1 (minor)",
 		"Newer as well: 9.0.0 (major).", "The update is held: 8.2.1 was first seen", "(policies.careful.minage), until ")
 	if why.Decision == nil || why.Decision.State != sdk.StateHeld {
 		t.Errorf("decision %+v", why.Decision)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -110,7 +111,7 @@ func TestBaseIsWatchedInstead(t *testing.T) {
 			t.Errorf("%s: the next check finds %+v, %v", c.about, again.UpdateKind, report.Found)
 		}
 		if got.UpdateAvailable {
-			contains(t, c.about, strings.Join(w.Explain(t.Context(), got).Summary, " "),
+			contains(t, c.about, strings.Join(phrase.Strings(w.Explain(t.Context(), got).Summary), " "),
 				"It is built on docker.io/library/node:22-alpine, which is watched instead.",
 				"So base image node:22-alpine → ", ": rebuild web.")
 		}
@@ -229,7 +230,7 @@ func TestExplainWhatWasBuiltHere(t *testing.T) {
 	w.engine.has(madeHere("web", "shop-web:latest"))
 	w.run()
 	e := w.Explain(t.Context(), w.get("id-web"))
-	equal(t, "the summary", e.Summary, []string{
+	equal(t, "the summary", phrase.Strings(e.Summary), []string{
 		"The image was built on the machine of its engine, so no registry is asked about it.",
 		"What it is built on is watched instead if the label dogwatch.base names that.",
 	})

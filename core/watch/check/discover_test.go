@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -406,7 +407,7 @@ func TestPinnedImage(t *testing.T) {
 	equal(t, "requests", w.hub.requests(), nil)
 	why := w.Explain(context.Background(), got)
 	if why.Image != "docker.io/library/nginx@"+digest("1") ||
-		!slices.Contains(why.Summary, "The image is pinned to a digest without a tag, so nothing can be newer.") {
+		!slices.Contains(phrase.Strings(why.Summary), "The image is pinned to a digest without a tag, so nothing can be newer.") {
 		t.Errorf("explained as %s %q", why.Image, why.Summary)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -108,10 +109,10 @@ func TestOnlyArtifactsAreNewer(t *testing.T) {
 	why := r.Explain(t.Context(), r.get("id-web"))
 	i := slices.IndexFunc(why.Tags, func(v Verdict) bool { return v.Tag == "1.1.0" })
 	const want = `it is no image but of the type "application/vnd.example.model.v1"`
-	if v := why.Tags[i]; v.Kept || v.Reason != "artifact" || v.Detail != want || why.UpdateAvailable {
+	if v := why.Tags[i]; v.Kept || v.Reason != "artifact" || v.Detail.String() != want || why.UpdateAvailable {
 		t.Errorf("%+v, %+v", v, why)
 	}
-	contains(t, "summary", strings.Join(why.Summary, "\n"), "allowed by the rules: 0.", "nothing newer")
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 0.", "nothing newer")
 }
 
 func TestExplainNamesArtifacts(t *testing.T) {

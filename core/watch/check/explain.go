@@ -10,6 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
@@ -25,12 +27,12 @@ type Explanation struct {
 	Image    string `json:"image"`
 	Registry string `json:"registry,omitempty"`
 	// Summary is the decision in sentences for users.
-	Summary []string `json:"summary"`
+	Summary []phrase.Text `json:"summary"`
 	// Rules are those of labels, then those that apply by default.
 	Rules []labels.Rule `json:"rules"`
 	// Warnings are labels without effect and other oddities.
-	Warnings []string  `json:"warnings,omitempty"`
-	Tags     []Verdict `json:"tags"`
+	Warnings []phrase.Text `json:"warnings,omitempty"`
+	Tags     []Verdict     `json:"tags"`
 	// Omitted is how many tags have no verdict because there are too many.
 	Omitted         int            `json:"omitted,omitempty"`
 	Result          *sdk.Result    `json:"result,omitempty"`
@@ -43,10 +45,10 @@ type Explanation struct {
 
 // Verdict says what became of one tag.
 type Verdict struct {
-	Tag    string `json:"tag"`
-	Kept   bool   `json:"kept"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail"`
+	Tag    string      `json:"tag"`
+	Kept   bool        `json:"kept"`
+	Reason string      `json:"reason"`
+	Detail phrase.Text `json:"detail"`
 }
 
 // Explain makes the decision of a check for one stored container again,
@@ -70,7 +72,7 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 	if err != nil {
 		return Explanation{
 			Image: text, Rules: []labels.Rule{}, Tags: []Verdict{}, Error: err.Error(),
-			Summary: []string{"The check failed: " + err.Error() + "."},
+			Summary: phrase.Texts(phrase.New("The check failed: %s.", err.Error())),
 		}
 	}
 	e := c.explain(ctx, s)
@@ -144,24 +146,27 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: imageName(after.Image), Registry: s.Match.ID,
-		Rules:    slices.Concat(s.labels.Sources, rulesOfUpdates(s.Rules), s.labels.Defaults(*after.Watched())),
-		Warnings: slices.Concat(s.labels.Warnings, s.labels.Wrong, s.labels.Notes), Tags: []Verdict{},
+		Rules:  slices.Concat(s.labels.Sources, rulesOfUpdates(s.Rules), s.labels.Defaults(*after.Watched())),
+		Tags:   []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind,
 		Decision: after.Decision, Error: decision.Problem(after),
-		Summary: summary(after, s),
+		Summary: phrase.Texts(summary(after, s)...),
 	}
 	if after.Watched().Built {
 		e.Registry = "" // which is not asked
 	}
+	for _, text := range slices.Concat(s.labels.Warnings, s.labels.Wrong, s.labels.Notes) {
+		e.Warnings = append(e.Warnings, phrase.Text{Phrase: oddLabel(text)})
+	}
 	for _, ignored := range s.Rules.Ignored {
-		e.Warnings = append(e.Warnings, ignored.Text)
+		e.Warnings = append(e.Warnings, phrase.Text{Phrase: oddLabel(ignored.Text)})
 	}
 	if why := s.Answer.Why; why != nil {
 		for _, v := range why.Verdicts {
-			e.Tags = append(e.Tags, Verdict{Tag: v.Tag, Kept: v.Kept, Reason: string(v.Reason), Detail: v.Detail})
+			e.Tags = append(e.Tags, Verdict{v.Tag, v.Kept, string(v.Reason), phrase.Text{Phrase: v.Detail}})
 		}
 		e.Omitted = why.Omitted
-		e.Warnings = append(e.Warnings, why.Warnings...)
+		e.Warnings = append(e.Warnings, phrase.Texts(why.Warnings...)...)
 	}
 	return e
 }
@@ -176,81 +181,81 @@ func imageName(img sdk.Image) string {
 }
 
 // allTags is how many tags a version is compared with.
-func allTags(n int) string {
+func allTags(n int) phrase.Phrase {
 	if n == 1 {
-		return "the only tag"
+		return phrase.New("the only tag")
 	}
-	return fmt.Sprintf("the %d tags", n)
+	return phrase.New("the %d tags", n)
 }
 
 // summary renders the decision in a few sentences.
-func summary(c sdk.Container, s *target) []string {
+func summary(c sdk.Container, s *target) []phrase.Phrase {
 	if c.Check.Postponed() {
-		return []string{"The check is postponed: " + c.Error.Message + "."}
+		return []phrase.Phrase{phrase.New("The check is postponed: %s.", c.Error.Message)}
 	}
 	if c.Check.State == sdk.CheckFailed {
-		return []string{"The check failed: " + c.Error.Message + "."}
+		return []phrase.Phrase{phrase.New("The check failed: %s.", c.Error.Message)}
 	}
-	var say []string
-	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
+	var say []phrase.Phrase
+	add := func(sentence phrase.Phrase) { say = append(say, sentence) }
 	img := *c.Watched()
 	if c.Base != nil {
-		add("It is built on %s, which is watched instead.", imageName(img))
+		add(phrase.New("It is built on %s, which is watched instead.", imageName(img)))
 	}
 	switch {
 	case img.Built:
-		add("The image was built on the machine of its engine, so no registry is asked about it.")
+		add(phrase.New("The image was built on the machine of its engine, so no registry is asked about it."))
 	case candidate.IsDigestOnly(img):
-		add("The image is pinned to a digest without a tag, so nothing can be newer.")
+		add(phrase.New("The image is pinned to a digest without a tag, so nothing can be newer."))
 	case img.Tag.Semver:
-		add("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name)
+		add(phrase.New("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name))
 		if img.Tag.Floating {
-			add("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
+			add(phrase.New("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value))
 		}
-		add("Newer and allowed by the rules: %d.", s.Answer.Selection.Kept)
+		add(phrase.New("Newer and allowed by the rules: %d.", s.Answer.Selection.Kept))
 		say = append(say, skippedSentences(c)...)
 		if base := s.Answer.Selection.LeftBase; base != "" {
-			add("Nothing newer is published on its base %s, so another base is offered.", base)
+			add(phrase.New("Nothing newer is published on its base %s, so another base is offered.", base))
 		}
 	default:
-		add("%s is not a version, so no other tag can be newer.", img.Tag.Value)
+		add(phrase.New("%s is not a version, so no other tag can be newer.", img.Tag.Value))
 	}
 	if img.Digest.Pinned && !candidate.IsDigestOnly(img) {
-		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.",
-			img.Tag.Value)
+		add(phrase.New("The container is pinned to a digest: it stays on this image of %s until its reference is changed.",
+			img.Tag.Value))
 	}
 	switch d := s.Answer.Digest; {
 	case d != nil && d.Same:
-		add("The digest behind %s is that of the running image.", img.Tag.Value)
+		add(phrase.New("The digest behind %s is that of the running image.", img.Tag.Value))
 	case d != nil:
-		add("The digest behind %s is not that of the running image.", img.Tag.Value)
+		add(phrase.New("The digest behind %s is not that of the running image.", img.Tag.Value))
 	case img.Digest.Watch && img.ID == "":
-		add("Its digest can only be compared with that of a running image.")
+		add(phrase.New("Its digest can only be compared with that of a running image."))
 	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !candidate.IsDigestOnly(img):
-		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
+		add(phrase.New("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest))
 	}
 	switch kind := c.UpdateKind.Kind; {
 	case c.Base != nil && kind != sdk.KindUnknown:
-		add("So base image %s → %s: rebuild %s.", tally.Base(&c), c.Result.Tag, strings.TrimPrefix(c.Name, "/"))
+		add(phrase.New("So base image %s → %s: rebuild %s.", tally.Base(&c), c.Result.Tag, strings.TrimPrefix(c.Name, "/")))
 	case kind == sdk.KindTag:
-		add("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
+		add(phrase.New("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, stepOf(c.UpdateKind.SemverDiff)))
 		say = append(say, otherLevels(c)...)
 	case kind == sdk.KindDigest:
-		add("So there is a newer image of the same tag.")
+		add(phrase.New("So there is a newer image of the same tag."))
 		if running, offered := tally.Versions(&c); running != "" {
-			add("By their labels, or tags with the same digest, %s runs and %s is offered.", running, offered)
+			add(phrase.New("By their labels, or tags with the same digest, %s runs and %s is offered.", running, offered))
 		}
 	case img.Built && c.Check.State == sdk.CheckUnknown:
-		add("What it is built on is watched instead if the label %s%s names that.", label.Prefix, label.Base)
+		add(phrase.New("What it is built on is watched instead if the label %s%s names that.", label.Prefix, label.Base))
 	case c.Check.State == sdk.CheckUnknown:
-		add("Nothing could be compared: %s.", c.Check.Reason)
+		add(phrase.New("Nothing could be compared: %s.", preview.Uncompared(c.Check.Reason)))
 	default:
-		add("So nothing newer is known.")
+		add(phrase.New("So nothing newer is known."))
 	}
 	say = append(say, presetSentences(c, s)...)
 	say = append(say, decisionSentences(c.Decision)...)
 	if c.Error != nil {
-		add("What a label asks for was left out: %s.", c.Error.Message)
+		add(phrase.New("What a label asks for was left out: %s.", c.Error.Message))
 	}
 	return say
 }

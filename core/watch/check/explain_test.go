@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -95,10 +96,10 @@ func TestExplain(t *testing.T) {
 		t.Errorf("explains %s %s %s", why.ID, why.Image, why.Registry)
 	}
 	if len(why.Summary) != 4 ||
-		!strings.HasPrefix(why.Summary[3], "What a label asks for was left out: label dogwatch.link.template: ") {
+		!strings.HasPrefix(why.Summary[3].String(), "What a label asks for was left out: label dogwatch.link.template: ") {
 		t.Fatalf("summary %q", why.Summary)
 	}
-	equal(t, "summary", why.Summary[:3], []string{
+	equal(t, "summary", phrase.Strings(why.Summary[:3]), []string{
 		"1.25.0 is a version, so it is compared with the 5 tags of library/nginx.",
 		"Newer and allowed by the rules: 1.",
 		"So web can be updated to 1.26.0 (minor).",
@@ -106,7 +107,7 @@ func TestExplain(t *testing.T) {
 	var verdicts []string
 	for _, v := range why.Tags {
 		verdicts = append(verdicts, v.Tag+" "+v.Reason)
-		if v.Detail == "" || v.Kept != (v.Tag == "1.26.0") {
+		if v.Detail.String() == "" || v.Kept != (v.Tag == "1.26.0") {
 			t.Errorf("verdict %+v", v)
 		}
 	}
@@ -121,7 +122,7 @@ func TestExplain(t *testing.T) {
 		}
 		t.Errorf("rules %+v", why.Rules)
 	}
-	contains(t, "warnings", strings.Join(why.Warnings, "\n"), "label dogwatch.link.template: ",
+	contains(t, "warnings", strings.Join(phrase.Strings(why.Warnings), "\n"), "label dogwatch.link.template: ",
 		"unknown label dogwatch.tag.inlcude")
 	events, _ := w.events(0)
 	if len(events) != 2 { // added and found, by the check
@@ -142,7 +143,7 @@ func TestExplainRetriesFailedCheck(t *testing.T) {
 	w.run()
 	stored := w.get("id-web")
 	if why := w.Explain(t.Context(), stored); why.Error != "down" ||
-		!slices.Equal(why.Summary, []string{"The check failed: down."}) {
+		!slices.Equal(phrase.Strings(why.Summary), []string{"The check failed: down."}) {
 		t.Errorf("%q %q", why.Error, why.Summary)
 	}
 	delete(w.hub.errs, "tags library/nginx ")
@@ -167,7 +168,7 @@ func TestExplainImage(t *testing.T) {
 		"NGINX":       {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
 		"nothere:1.0": {"The check failed: docker.io has no repository library/nothere."},
 	} {
-		equal(t, reference, w.ExplainImage(t.Context(), reference).Summary, want)
+		equal(t, reference, phrase.Strings(w.ExplainImage(t.Context(), reference).Summary), want)
 	}
 }
 
@@ -192,7 +193,7 @@ func TestExplainOfUncheckedParts(t *testing.T) {
 		{container("wrong", "nginx:1.25.0", "dogwatch.tag.include=["), false, true},
 	} {
 		why := w.Explain(t.Context(), test.container)
-		text := strings.Join(why.Summary, " ")
+		text := strings.Join(phrase.Strings(why.Summary), " ")
 		if said := strings.Contains(text, "nothing newer is known"); said != test.known || (why.Error != "") != test.failed {
 			t.Errorf("%s: %q, error %q", test.container.Name, text, why.Error)
 		}
@@ -233,7 +234,7 @@ func TestImagesChecksReferencesWithoutContainer(t *testing.T) {
 func TestExplainSaysBaseIsDropped(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/memcached"] = []string{"1.6.33-alpine3.21", "1.6.34-alpine3.22"}
-	equal(t, "dropped", w.ExplainImage(t.Context(), "memcached:1.6.33-alpine3.21").Summary, []string{
+	equal(t, "dropped", phrase.Strings(w.ExplainImage(t.Context(), "memcached:1.6.33-alpine3.21").Summary), []string{
 		"1.6.33-alpine3.21 is a version, so it is compared with the 2 tags of library/memcached.",
 		"Newer and allowed by the rules: 1.",
 		"Nothing newer is published on its base alpine3.21, so another base is offered.",
@@ -247,6 +248,6 @@ func TestExplainCountsTags(t *testing.T) {
 		w.hub.tags["library/nginx"] = strings.Fields(tags)
 		w.engine.has(container("web", "nginx:1.25.0"))
 		w.run()
-		contains(t, tags, w.Explain(t.Context(), w.get("id-web")).Summary[0], want)
+		contains(t, tags, w.Explain(t.Context(), w.get("id-web")).Summary[0].String(), want)
 	}
 }

@@ -1,13 +1,12 @@
 package check
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -26,52 +25,78 @@ func rulesOfUpdates(r policy.Rules) []labels.Rule {
 }
 
 // otherLevels says which other steps than the one of the update have newer versions.
-func otherLevels(c sdk.Container) []string {
-	var others []string
+func otherLevels(c sdk.Container) []phrase.Phrase {
+	var others []phrase.Phrase
 	for _, level := range slices.Backward(tally.Levels(&c)) {
 		if level.Tag != c.Result.Tag {
-			others = append(others, fmt.Sprintf("%s (%s)", level.Tag, level.Step))
+			others = append(others, phrase.New("%s (%s)", level.Tag, stepOf(level.Step)))
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
-	return []string{"Newer as well: " + strings.Join(others, ", ") + "."}
+	return []phrase.Phrase{phrase.New("Newer as well: %s.", phrase.Join(", ", others...))}
+}
+
+// stepOf is how large a step between versions is.
+func stepOf(diff string) phrase.Phrase {
+	switch diff {
+	case sdk.DiffMajor:
+		return phrase.New("major")
+	case sdk.DiffMinor:
+		return phrase.New("minor")
+	case sdk.DiffPatch:
+		return phrase.New("patch")
+	case sdk.DiffPrerelease:
+		return phrase.New("prerelease")
+	case sdk.DiffUnknown:
+		return phrase.New("unknown")
+	}
+	return phrase.Text{Phrase: phrase.Verbatim(diff)}
 }
 
 // skippedSentences says which newer versions are not offered, and what would offer them.
-func skippedSentences(c sdk.Container) []string {
+func skippedSentences(c sdk.Container) []phrase.Phrase {
 	if len(c.Skipped) == 0 {
 		return nil
 	}
-	var skipped []string
+	var skipped []phrase.Phrase
 	for _, s := range c.Skipped {
-		skipped = append(skipped, s.Text)
+		skipped = append(skipped, preview.Skipped(s))
 	}
-	return []string{fmt.Sprintf("Skipped: %s. The label %s%s=true offers that all the same.",
-		strings.Join(skipped, "; "), label.Prefix, label.TagImplausible)}
+	return []phrase.Phrase{phrase.New("Skipped: %s. The label %s%s=true offers that all the same.",
+		phrase.Join("; ", skipped...), label.Prefix, label.TagImplausible)}
 }
 
 // decisionSentences says what becomes of an update, where that is not just that it is offered.
-func decisionSentences(d *sdk.Decision) []string {
+func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 	if d == nil || d.State == sdk.StateOffered && len(d.Reasons) == 0 {
 		return nil
 	}
-	var say []string
+	var say []phrase.Phrase
 	for i, r := range d.Reasons {
-		text := r.Text
+		text := phrase.Capital(preview.Reason(r))
 		if i == 0 {
-			text = "The update is " + d.State + ": " + r.Text
-		} else {
-			text = strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
+			text = phrase.New("The update is %s: %s", stateOf(d.State), preview.Reason(r))
 		}
 		if r.Source != "" {
-			text += " (" + r.Source + ")"
+			text = phrase.New("%s (%s)", text, r.Source)
 		}
 		if !r.Until.IsZero() {
-			text += ", until " + r.Until.UTC().Format("2006-01-02 15:04 UTC")
+			text = phrase.New("%s, until %s", text, phrase.Time("2006-01-02 15:04 UTC", r.Until.UTC()))
 		}
-		say = append(say, text+".")
+		say = append(say, phrase.Join("", text, phrase.Verbatim(".")))
 	}
 	return say
+}
+
+// stateOf is the state of a decision.
+func stateOf(state string) phrase.Phrase {
+	switch state {
+	case sdk.StateHeld:
+		return phrase.New("held")
+	case sdk.StateAutomatic:
+		return phrase.New("automatic")
+	}
+	return phrase.New("offered")
 }

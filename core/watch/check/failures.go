@@ -52,6 +52,6 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
 	for _, warning := range s.Answer.Selection.Warnings {
-		p.warnOnce(after.ID+warning, name+": "+warning)
+		p.warnOnce(after.ID+warning.String(), name+": "+warning.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -125,12 +126,12 @@ func TestExplainFloatingTag(t *testing.T) {
 		container("off", "postgres:16-alpine", "dogwatch.watch.digest=false"))
 	w.run()
 	e := w.Explain(t.Context(), w.get("id-db"))
-	contains(t, "summary", strings.Join(e.Summary, " "), "It floats",
+	contains(t, "summary", strings.Join(phrase.Strings(e.Summary), " "), "It floats",
 		"The digest behind 16-alpine is that of the running image")
 	if rule := (labels.Rule{Name: "watch.digest", Value: "true", Source: "default"}); !slices.Contains(e.Rules, rule) {
 		t.Errorf("rules %+v, want %+v", e.Rules, rule)
 	}
 	e = w.Explain(t.Context(), w.get("id-off"))
-	contains(t, "summary", strings.Join(e.Summary, " "), "It floats",
+	contains(t, "summary", strings.Join(phrase.Strings(e.Summary), " "), "It floats",
 		"Its digest is not watched: set the label dogwatch.watch.digest=true")
 }

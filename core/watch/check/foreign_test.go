@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -54,7 +55,7 @@ func TestForeignLabels(t *testing.T) {
 	contains(t, "rules", strings.Join(rules, "\n"),
 		`tag.include=(?:^1\.26)|(?:^2) (label diun.include_tags)`, `tag.exclude=^2 (label diun.exclude_tags)`,
 		`display.name=Web (label dd.display.name)`)
-	contains(t, "warnings", strings.Join(e.Warnings, "\n"), "label diun.max_tags: has no effect",
+	contains(t, "warnings", strings.Join(phrase.Strings(e.Warnings), "\n"), "label diun.max_tags: has no effect",
 		"label dd.tag.include: not used, since diun.include_tags is set")
 	if len(e.Warnings) != 2 {
 		t.Errorf("warnings: %q", e.Warnings)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -46,7 +47,7 @@ func TestImageDescribesItself(t *testing.T) {
 		t.Errorf("triggers %q, stack %q", c.TriggerInclude, c.Stack)
 	}
 	e := w.Explain(t.Context(), c)
-	contains(t, "warnings", strings.Join(e.Warnings, "\n"),
+	contains(t, "warnings", strings.Join(phrase.Strings(e.Warnings), "\n"),
 		"label dogwatch.watch from the image: ignored: only the operator may say this",
 		"label dogwatch.trigger.include from the image: ignored", "label dogwatch.hook.pre from the image: ignored",
 		"label com.docker.compose.project from the image: ignored")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -27,7 +28,7 @@ func TestPinnedVersionIsCompared(t *testing.T) {
 		c.Image.Digest.Watch {
 		t.Errorf("known tag: %+v, %+v", c.Image, c.Result)
 	}
-	contains(t, "summary", strings.Join(w.Explain(t.Context(), c).Summary, " "),
+	contains(t, "summary", strings.Join(phrase.Strings(w.Explain(t.Context(), c).Summary), " "),
 		"pinned to a digest: it stays on this image of 1.25.0")
 	c = w.get("id-unknown")
 	if c.UpdateAvailable || c.Image.Tag.Value != digest("1") || !c.Image.Digest.Pinned || c.Check.State != sdk.CheckOK {

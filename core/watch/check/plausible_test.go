@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -174,7 +175,7 @@ func TestImplausibleVersionsAreOfferedOnRequest(t *testing.T) {
 	h.engine.list[0].ImageLabels = []string{"dogwatch.tag.implausible"}
 	h.expect("with the label of an image", "1.3.2", 0)
 	why := h.Explain(t.Context(), h.get("id-web"))
-	contains(t, "warnings", strings.Join(why.Warnings, "; "), "dogwatch.tag.implausible")
+	contains(t, "warnings", strings.Join(phrase.Strings(why.Warnings), "; "), "dogwatch.tag.implausible")
 	h.runs("1.2.2", "dogwatch.tag.implausible=perhaps")
 	h.expect("with a wrong label", "1.3.2", 0)
 	contains(t, "error", h.get("id-web").Error.Message, "dogwatch.tag.implausible")
@@ -185,11 +186,11 @@ func TestExplainNamesImplausibleVersions(t *testing.T) {
 	h.run()
 	why := h.Explain(t.Context(), h.get("id-web"))
 	i := slices.IndexFunc(why.Tags, func(v Verdict) bool { return v.Tag == "1.8.1259" })
-	want := Verdict{"1.8.1259", false, "implausible", "it was built 13 months before what runs"}
-	if why.Tags[i] != want || why.Result.Tag != "1.3.2" {
+	tag := why.Tags[i]
+	if tag.Kept || tag.Reason != "implausible" || tag.Detail.String() != "it was built 13 months before what runs" || why.Result.Tag != "1.3.2" {
 		t.Errorf("%+v, %+v", why.Tags[i], why.Result)
 	}
-	contains(t, "summary", strings.Join(why.Summary, "\n"), "allowed by the rules: 1.", "updated to 1.3.2",
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 1.", "updated to 1.3.2",
 		"Skipped: 1.8.1259 was built 13 months before what runs. The label dogwatch.tag.implausible=true offers")
 }
 
@@ -200,7 +201,7 @@ func TestExplainImageSkipsImplausibleVersions(t *testing.T) {
 	if why.Result.Tag != "1.3.2" || why.Error != "" {
 		t.Errorf("%+v, %s", why.Result, why.Error)
 	}
-	summary := strings.Join(why.Summary, "\n")
+	summary := strings.Join(phrase.Strings(why.Summary), "\n")
 	contains(t, "summary", summary, "Skipped: 19.0.0 was built 11 months before what latest holds.")
 }
 
@@ -345,7 +346,7 @@ func TestManyImplausibleVersionsAreReadByAndBy(t *testing.T) {
 			n++
 		}
 	}
-	contains(t, "summary", strings.Join(why.Summary, "\n"), "allowed by the rules: 1.")
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 1.")
 	if n != abandoned || len(why.Tags) != abandoned+2 {
 		t.Errorf("%d of %d tags are implausible", n, len(why.Tags))
 	}

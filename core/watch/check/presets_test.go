@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -37,7 +38,7 @@ func TestMajorUpdateOfDatabaseIsNotAutomatic(t *testing.T) {
 	if c.Result.Tag != "16.6" || c.Decision.State != sdk.StateAutomatic || c.Result.Levels.Major.Tag != "17.2" {
 		t.Errorf("%+v, levels %+v: %+v", c.Result, c.Result.Levels, c.Decision)
 	}
-	said := strings.Join(w.Explain(t.Context(), c).Summary, "\n")
+	said := strings.Join(phrase.Strings(w.Explain(t.Context(), c).Summary), "\n")
 	for _, part := range []string{"So db can be updated to 16.6 (minor).", "Newer as well: 17.2 (major).",
 		"An update to 17.2 is a major one (preset postgres): A new major version of PostgreSQL does not start on",
 		"See https://www.postgresql.org/docs/current/upgrading.html."} {
@@ -73,10 +74,10 @@ func TestNoMajorVersionIsLeftOut(t *testing.T) {
 	e := w.Explain(t.Context(), c)
 	left := "Newer, but left out: 31.0.0-apache and 1 more; 29 comes first, " +
 		"which must not be left out (preset nextcloud)."
-	if !slices.Contains(e.Summary, left) {
+	if !slices.Contains(phrase.Strings(e.Summary), left) {
 		t.Errorf("%q is not in %q", left, e.Summary)
 	}
-	if image := w.ExplainImage(t.Context(), "nextcloud:28.0.1-apache"); !slices.Contains(image.Summary, left) {
+	if image := w.ExplainImage(t.Context(), "nextcloud:28.0.1-apache"); !slices.Contains(phrase.Strings(image.Summary), left) {
 		t.Errorf("of the image alone: %q", image.Summary)
 	}
 	if !slices.ContainsFunc(e.Tags, func(v Verdict) bool {

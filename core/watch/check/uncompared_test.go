@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -146,7 +147,7 @@ func TestNothingComparedIsUnknown(t *testing.T) {
 			t.Errorf("%s: %+v, error %q, %d failed", c.about, got.Check, decision.Problem(got), report.Failed)
 		}
 		contains(t, c.about, got.Check.Reason, c.says)
-		if why := strings.Join(w.Explain(t.Context(), got).Summary, " "); c.says != "" {
+		if why := strings.Join(phrase.Strings(w.Explain(t.Context(), got).Summary), " "); c.says != "" {
 			contains(t, c.about+", explained", why, c.says)
 		}
 	}
@@ -185,7 +186,7 @@ func TestBuiltImageIsNotAskedFor(t *testing.T) {
 			if candidate.Unversioned(&got) != nil {
 				t.Errorf("%s: its version is looked for", image)
 			}
-			contains(t, image, strings.Join(w.Explain(t.Context(), got).Summary, " "),
+			contains(t, image, strings.Join(phrase.Strings(w.Explain(t.Context(), got).Summary), " "),
 				"was built on the machine of its engine, so no registry is asked about it")
 		}
 		if report.Failed != 0 || len(w.hub.requests()) != 0 {

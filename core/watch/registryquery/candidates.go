@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -79,7 +80,7 @@ func (r *kindReader) judge(ctx context.Context) (more bool) {
 		switch why := r.dropping(ctx, c.Tag, kind); {
 		case why.Reason != "":
 			r.drop(c.Tag, why)
-			r.doubt[level] = tag.Dropped{Reason: why.Reason, Detail: unreadText}
+			r.doubt[level] = tag.Dropped{Reason: why.Reason, Detail: notRead()}
 		case settled[level]:
 		case told || r.doubt[level].Reason == "":
 			settled[level] = true
@@ -140,8 +141,10 @@ func (r *kindReader) judgeVerdicts(ctx context.Context) {
 // maxSkipped is how many skipped versions a result names.
 const maxSkipped = 5
 
-// unreadText is why a candidate is not offered behind one that is not either.
-const unreadText = "it has not been read yet, and newer ones are not offered"
+// notRead is why a candidate is not offered behind one that is not either.
+func notRead() phrase.Phrase {
+	return phrase.New("it has not been read yet, and newer ones are not offered")
+}
 
 // withoutDropped leaves what is dropped out of what a check found.
 func (r *kindReader) withoutDropped() {
@@ -162,7 +165,7 @@ func (r *kindReader) skipped() (skipped []sdk.Skipped) {
 	for _, name := range r.order {
 		kind, why := r.known[name], r.dropped[name]
 		if why.Reason == tag.ReasonImplausible && !kind.Created.IsZero() && len(skipped) < maxSkipped {
-			text := name + strings.TrimPrefix(why.Detail, "it")
+			text := name + strings.TrimPrefix(why.Detail.String(), "it")
 			skipped = append(skipped, sdk.Skipped{Tag: name, Created: kind.Created, Text: text})
 		}
 	}

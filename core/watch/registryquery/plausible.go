@@ -2,12 +2,12 @@ package registryquery
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/tag"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -21,14 +21,14 @@ const (
 	leapBefore = 90 * 24 * time.Hour
 )
 
-// implausible says why a candidate is not what its number says; "" when it is plausible: it was
+// implausible says why a candidate is not what its number says; nil when it is plausible: it was
 // built long before what runs, or, if its number is out of all proportion, long before an earlier
 // version that the rolling tag of the repository holds. What that tag holds is plausible, and so are
 // the usual numbers before it: the base of a version that runs may be built again and again while
 // the next one was built once. A candidate without a date is plausible.
-func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) string {
+func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) phrase.Phrase {
 	if !r.opt.ReadCandidates || r.Labels.OffersImplausible() || kind.Created.IsZero() {
-		return ""
+		return nil
 	}
 	limit, leaps := longBefore, slices.Contains(r.leaps, name)
 	if leaps {
@@ -37,7 +37,7 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	running := r.released()
 	isOlder := candidate.Believable(running, r.opt.Now()) && running.Sub(kind.Created.Time) >= limit
 	if !isOlder && !leaps {
-		return ""
+		return nil
 	}
 	latest := tag.Rolling(r.Image().Tag.Value, r.tags)
 	rolling := r.held(ctx, latest, kind.At)
@@ -45,13 +45,13 @@ func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind)
 	holds := r.holds(rolling)
 	switch {
 	case holds >= 0 && (holds == index || holds < index && !leaps):
-		return ""
+		return nil
 	case isOlder:
-		return builtBefore(kind.Created, running) + "what runs"
+		return phrase.New("it was built %s before what runs", builtBefore(kind.Created, running))
 	case holds > index && rolling.Created.Sub(kind.Created.Time) >= limit:
-		return builtBefore(kind.Created, rolling.Created) + "what " + latest + " holds"
+		return phrase.New("it was built %s before what %s holds", builtBefore(kind.Created, rolling.Created), latest)
 	}
-	return ""
+	return nil
 }
 
 // released returns when what runs was built; when its tag was, if an earlier build of that is known
@@ -111,17 +111,17 @@ func (r *kindReader) holds(rolling tagKind) int {
 	return -1
 }
 
-// builtBefore begins to say how much earlier than something else an image was built.
-func builtBefore(built, other sdk.Time) string {
+// builtBefore says how much earlier than something else an image was built.
+func builtBefore(built, other sdk.Time) phrase.Phrase {
 	from, to := built.UTC(), other.UTC()
 	months := 12*(to.Year()-from.Year()) + int(to.Month()) - int(from.Month())
 	if to.Day() < from.Day() {
 		months--
 	}
 	if months >= 24 {
-		return fmt.Sprintf("was built %d years before ", months/12)
+		return phrase.New("%d years", months/12)
 	}
-	return fmt.Sprintf("was built %d months before ", months)
+	return phrase.New("%d months", months)
 }
 
 // dropping says why a candidate is not offered.
@@ -129,17 +129,17 @@ func (r *kindReader) dropping(ctx context.Context, name string, kind tagKind) ta
 	if kind.Artifact != "" {
 		return tag.Dropped{Reason: tag.ReasonArtifact, Detail: artifactText(kind.Artifact)}
 	}
-	if why := r.implausible(ctx, name, kind); why != "" {
-		return tag.Dropped{Reason: tag.ReasonImplausible, Detail: "it " + why}
+	if why := r.implausible(ctx, name, kind); why != nil {
+		return tag.Dropped{Reason: tag.ReasonImplausible, Detail: why}
 	}
 	return tag.Dropped{}
 }
 
-func artifactText(artifact string) string {
+func artifactText(artifact string) phrase.Phrase {
 	if artifact == "application/vnd.cncf.helm.config.v1+json" {
-		return "it is no image but a Helm chart"
+		return phrase.New("it is no image but a Helm chart")
 	}
-	return fmt.Sprintf("it is no image but of the type %.100q", artifact)
+	return phrase.New("it is no image but of the type %.100q", artifact)
 }
 
 // kind returns what a candidate is; told is false when that could not be found out.

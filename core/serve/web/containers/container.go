@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
@@ -41,7 +42,7 @@ type containerView struct {
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
 	// Skipped says which newer versions are not offered, and why.
-	Skipped []string
+	Skipped []phrase.Phrase
 	Changes operations.Changes
 	// To and ToKind are the version that is shown, and how much it changes; Levels are those to choose from, nil where
 	// there is one only. UpdatePath is the page of its plan.
@@ -81,7 +82,7 @@ func containerOf(rec *store.Record, make rows) containerView {
 	}
 	v.Floating, v.Watched, v.Pinned = c.Image.Tag.Floating, c.Image.Digest.Watch, c.Image.Digest.Pinned
 	for _, s := range c.Skipped {
-		v.Skipped = append(v.Skipped, visible.Line(s.Text))
+		v.Skipped = append(v.Skipped, phrase.Change(policypreview.Skipped(s), visible.Line))
 	}
 	v.List = "/containers"
 	v.Pull = pullOf(c)

@@ -7,10 +7,10 @@ import (
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
-	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -27,13 +27,24 @@ const (
 type whyView struct {
 	// Explanation has in Rules those that labels set; Defaults are the others.
 	check.Explanation
-	Defaults []labels.Rule
+	Defaults []defaultRule
 	Kept     []check.Verdict
 	// More is how many tags are not shown.
 	More int
 	// Openings are the next windows for updates, if a rule sets one; NeverOpens says why there is none.
 	Openings   []policypreview.Opening
 	NeverOpens string
+}
+
+// defaultRule is a rule that no label sets.
+type defaultRule struct {
+	Name string
+	Word phrase.Phrase
+}
+
+// wordOf is the value of a rule by default.
+func wordOf(value string) phrase.Phrase {
+	return phrase.Read(value, "every tag of the family of %s", "none", "all")
 }
 
 // why explains the tag of a container, and when its updates may be offered.
@@ -57,7 +68,7 @@ func whyOf(e check.Explanation) *whyView {
 	v.Rules = nil
 	for _, r := range e.Rules {
 		if r.IsDefault() {
-			v.Defaults = append(v.Defaults, r)
+			v.Defaults = append(v.Defaults, defaultRule{r.Name, wordOf(r.Value)})
 		} else {
 			v.Rules = append(v.Rules, r)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -133,7 +134,7 @@ func (m rows) Of(rec *store.Record) Row {
 		r.decision = decisionOf(c, m.redact)
 	}
 	if tally.Unknown(c) {
-		r.Unknown = cmp.Or(phrase.Verbatim(m.redact(c.Check.Reason)), phrase.New("nothing could be compared"))
+		r.Unknown = cmp.Or(phrase.Change(policypreview.Uncompared(c.Check.Reason), m.redact), phrase.New("nothing could be compared"))
 	}
 	if tally.Failed(c) {
 		r.Failed = "The check failed"

@@ -1,0 +1,95 @@
+package phrase
+
+import (
+	"strings"
+
+	"golang.org/x/text/message"
+)
+
+// Text is a phrase as a field of JSON, where it is in English. The zero Text is "".
+type Text struct{ Phrase }
+
+// Texts returns phrases as texts.
+func Texts(all ...Phrase) []Text {
+	texts := make([]Text, len(all))
+	for i, p := range all {
+		texts[i] = Text{p}
+	}
+	return texts
+}
+
+// Strings returns texts in English.
+func Strings(texts []Text) []string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = t.String()
+	}
+	return all
+}
+
+// String returns it in English.
+func (t Text) String() string { return English(t.Phrase) }
+
+// In returns it in the language of a printer.
+func (t Text) In(p *message.Printer) string {
+	if t.Phrase == nil {
+		return ""
+	}
+	return t.Phrase.In(p)
+}
+
+// MarshalText returns it in English.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads a text, which then is the same in every language.
+func (t *Text) UnmarshalText(english []byte) error {
+	t.Phrase = Verbatim(string(english))
+	return nil
+}
+
+// IsVerbatim reports whether a phrase is others' words, which no language has a translation of.
+func IsVerbatim(p Phrase) bool {
+	switch p := p.(type) {
+	case Text:
+		return IsVerbatim(p.Phrase)
+	case *change:
+		return IsVerbatim(p.phrase)
+	case verbatim:
+		return true
+	}
+	return false
+}
+
+// IsVerbatim reports whether it is others' words.
+func (t Text) IsVerbatim() bool { return IsVerbatim(t.Phrase) }
+
+// Read returns a text that was made elsewhere, or was stored, as the phrase of the first of the English formats that
+// it has, whose verbs are all "%s"; verbatim when it has none of them.
+func Read(text string, formats ...string) Phrase {
+	for _, format := range formats {
+		if args, fits := arguments(format, text); fits {
+			return New(format, args...)
+		}
+	}
+	return Verbatim(text)
+}
+
+// arguments returns what a text has in the places of the verbs "%s" of a format.
+func arguments(format, text string) (args []any, fits bool) {
+	parts := strings.Split(format, "%s")
+	text, fits = strings.CutPrefix(text, parts[0])
+	for i, part := range parts[1:] {
+		end := strings.Index(text, part)
+		if i == len(parts)-2 {
+			end = len(text) - len(part)
+			if !strings.HasSuffix(text, part) {
+				return nil, false
+			}
+		}
+		if !fits || end <= 0 {
+			return nil, false
+		}
+		args, text = append(args, text[:end]), text[end+len(part):]
+	}
+	return args, fits && text == ""
+}
