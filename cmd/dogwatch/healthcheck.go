@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/plugin/agent"
 )
 
 // healthTimeout is shorter than what container engines usually give a health check.
@@ -20,7 +22,8 @@ func newHealthcheck(g *global) *cobra.Command {
 		Short: "Ask the configured server whether it is alive",
 		Long: `Asks the server of this configuration whether it is alive, for the health check of
 a container: exit code 0 says yes, 1 no. With server.enabled: false there is
-nothing to ask, which is no failure.`,
+nothing to ask, which is no failure. Where an agent runs, it is well unless the
+Dogwatch that it has joined refuses it.`,
 		Example: `  # in a compose file: test: ["CMD", "dogwatch", "healthcheck"]
   dogwatch healthcheck
 
@@ -35,6 +38,9 @@ nothing to ask, which is no failure.`,
 			}
 			cfg, err := g.load(nil)
 			if err != nil {
+				return err
+			}
+			if runs, err := agent.Health(agentDir(cfg)); runs || err != nil {
 				return err
 			}
 			if !cfg.Server.Enabled {

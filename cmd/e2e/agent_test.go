@@ -3,10 +3,15 @@ package e2e
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
@@ -123,6 +128,77 @@ func TestAgentUpdatesItsHost(t *testing.T) {
 		}
 	}
 	stop()
+}
+
+// TestAgentUpdatesItself where it runs in a container: the old agent comes back where the new one does not work.
+func TestAgentUpdatesItself(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("short: takes half a minute")
+	}
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	path, err := built()
+	must(t, err)
+	binary, err := os.ReadFile(path)
+	must(t, err)
+	d := install(t, "DOCKER_HOST=unix:///nowhere.sock", "DOGWATCH_WATCHER_AGENT_NAS_UPDATE=true",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry).start()
+	c := &contained{daemon: d, engine: engine, repo: registry + "/team/dogwatch", binary: binary}
+	image := c.push("1.0.0")
+	host := install(t)
+	host.join(d, "nas")
+	dir := filepath.Dir(strings.TrimPrefix(engine.Host, "unix://"))
+	t.Cleanup(func() { // the network of the host, which outlives the engine
+		_ = syscall.Unmount(filepath.Join(dir, "exec", "netns", "default"), syscall.MNT_DETACH)
+	})
+	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{
+		Image: c.repo + ":1.0.0", Cmd: []string{"agent"}, Env: []string{
+			"DOGWATCH_STORE_PATH=/store", "DOGWATCH_WATCHER_LOCAL_SOCKET=/run/engine/engine.sock",
+			"DOGWATCH_WATCHER_LOCAL_UPDATE=true",
+		},
+	}, &container.HostConfig{
+		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", host.store + ":/store"},
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
+	}, nil, nil, "dogwatch-agent")
+	must(t, err)
+	must(t, engine.API.ContainerStart(t.Context(), made.ID, container.StartOptions{}))
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, one := range containersOf(t, engine, "dogwatch-agent") {
+				t.Logf("%s is %s\n%s", one.Names[0], one.Status, tail(c.logs(one.ID), 30))
+			}
+		}
+	})
+	for _, v := range []struct {
+		name, tag string
+		changes   []string
+		want      operation.State
+	}{
+		{"ends with an error", "1.1.0", []string{`ENTRYPOINT ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
+		{"works", "1.2.0", nil, operation.Succeeded},
+	} {
+		next := c.push(v.tag, v.changes...)
+		eventually(t, v.name+": the update is offered", func() bool {
+			d.watch()
+			i := slices.IndexFunc(d.containers(), func(c sdk.Container) bool { return c.Name == "dogwatch-agent" })
+			return i >= 0 && d.containers()[i].UpdateAvailable && d.containers()[i].Result.Tag == v.tag
+		})
+		op := d.ended(d.begin("update", "dogwatch-agent").ID)
+		if op.State != v.want {
+			t.Errorf("%s: the operation is %s", v.name, says(op))
+		}
+		if v.want == operation.Succeeded {
+			image = next
+		}
+		if ends := d.ends(op.ID); len(ends) != 1 {
+			t.Errorf("%s: ends %v", v.name, ends)
+		}
+		only(t, engine, "dogwatch-agent", image)
+	}
+	eventually(t, "the new agent is connected", func() bool {
+		_, text := d.request(http.MethodGet, "/api/agents", "")
+		return strings.Contains(string(text), `"connected":true`)
+	})
 }
 
 // TestHostIsWatchedByItsAgent: a host that only dials out joins by a token, its containers are listed and told about

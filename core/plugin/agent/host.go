@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,6 +54,8 @@ func Run(ctx context.Context, opt HostOptions) error {
 	if opt.pause.First == 0 {
 		opt.pause = backoff.Pauses{First: redialFirst, Longest: redialLongest}
 	}
+	opt.well(nil)
+	defer os.Remove(filepath.Join(opt.Dir, healthFile))
 	for failures := 1; ; failures++ {
 		identity, err := LoadIdentity(opt.Dir)
 		if err != nil {
@@ -70,6 +73,7 @@ func Run(ctx context.Context, opt HostOptions) error {
 		var refused *refusedError
 		if errors.As(err, &refused) {
 			pause = max(pause, opt.pause.Longest*(refusedPause/redialLongest))
+			opt.well(err)
 		}
 		pause += rand.N(pause/2 + 1) // so that many agents do not come at once after a restart of the controller
 		opt.Log.Warn("no link with the controller", "controller", identity.URL, "error", err, "again_in",
@@ -77,6 +81,13 @@ func Run(ctx context.Context, opt HostOptions) error {
 		if backoff.Wait(ctx, pause) != nil {
 			return nil
 		}
+	}
+}
+
+// well keeps whether the controller refuses the agent, for health checks.
+func (opt HostOptions) well(refused error) {
+	if err := writeHealth(opt.Dir, refused); err != nil {
+		opt.Log.Warn("keep the health of the agent", "error", err)
 	}
 }
 
@@ -111,6 +122,7 @@ func (opt HostOptions) linkOnce(ctx context.Context, i Identity) error {
 		return err
 	}
 	opt.Log.Info("linked with the controller", "controller", i.URL, "name", i.Name)
+	opt.well(nil)
 	if opt.Linked != nil {
 		opt.Linked(i.Name)
 	}
