@@ -297,7 +297,8 @@ func (r *Runner) begin(
 	refused.count++
 	refused.until = now.Add(pauseAfter(refused.count))
 	refused.alone = errors.Is(err, updater.ErrBlocked) || errors.Is(err, updater.ErrForbidden) ||
-		errors.Is(err, updater.ErrUnsupported) || errors.Is(err, updater.ErrNoUpdate)
+		errors.Is(err, updater.ErrUnsupported) || errors.Is(err, updater.ErrNoUpdate) ||
+		isDogwatch(c) // an agent that is not connected keeps no other from being updated
 	r.refused[p.String()] = refused
 	r.log.Warn("an automatic update cannot begin", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue,
 		"error", r.opt.Redact(err.Error()), "again", refused.until)

@@ -430,3 +430,43 @@ func TestPredecessorIsNotUpdated(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentsAreUpdatedOneFirst and the others once that works, and not at all after it has failed. One that cannot be
+// reached keeps no other waiting.
+func TestAgentsAreUpdatedOneFirst(t *testing.T) {
+	fleet := func() []*sdk.Container {
+		var all []*sdk.Container
+		for _, host := range []string{"attic", "nas", "pi"} {
+			c := due("agent-" + host)
+			c.Watcher, c.Stack, c.Labels = host, "", map[string]string{"org.opencontainers.image.source": ownSource}
+			all = append(all, c)
+		}
+		return all
+	}
+	f := fresh(t, fleet()...)
+	for _, want := range []string{"agent-attic", "agent-nas", "agent-pi"} {
+		if got := f.look(t); got != want {
+			t.Fatalf("began %q, want %s", got, want)
+		}
+		if got := f.look(t); got != "" {
+			t.Fatalf("began %q beside it", got)
+		}
+		f.end(t, operation.Succeeded, nil)
+	}
+
+	all := fleet()
+	f = fresh(t, all...)
+	f.refuse["agent-attic"] = errors.New("the agent is not connected")
+	if got := f.look(t); got != "agent-nas" {
+		t.Fatalf("began %q while another is not connected", got)
+	}
+	f.end(t, operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack})
+	delete(f.refuse, "agent-attic")
+	f.now = f.now.Add(2 * maxPause)
+	if got := f.look(t); got != "" {
+		t.Errorf("began %q after a failure", got)
+	}
+	if stop, err := StoppedBy(t.Context(), f.store, all, all[2]); err != nil || stop.Name != "nas/agent-nas" {
+		t.Errorf("stopped by %+v, %v", stop, err)
+	}
+}

@@ -9,20 +9,36 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// stacksOf returns the containers of each stack of which an update is due, or held since the
-// stack is stopped, those first that others depend on. A container that is in no stack is one of its own.
-func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
-	type id struct{ watcher, stack, name string }
-	idOf := func(c *sdk.Container) id {
-		if c.Stack == "" {
-			return id{c.Watcher, "", c.Name}
-		}
-		return id{c.Watcher, c.Stack, ""}
+// stackID identifies a stack: of a watcher and a name, or of one container that is in none.
+type stackID struct{ watcher, stack, name string }
+
+// ownSource is what Dogwatch's images say that they are made of.
+const ownSource = "https://github.com/dogwatch/dogwatch"
+
+// isDogwatch reports whether a container runs Dogwatch, as the one that serves and its agents do.
+func isDogwatch(c *sdk.Container) bool {
+	return c.Labels["org.opencontainers.image.source"] == ownSource
+}
+
+// stackOf returns the stack of a container. All that run Dogwatch are one, whatever engine they are on: one of them is
+// updated first, and the others once that works.
+func stackOf(c *sdk.Container) stackID {
+	switch {
+	case isDogwatch(c):
+		return stackID{"", "dogwatch", ""}
+	case c.Stack == "":
+		return stackID{c.Watcher, "", c.Name}
 	}
-	var due []id
-	members := map[id][]*sdk.Container{}
+	return stackID{c.Watcher, c.Stack, ""}
+}
+
+// stacksOf returns the containers of each stack of which an update is due, or held since the
+// stack is stopped, those first that others depend on.
+func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
+	var due []stackID
+	members := map[stackID][]*sdk.Container{}
 	for _, c := range all {
-		if key := idOf(c); (isDue(c, now) || isStopped(c)) && members[key] == nil {
+		if key := stackOf(c); (isDue(c, now) || isStopped(c)) && members[key] == nil {
 			due, members[key] = append(due, key), []*sdk.Container{}
 		}
 	}
@@ -30,11 +46,11 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 		return nil
 	}
 	for _, c := range all {
-		if key := idOf(c); members[key] != nil {
+		if key := stackOf(c); members[key] != nil {
 			members[key] = append(members[key], c)
 		}
 	}
-	slices.SortFunc(due, func(a, b id) int {
+	slices.SortFunc(due, func(a, b stackID) int {
 		return cmp.Or(cmp.Compare(a.watcher, b.watcher), cmp.Compare(a.stack, b.stack), cmp.Compare(a.name, b.name))
 	})
 	stacks := make([][]*sdk.Container, len(due))

@@ -43,7 +43,11 @@ func stopFor(c *sdk.Container, members []member) (stop policy.Stop) {
 		latest := m.operations[last]
 		failed := latest.State.Ended() && latest.State != operation.Succeeded
 		if isAutomatic(latest) && failed && !mayRetry(latest, m.operations) && latest.Ended.After(stop.At) {
-			stop = policy.Stop{Name: m.container.Name, Cancelled: latest.State == operation.Cancelled, At: latest.Ended}
+			name := m.container.Name
+			if m.container.Watcher != c.Watcher {
+				name = event.Subject(*m.container)
+			}
+			stop = policy.Stop{Name: name, Cancelled: latest.State == operation.Cancelled, At: latest.Ended}
 		}
 	}
 	return stop
@@ -54,12 +58,13 @@ func stopFor(c *sdk.Container, members []member) (stop policy.Stop) {
 func StoppedBy(
 	ctx context.Context, operations Operations, all []*sdk.Container, c *sdk.Container,
 ) (policy.Stop, error) {
-	if c.Stack == "" {
+	own := stackOf(c)
+	if own.name != "" {
 		return policy.Stop{}, nil
 	}
 	var stack []*sdk.Container
 	for _, other := range all {
-		if other.Watcher == c.Watcher && other.Stack == c.Stack && other.ID != c.ID {
+		if stackOf(other) == own && other.ID != c.ID {
 			stack = append(stack, other)
 		}
 	}
