@@ -37,8 +37,8 @@ func writeHealth(dir string, refused error) error {
 	return os.Rename(temp, filepath.Join(dir, healthFile))
 }
 
-// Health reports whether an agent runs in a folder, and why it is not well: its controller refuses it. A controller that
-// cannot be reached is not the agent's fault, which goes on with its operations meanwhile.
+// Health reports whether an agent runs in a folder, and why it is not well: its controller refuses it. A controller
+// that cannot be reached is not the agent's fault, which goes on with its operations meanwhile.
 func Health(dir string) (runs bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, healthFile))
 	if errors.Is(err, fs.ErrNotExist) {
