@@ -14,6 +14,8 @@ import (
 const (
 	BlockReadOnly = "agent.readonly"
 	BlockStack    = "agent.stacks"
+	// BlockCommand: a command is in no label of the container.
+	BlockCommand = "agent.command"
 	// BlockBusy: another operation of the container has not ended on the host, of which the controller knows nothing.
 	BlockBusy = "agent.busy"
 	// WarnHooks: commands of labels do not run.
@@ -32,14 +34,38 @@ type Limits struct {
 	Hooks bool
 }
 
-// rules returns what of the rules of an update is allowed, and what to say about the rest.
-func (l Limits) rules(name string, asked watcher.UpdateRules) (watcher.UpdateRules, []watcher.Reason) {
-	if l.Hooks || len(asked.Hooks.Pre)+len(asked.Hooks.Post) == 0 {
-		return asked, nil
+// rules returns what of the rules of an update is allowed, what to say about the rest, and what blocks it. Commands run
+// only if the owner has them in labels of the container, as what the controller sends is not enough.
+func (l Limits) rules(
+	name string, asked watcher.UpdateRules, c watcher.Container,
+) (rules watcher.UpdateRules, warnings, blocks []watcher.Reason) {
+	if !l.Hooks && len(asked.Hooks.Pre)+len(asked.Hooks.Post) > 0 {
+		asked.Hooks = watcher.Hooks{}
+		warnings = []watcher.Reason{{Code: WarnHooks, Text: fmt.Sprintf("the commands of the labels do not run, since the "+
+			"owner of %s allows none: run dogwatch agent --allow-hooks there", name)}}
 	}
-	asked.Hooks = watcher.Hooks{}
-	return asked, []watcher.Reason{{Code: WarnHooks, Text: fmt.Sprintf("the commands of the labels do not run, since the "+
-		"owner of %s allows none: run dogwatch agent --allow-hooks there", name)}}
+	// Labels of other tools are the owner's, too, whether or not the controller reads them.
+	own := label.Read(label.Of(sdk.Container{Labels: c.Labels, ImageLabels: c.ImageLabels}), label.Options{Foreign: true})
+	for _, command := range []struct {
+		label string
+		argv  []string
+	}{{label.HookPre, asked.Hooks.Pre}, {label.HookPost, asked.Hooks.Post}, {label.ProbeCommand, asked.Health.Command}} {
+		if len(command.argv) > 0 && !isCommandOf(own, command.label, command.argv) {
+			blocks = append(blocks, watcher.Reason{Code: BlockCommand, Text: fmt.Sprintf("the owner of %s has no such command "+
+				"in a label of the container: set dogwatch.%s there", name, command.label)})
+		}
+	}
+	return asked, warnings, blocks
+}
+
+// isCommandOf reports whether a label has a command.
+func isCommandOf(own label.Reading, name string, argv []string) bool {
+	rule, given := own.Get(name)
+	if !given || rule.FromImage {
+		return false
+	}
+	said, err := label.Command(strings.TrimSpace(rule.Value))
+	return err == nil && slices.Equal(said, argv)
 }
 
 // blocks returns why a plan is not allowed: each container that it changes counts.

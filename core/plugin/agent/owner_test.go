@@ -125,10 +125,12 @@ func TestDependentsCountForStacks(t *testing.T) {
 func TestHooksRunOnlyWhereTheOwnerAllowsThem(t *testing.T) {
 	o := newOffice(t, 2)
 	for name, allowed := range map[string]bool{"nohooks": false, "hooks": true} {
-		h := o.newHost(t, name, false)
+		h := o.newHost(t, name, false, func(c *enginesim.Container) {
+			c.Labels = map[string]string{"dogwatch.hook.pre": "/bin/sync"}
+		})
 		s := &seen{Source: h.local()}
 		h.run(t, s, agent.Limits{Hooks: allowed})
-		rules := watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"true"}}}
+		rules := watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"sh", "-c", "/bin/sync"}}}
 		plan, err := h.Plan(t.Context(), watcher.UpdateRequest{
 			ContainerID: h.container.ID, Rules: rules, Image: watcher.TargetImage{Reference: lan + "/team/web:1.1.0", Digest: newDigest},
 		})
@@ -163,6 +165,45 @@ func TestHooksRunOnlyWhereTheOwnerAllowsThem(t *testing.T) {
 		}))
 		if strings.Contains(h.site.Log(), secret) {
 			t.Error("the log has the password of the registry")
+		}
+	}
+}
+
+// TestCommandsAreThoseOfLabels of the host's container: an agent runs none that only its controller sends.
+func TestCommandsAreThoseOfLabels(t *testing.T) {
+	o := newOffice(t, 2)
+	h := o.newHost(t, "nas", false, func(c *enginesim.Container) {
+		c.Labels = map[string]string{"dogwatch.hook.post": `["/bin/load", "all"]`, "dogwatch.probe.command": "/bin/ready"}
+	})
+	h.run(t, h.local(), agent.Limits{Hooks: true})
+	shell := func(text string) []string { return []string{"sh", "-c", text} }
+	for what, test := range map[string]struct {
+		rules watcher.UpdateRules
+		want  string // the label that has another command; "" for none
+	}{
+		"hook of the label":   {watcher.UpdateRules{Hooks: watcher.Hooks{Post: []string{"/bin/load", "all"}}}, ""},
+		"probe of the label":  {watcher.UpdateRules{Health: watcher.HealthGate{Command: shell("/bin/ready")}}, ""},
+		"hook of another":     {watcher.UpdateRules{Hooks: watcher.Hooks{Post: shell("/bin/steal")}}, "dogwatch.hook.post"},
+		"hook without label":  {watcher.UpdateRules{Hooks: watcher.Hooks{Pre: shell("/bin/load all")}}, "dogwatch.hook.pre"},
+		"probe of another":    {watcher.UpdateRules{Health: watcher.HealthGate{Command: shell("/bin/steal")}}, "dogwatch.probe.command"},
+		"probe with one more": {watcher.UpdateRules{Health: watcher.HealthGate{Command: append(shell("/bin/ready"), "x")}}, "dogwatch.probe.command"},
+	} {
+		req := h.forged(t, "0command", watcher.UpdateRules{}).Request
+		req.Rules, req.Credentials = test.rules, sdk.Credentials{}
+		plan, err := h.Plan(t.Context(), req)
+		must(t, err)
+		blocked := slices.Contains(codes(plan.Blocks), agent.BlockCommand)
+		if blocked != (test.want != "") || blocked && !strings.Contains(plan.Blocks[0].Text, test.want) {
+			t.Errorf("%s: blocks %+v", what, plan.Blocks)
+		}
+		if !blocked {
+			continue
+		}
+		op := watcher.Operation{ID: "0" + strings.ReplaceAll(what, " ", ""), Request: req, Plan: plan}
+		op.Plan.Blocks = nil
+		out, err := h.Apply(t.Context(), op, noted{})
+		if err != nil || out.State != watcher.Unchanged || out.Reason.Code != agent.BlockCommand {
+			t.Errorf("%s: applied: %+v, %v", what, out, err)
 		}
 	}
 }

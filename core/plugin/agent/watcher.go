@@ -66,7 +66,10 @@ func (w *Watcher) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResul
 
 // Plan implements watcher.Updater. What the owner of the host does not allow is in the plan.
 func (w *Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
-	rules, warnings := w.limits.rules(w.called(), req.Rules)
+	rules, warnings, blocks, err := w.allowed(ctx, req)
+	if err != nil {
+		return watcher.Plan{}, err
+	}
 	req.Rules, req.Credentials = rules, sdk.Credentials{}
 	plan, err := w.source.Plan(ctx, req)
 	if err != nil {
@@ -79,8 +82,26 @@ func (w *Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.
 		}
 	}
 	plan.Warnings = slices.Concat(plan.Warnings, warnings)
-	plan.Blocks = slices.Concat(w.limits.blocks(w.called(), plan, all), plan.Blocks)
+	plan.Blocks = slices.Concat(w.limits.blocks(w.called(), plan, all), blocks, plan.Blocks)
 	return plan, nil
+}
+
+// allowed returns what of the rules of a request its limits allow; see Limits.rules.
+func (w *Watcher) allowed(
+	ctx context.Context, req watcher.UpdateRequest,
+) (rules watcher.UpdateRules, warnings, blocks []watcher.Reason, err error) {
+	var own watcher.Container
+	if hooks := req.Rules.Hooks; len(hooks.Pre)+len(hooks.Post)+len(req.Rules.Health.Command) > 0 {
+		all, err := w.source.ListRaw(ctx)
+		if err != nil {
+			return rules, nil, nil, err
+		}
+		if i := slices.IndexFunc(all, func(c watcher.Container) bool { return c.ID == req.ContainerID }); i >= 0 {
+			own = all[i]
+		}
+	}
+	rules, warnings, blocks = w.limits.rules(w.called(), req.Rules, own)
+	return rules, warnings, blocks, nil
 }
 
 // Apply implements watcher.Updater. An operation that was begun before is followed. The plan is made once more, as that
@@ -103,7 +124,9 @@ func (w *Watcher) Apply(
 			return unchanged(op, "changed", plan.Name+" or what depends on it changed since this was planned: plan again"), nil
 		}
 		op.Plan, op.Steps = plan, nil
-		op.Request.Rules, _ = w.limits.rules(w.called(), op.Request.Rules)
+		if !w.limits.Hooks {
+			op.Request.Rules.Hooks = watcher.Hooks{}
+		}
 		var refused *watcher.Reason
 		if j, refused, err = w.operations.begin(op); err != nil {
 			return watcher.Outcome{}, err

@@ -1,7 +1,6 @@
 package updater
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -92,7 +91,7 @@ func (s *ruleSet) health(own watcher.HealthGate) {
 	if own.HTTP == "" && own.TCP == "" && len(own.Command) == 0 {
 		read(s, label.ProbeHTTP, func(text string) (err error) { s.Health.HTTP, err = httpAddress(text); return err })
 		read(s, label.ProbeTCP, func(text string) (err error) { s.Health.TCP, err = tcpAddress(text); return err })
-		read(s, label.ProbeCommand, func(text string) (err error) { s.Health.Command, err = command(text); return err })
+		read(s, label.ProbeCommand, func(text string) (err error) { s.Health.Command, err = label.Command(text); return err })
 	}
 	if own.Window == 0 {
 		read(s, label.ProbeWindow, func(text string) (err error) { s.Health.Window, err = duration(text); return err })
@@ -113,8 +112,8 @@ func (s *ruleSet) hooks(w Watcher) {
 		}
 		return
 	}
-	read(s, label.HookPre, func(text string) (err error) { s.Hooks.Pre, err = command(text); return err })
-	read(s, label.HookPost, func(text string) (err error) { s.Hooks.Post, err = command(text); return err })
+	read(s, label.HookPre, func(text string) (err error) { s.Hooks.Pre, err = label.Command(text); return err })
+	read(s, label.HookPost, func(text string) (err error) { s.Hooks.Post, err = label.Command(text); return err })
 	read(s, label.HookTimeout, func(text string) (err error) { s.Hooks.Timeout, err = duration(text); return err })
 }
 
@@ -202,21 +201,6 @@ func signal(text string) (string, error) {
 		return "", fmt.Errorf("want the name of a signal such as SIGINT, got %.40q", text)
 	}
 	return name, nil
-}
-
-// command reads a command: a JSON list is run as it is, and anything else by a shell.
-func command(text string) ([]string, error) {
-	if !strings.HasPrefix(text, "[") {
-		return []string{"sh", "-c", text}, nil
-	}
-	var list []string
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return []string{"sh", "-c", text}, nil // such as [ -f /ready ]
-	}
-	if len(list) == 0 || list[0] == "" {
-		return nil, errors.New("want a command, got an empty list")
-	}
-	return list, nil
 }
 
 // httpAddress and tcpAddress do not repeat what they refuse, which may hold a password.
