@@ -1,10 +1,14 @@
 package preview
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -25,5 +29,82 @@ func TestReasonInGerman(t *testing.T) {
 		if got := german.Say(Sentence(r)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestDecisionsKeepTheirFactsInGerman decides for each reason that there is, and fails where its German sentence loses
+// a version, a time, a number or a rule of the English one.
+func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
+	german, now := language.New().Named("de"), time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	version := candidate.Candidate{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMajor, Created: now.Add(-26 * time.Hour)}
+	digest := candidate.Candidate{Tag: "latest", Digest: "sha256:a", Kind: sdk.KindDigest, FirstSeen: now.Add(-time.Hour)}
+	unseen, moved, before := version, version, version
+	unseen.Created = time.Time{}
+	moved.Moved, moved.FirstSeen = true, now.Add(-time.Hour)
+	before.OfferedAt = now.Add(-2 * time.Hour)
+	compared := func(fixed, added vulnerability.Counts) func(candidate.Candidate) (vulnerability.Summary, bool) {
+		return func(candidate.Candidate) (vulnerability.Summary, bool) {
+			return vulnerability.Summary{Fixed: fixed, Added: added}, true
+		}
+	}
+	fixes := policy.Facts{Compared: compared(vulnerability.Counts{Critical: 3, High: 1, Low: 2}, vulnerability.Counts{})}
+	adds := policy.Facts{MayUpdate: true, HoldAdded: vulnerability.High,
+		Compared: compared(vulnerability.Counts{}, vulnerability.Counts{Critical: 1})}
+	english := regexp.MustCompile(`\b(the|is|of|and|not|with|no|are|to|by|from|it|its|has|was|old)\b`)
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		rules     string
+		candidate candidate.Candidate
+		facts     policy.Facts
+		want      string
+	}{
+		{"threshold=minor", version, policy.Facts{}, "8.2.3 ist ein major-Update, und die Schwelle ist minor"},
+		{"minage=7d", version, policy.Facts{}, "8.2.3 wurde am 19.11.2026 10:00 gebaut und muss 7d alt sein"},
+		{"minage=7d", digest, policy.Facts{},
+			"das neue Image von latest wurde am 20.11.2026 11:00 zum ersten Mal gesehen und muss 7d alt sein"},
+		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wird jetzt zum ersten Mal gesehen und muss 7d alt sein"},
+		{"minage=7d", moved, policy.Facts{}, "8.2.3 zeigt seit 19.11.2026 10:00 auf ein anderes Image und muss 7d alt sein"},
+		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 hat ein noch nicht gelesenes Alter und muss 1h alt sein"},
+		{"minage=7d; security=high", version, fixes,
+			"es behebt 3 kritische und 1 hohe Schwachstellen und muss daher nicht 7d alt sein"},
+		{"update=auto", version, adds,
+			"es wartet auf die Freigabe eines Benutzers, da das neue Image 1 kritische Schwachstelle mitbringt"},
+		{"skip=^8", version, policy.Facts{}, "8.2.3 passt auf ^8, das übersprungen wird"},
+		{"window=Mon 01:00-02:00", version, policy.Facts{}, "es wartet auf das nächste Zeitfenster: Mon 01:00-02:00 UTC"},
+		{"freeze=11-01..12-01", version, policy.Facts{}, "es gilt eine Sperrzeit: 11-01..12-01 UTC"},
+		{"update=approve", version, policy.Facts{}, "es wartet auf die Freigabe eines Benutzers"},
+		{"update=auto; major=approve", version, policy.Facts{MayUpdate: true},
+			"es wartet auf die Freigabe eines Benutzers, da es ein Major-Update ist"},
+		{"update=auto; major=notify", version, policy.Facts{MayUpdate: true},
+			"es ist ein Major-Update, das nicht von selbst ausgeführt wird"},
+		{"update=auto", version, policy.Facts{Remedy: "set x to true"},
+			"der Watcher darf keine Container aktualisieren: set x to true"},
+		{"update=auto", before, policy.Facts{MayUpdate: true, Stopped: func() policy.Stop {
+			return policy.Stop{Name: "auth", At: now.Add(-time.Hour)}
+		}}, "Stack angehalten durch auth (fehlgeschlagen 11:00)"},
+	} {
+		var rules policy.Rules
+		for rule := range strings.SplitSeq(c.rules, "; ") {
+			name, value, _ := strings.Cut(rule, "=")
+			if err := rules.Set(name, value, "policy", time.UTC); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := policy.Decide(policy.Update{Candidates: []candidate.Candidate{c.candidate}}, rules, c.facts, nil, now)
+		if len(d.Reasons) == 0 {
+			t.Fatalf("%s: %+v", c.rules, d)
+		}
+		r := d.Reasons[0]
+		seen[r.Code] = true
+		got := german.Say(Reason(sdk.Reason{Code: r.Code, Text: r.Text}))
+		if got != c.want || english.MatchString(strings.TrimSuffix(got, c.facts.Remedy)) {
+			t.Errorf("%s: %q, want %q, of %q", c.rules, got, c.want, r.Text)
+		}
+		if old := german.Say(Reason(sdk.Reason{Code: r.Code, Text: "said otherwise"})); english.MatchString(old) || old == "" {
+			t.Errorf("%s: %q of a text that is not known", c.rules, old)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("only %v", seen)
 	}
 }

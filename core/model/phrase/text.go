@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/text/message"
 )
@@ -63,19 +64,32 @@ func IsVerbatim(p Phrase) bool {
 // IsVerbatim reports whether it is others' words.
 func (t Text) IsVerbatim() bool { return IsVerbatim(t.Phrase) }
 
+// minutes is the layout of times in texts that are read.
+const minutes = "2006-01-02 15:04"
+
 // Read returns a text that was made elsewhere, or was stored, as the phrase of the first of the English formats that
-// it has, whose verbs are all "%s"; verbatim when it has none of them.
+// it has, whose verbs are all "%s"; verbatim when it has none of them. A time in it is one of Time: 2006-01-02 15:04.
 func Read(text string, formats ...string) Phrase {
 	for _, format := range formats {
-		if args, fits := arguments(format, text); fits {
-			return New(format, args...)
+		texts, fits := Arguments(format, text)
+		if !fits {
+			continue
 		}
+		args := make([]any, len(texts))
+		for i, arg := range texts {
+			args[i] = arg
+			if at, err := time.Parse(minutes, arg); err == nil {
+				args[i] = Time(minutes, at)
+			}
+		}
+		return New(format, args...)
 	}
 	return Verbatim(text)
 }
 
-// arguments returns what a text has in the places of the verbs "%s" of a format.
-func arguments(format, text string) (args []any, fits bool) {
+// Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the
+// format.
+func Arguments(format, text string) (args []string, fits bool) {
 	parts := strings.Split(format, "%s")
 	text, fits = strings.CutPrefix(text, parts[0])
 	for i, part := range parts[1:] {
