@@ -8,8 +8,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// facts says a reason by its text, with the versions, times and rules in it; nil for a text that package policy does not
-// write.
+// facts says a reason by its text, with the versions, times and rules in it; nil for a text that package policy does
+// not write.
 func facts(r sdk.Reason) phrase.Phrase {
 	switch r.Code {
 	case policy.ReasonSecurity:

@@ -22,6 +22,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/core/watch/labels"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // inGerman returns a page in German, as an operator sees it, without markup and what is no language's. The texts of
@@ -194,5 +195,35 @@ func TestWhyInGerman(t *testing.T) {
 	}
 	if strings.Contains(text, wrong) {
 		t.Error("others' words are not marked as English")
+	}
+}
+
+func TestPlansInGerman(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("nginx", webtest.Newer("1.1.0", "minor")))
+	f := fakes(u).fakeOperations
+	others := []string{"Docker in Docker: tidy first", "no tag"}
+	f.plan = fullPlan()
+	f.permission = service.Permission{Why: "its option update is false", Remedy: "set watcher.docker.local.update to true"}
+	for _, blocks := range [][]watcher.Reason{nil, {
+		{Code: "data.written", Text: "nginx has written 5.3 MiB into itself (up to 1 MiB is ignored), which would be lost: " +
+			"move the data to a volume, or acknowledge data.written", Acknowledge: true},
+	}, {{Code: "swarm", Text: "nginx belongs to Kubernetes, which would replace it again: change its workload"}}} {
+		f.plan.Blocks = blocks
+		f.plan.Warnings = []watcher.Reason{
+			{Code: "no-healthcheck", Text: "nginx has no health check, so it counts as working when it stays up"},
+			{Code: "own", Text: others[0]}, {Code: "image.user", Text: `nginx no longer sets "TZ"`},
+			{Code: "major", Text: "nginx:2 is a major update. Back up its volumes first: a rollback brings back the old " +
+				"container, but not the data as it was."},
+		}
+		for _, path := range []string{"/containers/local/nginx/update", "/containers/local/nginx/rollback",
+			"/containers/local/nginx/diff", "/containers/local/nginx", "/update?c=local/nginx"} {
+			mustBeGerman(t, u, path, others...)
+		}
+	}
+	text := inGerman(t, u, "/containers/local/nginx/update")
+	for _, want := range []string{"nginx hat keinen Health-Check", others[0], "nginx gehört zu Kubernetes", "seine Option update ist false"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
 	}
 }

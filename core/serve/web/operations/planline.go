@@ -25,14 +25,16 @@ type planLine struct {
 	Key, Name, Path, Href string
 	From, To, Kind        string
 	State, Digest         string
-	Warnings, Dependents  []string
+	Warnings              []phrase.Phrase
+	Dependents            []string
 	// Download is a size in words; nil where it is not known or nothing.
 	Download phrase.Phrase
 	// Problem says why it cannot be updated from here; nil when it can.
 	Problem phrase.Phrase
 	// Blocks are what keeps it from being updated until the user accepts it, Codes
 	// what they are called, each once.
-	Blocks, Codes []string
+	Blocks []phrase.Phrase
+	Codes  []string
 }
 
 // planLines plans updates, a few at the same time.
@@ -76,16 +78,16 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, words.Bytes(plan.Space.Download)
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {
-			l.Problem = phrase.Join(" ", l.Problem, phrase.Sentence(phrase.Verbatim(b.Text)))
+			l.Problem = phrase.Join(" ", l.Problem, phrase.Sentence(words.Planned(b.Text)))
 			continue
 		}
-		l.Blocks = append(l.Blocks, words.Sentence(withoutCode(b)))
+		l.Blocks = append(l.Blocks, phrase.Sentence(words.Planned(withoutCode(b))))
 		if !slices.Contains(l.Codes, b.Code) {
 			l.Codes = append(l.Codes, b.Code)
 		}
 	}
 	for _, warning := range plan.Warnings {
-		l.Warnings = append(l.Warnings, warning.Text)
+		l.Warnings = append(l.Warnings, words.Planned(warning.Text))
 	}
 	for _, d := range plan.Dependents {
 		l.Dependents = append(l.Dependents, d.Name)

@@ -1,0 +1,130 @@
+package words
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/serve/language"
+)
+
+func TestPlanned(t *testing.T) {
+	german := language.New().Named("de")
+	for text, want := range map[string]string{
+		"web has no health check, so it counts as working when it stays up": "web hat keinen Health-Check, " +
+			"daher gilt er als funktionierend, wenn er oben bleibt",
+		"web has written 5.3 MiB into itself (up to 1 MiB is ignored), which would be lost (/data): " +
+			"move the data to a volume": "web hat 5.3 MiB in sich selbst geschrieben (bis 1 MiB zählt nicht), " +
+			"die verloren gingen (/data): verschieben Sie die Daten in ein Volume",
+		"a plugin's own words": "a plugin's own words",
+	} {
+		said := Planned(text)
+		if got := german.Say(said); got != want || said.String() != text {
+			t.Errorf("%q, want %q; %q in English", got, want, said)
+		}
+	}
+	if Planned("") != nil {
+		t.Error("a text of none")
+	}
+	if got := german.Say(ImageWarning("no longer sets TZ")); got != "setzt TZ nicht mehr" {
+		t.Errorf("an image %s", got)
+	}
+}
+
+var anyVerb = regexp.MustCompile(`%(\.\d)?[a-z]`)
+
+// TestPlannedTextsAreWritten keeps the formats from falling behind what watchers and the updater write: each has a
+// literal of theirs.
+func TestPlannedTextsAreWritten(t *testing.T) {
+	var written []string
+	for _, folder := range []string{"plugins/watchers/docker", "core/update/updater", "core/plugin", "internal/imagediff"} {
+		written = append(written, literals(t, "../../../"+folder)...)
+	}
+	for _, format := range formats(t, "planned.go") {
+		found := false
+		for _, text := range written {
+			found = found || contains(format, text)
+		}
+		if !found {
+			t.Errorf("nobody writes %q", format)
+		}
+	}
+}
+
+// contains reports whether the words of a format are those of a literal, which may begin or end with less.
+func contains(format, literal string) bool {
+	for _, part := range regexp.MustCompile(`%s|: |, `).Split(format, -1) {
+		if part = strings.Trim(part, " :,.()"); !strings.Contains(literal, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// literals returns the texts in the sources of a folder; those that are joined as one.
+func literals(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), folder+"/"+path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if decl, is := n.(*ast.FuncDecl); is {
+				all = append(all, literalsIn(decl))
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// literalsIn returns the texts in a piece of source, one behind the other, with %s for what is filled in.
+func literalsIn(n ast.Node) string {
+	var b strings.Builder
+	ast.Inspect(n, func(n ast.Node) bool {
+		if literal, is := n.(*ast.BasicLit); is && literal.Kind == token.STRING {
+			text, _ := strconv.Unquote(literal.Value) // it was parsed
+			b.WriteString(anyVerb.ReplaceAllString(text, "%s"))
+		}
+		return true
+	})
+	return b.String()
+}
+
+// formats returns the texts that a file of this package reads.
+func formats(t *testing.T, name string) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, is := n.(*ast.CallExpr); is {
+			for _, arg := range call.Args {
+				if literal, is := arg.(*ast.BasicLit); is {
+					text, _ := strconv.Unquote(literal.Value) // it was parsed
+					all = append(all, text)
+				}
+			}
+		}
+		return true
+	})
+	if len(all) < 50 {
+		t.Fatalf("only %d formats", len(all))
+	}
+	return all
+}
