@@ -59,6 +59,22 @@ func TestComponentListPages(t *testing.T) {
 	webtest.Contains(t, body, "smtp.main", "one message per container", "Ready")
 }
 
+// TestListSaysOnceWhyAWatcherFailed: the check that failed has the same cause.
+func TestListSaysOnceWhyAWatcherFailed(t *testing.T) {
+	nas := webtest.Configured(kind.Watcher, "docker", "nas", component.Failed)
+	nas.Error = "the engine does not answer"
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{nas}}
+		f.fakeHistory = fakeHistory{events: []event.Event{{
+			ID: 7, At: webtest.Noon, Type: event.CheckFailed, Subject: "nas",
+			Payload: event.Payload{Check: &event.Check{Watcher: "nas", Error: nas.Error}},
+		}}}
+	})
+	if _, body := get(t, u, "/watchers"); strings.Count(body, nas.Error) != 1 {
+		t.Errorf("it is said %d times", strings.Count(body, nas.Error))
+	}
+}
+
 func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 	local := webtest.Configured(kind.Watcher, "docker", "local", component.Ready)
 	u := withFakes(t, func(f *fakeService) {

@@ -262,3 +262,17 @@ func TestHistoryFoldsChecks(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 }
+
+// TestFoldedFilterOfHistory says how many filters are set: on a phone, the form is folded.
+func TestFoldedFilterOfHistory(t *testing.T) {
+	u := withFakes(t, func(*fakeService) {})
+	for path, want := range map[string]string{
+		"/history": "<summary>Filter</summary>", "/history?before=7&each=1": "<summary>Filter</summary>",
+		"/history?topic=nonsense&q=+": "<summary>Filter</summary>",
+		"/history?topic=updates&q=web&since=2026-11-01&until=2026-11-02&watcher=local&trigger=smtp.main": ">Filter: 6 set<",
+	} {
+		if _, body := get(t, u, path); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %s", path, want)
+		}
+	}
+}

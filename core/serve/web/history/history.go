@@ -31,6 +31,17 @@ type historyPage struct {
 	Empty  *guide.Empty
 }
 
+// Active is how many filters are set.
+func (p historyPage) Active() (n int) {
+	q := p.Query
+	for _, set := range []string{q.Topic, q.Watcher, q.Trigger, q.Text, q.Since, q.Until} {
+		if set != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // newHistoryPage makes a page of what was found; more is whether there is more than that, and deliveries are those that
 // events are about, by id.
 func newHistoryPage(
