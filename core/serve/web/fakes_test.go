@@ -368,6 +368,7 @@ type fakeOperations struct {
 	cancelled           []string
 	cancelling, reading error
 	planned, started    []service.Change
+	byHand              string // the tag of a smaller update; "" for that of the result
 	mu                  sync.Mutex
 }
 
@@ -377,7 +378,12 @@ func (f *fakeOperations) PreviousImage(context.Context, sdk.Container) (string, 
 	return f.previous, f.reading
 }
 
-func (f *fakeOperations) ByHand(_ context.Context, c sdk.Container) sdk.Container { return c }
+func (f *fakeOperations) ByHand(_ context.Context, c sdk.Container) sdk.Container {
+	if f.byHand != "" {
+		c.Result = &sdk.Result{Tag: f.byHand}
+	}
+	return c
+}
 
 func (f *fakeOperations) PlanDetails(context.Context, auth.Actor, service.Change) (service.PlanDetails, error) {
 	return f.details, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -54,4 +55,29 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	f.plan.Warnings = []watcher.Reason{{Code: "compose.unchanged", Text: "it keeps 1.0.0"}}
 	webtest.Contains(t, request(u, "GET", "/containers/local/db/update?version=16.6", nil).Body.String(),
 		`href="/base/containers/local/db/update?version=16.6&amp;compose=edit"`)
+}
+
+// TestContainerPageSaysWhatUpdateLeadsTo where its head shows a major update that waits for an approval.
+func TestContainerPageSaysWhatUpdateLeadsTo(t *testing.T) {
+	db := webtest.Container("db", webtest.Newer("17.2", "major"))
+	db.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "16.6"}, Major: &sdk.Release{Tag: "17.2"}}
+	u, _ := withStore(t, db)
+	f := fakes(u).fakeOperations
+	f.permission = service.Permission{Allowed: true}
+	const says, button = "Update leads to", `id="update-one" href="/base/containers/local/db/update`
+	for about, c := range map[string]struct {
+		byHand, query, sentence, leadsTo string
+	}{
+		"waits":              {"16.6", "", "Update leads to 16.6. 17.2 is a major update", "?version=16.6"},
+		"does not wait":      {"", "", "", ""},
+		"waits, chosen":      {"16.6", "?version=17.2", "", "?version=17.2"},
+		"smaller one chosen": {"16.6", "?version=16.6", "", "?version=16.6"},
+	} {
+		f.byHand = c.byHand
+		body := request(u, "GET", "/containers/local/db"+c.query, nil).Body.String()
+		if !strings.Contains(body, button+c.leadsTo+`"`) || !strings.Contains(body, c.sentence) ||
+			strings.Contains(body, says) != (c.sentence != "") {
+			t.Errorf("%s: not %q and %s", about, c.sentence, button+c.leadsTo)
+		}
+	}
 }

@@ -153,6 +153,11 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	if v.Changes, err = h.operations.ChangesOf(r, c); err != nil {
 		return v, err
 	}
+	if version != "" {
+		v.Changes.Instead = "" // it leads to what was chosen
+	} else if v.Changes.Instead != "" {
+		v.UpdatePath += page.Query(map[string]string{"version": v.Changes.Instead})
+	}
 	return v, h.readTab(ctx, r, rec, &v)
 }
 

@@ -20,6 +20,8 @@ type Changes struct {
 	// Update and Rollback say which buttons there are, Previous to what a rollback returns.
 	Update, Rollback bool
 	Previous         string
+	// Instead is the smaller version that Update leads to while the newest waits for an approval; "" for the newest.
+	Instead string
 	// Forbidden says why updates are not allowed, and what allows them; see forbiddenText.
 	Forbidden phrase.Phrase
 	// Paste has the lines that allow them.
@@ -38,6 +40,9 @@ func (h *Handler) ChangesOf(r *http.Request, c *sdk.Container) (Changes, error) 
 	permission := h.service.UpdatePermission(h.ActorOf(r), c.Watcher)
 	v := Changes{Update: permission.Allowed && c.UpdateAvailable && c.Base == nil, Forbidden: forbiddenText(permission)}
 	v.Paste = permission.Paste
+	if byHand := h.service.ByHand(r.Context(), *c); v.Update && c.Result != nil && byHand.Result.Tag != c.Result.Tag {
+		v.Instead = byHand.Result.Tag
+	}
 	found, err := h.service.Operations(r.Context(), operation.Filter{
 		Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1,
 	})
