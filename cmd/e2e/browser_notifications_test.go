@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -267,11 +268,13 @@ func TestBrowserNotifications(t *testing.T) {
 	}
 	for _, odd := range []string{"", "no JSON", "null", "{}"} {
 		deliver(odd)
-		eventually(t, "something is shown", func() bool {
-			all := shownBy(w)
-			return len(all) > 0 && all[0].Title == "Dogwatch"
+		eventually(t, fmt.Sprintf("something is shown for %q", odd), func() bool {
+			return slices.ContainsFunc(shownBy(w), func(n notification) bool { return n.Title == "Dogwatch" })
 		})
-		js[any](w, "registration.getNotifications().then(all => all.forEach(n => n.close()))", chromedp.EvalAwaitPromise)
+		eventually(t, "all are closed", func() bool {
+			js[any](w, "registration.getNotifications().then(all => all.forEach(n => n.close()))", chromedp.EvalAwaitPromise)
+			return len(shownBy(w)) == 0
+		})
 	}
 
 	renewed, err := webpushtest.NewDevice()
