@@ -159,7 +159,10 @@ Proxies on the way are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
   dogwatch agent join https://dogwatch.example.org --token TOKEN
 
   # in the network at home, without TLS before Dogwatch: it has its own
-  dogwatch agent join http://10.0.0.5:3000 --token TOKEN --name nas`,
+  dogwatch agent join http://10.0.0.5:3000 --token TOKEN --name nas
+
+  # past the pages and what is before them, where agents.listen is set to :3443
+  dogwatch agent join tcp://10.0.0.5:3443 --token TOKEN`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := g.load(nil)

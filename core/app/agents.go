@@ -37,6 +37,11 @@ func (a *App) makeAgents(ctx context.Context) (err error) {
 		return err
 	}
 	a.parts.Add(parts.Part{Name: "agents", Needs: a.configured(kind.Watcher), Run: a.followAgents, Close: a.agents.Close})
+	if listen := a.opt.Config.Agents.Listen; listen != "" {
+		a.parts.Add(parts.Part{Name: "agents.listen", Run: func(ctx context.Context) error {
+			return a.agents.Listen(ctx, listen)
+		}})
+	}
 	a.opt.Builtins = slices.Clone(a.opt.Builtins)
 	for i, b := range a.opt.Builtins {
 		if b.Remote != nil {

@@ -66,6 +66,7 @@ type Settings struct {
 	Notes    Notes       `option:"notes"`
 	Webhooks Webhooks    `option:"webhooks"`
 	Scan     Scan        `option:"scan"`
+	Agents   Agents      `option:"agents"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -84,6 +85,11 @@ type Server struct {
 	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
 	Frames       []string `option:"frameancestors" help:"Origins of dashboards that may show the pages in a frame, such as https://dash.example.org or http://nas:7575; * for any. All others but the server itself may not (clickjacking)"`
 	Trusted      []string `option:"trustedproxies" help:"Addresses or networks of reverse proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 172.18.0.0/16"`
+}
+
+// Agents is where agents dial in, beside the address of the pages.
+type Agents struct {
+	Listen string `option:"listen" help:"Address for agents that dial tcp://HOST:PORT instead of the address of the pages, such as :3443 or 10.0.0.5:3443; none when not set"`
 }
 
 // Proxies returns the networks of the proxies to trust. What is not an address was reported by Load.

@@ -122,6 +122,12 @@ func (l *loader) checkSettings() {
 		}
 		return true
 	})
+	if s.Agents.Listen != "" {
+		if _, port, err := net.SplitHostPort(s.Agents.Listen); err != nil || port == "" {
+			l.fault("agents.listen", fmt.Sprintf("want an address with a port, got %q", s.Agents.Listen), "for example :3443")
+			s.Agents.Listen = ""
+		}
+	}
 	l.checkNotes(&s.Notes)
 	l.checkWebhooks(&s.Webhooks)
 	l.checkScan(&s.Scan)

@@ -19,16 +19,25 @@ const Path = "/agent/v1/link"
 // maxFrame bounds a message of a WebSocket, in bytes: each has one record of TLS, of 16 KiB with its overhead.
 const maxFrame = 64 << 10
 
-// dial opens a connection with the controller whose pages are at an address, which proxies of the environment
-// (HTTPS_PROXY and the like) may pass on. The certificate of the outer TLS is not verified, as a proxy of a company may
-// have replaced it: nothing is sent before the TLS inside has verified the controller.
+// dial opens a connection with the controller at an address: where its pages are, or tcp://HOST:PORT for agents.listen.
+// The former proxies of the environment (HTTPS_PROXY and the like) may pass on; the certificate of the outer TLS is not
+// verified there, as a proxy of a company may have replaced it: nothing is sent before the TLS inside has verified the
+// controller.
 func dial(ctx context.Context, address string) (net.Conn, error) {
 	u, err := linkURL(address)
 	if err != nil {
 		return nil, err
 	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if u.Scheme == "tcp" {
+		conn, err := dialer.DialContext(ctx, "tcp", u.Host)
+		if err != nil {
+			return nil, fmt.Errorf("reach %s: %w", address, rootOf(err))
+		}
+		return conn, nil
+	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, TLSHandshakeTimeout: 10 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
@@ -54,8 +63,13 @@ func linkURL(address string) (*url.URL, error) {
 	}
 	switch u.Scheme {
 	case "http", "https":
+	case "tcp":
+		if u.Port() == "" || strings.Trim(u.Path, "/") != "" {
+			return nil, fmt.Errorf("want tcp://HOST:PORT, with the port of agents.listen, got %s", address)
+		}
+		return u, nil
 	default:
-		return nil, fmt.Errorf("want an address that begins with https:// or http://, got %s://", u.Scheme)
+		return nil, fmt.Errorf("want an address that begins with https://, http:// or tcp://, got %s://", u.Scheme)
 	}
 	return u.JoinPath(strings.TrimPrefix(Path, "/")), nil
 }

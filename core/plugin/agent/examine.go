@@ -42,7 +42,7 @@ func Examine(ctx context.Context, opt HostOptions) (hops []Hop) {
 		return hops
 	}
 	conn, err := opt.dial(ctx, i.URL)
-	if !add("connection", "a WebSocket with "+i.URL, err) {
+	if !add("connection", "there is one with "+i.URL, err) {
 		return hops
 	}
 	defer conn.Close()
