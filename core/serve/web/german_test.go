@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"html"
 	"net/http/httptest"
 	"regexp"
@@ -224,6 +225,32 @@ func TestPlansInGerman(t *testing.T) {
 	for _, want := range []string{"nginx hat keinen Health-Check", others[0], "nginx gehört zu Kubernetes", "seine Option update ist false"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+func TestMistakesInGerman(t *testing.T) {
+	u := withFakes(t, func(f *fakeService) { f.fakeHistory.err = errors.New("disk") })
+	mustBeGerman(t, u, "/history", "disk")
+	u = withFakes(t, nil)
+	for path, want := range map[string]string{
+		"/operations?state=xyz": "Den Status \"xyz\" gibt es nicht", "/deliveries?state=xyz": "Den Status \"xyz\" gibt es nicht",
+		"/history?topic=xyz": "Die Art von Ereignis \"xyz\" gibt es nicht",
+		"/history?since=xyz": "\"xyz\" ist kein Tag der Form 2026-01-31: der erste Tag wird ignoriert",
+	} {
+		mustBeGerman(t, u, path)
+		if text := inGerman(t, u, path); !strings.Contains(text, want) {
+			t.Errorf("%s: %q is not in %s", path, want, text)
+		}
+	}
+	for why, want := range map[string]string{
+		"unknown or expired token": "Unbekanntes oder abgelaufenes Token.", "no provider": "No provider.",
+		"only people who are logged in may see tokens": "Nur angemeldete Benutzer dürfen Token sehen.",
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept-Language", "de")
+		if u.Refuse(w, r, 401, why); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q is not in %s", want, w.Body)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, signedlink.ErrChoice):
 		p := h.question(shown, token)
-		p.Wrong = phrase.Capital(phrase.Verbatim(err.Error()))
+		p.Wrong = phrase.Capital(words.Refusal(err.Error()))
 		h.renderLink(w, r, http.StatusUnprocessableEntity, p)
 		return
 	case err != nil:

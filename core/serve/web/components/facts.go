@@ -32,7 +32,7 @@ func facts(c service.Component) (all []phrase.Phrase) {
 			all = append(all, phrase.New("and %d more", more))
 		}
 		for _, f := range c.Budgets {
-			all = append(all, phrase.Verbatim(f.Host+": "+f.Brief()))
+			all = append(all, phrase.New("%s: %s", f.Host, words.BudgetUsed(f)))
 		}
 	case kind.Trigger:
 		if mode := valueOf(c, "mode"); mode == "batch" {

@@ -13,12 +13,13 @@ import (
 // budgetRow is what is known of the requests to a host, in words.
 type budgetRow struct {
 	budget.Forecast
+	Said phrase.Phrase
 	// Full is true while no request may be made.
 	Full bool
 }
 
 func newBudgetRow(f budget.Forecast, now time.Time) budgetRow {
-	return budgetRow{Forecast: f, Full: f.FullUntil.After(now)}
+	return budgetRow{Forecast: f, Said: words.Budget(f), Full: f.FullUntil.After(now)}
 }
 
 // limitRow is a limit in words.

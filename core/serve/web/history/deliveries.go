@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,10 +33,10 @@ type deliveriesPage struct {
 
 type deliveryQuery struct{ State, Trigger, before string }
 
-func parseDeliveries(values url.Values) (q deliveryQuery, wrong []string) {
+func parseDeliveries(values url.Values) (q deliveryQuery, wrong []phrase.Phrase) {
 	q = deliveryQuery{State: values.Get("state"), Trigger: strings.TrimSpace(values.Get("trigger"))}
 	if q.State != "" && !slices.Contains(deliveryStates, q.State) {
-		wrong = append(wrong, fmt.Sprintf("There is no state %q: all deliveries are shown.", q.State))
+		wrong = append(wrong, phrase.New("There is no state %q: all deliveries are shown.", q.State))
 		q.State = ""
 	}
 	q.before, _ = beforeOf(values)
@@ -53,7 +52,9 @@ func (q deliveryQuery) filter(before int64, limit int) store.DeliveryFilter {
 	return store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: before, Limit: limit}
 }
 
-func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Delivery, triggers []string) deliveriesPage {
+func newDeliveriesPage(
+	q deliveryQuery, wrong []phrase.Phrase, found []delivery.Delivery, triggers []string,
+) deliveriesPage {
 	p := deliveriesPage{
 		State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger),
 	}

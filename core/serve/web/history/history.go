@@ -45,7 +45,7 @@ func (p historyPage) Active() (n int) {
 // newHistoryPage makes a page of what was found; more is whether there is more than that, and deliveries are those that
 // events are about, by id.
 func newHistoryPage(
-	q historyQuery, wrong []string, found []run, more bool, deliveries map[int64]delivery.Delivery,
+	q historyQuery, wrong []phrase.Phrase, found []run, more bool, deliveries map[int64]delivery.Delivery,
 	watchers, triggers []string, now time.Time,
 ) historyPage {
 	p := historyPage{

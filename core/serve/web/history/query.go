@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -57,7 +56,7 @@ const dayForm = time.DateOnly
 
 // parseHistory reads the query of a URL. What is not understood is named in
 // wrong and ignored.
-func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f event.Filter, wrong []string) {
+func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f event.Filter, wrong []phrase.Phrase) {
 	get := func(key string) string { return strings.TrimSpace(values.Get(key)) }
 	q = historyQuery{
 		Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"),
@@ -66,7 +65,7 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 	f = event.Filter{SkipReleased: true, Watcher: q.Watcher, Text: q.Text}
 	i := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
 	if i < 0 {
-		wrong = append(wrong, fmt.Sprintf("There is no kind of event %q: all are shown.", q.Topic))
+		wrong = append(wrong, phrase.New("There is no kind of event %q: all are shown.", q.Topic))
 		q.Topic, i = "", 0
 	}
 	f.Types = topics[i].types
@@ -90,15 +89,15 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 			}
 		}
 	}
-	day := func(name, text string) time.Time {
+	day := func(name phrase.Phrase, text string) time.Time {
 		t, err := time.ParseInLocation(dayForm, text, loc)
 		if text != "" && err != nil {
-			wrong = append(wrong, fmt.Sprintf("%q is no day of the form 2026-01-31: %s is ignored.", text, name))
+			wrong = append(wrong, phrase.New("%q is no day of the form 2026-01-31: %s is ignored.", text, name))
 		}
 		return t
 	}
-	f.Since = day("the first day", q.Since)
-	if until := day("the last day", q.Until); !until.IsZero() {
+	f.Since = day(phrase.New("the first day"), q.Since)
+	if until := day(phrase.New("the last day"), q.Until); !until.IsZero() {
 		f.Until = until.AddDate(0, 0, 1)
 	}
 	q.before, f.Before = beforeOf(values)

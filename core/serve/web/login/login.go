@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
@@ -42,6 +43,6 @@ func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, status int, why
 		return
 	}
 	p := newLoginPage(h.logins.Strategies(), "")
-	p.Wrong = phrase.Capital(phrase.Verbatim(why))
+	p.Wrong = phrase.Capital(words.Refusal(why))
 	h.render(w, r, status, p)
 }

@@ -31,7 +31,7 @@ type operationRow struct {
 	At                    time.Time
 }
 
-func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
+func newOperationsPage(q operationQuery, wrong []phrase.Phrase, found []operation.Operation) operationsPage {
 	p := operationsPage{State: q.State, Container: q.Container, States: operationFilters}
 	found, p.List = page.ListOf("/operations", found, q.before, func(op operation.Operation) string { return op.ID }, q.values)
 	p.Wrong, p.Rows = wrong, operationRows(found)

@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,13 +28,13 @@ var operationFilters = []operationFilter{
 
 type operationQuery struct{ State, Container, before string }
 
-func parseOperations(values url.Values) (q operationQuery, f operation.Filter, wrong []string) {
+func parseOperations(values url.Values) (q operationQuery, f operation.Filter, wrong []phrase.Phrase) {
 	q = operationQuery{
 		State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before"),
 	}
 	i := slices.IndexFunc(operationFilters, func(c operationFilter) bool { return c.Name == q.State })
 	if i < 0 {
-		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
+		wrong = append(wrong, phrase.New("There is no state %q: all operations are shown.", q.State))
 		q.State, i = "", 0
 	}
 	f = operation.Filter{States: operationFilters[i].states, Before: q.before, Limit: page.Size + 1}

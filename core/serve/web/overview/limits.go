@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -16,7 +15,7 @@ func budgetsOf(registries []service.Component) []phrase.Phrase {
 	for _, r := range registries {
 		for _, f := range r.Budgets {
 			if f.Spreads() {
-				sentences = append(sentences, phrase.Verbatim(fmt.Sprintf("%s: %s.", f.Host, f)))
+				sentences = append(sentences, phrase.Sentence(phrase.New("%s: %s", f.Host, words.Budget(f))))
 			}
 		}
 	}

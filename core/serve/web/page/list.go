@@ -2,6 +2,8 @@ package page
 
 import (
 	"net/url"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Size is how many rows a page of a list has.
@@ -16,7 +18,7 @@ type List struct {
 	// Newest is whether this is another page than the first.
 	Newest bool
 	// Wrong says what of the address is not understood.
-	Wrong []string
+	Wrong []phrase.Phrase
 }
 
 // ListOf returns the rows of one page, of which one more than fits was looked for. The page starts at the row before,

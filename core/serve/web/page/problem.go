@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // Problem is an error page: it says what went wrong and what to do.
@@ -53,7 +54,7 @@ func (s *Site) Finish(w http.ResponseWriter, r *http.Request, err error, doing, 
 	for _, f := range failures {
 		if f.Err == nil || errors.Is(err, f.Err) {
 			if f.Detail == nil {
-				f.Detail = phrase.Sentence(phrase.Capital(phrase.Verbatim(err.Error())))
+				f.Detail = phrase.Sentence(phrase.Capital(words.Refusal(err.Error())))
 			}
 			s.RenderError(w, r, statusOf(err), f.Problem)
 			return
@@ -86,6 +87,6 @@ func (s *Site) InternalError(w http.ResponseWriter, r *http.Request, doing strin
 	}
 	s.Log.Error(doing, "error", err)
 	s.RenderError(w, r, http.StatusInternalServerError, Problem{
-		Title: phrase.New("This did not work"), Detail: phrase.New("Dogwatch could not %s; its log has the details.", doing),
+		Title: phrase.New("This did not work"), Detail: phrase.New("Dogwatch could not %s; its log has the details.", words.Attempt(doing)),
 	})
 }

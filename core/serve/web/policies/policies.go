@@ -20,7 +20,7 @@ import (
 type policiesPage struct {
 	Names       []string // of rules
 	Rule, Value string   // that is tried
-	Wrong       []string
+	Wrong       []phrase.Phrase
 	// Now is "3 offered, 5 held", and Tried that with the other rule; nil when none is tried.
 	Now, Tried phrase.Phrase
 	Uses       []policyUse
@@ -107,7 +107,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	p.Choices, p.MayUndo = h.choices.Rows(), h.MayChoose(r)
 	status := http.StatusOK
 	if unreadable != nil {
-		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest
+		p.Wrong, status = []phrase.Phrase{phrase.Verbatim(unreadable.Error())}, http.StatusBadRequest
 	}
 	h.Show(w, r, status, "policies", page.Page{Title: phrase.New("Policies"), Nav: "policies", Content: p})
 }
