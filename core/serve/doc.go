@@ -5,6 +5,9 @@
 // Out: responses; and what a user wants done, authorized and audited, to the folders below.
 // May be imported by: app.
 //
+// Languages are made here alone: package language has a catalogue of each, by the English texts of templates and of
+// phrases (core/model/phrase). Package words reads texts that were stored, or that plugins wrote, back as phrases.
+//
 // Its packages, each of which imports only those of later places:
 //
 //	api web > web/overview web/settings > web/containers web/policies
