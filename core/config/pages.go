@@ -277,6 +277,7 @@ func writeCapabilities(b *strings.Builder, capabilities []string) {
 var abilities = map[string]string{
 	kind.CapProbe:       "tells whether it works when it is tested, without doing anything",
 	kind.CapWatch:       "reports at once what happens on the engine",
+	kind.CapLogs:        "reads the last lines that containers wrote, with its option `logs`",
 	kind.CapLabels:      "tells the labels of images from those of containers, which may say more",
 	kind.CapUpdate:      "replaces containers by newer ones, with its option `update`",
 	kind.CapCredentials: "passes credentials on to triggers that pull images",

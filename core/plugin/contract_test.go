@@ -153,6 +153,8 @@ func TestOtherLanguages(t *testing.T) {
 		"Of a watcher without it":                elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
 		"A watcher with the capability `watch`":  elsewhere("verify/verify_test.go", "TestBrokenPlugins"),
 		"One that answers `UNIMPLEMENTED`":       elsewhere("verify/verify_test.go", "TestWatcherWithoutEvents"),
+		"A watcher with the capability `logs`":   elsewhere("component/logs_test.go", "TestLogsAreAllowedByOption"),
+		"It answers `NOT_FOUND` for":             elsewhere("../../sdk/watchertest/watchertest_test.go", "TestRunFailsInvalidTypes"),
 		"Details travel as":                      itsUnavailable,
 		"A call to a registry may end with the trailer": elsewhere("../../sdk/plugin/requests_test.go",
 			"TestRegistryReportsRequests"),

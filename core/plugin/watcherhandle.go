@@ -15,7 +15,7 @@ import (
 )
 
 // WatcherHandle is a configured watcher as the core calls it. It implements
-// watcher.EventWatcher and watcher.Updater.
+// watcher.EventWatcher, watcher.Updater and watcher.LogReader.
 type WatcherHandle struct{ handle }
 
 // Watcher returns the handle of a watcher in this bundle.
@@ -100,6 +100,38 @@ func (w WatcherHandle) Watch(ctx context.Context, emit func(watcher.Event)) erro
 	return w.call(ctx, "Watch", "", 0, awaiting, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Watcher(w.id).Watch(ctx, emit)
 	})
+}
+
+const (
+	// logTimeout bounds the reading of a log.
+	logTimeout = 20 * time.Second
+	// maxLog is how much of the end of a log is kept, in bytes.
+	maxLog = 64 << 10
+)
+
+// ReadLog implements watcher.LogReader. What a container wrote is made visible, and bounded whatever the plugin answers.
+func (w WatcherHandle) ReadLog(ctx context.Context, req watcher.LogRequest) (log watcher.Log, err error) {
+	err = w.call(ctx, "ReadLog", "", logTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		log, err = c.Watcher(w.id).ReadLog(ctx, req)
+		return err
+	})
+	return boundedLog(log, req.Lines), err
+}
+
+// boundedLog returns the end of a log that can be seen: lines at most, of maxLog bytes together.
+func boundedLog(log watcher.Log, lines int) watcher.Log {
+	log.UnreadableDriver = visible.Line(log.UnreadableDriver)
+	size, first := 0, len(log.Lines)
+	for first > 0 && len(log.Lines)-first < min(lines, watcher.MaxLogLines) {
+		line := &log.Lines[first-1]
+		line.Text = visible.Line(line.Text)
+		if size += len(line.Text); size > maxLog {
+			break
+		}
+		first--
+	}
+	log.Lines = log.Lines[first:]
+	return log
 }
 
 // planTimeout bounds a plan: some reads of the engine.

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,5 +34,24 @@ func TestListedContainerKeepsWhatWatcherKnows(t *testing.T) {
 	}
 	if got := listed(watcher.Container{ID: "2"}, "local"); got.Error != nil {
 		t.Errorf("a whole container has the error %v", got.Error)
+	}
+}
+
+// TestLogsAreBounded: a plugin may answer with more than was asked for, and with what is not to be seen.
+func TestLogsAreBounded(t *testing.T) {
+	many := make([]watcher.LogLine, 300)
+	for i := range many {
+		many[i].Text = "\x1b[31mred\u202e"
+	}
+	got := boundedLog(watcher.Log{Lines: many, UnreadableDriver: "none\n"}, 1000)
+	if len(got.Lines) != watcher.MaxLogLines || got.Lines[0].Text != "[31mred" || got.UnreadableDriver != "none " {
+		t.Errorf("got %d lines, the first %q, and the driver %q", len(got.Lines), got.Lines[0].Text, got.UnreadableDriver)
+	}
+	long := make([]watcher.LogLine, 9)
+	for i := range long {
+		long[i].Text = strings.Repeat("x", 10_000)
+	}
+	if got := boundedLog(watcher.Log{Lines: long}, 9); len(got.Lines) != 6 {
+		t.Errorf("got %d lines of 10,000 bytes", len(got.Lines))
 	}
 }

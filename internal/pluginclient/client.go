@@ -145,6 +145,7 @@ type WatcherClient struct {
 var (
 	_ watcher.Watcher      = WatcherClient{}
 	_ watcher.EventWatcher = WatcherClient{}
+	_ watcher.LogReader    = WatcherClient{}
 )
 
 // List returns every container that the watcher sees.
@@ -170,6 +171,15 @@ func (w WatcherClient) Watch(ctx context.Context, emit func(watcher.Event)) erro
 	return receive(in, err, func(e *pluginv1.WatchResponse) {
 		emit(protocol.DecodeEvent(e))
 	})
+}
+
+// ReadLog returns the end of what a container has written; see watcher.LogReader. A watcher that reads no logs is an
+// sdk.ErrUnsupported.
+func (w WatcherClient) ReadLog(ctx context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	resp, err := w.client.ReadLog(ctx, &pluginv1.ReadLogRequest{
+		Instance: w.id, ContainerId: req.ContainerID, Lines: int32(req.Lines),
+	})
+	return protocol.DecodeLog(resp), err
 }
 
 // Registry returns the registry that was configured as id. The hosts it serves are in Configured.

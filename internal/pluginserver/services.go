@@ -52,6 +52,13 @@ func (s *Server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchSer
 	})
 }
 
+func (s *Server) ReadLog(ctx context.Context, req *pluginv1.ReadLogRequest) (*pluginv1.ReadLogResponse, error) {
+	return answering(s, req, func(r watcher.LogReader) (*pluginv1.ReadLogResponse, error) {
+		log, err := r.ReadLog(ctx, watcher.LogRequest{ContainerID: req.GetContainerId(), Lines: int(req.GetLines())})
+		return protocol.EncodeLog(log), err
+	})
+}
+
 func (s *Server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
 		list, err := r.Tags(out.Context(), protocol.DecodeRepository(req.GetRepository()), req.GetValidator())

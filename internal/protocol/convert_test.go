@@ -58,6 +58,7 @@ func pairs() map[string]pair {
 		"limit":       both(encodeLimit, decodeLimit),
 		"progress":    both(EncodeProgress, DecodeProgress),
 		"plan":        both(EncodePlan, DecodePlan),
+		"log":         both(EncodeLog, DecodeLog),
 		"operation":   both(EncodeOperation, DecodeOperation),
 		"step":        both(EncodeStepProgress, DecodeStepProgress),
 		"outcome":     both(EncodeOutcome, DecodeOutcome),

@@ -49,6 +49,8 @@ func decode(m proto.Message) {
 		DecodeEvent(m)
 	case *pluginv1.PlanResponse:
 		DecodePlan(m.GetPlan())
+	case *pluginv1.ReadLogResponse:
+		DecodeLog(m)
 	case *pluginv1.UpdateResponse:
 		DecodeStep(m.GetBegin())
 		DecodeStepRecord(m.GetEnd())

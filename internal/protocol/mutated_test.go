@@ -146,6 +146,9 @@ func calls() map[string]call {
 			return of(c.Watcher("w").Plan(ctx, watcher.UpdateRequest{}))
 		},
 		"Watcher/Update": update,
+		"Watcher/ReadLog": func(ctx context.Context, c client) (received, error) {
+			return of(c.Watcher("w").ReadLog(ctx, watcher.LogRequest{Lines: 1}))
+		},
 		"Registry/Tags": func(ctx context.Context, c client) (received, error) {
 			return of(c.Registry("r").Tags(ctx, repo, ""))
 		},

@@ -61,6 +61,21 @@ func (s Secrets) Longest() int {
 	return len(s.spellings[0])
 }
 
+// Lines returns the lines of a text as blank makes them. A line that is a part of a secret of several lines is Blank.
+func Lines(all []string, blank func(string) string) []string {
+	whole := map[string]bool{}
+	for line := range strings.SplitSeq(blank(strings.Join(all, "\n")), "\n") {
+		whole[line] = true
+	}
+	blanked := make([]string, len(all))
+	for i, line := range all {
+		if blanked[i] = blank(line); !whole[blanked[i]] {
+			blanked[i] = Blank
+		}
+	}
+	return blanked
+}
+
 // Error returns an error with the text that blank makes of that of err, and its kinds; err itself, also nil, when
 // there is nothing to blank.
 func Error(err error, blank func(string) string) error {

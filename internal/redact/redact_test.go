@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,5 +63,13 @@ func TestErrorKeepsKind(t *testing.T) {
 	}
 	if err := Error(nil, New().Blank); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLinesBlankSecretsOfSeveralLines(t *testing.T) {
+	blank := New("first part\nsecond part", "t0ps3cret").Blank
+	got := Lines([]string{"before", "key: first part", "second part;", "with t0ps3cret", "", "after"}, blank)
+	if want := []string{"before", Blank, Blank, "with " + Blank, "", "after"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -32,6 +32,7 @@ const (
 	CapProbe       = "probe"       // every kind offers it: an instance reports whether it can do its work
 	CapWatch       = "watch"       // watchers offer it: they report engine events
 	CapUpdate      = "update"      // watchers offer it: they replace containers by others with another image
+	CapLogs        = "logs"        // watchers offer it: they read what containers have written
 	CapLabels      = "labels"      // watchers say it of themselves: they tell an image's labels from the operator's
 	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
 	CapLimits      = "limits"      // registries offer it: they report what their hosts allow

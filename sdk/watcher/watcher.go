@@ -53,6 +53,7 @@ func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, 
 		kind.CapProbe:  reflect.TypeFor[sdk.Prober](),
 		kind.CapWatch:  reflect.TypeFor[EventWatcher](),
 		kind.CapUpdate: reflect.TypeFor[Updater](),
+		kind.CapLogs:   reflect.TypeFor[LogReader](),
 	}
 	return Type{
 		Type: kind.Define[O, T](kind.Watcher, name, summary, offers, settings...),

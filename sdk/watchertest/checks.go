@@ -3,12 +3,16 @@ package watchertest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -69,6 +73,44 @@ func list(t *testing.T, p *conform.Instance) []watcher.Container {
 	}
 	slices.SortFunc(all, func(a, b watcher.Container) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+func (c Case) log(t *testing.T, s conform.Subject) {
+	engine := c.Working(t)
+	p := conform.Start(t, s, situation(engine.Options))
+	client := p.Client.Watcher(p.ID)
+	_, err := client.ReadLog(t.Context(), watcher.LogRequest{ContainerID: "no such container", Lines: 3})
+	if !s.Offers(t, kind.CapLogs, "a log", err) {
+		return
+	}
+	if !errors.Is(err, sdk.ErrNotFound) {
+		t.Errorf("the log of a container that does not exist: got %v, want an sdk.ErrNotFound", err)
+	}
+	for _, found := range list(t, p) {
+		got, err := client.ReadLog(t.Context(), watcher.LogRequest{ContainerID: found.ID, Lines: 3})
+		if err != nil {
+			t.Fatalf("the log of container %s: %v", found.Name, err)
+		}
+		if wrong := wrongLog(got, 3); wrong != "" {
+			t.Errorf("the log of container %s %s", found.Name, wrong)
+		}
+	}
+}
+
+// wrongLog says what is wrong with a log of which at most most lines were asked for; "" for nothing.
+func wrongLog(l watcher.Log, most int) string {
+	if len(l.Lines) > most {
+		return fmt.Sprintf("has %d lines, and %d were asked for", len(l.Lines), most)
+	}
+	if l.UnreadableDriver != "" && len(l.Lines) > 0 {
+		return fmt.Sprintf("has lines although its driver %q cannot be read", l.UnreadableDriver)
+	}
+	for _, line := range l.Lines {
+		if strings.ContainsFunc(line.Text, unicode.IsControl) {
+			return fmt.Sprintf("has a line with control characters: %q", line.Text)
+		}
+	}
+	return ""
 }
 
 func (c Case) watch(t *testing.T, s conform.Subject) {

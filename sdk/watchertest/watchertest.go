@@ -30,6 +30,8 @@
 //	            ImageLabels names labels that they have, sorted
 //	watch       a change in the engine is emitted, and watching ends with its context,
 //	            with its instance and when the instance is configured anew
+//	log         a watcher that reads logs returns no more lines than asked for, without control
+//	            characters, and knows a container that does not exist
 //
 // A part of a check is named with it: "errors/unreachable". Give every secret
 // option a recognisable value of at least six characters: the kit searches for
@@ -116,7 +118,7 @@ func Run(t *testing.T, typ watcher.Type, c Case) {
 	for _, i := range c.Invalid {
 		s.Invalid = append(s.Invalid, conform.Invalid(i))
 	}
-	s.More = []conform.Check{{Name: "list", Run: c.list}, {Name: "watch", Run: c.watch}}
+	s.More = []conform.Check{{Name: "list", Run: c.list}, {Name: "watch", Run: c.watch}, {Name: "log", Run: c.log}}
 	conform.Run(t, s)
 }
 

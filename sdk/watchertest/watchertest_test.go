@@ -32,6 +32,7 @@ type yard struct {
 type flaw struct {
 	list  func(y *yard, c *watcher.Container)
 	watch func(ctx context.Context, emit func(watcher.Event)) error
+	log   func(req watcher.LogRequest) (watcher.Log, error)
 }
 
 func (y *yard) List(ctx context.Context) ([]watcher.Container, error) {
@@ -67,6 +68,22 @@ func (y *yard) get(ctx context.Context, path string) (string, error) {
 	}
 	return string(b), err
 }
+
+// ReadLog returns one line of each container.
+func (y *yard) ReadLog(_ context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	if y.flaw.log != nil {
+		return y.flaw.log(req)
+	}
+	if req.ContainerID != "1" && req.ContainerID != "2" {
+		return watcher.Log{}, sdk.WithKind(sdk.ErrNotFound, errors.New("there is no such container"))
+	}
+	return watcher.Log{Lines: []watcher.LogLine{{At: sdk.TimeOf(time.Unix(1, 0)), Text: "wuff"}}}, nil
+}
+
+// quiet is a yard that only lists.
+type quiet struct{ y *yard }
+
+func (q quiet) List(ctx context.Context) ([]watcher.Container, error) { return q.y.List(ctx) }
 
 // barking is a yard that emits events.
 type barking struct{ *yard }
@@ -133,8 +150,8 @@ func define(f flaw) watcher.Type {
 func TestRunPassesValidType(t *testing.T) { Run(t, define(flaw{}), yardCase()) }
 
 func TestRunPassesValidTypeWithoutEvents(t *testing.T) {
-	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (*yard, error) {
-		return &yard{o: o}, nil
+	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (quiet, error) {
+		return quiet{&yard{o: o}}, nil
 	})
 	Run(t, typ, yardCase())
 }
@@ -150,7 +167,32 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 			Check: "watch/" + part, Want: want, Run: func(t *testing.T) { Run(t, define(flaw{watch: f}), yardCase()) },
 		}
 	}
+	log := func(want string, lines func(req watcher.LogRequest) (watcher.Log, error)) kittest.Bad {
+		return kittest.Bad{Check: "log", Want: want, Run: func(t *testing.T) {
+			Run(t, define(flaw{log: func(req watcher.LogRequest) (watcher.Log, error) {
+				if req.ContainerID == "no such container" {
+					return watcher.Log{}, sdk.ErrNotFound
+				}
+				return lines(req)
+			}}), yardCase())
+		}}
+	}
 	kittest.MustFail(t, map[string]kittest.Bad{
+		"too many lines": log("has 4 lines, and 3 were asked for", func(req watcher.LogRequest) (watcher.Log, error) {
+			return watcher.Log{Lines: make([]watcher.LogLine, req.Lines+1)}, nil
+		}),
+		"escape sequences": log("with control characters", func(watcher.LogRequest) (watcher.Log, error) {
+			return watcher.Log{Lines: []watcher.LogLine{{Text: "\x1b[31mred"}}}, nil
+		}),
+		"lines of none": log("although its driver", func(watcher.LogRequest) (watcher.Log, error) {
+			return watcher.Log{UnreadableDriver: "none", Lines: make([]watcher.LogLine, 1)}, nil
+		}),
+		"no log": log("the log of container nginx", func(watcher.LogRequest) (watcher.Log, error) {
+			return watcher.Log{}, sdk.ErrUnavailable
+		}),
+		"log of nothing": {Check: "log", Want: "want an sdk.ErrNotFound", Run: func(t *testing.T) {
+			Run(t, define(flaw{log: func(watcher.LogRequest) (watcher.Log, error) { return watcher.Log{}, nil }}), yardCase())
+		}},
 		"no id":         list(`the id "" is empty`, func(_ *yard, c *watcher.Container) { c.ID = "" }),
 		"one id twice":  list(`the id "2" is empty or stands for two`, func(_ *yard, c *watcher.Container) { c.ID = "2" }),
 		"slash in name": list(`has the name "/nginx"`, func(_ *yard, c *watcher.Container) { c.Name = "/nginx" }),

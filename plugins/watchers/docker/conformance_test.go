@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			return watchertest.Engine{
-				Options:    map[string]any{"socket": listen(t, e)},
+				Options:    map[string]any{"socket": listen(t, e), "logs": true},
 				Containers: 3,
 				Change: func() {
 					if e.AwaitStreams(t.Context(), 1) != nil {

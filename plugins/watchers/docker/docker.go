@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/docker/docker/api/types/container"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/containerlog"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
@@ -24,6 +26,7 @@ type Options struct {
 	Keep     int    `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
 	Prune    bool   `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
 	Hooks    bool   `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post in containers that are updated"`
+	Logs     bool   `option:"logs" default:"false" help:"Show the last lines that a container wrote on its page, to whoever may write; the engine, or the socket proxy before it, must allow reading them"`
 	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
 	Compose  string `option:"compose" default:"off" choices:"off,request,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone whatever asks, request does what each update asks for, edit writes the image into the file, command also has docker compose recreate the container"`
 
@@ -43,7 +46,7 @@ func Type() watcher.Type {
 
 // Docker watches one engine. Its methods may be called concurrently.
 type Docker struct {
-	all          bool
+	all, logs    bool
 	log          hclog.Logger
 	engine       *engine.Engine
 	inspector    *inspector
@@ -66,6 +69,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	e := engine.New(endpoint, env.UserAgent, o.Update)
 	d := &Docker{
 		all:       o.WatchAll,
+		logs:      o.Logs,
 		log:       env.Log,
 		engine:    e,
 		inspector: newInspector(e, env.Log),
@@ -162,6 +166,14 @@ func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
 	}
 	// Without an operation the engine itself left out what does not run.
 	return d.predecessors.Apparent(found, d.all || !updating), nil
+}
+
+// ReadLog implements watcher.LogReader. Without the option logs it is an ErrUnsupported. It costs two requests.
+func (d *Docker) ReadLog(ctx context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	if !d.logs {
+		return watcher.Log{}, sdk.WithKind(sdk.ErrUnsupported, errors.New("logs of containers are not read: its option logs is false"))
+	}
+	return containerlog.Read(ctx, d.engine, req)
 }
 
 // Env returns the names of the environment variables that the watcher reads and other plugins do not see.

@@ -16,7 +16,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-var _ watcher.Updater = (*Docker)(nil)
+var (
+	_ watcher.Updater   = (*Docker)(nil)
+	_ watcher.LogReader = (*Docker)(nil)
+)
 
 // newUpdater makes what updates containers as the options say.
 func (d *Docker) newUpdater(o Options) *update.Updater {

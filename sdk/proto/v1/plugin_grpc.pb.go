@@ -275,10 +275,11 @@ var Component_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Watcher_List_FullMethodName   = "/dogwatch.plugin.v1.Watcher/List"
-	Watcher_Watch_FullMethodName  = "/dogwatch.plugin.v1.Watcher/Watch"
-	Watcher_Plan_FullMethodName   = "/dogwatch.plugin.v1.Watcher/Plan"
-	Watcher_Update_FullMethodName = "/dogwatch.plugin.v1.Watcher/Update"
+	Watcher_List_FullMethodName    = "/dogwatch.plugin.v1.Watcher/List"
+	Watcher_Watch_FullMethodName   = "/dogwatch.plugin.v1.Watcher/Watch"
+	Watcher_Plan_FullMethodName    = "/dogwatch.plugin.v1.Watcher/Plan"
+	Watcher_Update_FullMethodName  = "/dogwatch.plugin.v1.Watcher/Update"
+	Watcher_ReadLog_FullMethodName = "/dogwatch.plugin.v1.Watcher/ReadLog"
 )
 
 // WatcherClient is the client API for Watcher service.
@@ -295,6 +296,8 @@ type WatcherClient interface {
 	// opens it by naming the operation and answers each "begin" and "end" with one
 	// "stored" once it has stored it. The last message is the outcome.
 	Update(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[UpdateRequest, UpdateResponse], error)
+	// ReadLog returns the end of what a container has written; capability "logs".
+	ReadLog(ctx context.Context, in *ReadLogRequest, opts ...grpc.CallOption) (*ReadLogResponse, error)
 }
 
 type watcherClient struct {
@@ -366,6 +369,16 @@ func (c *watcherClient) Update(ctx context.Context, opts ...grpc.CallOption) (gr
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Watcher_UpdateClient = grpc.BidiStreamingClient[UpdateRequest, UpdateResponse]
 
+func (c *watcherClient) ReadLog(ctx context.Context, in *ReadLogRequest, opts ...grpc.CallOption) (*ReadLogResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadLogResponse)
+	err := c.cc.Invoke(ctx, Watcher_ReadLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WatcherServer is the server API for Watcher service.
 // All implementations must embed UnimplementedWatcherServer
 // for forward compatibility.
@@ -380,6 +393,8 @@ type WatcherServer interface {
 	// opens it by naming the operation and answers each "begin" and "end" with one
 	// "stored" once it has stored it. The last message is the outcome.
 	Update(grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]) error
+	// ReadLog returns the end of what a container has written; capability "logs".
+	ReadLog(context.Context, *ReadLogRequest) (*ReadLogResponse, error)
 	mustEmbedUnimplementedWatcherServer()
 }
 
@@ -401,6 +416,9 @@ func (UnimplementedWatcherServer) Plan(context.Context, *PlanRequest) (*PlanResp
 }
 func (UnimplementedWatcherServer) Update(grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]) error {
 	return status.Error(codes.Unimplemented, "method Update not implemented")
+}
+func (UnimplementedWatcherServer) ReadLog(context.Context, *ReadLogRequest) (*ReadLogResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadLog not implemented")
 }
 func (UnimplementedWatcherServer) mustEmbedUnimplementedWatcherServer() {}
 func (UnimplementedWatcherServer) testEmbeddedByValue()                 {}
@@ -470,6 +488,24 @@ func _Watcher_Update_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Watcher_UpdateServer = grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]
 
+func _Watcher_ReadLog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadLogRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WatcherServer).ReadLog(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Watcher_ReadLog_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WatcherServer).ReadLog(ctx, req.(*ReadLogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Watcher_ServiceDesc is the grpc.ServiceDesc for Watcher service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -480,6 +516,10 @@ var Watcher_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Plan",
 			Handler:    _Watcher_Plan_Handler,
+		},
+		{
+			MethodName: "ReadLog",
+			Handler:    _Watcher_ReadLog_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -31,6 +31,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -69,6 +70,18 @@ func main() {
 		}
 		fmt.Fprintln(os.Stderr, "\x1b[31mcannot log in with", os.Getenv(args[1]), "\x1b[0m")
 		os.Exit(3)
+	case "write": // OUT ERR COUNT: writes two texts, which are quoted as in Go, that often, and waits
+		out, err := strconv.Unquote(args[1])
+		fail(err)
+		bad, err := strconv.Unquote(args[2])
+		fail(err)
+		count, err := strconv.Atoi(args[3])
+		fail(err)
+		for range count {
+			io.WriteString(os.Stdout, out)
+			io.WriteString(os.Stderr, bad)
+		}
+		wait(0)
 	case "falter": // ends with code 3 after half a second when it is started for the first time
 		if _, err := os.Stat("/faltered"); err != nil {
 			os.WriteFile("/faltered", nil, 0o600)

@@ -272,7 +272,12 @@ func (e *Engine) log(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/vnd.docker.multiplexed-stream")
 	out := stdcopy.NewStdWriter(w, stdcopy.Stdout)
+	at := ""
+	if r.URL.Query().Get("timestamps") == "1" { // when each was written is not kept
+		at = time.Now().UTC().Format("2006-01-02T15:04:05.000000000Z ")
+	}
 	for _, line := range all {
+		line = at + line
 		_, _ = out.Write([]byte(line + "\n")) // the reader may be gone
 	}
 }

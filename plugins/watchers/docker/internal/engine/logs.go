@@ -43,6 +43,30 @@ func (e *Engine) lastLines(ctx context.Context, op endpointCall, path string, li
 	return err
 }
 
+// Timestamped reads the end of what a container wrote: read gets the response, in which each message begins with when
+// it was written. Without a terminal they are in frames, see package stdcopy.
+func (e *Engine) Timestamped(ctx context.Context, id string, lines int, read func(io.Reader) error) error {
+	op := endpointCall{"read the log of " + Short(id), "CONTAINERS"}
+	return e.timestamped(ctx, op, "/containers/"+url.PathEscape(id), lines, read)
+}
+
+func (e *Engine) timestamped(
+	ctx context.Context, op endpointCall, path string, lines int, read func(io.Reader) error,
+) error {
+	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
+		response, err := e.send(ctx, api, call{
+			method: http.MethodGet, path: path + "/logs",
+			query: Query("stdout", "1", "stderr", "1", "timestamps", "1", "tail", strconv.Itoa(lines)),
+		})
+		if err != nil {
+			return struct{}{}, err
+		}
+		defer response.Body.Close()
+		return struct{}{}, read(response.Body)
+	})
+	return err
+}
+
 // Logs returns what a container wrote to its standard output.
 func (e *Engine) Logs(ctx context.Context, name string) ([]byte, error) {
 	const most = 8 << 20
