@@ -29,6 +29,7 @@ func (a *App) makeService(context.Context) error {
 		Devices:    a.devices,
 		Updater:    a.updater,
 		Operations: a.store,
+		Logs:       wiring.Logs{Components: a.components},
 		Policies:   policies{a.decisions, a.layers()},
 		Rules:      a.layers().Rules,
 		Auth:       a.auth,

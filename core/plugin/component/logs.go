@@ -19,4 +19,6 @@ func (w *Watcher) ReadsLogs() bool {
 }
 
 // LogsVariable returns the environment variable that lets the watcher read logs where it is true.
-func (w *Watcher) LogsVariable() string { return config.ShortEnvName(w.section.Key() + "." + optionLogs) }
+func (w *Watcher) LogsVariable() string {
+	return config.ShortEnvName(w.section.Key() + "." + optionLogs)
+}

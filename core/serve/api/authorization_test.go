@@ -34,7 +34,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/choices", "GET /api/containers/{id}/decision", "GET /api/webhooks", "GET /api/agents",
 	},
 	auth.Write: {
-		"POST /api/log", "GET /api/log/entries", "GET /api/reload", "POST /api/reload",
+		"POST /api/log", "GET /api/log/entries", "GET /api/containers/{id}/log", "GET /api/reload", "POST /api/reload",
 		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "POST /api/containers/{id}/scan",
 		"DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",

@@ -108,6 +108,7 @@ func (h *handler) containerRoutes(s scopes) {
 	s.write.Post("/api/containers/{id}/watch", h.watchContainer)
 	s.read.Get("/api/containers/{id}/explain", h.explainContainer)
 	s.read.Get("/api/containers/{id}/notes", h.containerNotes)
+	s.write.Get("/api/containers/{id}/log", h.containerLog)
 	s.read.Get("/api/containers/{id}/scan", h.getScan)
 	s.write.Post("/api/containers/{id}/scan", h.startScan)
 	s.read.Get("/api/containers/{id}/triggers", h.containerTriggers)

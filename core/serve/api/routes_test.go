@@ -84,6 +84,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"POST /api/containers/{id}/watch":                  {"/api/containers/" + id + "/watch", "", 200},
 		"GET /api/containers/{id}/explain":                 {"/api/containers/" + id + "/explain", "", 200},
 		"GET /api/containers/{id}/notes":                   {"/api/containers/" + id + "/notes", "", 200},
+		"GET /api/containers/{id}/log":                     {"/api/containers/" + id + "/log", "", 409}, // its watcher cannot
 		"GET /api/containers/{id}/scan":                    {"/api/containers/" + id + "/scan", "", 200},
 		"POST /api/containers/{id}/scan":                   {"/api/containers/" + id + "/scan", "", 409},
 		"GET /api/containers/{id}/triggers":                {"/api/containers/" + id + "/triggers", "", 200},

@@ -167,6 +167,8 @@ type Options struct {
 	// Updater and Operations are nil where nothing can be updated.
 	Updater    Updater
 	Operations Operations
+	// Logs are nil where no logs of containers are read.
+	Logs LogReaders
 	// Policies and Rules, which are those of a container, are nil where no decisions are made.
 	Policies Policies
 	Rules    func(c sdk.Container) policy.Rules
