@@ -63,6 +63,8 @@ type fakeContainers struct {
 	progress    []check.Progress
 	noNotes     bool
 	explanation *check.Explanation // nil for one that has each of its parts
+	access      service.LogAccess
+	log         watcher.Log
 }
 
 func (f fakeContainers) Containers() store.Snapshot {
@@ -95,6 +97,12 @@ func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explan
 			Tag: webtest.Evil, Reason: "older", Detail: phrase.Text{Phrase: phrase.Verbatim(webtest.Evil)},
 		}},
 	}
+}
+
+func (f fakeContainers) LogAccess(auth.Actor, string) service.LogAccess { return f.access }
+
+func (f fakeContainers) ContainerLog(context.Context, auth.Actor, string, int) (watcher.Log, error) {
+	return f.log, f.err
 }
 
 func (f fakeContainers) NextCheck(string) time.Time { return time.Time{} }

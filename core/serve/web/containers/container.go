@@ -10,6 +10,7 @@ import (
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/operations"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -63,6 +64,9 @@ type containerView struct {
 	// HasNotes is true where there are release notes to read. Notes are filled in likewise.
 	HasNotes bool
 	Notes    *notesView
+	// LogAccess is whether the user may read what the container wrote, which is in Log likewise.
+	LogAccess service.LogAccess
+	Log       *logView
 	// Scan is nil where there is no scanner, or no update.
 	Scan *scanView
 }
@@ -138,6 +142,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	h.wanted.Versions(c)
 	v := containerOf(rec, h.rowsAsOf(actor))
 	v.HasNotes = v.Kind != "" && h.service.HasNotes()
+	v.LogAccess = h.service.LogAccess(actor, c.Watcher)
 	version := v.chooseVersion(c, query.Get("version"), tabOf(query))
 	v.openTab(tabOf(query), version)
 	v.Triggers = triggerOptions(h.service.TriggersOf(actor, *c))

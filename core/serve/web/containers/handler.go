@@ -21,6 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Templates are those of its pages.
@@ -36,6 +37,8 @@ type Service interface {
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
 	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
+	LogAccess(actor auth.Actor, watcherName string) service.LogAccess
+	ContainerLog(ctx context.Context, actor auth.Actor, id string, lines int) (watcher.Log, error)
 	CanScan(actor auth.Actor) (has, may bool)
 	Scan(actor auth.Actor, c sdk.Container) error
 	ScanStatus(ctx context.Context, c sdk.Container) (scan.Status, error)

@@ -11,5 +11,6 @@ func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /containers/{watcher}/{name}", h.find.Named(h.showContainer))
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", h.find.Named(h.showWhy))
 	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", h.find.Named(h.showNotes))
+	mux.HandleFunc("GET /containers/{watcher}/{name}/log", h.find.Named(h.showLog))
 	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", h.Posted(h.find.Named(h.startScan)))
 }

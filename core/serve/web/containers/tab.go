@@ -16,6 +16,7 @@ const (
 	tabVersions = "versions"
 	tabWhy      = "why"
 	tabActivity = "activity"
+	tabLog      = "log"
 	tabDetails  = "details"
 )
 
@@ -29,7 +30,7 @@ type tab struct {
 // tabOf returns the tab that an address names; "" for none. why=1 and notes=1 are how it was named before.
 func tabOf(query url.Values) string {
 	switch named := query.Get("tab"); {
-	case named == tabNotes, named == tabVersions, named == tabWhy, named == tabActivity, named == tabDetails:
+	case named == tabNotes, named == tabVersions, named == tabWhy, named == tabActivity, named == tabLog, named == tabDetails:
 		return named
 	case query.Get("why") != "":
 		return tabWhy
@@ -45,9 +46,12 @@ func tabPath(href, name, version string) string {
 }
 
 // openTab opens the tab that the address names. Where it names none, that is the release notes of an update, and the
-// details of what has none.
+// details of what has none. There is a log where the user may read it.
 func (v *containerView) openTab(named, version string) {
 	v.Tab = named
+	if v.Tab == tabLog && !v.LogAccess.Allowed {
+		v.Tab = tabDetails
+	}
 	if v.Tab == "" {
 		v.Tab = tabDetails
 		if v.HasNotes {
@@ -59,9 +63,10 @@ func (v *containerView) openTab(named, version string) {
 		word phrase.Phrase
 	}{
 		{tabNotes, phrase.New("Notes")}, {tabVersions, phrase.New("Versions")}, {tabWhy, phrase.New("Why")},
-		{tabActivity, phrase.New("Activity")}, {tabDetails, phrase.New("Details")},
+		{tabActivity, phrase.New("Activity")}, {tabLog, phrase.New("Log")}, {tabDetails, phrase.New("Details")},
 	} {
-		if open := t.name == v.Tab; open || t.name != tabNotes || v.HasNotes {
+		missing := t.name == tabNotes && !v.HasNotes || t.name == tabLog && !v.LogAccess.Allowed
+		if open := t.name == v.Tab; open || !missing {
 			v.Tabs = append(v.Tabs, tab{t.word, tabPath(v.Href, t.name, version), open})
 		}
 	}
@@ -80,6 +85,10 @@ func (h *Handler) readTab(ctx context.Context, r *http.Request, rec *store.Recor
 	case tabWhy:
 		if whole {
 			v.Why = h.why(ctx, *c)
+		}
+	case tabLog:
+		if whole {
+			v.Log = h.log(ctx, r, rec)
 		}
 	case tabVersions:
 		events, err := h.historyOf(ctx, h.ActorOf(r), c)
