@@ -109,7 +109,8 @@ const (
 	maxLog = 64 << 10
 )
 
-// ReadLog implements watcher.LogReader. What a container wrote is made visible, and bounded whatever the plugin answers.
+// ReadLog implements watcher.LogReader. What a container wrote is made visible and bounded, whatever
+// the plugin answers.
 func (w WatcherHandle) ReadLog(ctx context.Context, req watcher.LogRequest) (log watcher.Log, err error) {
 	err = w.call(ctx, "ReadLog", "", logTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		log, err = c.Watcher(w.id).ReadLog(ctx, req)

@@ -30,7 +30,8 @@ type tab struct {
 // tabOf returns the tab that an address names; "" for none. why=1 and notes=1 are how it was named before.
 func tabOf(query url.Values) string {
 	switch named := query.Get("tab"); {
-	case named == tabNotes, named == tabVersions, named == tabWhy, named == tabActivity, named == tabLog, named == tabDetails:
+	case named == tabNotes, named == tabVersions, named == tabWhy, named == tabActivity,
+		named == tabLog, named == tabDetails:
 		return named
 	case query.Get("why") != "":
 		return tabWhy

@@ -72,7 +72,8 @@ func Read(ctx context.Context, e *engine.Engine, req watcher.LogRequest) (watche
 	case err != nil:
 		return watcher.Log{}, err
 	}
-	return watcher.Log{Lines: t.finish(secrets.Hiding(slices.Concat(c.Config.Env, c.Config.Entrypoint, c.Config.Cmd)))}, nil
+	hide := secrets.Hiding(slices.Concat(c.Config.Env, c.Config.Entrypoint, c.Config.Cmd))
+	return watcher.Log{Lines: t.finish(hide)}, nil
 }
 
 // line is one under way.
