@@ -218,7 +218,7 @@ type Result struct {
 type ContainerError struct {
 	Message string `json:"message"`
 	// Cause is what other containers of the same registry may fail by as well, in a few words:
-	// "Docker Hub does not answer". It is "" where the error is the container's own.
+	// "Docker Hub is unavailable". It is "" where the error is the container's own.
 	Cause string `json:"cause,omitempty"`
 }
 

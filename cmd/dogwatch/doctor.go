@@ -82,11 +82,11 @@ or, while the agent is not connected, from public.url back to here, as the agent
 What only the host can see, dogwatch agent doctor says there.
 
 Exit code 0: all of it works. 1: a part does not.`,
-		Example: `  # which agents are there?
-  dogwatch agent list
+		Example: `  # why is the agent of the attic offline?
+  dogwatch doctor agent attic
 
-  # why is the one of the attic offline?
-  dogwatch doctor agent attic`,
+  # for a script
+  dogwatch doctor agent attic --json`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.examineAgent(cmd.Context(), args[0], asJSON) },
 	}

@@ -104,7 +104,7 @@ func causeOf(host string, err error) string {
 	}
 	switch {
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return host + " does not answer"
+		return host + " is unavailable"
 	case errors.Is(err, sdk.ErrUnauthorized):
 		return host + " refuses access"
 	}

@@ -74,6 +74,16 @@ func (s *Service) CheckOne(ctx context.Context, actor auth.Actor, c sdk.Containe
 	return s.safe(s.opt.Checks.WatchOne(ctx, c))
 }
 
+// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; "" for
+// nothing.
+func (s *Service) MajorAdvice(c sdk.Container) string {
+	rules := s.opt.Rules(c)
+	if rules.Preset == nil || !rules.IsMajorUpdate(&c) {
+		return ""
+	}
+	return rules.Preset.Needs
+}
+
 // Explain makes the decision of a check for a stored container again, stores
 // nothing, and returns how it came about.
 func (s *Service) Explain(ctx context.Context, c sdk.Container) check.Explanation {

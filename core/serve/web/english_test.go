@@ -19,7 +19,7 @@ func TestPagesUseEverydayEnglish(t *testing.T) {
 		"What stays": "Unchanged", "What registries allow": "Rate limits", "What its hosts allow": "Rate limits",
 		"What checks request": "Requests of checks", "What keeps it from": "Blocked by", "What depends on it": "Dependents",
 		"What differs from what": "Changed settings", "Settings of the program": "Settings", "The log tells": "Log level",
-		"It counts at once": "Applies immediately", "Runs since": "Up since", "How far behind": "Pending updates over time",
+		"It counts at once": "Applies immediately", "Runs since": "Started", "Up since": "Started", "Known since": "First seen", "How far behind": "Pending updates over time",
 		"By how long they wait": "By age", "Held or automatic": "Held and scheduled", "Does not work": "Failed",
 		"Why it does not work": "Cause", "Facts</h2>": "Details", "Used last": "Last used",
 		"Executables of third parties": "Put third-party plugins into …", "Holds {{": "Provides",

@@ -62,6 +62,7 @@ type fakeContainers struct {
 	err         error
 	progress    []check.Progress
 	noNotes     bool
+	advice      string
 	explanation *check.Explanation // nil for one that has each of its parts
 	access      service.LogAccess
 	log         watcher.Log
@@ -104,6 +105,8 @@ func (f fakeContainers) LogAccess(auth.Actor, string) service.LogAccess { return
 func (f fakeContainers) ContainerLog(context.Context, auth.Actor, string, int) (watcher.Log, error) {
 	return f.log, f.err
 }
+
+func (f fakeContainers) MajorAdvice(sdk.Container) string { return f.advice }
 
 func (f fakeContainers) NextCheck(string) time.Time { return time.Time{} }
 

@@ -71,7 +71,7 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 		log := w.log.String()
 		for text, want := range map[string]int{
 			"containers could not be checked: watcher":                                    0,
-			`containers could not be checked: count=3 cause="Docker Hub does not answer"`: 1,
+			`containers could not be checked: count=3 cause="Docker Hub is unavailable"`: 1,
 			`containers="local/cache, local/db, local/web"`:                               1,
 			"container could not be checked: container=local/app error=401":               1, "[WARN]": 2,
 			"containers=4 updates=0 failed=4 postponed=0": 2,
@@ -80,7 +80,7 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 				t.Errorf("%d times %q, want %d:\n%s", n, text, want, log)
 			}
 		}
-		for id, cause := range map[string]string{"id-web": "Docker Hub does not answer",
+		for id, cause := range map[string]string{"id-web": "Docker Hub is unavailable",
 			"id-app": "ghcr.io refuses access"} {
 			if c := w.get(id); c.Error == nil || c.Error.Cause != cause {
 				t.Errorf("%s fails by %+v", id, c.Error)

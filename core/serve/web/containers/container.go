@@ -59,6 +59,8 @@ type containerView struct {
 	Choose  *choices.Chooser
 	Made    []choices.Made
 	MayUndo bool
+	// Advice is what a major update takes, as far as its image is known; "" for nothing.
+	Advice string
 	// Why is filled in where no script loads it later; see readTab.
 	Why *whyView
 	// HasNotes is true where there are release notes to read. Notes are filled in likewise.
@@ -141,6 +143,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	h.wanted.Release(c)
 	h.wanted.Versions(c)
 	v := containerOf(rec, h.rowsAsOf(actor))
+	v.Advice = h.service.MajorAdvice(*c)
 	v.HasNotes = v.Kind != "" && h.service.HasNotes()
 	v.LogAccess = h.service.LogAccess(actor, c.Watcher)
 	version := v.chooseVersion(c, query.Get("version"), tabOf(query))

@@ -35,6 +35,7 @@ type Service interface {
 	CheckAll(ctx context.Context, actor auth.Actor) error
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	MajorAdvice(c sdk.Container) string
 	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
 	LogAccess(actor auth.Actor, watcherName string) service.LogAccess

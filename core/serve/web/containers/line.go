@@ -50,7 +50,7 @@ func FailuresOf(all []Row) []Line {
 		if f.Detail != "" {
 			text = outage(f)
 		}
-		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: phrase.New("failed"), Text: text, Detail: f.Detail,
+		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: phrase.New("check failed"), Text: text, Detail: f.Detail,
 			To: SearchPath(f.Text)}))
 	}
 	return lines
@@ -81,7 +81,7 @@ func outagesOf(all []Row) []Line {
 	return slices.DeleteFunc(FailuresOf(all), func(l Line) bool { return l.Detail == "" })
 }
 
-// outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
+// outage says what several containers fail by: "Docker Hub is unavailable: 9 containers".
 func outage(f tally.Failure[Row]) phrase.Phrase {
 	return phrase.Join(": ", phrase.Verbatim(f.Text), phrase.Count(len(f.Of), "container"))
 }

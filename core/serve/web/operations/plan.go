@@ -24,6 +24,8 @@ import (
 type planView struct {
 	Rollback   bool
 	Name, Href string
+	// Postpone is where the update is skipped or snoozed; "" for a rollback.
+	Postpone string
 	// Path is where the form of the page goes.
 	Path     string
 	Image    string
@@ -102,6 +104,9 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Path: page.ChangePath(kind, c), Plan: p,
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Space: words.Space(p.Space), Paste: updater.Paste(p.Blocks),
+	}
+	if !v.Rollback {
+		v.Postpone = "/choose?c=" + url.QueryEscape(c.Watcher+"/"+c.Name)
 	}
 	v.From, v.To = words.Versions(p.From, p.To)
 	for _, line := range warningsOf(p.Warnings) {

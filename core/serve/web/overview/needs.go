@@ -6,16 +6,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// toDecide are the updates that wait for a user, those that need it most first. Those of named, whose updates failed
-// just now, are among the failures.
-func toDecide(all []containers.Row, named map[string]bool) (rows []containers.Row) {
+// toDecide are the updates that wait for the approval of a user, and the others that a user may carry out, those that
+// need it most first. Those of named, whose updates failed just now, are among the failures.
+func toDecide(all []containers.Row, named map[string]bool) (approvals, rows []containers.Row) {
 	for _, r := range all {
-		if r.State == sdk.StateOffered && r.Doing == nil && !(r.CameBack() && named[r.Key]) {
+		switch {
+		case r.State != sdk.StateOffered || r.Doing != nil || r.CameBack() && named[r.Key]:
+		case r.Approval || r.CameBack():
+			approvals = append(approvals, r)
+		default:
 			rows = append(rows, r)
 		}
 	}
+	containers.ByNeed(approvals)
 	containers.ByNeed(rows)
-	return rows
+	return approvals, rows
 }
 
 // postponedOf are sentences about checks that wait for a registry, one for each reason.

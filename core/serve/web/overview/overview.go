@@ -36,10 +36,10 @@ type overviewView struct {
 	Tiles    []tile
 	// Operations are updates that are under way.
 	Operations []operationLine
-	// Rows are the updates that wait for the user, who needs to decide about them or to carry them out, and More
-	// how many others there are.
-	Rows []containers.Row
-	More int
+	// Approvals are the updates that wait for the approval of a user, Rows those that a user may carry out, and More
+	// how many others of these there are.
+	Approvals, Rows []containers.Row
+	More            int
 	// Failures are what the user has to mend, one for each cause.
 	Failures []containers.Line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
@@ -106,10 +106,11 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	open := h.operations.UnderWay(ctx)
 	v.Operations = operationsOf(open)
 	named, shown := h.namedOf(ended, all)
-	v.Rows = toDecide(all, named)
+	v.Approvals, v.Rows = toDecide(all, named)
 	if len(v.Rows) > rowsShown {
 		v.Rows, v.More = v.Rows[:rowsShown], len(v.Rows)-rowsShown
 	}
+	h.containers.Write(r, v.Approvals)
 	h.containers.Write(r, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.

@@ -14,8 +14,8 @@ type tile struct {
 	Count     int
 	Word      phrase.Phrase
 	Class, To string
-	// Parts are what the number is made of.
-	Parts []tile
+	// Parts are what the number is made of, and Among some of what it counts.
+	Parts, Among []tile
 	// Checks is what stands in place of a number on the tile of the checks.
 	Checks *checksTile
 }
@@ -51,12 +51,16 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 	if down == 1 {
 		silent.Word = phrase.New("failed watcher")
 	}
-	all := append(counted(silent), updates)
-	all = append(all, counted(
+	updates.Among = counted(
 		stateTile(t.Approval, phrase.New("to approve"), "approval"), stateTile(t.Held, phrase.New("held"), sdk.StateHeld),
 		stateTile(t.Automatic, phrase.New("automatic"), sdk.StateAutomatic),
-	)...)
-	all = append(all, stateTile(t.Failed, phrase.New("failed"), string(tally.Broken)))
+	)
+	all := append(counted(silent), updates)
+	failed := stateTile(t.Failed, phrase.New("failed checks"), string(tally.Broken))
+	if t.Failed == 1 {
+		failed.Word = phrase.New("failed check")
+	}
+	all = append(all, failed)
 	all = append(all, counted(
 		stateTile(t.Postponed, phrase.New("postponed"), string(tally.Postponed)),
 		stateTile(t.Unchecked, phrase.New("not checked yet"), string(tally.Unchecked)),
