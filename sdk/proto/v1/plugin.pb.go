@@ -800,7 +800,7 @@ type Container struct {
 	ImageLabels   []string   `protobuf:"bytes,29,rep,name=image_labels,json=imageLabels,proto3" json:"image_labels,omitempty"`
 	Base          *Image     `protobuf:"bytes,30,opt,name=base,proto3" json:"base,omitempty"`                               // of which newer ones are looked for, in the place of image; absent otherwise
 	Skipped       []*Skipped `protobuf:"bytes,31,rep,name=skipped,proto3" json:"skipped,omitempty"`                         // the best first
-	ErrorCause    string     `protobuf:"bytes,32,opt,name=error_cause,json=errorCause,proto3" json:"error_cause,omitempty"` // error.cause: "Docker Hub does not answer"; empty when the error is its own
+	ErrorCause    string     `protobuf:"bytes,32,opt,name=error_cause,json=errorCause,proto3" json:"error_cause,omitempty"` // error.cause: "Docker Hub is unavailable"; empty when the error is its own
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
