@@ -467,5 +467,10 @@
   };
   setTimeout(tick, 1000);
   document.addEventListener('animationend', event => event.target.classList.remove('changed'));
+  // Where a bar of links scrolls, that of what is shown is in view.
+  $$('.chips [aria-current], .views [aria-current]').forEach(link => {
+    const bar = link.parentElement;
+    bar.scrollLeft = Math.max(0, link.offsetLeft - bar.offsetLeft + link.offsetWidth - bar.clientWidth);
+  });
   document.documentElement.dataset.ready = ''; // keys and links do what they should from here on
 })();
