@@ -140,7 +140,7 @@ var demoApps = []demoApp{
 		labels: map[string]string{"diun.exclude_tags": `\.53$;beta`, "diun.max_tags": "10"},
 	},
 	{
-		name: "nextcloud", site: hubSite, repo: "nextcloud", running: "28-apache",
+		name: "cloud", site: hubSite, repo: "nextcloud", running: "28-apache",
 		tags:   "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine",
 		labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"},
 	},

@@ -67,7 +67,7 @@ func TestLogOfContainerIsThereWhereAllowed(t *testing.T) {
 		if strings.Contains(body, " data-tab>Log<") || strings.Contains(body, "private") {
 			t.Errorf("%+v: there is a tab", access)
 		}
-		webtest.Contains(t, body, "<dt>Known since</dt>") // those are the details
+		webtest.Contains(t, body, "<dt>First seen</dt>") // those are the details
 		if says := strings.Contains(body, "<code>DOGWATCH_WATCHER_LOCAL_LOGS=true</code>"); says != (access.Variable != "") {
 			t.Errorf("%+v: the details name the option: %v", access, says)
 		}
