@@ -107,9 +107,8 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	v.Operations = operationsOf(open)
 	named, shown := h.namedOf(ended, all)
 	v.Approvals, v.Rows = toDecide(all, named)
-	if len(v.Rows) > rowsShown {
-		v.Rows, v.More = v.Rows[:rowsShown], len(v.Rows)-rowsShown
-	}
+	v.More = max(0, len(v.Rows)-rowsShown)
+	v.Rows = v.Rows[:len(v.Rows)-v.More]
 	h.containers.Write(r, v.Approvals)
 	h.containers.Write(r, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
