@@ -70,10 +70,10 @@ func TestOutageIsLoggedOnce(t *testing.T) {
 		}
 		log := w.log.String()
 		for text, want := range map[string]int{
-			"containers could not be checked: watcher":                                    0,
+			"containers could not be checked: watcher":                                   0,
 			`containers could not be checked: count=3 cause="Docker Hub is unavailable"`: 1,
-			`containers="local/cache, local/db, local/web"`:                               1,
-			"container could not be checked: container=local/app error=401":               1, "[WARN]": 2,
+			`containers="local/cache, local/db, local/web"`:                              1,
+			"container could not be checked: container=local/app error=401":              1, "[WARN]": 2,
 			"containers=4 updates=0 failed=4 postponed=0": 2,
 		} {
 			if n := strings.Count(log, text); n != want {

@@ -52,11 +52,13 @@ func (h *Handler) write(r *http.Request, v *listView) {
 	}
 }
 
-// Write fills in the HTML of rows that cannot be selected and open a page.
-func (h *Handler) Write(r *http.Request, rows []Row) {
+// Write fills in the HTML of rows of lists, which cannot be selected and open a page.
+func (h *Handler) Write(r *http.Request, lists ...[]Row) {
 	in := h.Languages.Of(r)
-	for i := range rows {
-		rows[i].HTML = h.rowHTML(in, &rows[i], false)
+	for _, rows := range lists {
+		for i := range rows {
+			rows[i].HTML = h.rowHTML(in, &rows[i], false)
+		}
 	}
 }
 

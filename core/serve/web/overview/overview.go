@@ -109,8 +109,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	v.Approvals, v.Rows = toDecide(all, named)
 	v.More = max(0, len(v.Rows)-rowsShown)
 	v.Rows = v.Rows[:len(v.Rows)-v.More]
-	h.containers.Write(r, v.Approvals)
-	h.containers.Write(r, v.Rows)
+	h.containers.Write(r, v.Approvals, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
 	v.Failures = slices.Concat(componentsOf(watchers), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
