@@ -80,6 +80,17 @@ func TestTranslationsFillInTheSame(t *testing.T) {
 	}
 }
 
+// TestCataloguesAreRead: one text that cannot be used, such as one with ${, leaves all pages in English.
+func TestCataloguesAreRead(t *testing.T) {
+	for _, l := range New().All() {
+		if l.Translates() {
+			if _, err := l.load(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestEveryPhraseIsTranslated looks for phrases in the sources.
 func TestEveryPhraseIsTranslated(t *testing.T) {
 	areas, err := read(german)

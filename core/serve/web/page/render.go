@@ -108,6 +108,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"phrase":       phrase.New,
 		"status":       words.Status,
 		"say":          say(in),
+		"described":    func(text string) template.HTML { return described(in, text) },
 		"lang":         func() string { return in.Tag },
 		"scriptWords":  func() (string, error) { return scriptWords(in) },
 		"progress":     words.Progress,

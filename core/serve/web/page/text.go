@@ -17,6 +17,17 @@ func (s *Site) Ago(in *language.Language, at any) template.HTML {
 	return timeHTML(t, in.Say(words.Relative(s.Now().Sub(t))))
 }
 
+// described returns the description of a setting, an option or a type in a language. That of a third party's plugin has
+// no translation, and is marked as English.
+func described(in *language.Language, text string) template.HTML {
+	said := in.Text(text)
+	marked := template.HTMLEscapeString(said)
+	if said == text && in.Translates() {
+		marked = `<span lang="en">` + marked + `</span>`
+	}
+	return template.HTML(marked)
+}
+
 // timeHTML returns a time as HTML with the exact time on hover. Its text is digits and words of ours.
 func timeHTML(t time.Time, text string) template.HTML {
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + words.Exact(t) + `">` +

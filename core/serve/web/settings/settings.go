@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -41,13 +42,13 @@ type navCount struct {
 	Sentence phrase.Phrase
 }
 
-func newSettingsPage(a service.About, counts []navCount, query string) settingsPage {
+func newSettingsPage(in *language.Language, a service.About, counts []navCount, query string) settingsPage {
 	p := settingsPage{About: a, Counts: counts, Query: query}
 	set, others := settingGroup{Name: phrase.New("Changed from the default")},
 		settingGroup{Name: phrase.New("As by default")}
 	for _, s := range a.Settings {
 		switch {
-		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+s.Help), strings.ToLower(query)):
+		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+in.Text(s.Help)), strings.ToLower(query)):
 		case s.Given():
 			set.Settings = append(set.Settings, s)
 		default:
@@ -75,7 +76,7 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k), components.Summary(k, all)})
 	}
 	counts = append(counts, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
-	p := newSettingsPage(h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
+	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	var err error
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {
