@@ -49,6 +49,12 @@ func (l *loader) place(path string, v Value) {
 	}
 }
 
+// HelpOf returns what a setting of the program is for; "" for what is none, such as a rule of a named policy.
+func HelpOf(path string) string {
+	o, _ := settingsSchema().Find(path)
+	return o.Help
+}
+
 // isSetting is for where no loader is.
 func isSetting(path string) bool {
 	_, known := settingsSchema().Find(strings.TrimSuffix(path, fileSuffix))

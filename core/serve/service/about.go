@@ -46,7 +46,7 @@ func (s *Service) About() About {
 	own.Components, own.Auth = nil, nil
 	for _, l := range config.List(&own, nil, true) {
 		about.Settings = append(about.Settings, Setting{
-			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Source: l.Source,
+			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Help: config.HelpOf(l.Path), Source: l.Source,
 		})
 	}
 	for _, p := range slices.Concat(c.Problems, s.installProblems(), s.opt.Components.Problems()) {
