@@ -4,7 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -26,4 +30,33 @@ func TestCopyMakesAnExecutableOfANewFile(t *testing.T) {
 	if err := Copy(from, to); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file that is there: %v", err)
 	}
+}
+
+// TestCopyRunsAtOnce although other processes are started all the time.
+func TestCopyRunsAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("another way to start processes")
+	}
+	exe, err := exec.LookPath("true")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	var wait sync.WaitGroup
+	for worker := range 8 {
+		wait.Go(func() {
+			for i := range 50 {
+				to := filepath.Join(dir, strconv.Itoa(worker)+"-"+strconv.Itoa(i))
+				if err := Copy(exe, to); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := exec.Command(to).Run(); err != nil {
+					t.Errorf("run the copy: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
