@@ -49,10 +49,13 @@ func (l *loader) place(path string, v Value) {
 	}
 }
 
-// HelpOf returns what a setting of the program is for; "" for what is none, such as a rule of a named policy.
-func HelpOf(path string) string {
-	o, _ := settingsSchema().Find(path)
-	return o.Help
+// Help returns what each setting of the program is for, by its path.
+func Help() map[string]string {
+	help := map[string]string{}
+	for _, o := range settingsSchema() {
+		help[o.Name] = o.Help
+	}
+	return help
 }
 
 // isSetting is for where no loader is.

@@ -44,9 +44,10 @@ func (s *Service) About() About {
 	about := About{Version: s.opt.Version, ConfigFile: c.File, Started: s.started, Demo: s.opt.Demo}
 	own := *c
 	own.Components, own.Auth = nil, nil
+	help := config.Help()
 	for _, l := range config.List(&own, nil, true) {
 		about.Settings = append(about.Settings, Setting{
-			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Help: config.HelpOf(l.Path), Source: l.Source,
+			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Help: help[l.Path], Source: l.Source,
 		})
 	}
 	for _, p := range slices.Concat(c.Problems, s.installProblems(), s.opt.Components.Problems()) {
