@@ -144,7 +144,7 @@ func TestHelp(t *testing.T) {
 	if got := help["server.port"]; got != "Port to listen on; 0 takes any free one" {
 		t.Errorf("server.port: %q", got)
 	}
-	if len(help) < 80 {
+	if len(help) < 70 {
 		t.Errorf("only %d settings", len(help))
 	}
 }
