@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 func TestCopyMakesAnExecutableOfANewFile(t *testing.T) {
@@ -39,7 +41,7 @@ func TestCopyRunsAtOnce(t *testing.T) {
 	}
 	exe, err := exec.LookPath("true")
 	if err != nil {
-		t.Skip(err)
+		plugintest.Skip(t, "true", err)
 	}
 	dir := t.TempDir()
 	var wait sync.WaitGroup

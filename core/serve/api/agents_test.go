@@ -57,8 +57,9 @@ func TestAgents(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- agent.Run(ctx, agent.HostOptions{
-			Dir: dir, Version: "1.2.3", Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{Stacks: []string{"media"}}),
-			Log: hclog.NewNullLogger(), Now: time.Now,
+			Dir: dir, Version: "1.2.3",
+			Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{Stacks: []string{"media"}}),
+			Log:     hclog.NewNullLogger(), Now: time.Now,
 		})
 	}()
 	defer func() {
@@ -75,9 +76,8 @@ func TestAgents(t *testing.T) {
 		return nil
 	}
 	waitFor(t, func() error { return connected("nas") })
-	if all := w.get("/watch/api/agents", ana...).want(200).list(); fmt.Sprint(all[0]["limits"]) != "map[hooks:false stacks:[media]]" {
-		t.Errorf("%v", all)
-	}
+	all := w.get("/watch/api/agents", ana...).want(200).list()
+	same(t, "limits", fmt.Sprint(all[0]["limits"]), "map[hooks:false stacks:[media]]")
 	found := w.do("POST", "/watch/api/agents/nas/doctor", "", ana...).want(200).list()
 	if last := found[len(found)-1]; last["subject"] != "rights" || last["level"] != "ok" ||
 		!strings.Contains(fmt.Sprint(last["detail"]), "these stacks only: media") {
