@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/decision"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
@@ -78,6 +79,7 @@ type App struct {
 	checker    *check.Checker
 	dates      *releasedate.Finder
 	notes      service.Notes
+	notesAhead *notes.Ahead
 	presets    preset.Presets
 	decisions  *decision.Decisions
 	dispatcher *dispatch.Dispatcher

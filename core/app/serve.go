@@ -64,7 +64,7 @@ func (a *App) makeServer(context.Context) error {
 		FrameAncestors: a.opt.Config.Server.Frames,
 		PageViewed:     a.pageViewed,
 		TaskChanged:    func() { a.bus.Touch(event.WorkChanged) },
-		Want:           a.dates.Want,
+		Want:           a.wantForPages,
 		WantVersions:   a.dates.WantVersions,
 		Log:            a.opt.Log,
 		Now:            a.opt.Now,

@@ -16,3 +16,6 @@ func (None) Enabled() bool { return false }
 func (None) Of(context.Context, *sdk.Container) Notes {
 	return Notes{Notes: []Note{}, Reason: "release notes are switched off by notes.enabled"}
 }
+
+// Known is Of.
+func (n None) Known(ctx context.Context, c *sdk.Container) Notes { return n.Of(ctx, c) }

@@ -124,22 +124,10 @@ func (r *Reader) Enabled() bool { return true }
 // Of returns the notes of what a container is offered. Repositories are asked where the
 // cache is too old; what cannot be read is said in Reason.
 func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
-	n := Notes{Notes: []Note{}}
-	if !c.UpdateAvailable || c.Result == nil {
-		n.Reason = "there is no update"
+	n, repository := r.about(c)
+	if n.Repository == "" {
 		return n
 	}
-	n.Running, n.Offered = running(c), offered(c)
-	known := ""
-	if r.opt.Known != nil {
-		known = r.opt.Known(c)
-	}
-	repository, by, found := Find(c, known, r.opt.Forges)
-	if !found {
-		n.Reason = "not known: no label of the image names a repository of GitHub, GitLab, Gitea or Forgejo, nor does a link template"
-		return n
-	}
-	n.Repository, n.FoundBy = repository.URL(), by
 	kept, err := r.releases(ctx, repository, func(all []release) bool { return n.reaches(all, names(repository, c)) })
 	n.FetchedAt = sdk.Time{Time: kept.At}
 	if err != nil {
@@ -159,6 +147,42 @@ func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
 		n.Reason = "no release is between the version that runs and the one that is offered"
 	}
 	return n
+}
+
+// Known returns the notes of what a container is offered as far as the cache has them, however old they are. Nobody is
+// asked.
+func (r *Reader) Known(ctx context.Context, c *sdk.Container) Notes {
+	n, repository := r.about(c)
+	if n.Repository == "" {
+		return n
+	}
+	if kept, found := r.cached(ctx, repository); found {
+		n.FetchedAt = sdk.Time{Time: kept.At}
+		n.choose(kept.Releases, repository, names(repository, c))
+	}
+	return n
+}
+
+// about returns notes that name the versions of the update of a container and the repository, or the reason why there
+// is none.
+func (r *Reader) about(c *sdk.Container) (n Notes, repository Repository) {
+	n.Notes = []Note{}
+	if !c.UpdateAvailable || c.Result == nil {
+		n.Reason = "there is no update"
+		return n, repository
+	}
+	n.Running, n.Offered = running(c), offered(c)
+	known := ""
+	if r.opt.Known != nil {
+		known = r.opt.Known(c)
+	}
+	repository, by, found := Find(c, known, r.opt.Forges)
+	if !found {
+		n.Reason = "not known: no label of the image names a repository of GitHub, GitLab, Gitea or Forgejo, nor does a link template"
+		return n, repository
+	}
+	n.Repository, n.FoundBy = repository.URL(), by
+	return n, repository
 }
 
 // kept are the releases of a repository as the cache has them.

@@ -38,3 +38,6 @@ func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 	n.Notes = append(n.Notes, note)
 	return n
 }
+
+// Known is Of.
+func (s Simulated) Known(ctx context.Context, c *sdk.Container) Notes { return s.Of(ctx, c) }

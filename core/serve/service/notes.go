@@ -12,6 +12,7 @@ type Notes interface {
 	// Enabled reports whether release notes are read at all.
 	Enabled() bool
 	Of(ctx context.Context, c *sdk.Container) notes.Notes
+	Known(ctx context.Context, c *sdk.Container) notes.Notes
 }
 
 // HasNotes reports whether release notes are read at all.

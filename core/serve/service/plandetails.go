@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -67,7 +68,9 @@ func (s *Service) PlanDetails(ctx context.Context, actor auth.Actor, change Chan
 	rules := s.rulesOf(c)
 	o := PlanDetails{Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules)}
 	if s.HasNotes() {
-		o.Warnings = s.releaseWarnings(ctx, c)
+		ctx, cancel := context.WithTimeout(ctx, notesPatience)
+		defer cancel()
+		o.Warnings = releaseWarnings(s.Notes(ctx, c))
 	}
 	return o, nil
 }
@@ -110,10 +113,21 @@ func (s *Service) skipped(c *sdk.Container, version string, rules policy.Rules) 
 	return ""
 }
 
-func (s *Service) releaseWarnings(ctx context.Context, c sdk.Container) (all []ReleaseWarning) {
-	ctx, cancel := context.WithTimeout(ctx, notesPatience)
-	defer cancel()
-	for _, n := range s.Notes(ctx, c).Notes {
+// KnownWarnings returns the releases on the way to a version of a container whose notes warn of something, the newest
+// first, as far as they were read before: nobody is asked. "" is the version that is offered.
+func (s *Service) KnownWarnings(ctx context.Context, c sdk.Container, version string) []ReleaseWarning {
+	if version != "" {
+		chosen, err := toVersion(c, version)
+		if err != nil {
+			return nil
+		}
+		c = chosen
+	}
+	return releaseWarnings(s.opt.Notes.Known(ctx, &c))
+}
+
+func releaseWarnings(read notes.Notes) (all []ReleaseWarning) {
+	for _, n := range read.Notes {
 		if len(n.Breaking)+len(n.Action) > 0 && len(all) < maxReleaseWarnings {
 			all = append(all, ReleaseWarning{Version: n.Version, URL: n.URL, Breaking: n.Breaking, Action: n.Action})
 		}

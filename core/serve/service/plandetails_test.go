@@ -47,6 +47,8 @@ func (n notesOf) Of(ctx context.Context, c *sdk.Container) notes.Notes {
 		{Version: c.Result.Tag, URL: "https://r/1", Breaking: []string{"**x** is gone"}}, {Version: "16.5"}}}
 }
 
+func (n notesOf) Known(ctx context.Context, c *sdk.Container) notes.Notes { return n.Of(ctx, c) }
+
 // database is a container with an update to 17.2 and, below it, 16.6.
 func database() sdk.Container {
 	c := sdk.Container{ID: "c1", Name: "db", Watcher: "local", UpdateAvailable: true,
@@ -90,6 +92,15 @@ func TestPlanDetailsOfferTheLevels(t *testing.T) {
 		if err != nil || o.Kind != want.Kind || o.Major != want.Major || !slices.Equal(o.Levels, want.Levels) ||
 			len(o.Warnings) != 1 || o.Warnings[0].Version != want.Warnings[0].Version {
 			t.Errorf("%q: %+v, %v, want %+v", version, o, err, want)
+		}
+	}
+	for version, want := range map[string]string{"": "17.2", "16.6": "16.6", "15": ""} {
+		got := ""
+		for _, w := range s.KnownWarnings(t.Context(), database(), version) {
+			got += w.Version
+		}
+		if got != want {
+			t.Errorf("%q: warnings of %q are known, want %q", version, got, want)
 		}
 	}
 	if len(asked) != 2 {

@@ -63,6 +63,7 @@ type fakeContainers struct {
 	progress    []check.Progress
 	noNotes     bool
 	advice      string
+	warnings    []service.ReleaseWarning
 	explanation *check.Explanation // nil for one that has each of its parts
 	access      service.LogAccess
 	log         watcher.Log
@@ -107,6 +108,10 @@ func (f fakeContainers) ContainerLog(context.Context, auth.Actor, string, int) (
 }
 
 func (f fakeContainers) MajorAdvice(sdk.Container) string { return f.advice }
+
+func (f fakeContainers) KnownWarnings(context.Context, sdk.Container, string) []service.ReleaseWarning {
+	return f.warnings
+}
 
 func (f fakeContainers) NextCheck(string) time.Time { return time.Time{} }
 

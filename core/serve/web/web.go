@@ -45,8 +45,8 @@ type Options struct {
 	PageViewed func()
 	// TaskChanged, if set, is called when a task that a page started goes on or ends.
 	TaskChanged func()
-	// Want, if set, is called with every container of a page view, so that the
-	// release date of its newer version is fetched. It returns at once.
+	// Want, if set, is called with every container of a page view, so that the release date of its newer version is
+	// fetched, and the notes of a major one. It returns at once.
 	Want func(c *sdk.Container)
 	// WantVersions, if set, is called with the container of its own page, so that the versions behind
 	// its tag are found out. It must not wait.

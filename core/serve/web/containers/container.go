@@ -61,6 +61,8 @@ type containerView struct {
 	MayUndo bool
 	// Advice is what a major update takes, as far as its image is known; "" for nothing.
 	Advice string
+	// Releases are those on the way whose notes are known to warn of something.
+	Releases []operations.Release
 	// Why is filled in where no script loads it later; see readTab.
 	Why *whyView
 	// HasNotes is true where there are release notes to read. Notes are filled in likewise.
@@ -148,6 +150,9 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	v.LogAccess = h.service.LogAccess(actor, c.Watcher)
 	version := v.chooseVersion(c, query.Get("version"), tabOf(query))
 	v.openTab(tabOf(query), version)
+	if v.HasNotes {
+		v.Releases = operations.ReleasesOf(h.Site, h.service.KnownWarnings(ctx, *c, version))
+	}
 	v.Triggers = triggerOptions(h.service.TriggersOf(actor, *c))
 	one := []Row{v.Row}
 	h.Follow(ctx, actor, one)

@@ -38,6 +38,7 @@ type Service interface {
 	MajorAdvice(c sdk.Container) string
 	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
+	KnownWarnings(ctx context.Context, c sdk.Container, version string) []service.ReleaseWarning
 	LogAccess(actor auth.Actor, watcherName string) service.LogAccess
 	ContainerLog(ctx context.Context, actor auth.Actor, id string, lines int) (watcher.Log, error)
 	CanScan(actor auth.Actor) (has, may bool)
@@ -57,7 +58,7 @@ type Service interface {
 
 // Wanted are called with containers that are shown, so that what pages say of them is fetched. They must not wait.
 type Wanted struct {
-	// Release is for the date of the newer version.
+	// Release is for the date of the newer version, and the notes of a major one.
 	Release func(c *sdk.Container)
 	// Versions is for the versions behind the tag.
 	Versions func(c *sdk.Container)

@@ -63,10 +63,10 @@ type blockLine struct {
 	Accepted bool
 }
 
-// warningLine is what to know before a change, with the page that says more; "" for none.
+// warningLine is what to know before a change, with the page that says more, and the host that has it; "" for none.
 type warningLine struct {
 	watcher.Reason
-	Link string
+	Link, Host string
 }
 
 // warningsOf are warnings with the address at the end of their text as a link.
@@ -79,6 +79,7 @@ func warningsOf(all []watcher.Reason) (lines []warningLine) {
 			}
 			if line.Link != "" {
 				line.Text = w.Text[:i]
+				line.Host, _, _ = strings.Cut(strings.TrimPrefix(line.Link, "https://"), "/")
 			}
 		}
 		lines = append(lines, line)

@@ -14,7 +14,7 @@ type planDetails struct {
 	// Levels are the versions to choose from; nil where there is one only.
 	Levels []Level
 	// Releases are those whose notes warn of something.
-	Releases []releaseLine
+	Releases []Release
 }
 
 // Level is a version to choose, which To leads to.
@@ -25,8 +25,8 @@ type Level struct {
 	Skipped string
 }
 
-// releaseLine is a release with what its notes warn of and demand, as text.
-type releaseLine struct {
+// Release is a release with what its notes warn of and demand, as text.
+type Release struct {
 	Version, Link    string
 	Breaking, Action []string
 }
@@ -40,10 +40,17 @@ func (h *Handler) planDetailsOf(o service.PlanDetails, path string) planDetails 
 			Skipped: l.Skipped,
 		})
 	}
-	for _, r := range o.Warnings {
-		line := releaseLine{Version: r.Version, Link: webaddress.Of(r.URL)}
-		line.Breaking, line.Action = h.PlainLines(r.Breaking), h.PlainLines(r.Action)
-		v.Releases = append(v.Releases, line)
-	}
+	v.Releases = ReleasesOf(h.Site, o.Warnings)
 	return v
+}
+
+// ReleasesOf returns the view of releases that warn of something.
+func ReleasesOf(site *page.Site, warnings []service.ReleaseWarning) (all []Release) {
+	for _, w := range warnings {
+		all = append(all, Release{
+			Version: w.Version, Link: webaddress.Of(w.URL), Breaking: site.PlainLines(w.Breaking),
+			Action: site.PlainLines(w.Action),
+		})
+	}
+	return all
 }
