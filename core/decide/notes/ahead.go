@@ -16,8 +16,8 @@ const (
 	maxRemembered = 1000
 )
 
-// Ahead reads notes before somebody asks for them, so that the page of a container has the warnings of a major update at
-// once. Its methods may be called concurrently.
+// Ahead reads notes before somebody asks for them, so that the page of a container has the warnings of a major update
+// at once. Its methods may be called concurrently.
 type Ahead struct {
 	reader reader
 	now    func() time.Time

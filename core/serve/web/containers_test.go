@@ -111,6 +111,7 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
 		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,
 			`data-key="local/three"`},
+		"/containers?state=failed":          {`<ul class="rows causes">`, ">list tags of three: timeout ***</span>"},
 		"/containers/rows?q=&c=local%2Fone": {`<ul id="outages" class="lines"><li`},
 		"/containers/local/one":             {"list tags of one: timeout ***"},
 	} {

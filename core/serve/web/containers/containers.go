@@ -35,7 +35,8 @@ func beingChecked(all []check.Progress) phrase.Phrase {
 	return phrase.New("being checked, %s", progress)
 }
 
-// WantReleases has the release dates of containers fetched, since a page view shows them.
+// WantReleases has the release dates of containers fetched, and the notes of major updates, since a page view shows
+// them.
 func (h *Handler) WantReleases(records []*store.Record) {
 	for _, rec := range records {
 		h.wanted.Release(&rec.Container)
@@ -47,6 +48,9 @@ func (h *Handler) write(r *http.Request, v *listView) {
 	in := h.Languages.Of(r)
 	for _, g := range v.Groups {
 		for i := range g.Rows {
+			if v.Causes {
+				g.Rows[i].Cause = ""
+			}
 			g.Rows[i].HTML = h.rowHTML(in, &g.Rows[i], true)
 		}
 	}

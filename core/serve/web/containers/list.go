@@ -41,11 +41,14 @@ type listView struct {
 	// Decide is whether the user can decide about updates.
 	Decide    bool
 	HasFilter bool
+	// Causes is whether these are failed checks, which say why in full.
+	Causes bool
 }
 
 // listOf makes the list that a query asks for.
 func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
+	v.Causes = q.State == string(tally.Broken)
 	v.HasFilter = q.Search != "" || q.State != "" || q.Status != "" || q.Watcher != "" || q.Registry != ""
 	var all, matching tally.Counts
 	var found []Row
