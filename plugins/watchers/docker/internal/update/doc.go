@@ -21,7 +21,6 @@
 //	evidence.go        what a new one leaves that does not work
 //	rollback.go        returns to the old one, whose state restore.go restores
 //	recover.go         finds out after a kill how far it came
-//	resume.go          takes the steps that are left
 //	composecommand.go  the same by docker compose up
 //	quadlet.go         the same by a systemd unit of Podman, whose quadlet package quadlet edits
 //	selfupdate.go      the same of Dogwatch itself, by a helper; handover.go is what that gets and writes, helper.go
