@@ -20,7 +20,7 @@
 //	outcome.go         what is said at the end
 //	evidence.go        what a new one leaves that does not work
 //	rollback.go        returns to the old one, whose state restore.go restores
-//	recover.go         finds out after a kill how far it came
+//	recover.go         finds out after a kill how far it came, and goes on or back
 //	composecommand.go  the same by docker compose up
 //	quadlet.go         the same by a systemd unit of Podman, whose quadlet package quadlet edits
 //	selfupdate.go      the same of Dogwatch itself, by a helper; handover.go is what that gets and writes, helper.go
