@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/message"
-
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -52,7 +50,7 @@ type Counts struct {
 func (c Counts) String() string { return c.said().String() }
 
 // In returns it in a language.
-func (c Counts) In(p *message.Printer) string { return c.said().In(p) }
+func (c Counts) In(p phrase.Printer) string { return c.said().In(p) }
 
 func (c Counts) said() phrase.Phrase {
 	var parts []phrase.Phrase
@@ -109,7 +107,7 @@ type Opening struct {
 func (o Opening) String() string { return o.said().String() }
 
 // In says it in a language.
-func (o Opening) In(p *message.Printer) string { return o.said().In(p) }
+func (o Opening) In(p phrase.Printer) string { return o.said().In(p) }
 
 func (o Opening) said() phrase.Phrase {
 	from, until := o.From.Local(), o.Until.Local()

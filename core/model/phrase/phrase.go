@@ -18,12 +18,27 @@ type Phrase interface {
 	// String returns it in English.
 	fmt.Stringer
 	// In returns it in the language of a printer, and in English where that has no translation.
-	In(p *message.Printer) string
+	In(p Printer) string
+}
+
+// Printer writes texts in a language; a message.Printer of its catalogue has Sprintf.
+type Printer interface {
+	// Sprintf returns the text of a format, or of a message.Key, in the language.
+	Sprintf(english message.Reference, args ...any) string
+	// Quote returns what others wrote as it stands within texts of the language.
+	Quote(english string) string
 }
 
 // New returns a phrase by its English format, which is the key of its translation, as fmt.Sprintf takes it.
-// Arguments that are phrases are translated, too.
-func New(english string, args ...any) Phrase { return &format{english, args} }
+// Arguments that are phrases are translated, too; nil is "".
+func New(english string, args ...any) Phrase {
+	for i, arg := range args {
+		if arg == nil {
+			args[i] = ""
+		}
+	}
+	return &format{english, args}
+}
 
 type format struct {
 	english string
@@ -37,7 +52,7 @@ func (f *format) String() string {
 	return fmt.Sprintf(f.english, f.args...)
 }
 
-func (f *format) In(p *message.Printer) string {
+func (f *format) In(p Printer) string {
 	args := slices.Clone(f.args)
 	for i, arg := range args {
 		if inner, is := arg.(Phrase); is {
@@ -64,10 +79,10 @@ type moment struct {
 	at     time.Time
 }
 
-func (m moment) String() string               { return m.at.Format(m.layout) }
-func (m moment) In(p *message.Printer) string { return m.at.Format(p.Sprintf(m.layout)) }
+func (m moment) String() string      { return m.at.Format(m.layout) }
+func (m moment) In(p Printer) string { return m.at.Format(p.Sprintf(m.layout)) }
 
-// Verbatim returns a text that is not translated: a name, a version, an error.
+// Verbatim returns a text that is the same in every language: a name, a version.
 func Verbatim(text string) Phrase {
 	if text == "" {
 		return nil
@@ -77,8 +92,22 @@ func Verbatim(text string) Phrase {
 
 type verbatim string
 
-func (v verbatim) String() string             { return string(v) }
-func (v verbatim) In(*message.Printer) string { return string(v) }
+func (v verbatim) String() string    { return string(v) }
+func (v verbatim) In(Printer) string { return string(v) }
+
+// Quote returns what others wrote, which has no translation: an error, the title of a message. Pages in another
+// language mark it as English.
+func Quote(text string) Phrase {
+	if text == "" {
+		return nil
+	}
+	return quote(text)
+}
+
+type quote string
+
+func (q quote) String() string      { return string(q) }
+func (q quote) In(p Printer) string { return p.Quote(string(q)) }
 
 // Translated returns a text that was stored in English, and what other languages say in its place.
 func Translated(english string, elsewhere Phrase) Phrase { return &translated{english, elsewhere} }
@@ -88,8 +117,8 @@ type translated struct {
 	elsewhere Phrase
 }
 
-func (t *translated) String() string               { return t.english }
-func (t *translated) In(p *message.Printer) string { return t.elsewhere.In(p) }
+func (t *translated) String() string      { return t.english }
+func (t *translated) In(p Printer) string { return t.elsewhere.In(p) }
 
 // Count returns a number with its noun: "no updates", "1 update", "3 updates". The key of its translation is the noun
 // behind "%d ".
@@ -100,7 +129,7 @@ type count struct {
 	noun string
 }
 
-func (c *count) In(p *message.Printer) string {
+func (c *count) In(p Printer) string {
 	return p.Sprintf(message.Key("%d "+c.noun, c.String()), c.n)
 }
 
@@ -137,7 +166,7 @@ type joined struct {
 
 func (j *joined) String() string { return j.said(Phrase.String) }
 
-func (j *joined) In(p *message.Printer) string {
+func (j *joined) In(p Printer) string {
 	return j.said(func(part Phrase) string { return part.In(p) })
 }
 
@@ -157,8 +186,11 @@ func Sentence(p Phrase) Phrase { return Change(p, stopped) }
 
 // Change returns a phrase whose text is changed in every language, such as one without secrets; nil for nil.
 func Change(p Phrase, by func(string) string) Phrase {
-	if p == nil {
+	switch p := p.(type) {
+	case nil:
 		return nil
+	case quote:
+		return Quote(by(string(p)))
 	}
 	return &change{p, by}
 }
@@ -168,8 +200,8 @@ type change struct {
 	by     func(string) string
 }
 
-func (c *change) String() string               { return c.by(c.phrase.String()) }
-func (c *change) In(p *message.Printer) string { return c.by(c.phrase.In(p)) }
+func (c *change) String() string      { return c.by(c.phrase.String()) }
+func (c *change) In(p Printer) string { return c.by(c.phrase.In(p)) }
 
 func capital(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
@@ -181,7 +213,7 @@ func capital(text string) string {
 
 func stopped(text string) string {
 	text = strings.TrimSpace(text)
-	if text == "" || strings.HasSuffix(text, ".") {
+	if text == "" || strings.HasSuffix(strings.TrimRightFunc(text, unicode.IsControl), ".") {
 		return text
 	}
 	return text + "."

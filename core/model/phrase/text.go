@@ -3,8 +3,6 @@ package phrase
 import (
 	"strings"
 	"time"
-
-	"golang.org/x/text/message"
 )
 
 // Text is a phrase as a field of JSON, where it is in English. The zero Text is "".
@@ -32,7 +30,7 @@ func Strings(texts []Text) []string {
 func (t Text) String() string { return English(t.Phrase) }
 
 // In returns it in the language of a printer.
-func (t Text) In(p *message.Printer) string {
+func (t Text) In(p Printer) string {
 	if t.Phrase == nil {
 		return ""
 	}
@@ -44,31 +42,28 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a text, which then is the same in every language.
 func (t *Text) UnmarshalText(english []byte) error {
-	t.Phrase = Verbatim(string(english))
+	t.Phrase = Quote(string(english))
 	return nil
 }
 
-// IsVerbatim reports whether a phrase is others' words, which no language has a translation of.
+// IsVerbatim reports whether a phrase is the same in every language.
 func IsVerbatim(p Phrase) bool {
 	switch p := p.(type) {
 	case Text:
 		return IsVerbatim(p.Phrase)
 	case *change:
 		return IsVerbatim(p.phrase)
-	case verbatim:
+	case verbatim, quote:
 		return true
 	}
 	return false
 }
 
-// IsVerbatim reports whether it is others' words.
-func (t Text) IsVerbatim() bool { return IsVerbatim(t.Phrase) }
-
 // minutes is the layout of times in texts that are read.
 const minutes = "2006-01-02 15:04"
 
 // Read returns a text that was made elsewhere, or was stored, as the phrase of the first of the English formats that
-// it has, whose verbs are all "%s"; verbatim when it has none of them. A time in it is one of Time: 2006-01-02 15:04.
+// it has, whose verbs are all "%s"; a quote when it has none of them. A time in it is one of Time: 2006-01-02 15:04.
 func Read(text string, formats ...string) Phrase {
 	for _, format := range formats {
 		texts, fits := Arguments(format, text)
@@ -84,7 +79,7 @@ func Read(text string, formats ...string) Phrase {
 		}
 		return New(format, args...)
 	}
-	return Verbatim(text)
+	return Quote(text)
 }
 
 // Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -120,10 +121,52 @@ func (l *Language) Say(p phrase.Phrase) string {
 	}
 	if l.load != nil {
 		if printer, err := l.load(); err == nil {
-			return p.In(printer)
+			return p.In(plain{printer})
 		}
 	}
 	return p.String()
+}
+
+// HTML returns a phrase in the language as HTML, where what others wrote is marked as English (WCAG 2.2, 3.1.2).
+func (l *Language) HTML(p phrase.Phrase) template.HTML {
+	if p != nil && l.load != nil {
+		if printer, err := l.load(); err == nil {
+			return markedHTML(p.In(marking{printer}))
+		}
+	}
+	return template.HTML(template.HTMLEscapeString(phrase.English(p)))
+}
+
+// plain leaves what others wrote unmarked.
+type plain struct{ *message.Printer }
+
+// Quote returns the text.
+func (plain) Quote(english string) string { return english }
+
+// The marks around what others wrote, which no text has in it that is shown.
+const quoteBegin, quoteEnd = "\x02", "\x03"
+
+// marking marks what others wrote.
+type marking struct{ *message.Printer }
+
+// Quote returns the text between marks.
+func (marking) Quote(english string) string { return quoteBegin + english + quoteEnd }
+
+// markedHTML returns a text as HTML with elements in the place of marks. Marks of others cannot leave one open.
+func markedHTML(text string) template.HTML {
+	var b strings.Builder
+	for {
+		before, rest, quotes := strings.Cut(text, quoteBegin)
+		template.HTMLEscape(&b, []byte(before))
+		if !quotes {
+			return template.HTML(b.String())
+		}
+		quoted, after, _ := strings.Cut(rest, quoteEnd)
+		b.WriteString(`<span lang="en">`)
+		template.HTMLEscape(&b, []byte(quoted))
+		b.WriteString(`</span>`)
+		text = after
+	}
 }
 
 // Text returns a text without verbs in the language.

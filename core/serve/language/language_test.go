@@ -53,6 +53,35 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// TestHTML: words of others are marked, wherever they stand, and cannot leave an element open.
+func TestHTML(t *testing.T) {
+	german, english := New().Named("de"), New().Named("en")
+	failed := phrase.New("check failed: %s", phrase.Quote("no <route>"))
+	for _, tt := range []struct {
+		phrase  phrase.Phrase
+		marked  string
+		english string
+	}{
+		{nil, "", ""},
+		{failed, `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>`, "check failed: no &lt;route&gt;"},
+		{phrase.Sentence(failed), `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>.`, "check failed: no &lt;route&gt;."},
+		{phrase.Sentence(phrase.Join(" ", phrase.New("or"), phrase.Quote("a."))), `oder <span lang="en">a.</span>`, "or a."},
+		{phrase.Capital(phrase.Quote("refused")), `<span lang="en">Refused</span>`, "Refused"},
+		{phrase.New("check failed: %s", phrase.Quote("")), "Prüfung fehlgeschlagen: ", "check failed: "},
+		{phrase.Verbatim("a\x03b\x02<c>"), `a` + "\x03" + `b<span lang="en">&lt;c&gt;</span>`, "a\x03b\x02&lt;c&gt;"},
+	} {
+		if got := string(german.HTML(tt.phrase)); got != tt.marked {
+			t.Errorf("German %q, want %q", got, tt.marked)
+		}
+		if got := string(english.HTML(tt.phrase)); got != tt.english {
+			t.Errorf("English %q, want %q", got, tt.english)
+		}
+		if said := german.Say(tt.phrase); strings.Contains(said, "<span") {
+			t.Errorf("an attribute would say %q", said)
+		}
+	}
+}
+
 var verbs = regexp.MustCompile(`%(\[\d\])?[a-z]`)
 
 // TestTranslationsFillInTheSame keeps a translation from losing or inventing what is filled in, and from standing

@@ -39,7 +39,7 @@ func TestLogOfContainer(t *testing.T) {
 		{"driver", running, watcher.Log{UnreadableDriver: "<none>"}, nil, []string{"the log driver &lt;none&gt; of the container"}},
 		{"gone", running, watcher.Log{}, service.ErrNotFound, []string{"The engine does not have this container any more"}},
 		{"forbidden meanwhile", running, watcher.Log{}, service.ErrNoLog, []string{"Its watcher reads no logs any more."}},
-		{"failed", running, watcher.Log{}, errors.New("no <engine>"), []string{`could not be read: <span lang="en">no &lt;engine&gt;`}},
+		{"failed", running, watcher.Log{}, errors.New("no <engine>"), []string{`could not be read: no &lt;engine&gt;`}},
 	} {
 		u, _ := withStore(t, c.container)
 		f := fakes(u)

@@ -37,7 +37,7 @@ func inGerman(t *testing.T, u *UI, path string, others ...string) string {
 		t.Errorf("%s is no page in German: %s", path, body)
 	}
 	text := regexp.MustCompile(`(?s)<(head|code|pre|kbd|script)\b.*?</(head|code|pre|kbd|script)>`).ReplaceAllString(body, " ")
-	text = regexp.MustCompile(`(?s)<(?:small|p|span)\b[^>]* lang="en"[^>]*>.*?</(?:small|p|span)>`).ReplaceAllString(text, " ")
+	text = regexp.MustCompile(`(?s)<(?:small|p|span|ul)\b[^>]* lang="en"[^>]*>.*?</(?:small|p|span|ul)>`).ReplaceAllString(text, " ")
 	var read strings.Builder
 	for _, attribute := range regexp.MustCompile(`\b(?:aria-label|title|placeholder|alt)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		read.WriteString(attribute[1] + "\n")
@@ -62,7 +62,7 @@ func mustBeGerman(t *testing.T, u *UI, path string, others ...string) {
 }
 
 func TestPagesOfContainersInGerman(t *testing.T) {
-	others := []string{"refused by the registry", "registry asks to wait"}
+	others := []string{"registry asks to wait"}
 	postponed := webtest.Container("later", func(c *sdk.Container) {
 		c.Check.PostponedUntil = sdk.TimeOf(webtest.Noon.Add(time.Hour))
 		c.Check.PostponedReason = "registry asks to wait"
@@ -109,7 +109,7 @@ func TestHistoryInGerman(t *testing.T) {
 		}
 	})
 	for _, path := range []string{"/history", "/history?each=1", "/deliveries", "/deliveries?retried=3", "/deliveries?state=failed"} {
-		mustBeGerman(t, u, path, "it ended with code 1")
+		mustBeGerman(t, u, path)
 	}
 	text := inGerman(t, u, "/history?each=1")
 	for _, want := range []string{
@@ -153,14 +153,13 @@ func TestOperationsInGerman(t *testing.T) {
 		}
 	}
 	f.operations = []operation.Operation{updateOf("nginx", operation.RolledBack, failing("xyz"))}
-	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "funktionierte nicht, deshalb ist der alte Container unverändert zurück. Der Grund: xyz.") {
+	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "funktionierte nicht, deshalb ist der alte Container unverändert zurück. Der Grund:") {
 		t.Errorf("the operation says %s", text)
 	}
 }
 
 func TestSettingsInGerman(t *testing.T) {
-	others := []string{"in the address, ?token=…", "the secret is missing", "Not allowed.", `${container.name} "is" new`,
-		"its file changed since it was trusted", "it died 5 times in a row"}
+	others := []string{"in the address, ?token=…", "the secret is missing", "Not allowed.", `${container.name} "is" new`}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{webtest.SMTP()}}
 		f.fakePlugins = fakePlugins{all: somePlugins()}
@@ -182,14 +181,14 @@ func TestWhyInGerman(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	const path, wrong = "/containers/local/young?tab=why", "label dogwatch.link.template: it is not closed"
 	fakes(u).explanation = &check.Explanation{
-		Summary:  phrase.Texts(phrase.New("The check failed: %s.", "no such host")),
+		Summary:  phrase.Texts(phrase.New("The check failed: %s.", phrase.Quote("no such host"))),
 		Rules:    []labels.Rule{{Name: "tag.exclude", Value: "none", Source: "default"}},
-		Warnings: phrase.Texts(phrase.Verbatim(wrong), phrase.New("no tag is left after the include and exclude rules")),
+		Warnings: phrase.Texts(phrase.Quote(wrong), phrase.New("no tag is left after the include and exclude rules")),
 		Tags:     []check.Verdict{{Tag: "1.1", Reason: "not-version", Detail: phrase.Text{Phrase: phrase.New("it is no version")}}},
 	}
-	mustBeGerman(t, u, path, "no such host")
+	mustBeGerman(t, u, path)
 	text := inGerman(t, u, path)
-	for _, want := range []string{"Die Prüfung ist fehlgeschlagen: no such host.", "er ist keine Version", "bleibt kein Tag übrig"} {
+	for _, want := range []string{"Die Prüfung ist fehlgeschlagen:", "er ist keine Version", "bleibt kein Tag übrig"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -202,7 +201,6 @@ func TestWhyInGerman(t *testing.T) {
 func TestPlansInGerman(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("nginx", webtest.Newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	others := []string{"Docker in Docker: tidy first", "no tag"}
 	f.plan = fullPlan()
 	f.permission = service.Permission{Why: "its option update is false", Remedy: "set watcher.docker.local.update to true"}
 	for _, blocks := range [][]watcher.Reason{nil, {
@@ -212,17 +210,17 @@ func TestPlansInGerman(t *testing.T) {
 		f.plan.Blocks = blocks
 		f.plan.Warnings = []watcher.Reason{
 			{Code: "no-healthcheck", Text: "nginx has no health check, so it counts as working when it stays up"},
-			{Code: "own", Text: others[0]}, {Code: "image.user", Text: `nginx no longer sets "TZ"`},
+			{Code: "own", Text: "the plugin says: tidy first"}, {Code: "image.user", Text: `nginx no longer sets "TZ"`},
 			{Code: "major", Text: "nginx:2 is a major update. Back up its volumes first: a rollback brings back the old " +
 				"container, but not the data as it was."},
 		}
 		for _, path := range []string{"/containers/local/nginx/update", "/containers/local/nginx/rollback",
 			"/containers/local/nginx/diff", "/containers/local/nginx", "/update?c=local/nginx"} {
-			mustBeGerman(t, u, path, others...)
+			mustBeGerman(t, u, path)
 		}
 	}
 	text := inGerman(t, u, "/containers/local/nginx/update")
-	for _, want := range []string{"nginx hat keinen Health-Check", others[0], "nginx gehört zu Kubernetes", "seine Option update ist false"} {
+	for _, want := range []string{"nginx hat keinen Health-Check", "nginx gehört zu Kubernetes", "seine Option update ist false"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -244,7 +242,7 @@ func TestMistakesInGerman(t *testing.T) {
 		}
 	}
 	for why, want := range map[string]string{
-		"unknown or expired token": "Unbekanntes oder abgelaufenes Token.", "no provider": "No provider.",
+		"unknown or expired token": "Unbekanntes oder abgelaufenes Token.", "no provider": `<span lang="en">No provider</span>.`,
 		"only people who are logged in may see tokens": "Nur angemeldete Benutzer dürfen Token sehen.",
 	} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)

@@ -307,7 +307,7 @@ func TestVersionsOfImages(t *testing.T) {
 			Reference: "a:2",
 		}},
 	} {
-		if from, to := words.Versions(test.from, test.to); from+" → "+to != want {
+		if from, to := words.Versions(test.from, test.to); from.String()+" → "+to.String() != want {
 			t.Errorf("%s → %s, want %s", from, to, want)
 		}
 	}

@@ -58,7 +58,12 @@ func Postponed(c *sdk.Container) phrase.Phrase { return phrase.New("postponed %s
 
 // PostponedUntil says until when a check waits for a registry, and why: "until …: docker.io limits requests".
 func PostponedUntil(c *sdk.Container) phrase.Phrase {
-	return phrase.New("until %s: %s", Exact(c.Check.PostponedUntil.Time), c.Check.PostponedReason)
+	return phrase.New("until %s: %s", Exact(c.Check.PostponedUntil.Time), phrase.Quote(c.Check.PostponedReason))
+}
+
+// Cause is what several checks failed by, or the error of one.
+func Cause(text string) phrase.Phrase {
+	return phrase.Read(text, "%s is unavailable", "%s refuses access")
 }
 
 func imageOf(c *sdk.Container) string { return Joined(":", c.Image.Name, c.Image.Tag.Value) }

@@ -10,7 +10,7 @@ import (
 
 // Step is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)"; nil for none.
 func Step(p dispatch.Progress) phrase.Phrase {
-	text := phrase.Join(": ", phrase.Verbatim(p.Phase), phrase.Verbatim(p.Message))
+	text := phrase.Join(": ", phrase.Quote(p.Phase), phrase.Quote(p.Message))
 	switch {
 	case p.Total <= 0:
 		return text

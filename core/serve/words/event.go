@@ -61,9 +61,9 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	case (a == event.Decided || a == event.Leveled) && c.Decision != nil:
 		return Decision(c), ""
 	case c.Error != nil && c.Check.State == sdk.CheckFailed:
-		return phrase.New("check failed: %s", c.Error.Message), "failed"
+		return phrase.New("check failed: %s", phrase.Quote(c.Error.Message)), "failed"
 	case c.Error != nil:
-		return phrase.New("wrong label: %s", c.Error.Message), "failed"
+		return phrase.New("wrong label: %s", phrase.Quote(c.Error.Message)), "failed"
 	case tally.Unknown(c):
 		return notKnown(c), ""
 	case c.Status == "":
@@ -81,7 +81,7 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckStarted:
 		return phrase.New("%s began", what), ""
 	case t == event.CheckFailed:
-		return phrase.New("%s failed: %s", what, c.Error), "failed"
+		return phrase.New("%s failed: %s", what, phrase.Quote(c.Error)), "failed"
 	}
 	parts := []phrase.Phrase{phrase.Count(c.Containers, "container")}
 	switch n := len(c.Updates); n {
@@ -109,7 +109,7 @@ func describeOutage(e event.Event) (text phrase.Phrase, class string) {
 	if e.Type == event.WatcherRecovered {
 		return phrase.New("its engine can be reached again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
 	}
-	return phrase.New("its engine cannot be reached: %s", e.Watcher.Error), "failed"
+	return phrase.New("its engine cannot be reached: %s", phrase.Quote(e.Watcher.Error)), "failed"
 }
 
 func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class string) {
@@ -119,9 +119,9 @@ func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class
 		if d.Attempts > 1 {
 			said = phrase.New("sent at attempt %d", d.Attempts)
 		}
-		return phrase.Join(": ", said, phrase.Verbatim(d.Title)), "ok"
+		return phrase.Join(": ", said, phrase.Quote(d.Title)), "ok"
 	case event.TriggerFailed:
-		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"), d.Error), "failed"
+		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"), phrase.Quote(d.Error)), "failed"
 	}
 	return phrase.New("skipped: not worth sending any more"), ""
 }
@@ -133,12 +133,12 @@ func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class str
 	case event.PluginOutdated:
 		return phrase.New("a newer version is available: %s", p.To), ""
 	case event.PluginBroken:
-		return phrase.New("will not run (%s): %s", p.State, p.Error), "failed"
+		return phrase.New("will not run (%s): %s", p.State, phrase.Quote(p.Error)), "failed"
 	}
 	if p.Error == "" {
 		return phrase.New("process stopped"), ""
 	}
-	return phrase.New("process is down: %s", p.Error), "failed"
+	return phrase.New("process is down: %s", phrase.Quote(p.Error)), "failed"
 }
 
 func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class string) {
@@ -169,7 +169,7 @@ func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class strin
 	if l.Address != "" {
 		text = phrase.Join(" ", text, phrase.New("from %s", l.Address))
 	}
-	return phrase.Join(": ", text, phrase.Verbatim(l.Error)), class
+	return phrase.Join(": ", text, phrase.Quote(l.Error)), class
 }
 
 func describeSetting(s event.Setting) phrase.Phrase {
@@ -193,7 +193,7 @@ func Scan(s event.Scan) (text phrase.Phrase, class string) {
 		what = phrase.New("images scanned for %s", s.Actor)
 	}
 	if s.Error != "" {
-		return phrase.New("%s without success: %s", what, s.Error), "failed"
+		return phrase.New("%s without success: %s", what, phrase.Quote(s.Error)), "failed"
 	}
 	return phrase.Join(": ", what, phrase.Verbatim(s.Version+" "+s.Summary)), ""
 }

@@ -32,17 +32,17 @@ func ImageSize(d imagediff.Diff) phrase.Phrase {
 }
 
 // Versions names two images: by their tags, or by more where those are the same.
-func Versions(from, to watcher.PlannedImage) (string, string) {
+func Versions(from, to watcher.PlannedImage) (before, after phrase.Phrase) {
 	a, b := TagOf(from.Reference), TagOf(to.Reference)
 	if Repository(from.Reference) != "" && Repository(to.Reference) != "" &&
 		!sameRepository(from.Reference, to.Reference) {
-		return from.Reference, to.Reference
+		return phrase.Verbatim(from.Reference), phrase.Verbatim(to.Reference)
 	}
 	if a == b {
 		a, b = Joined(" @", a, Digest(cmp.Or(from.Digest, from.ID))),
 			Joined(" @", b, Digest(cmp.Or(to.Digest, to.ID)))
 	}
-	return cmp.Or(a, "no tag"), cmp.Or(b, "no tag")
+	return cmp.Or(phrase.Verbatim(a), phrase.New("no tag")), cmp.Or(phrase.Verbatim(b), phrase.New("no tag"))
 }
 
 // sameRepository compares without the registry that is meant where none is named.

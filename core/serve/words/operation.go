@@ -94,7 +94,7 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 	if op.Error == "" {
 		return phrase.New("it failed."), true
 	}
-	return phrase.Sentence(phrase.Verbatim(op.Error)), true
+	return phrase.Sentence(phrase.Quote(op.Error)), true
 }
 
 // stopping says of an operation under way that it was cancelled; nil if it was not.
@@ -113,7 +113,7 @@ func because(said phrase.Phrase, why string) phrase.Phrase {
 	if why == "" {
 		return phrase.Sentence(said)
 	}
-	return phrase.New("%s. The reason: %s", said, Sentence(why))
+	return phrase.New("%s. The reason: %s", said, phrase.Quote(Sentence(why)))
 }
 
 // Downtime says how long the container was down; nil where that is not known.
@@ -159,7 +159,7 @@ func StepProgress(p watcher.StepProgress) phrase.Phrase {
 	case p.Total > 0:
 		far = phrase.New("%d of %d", p.Current, p.Total)
 	}
-	return phrase.Join(", ", phrase.Verbatim(p.Message), far)
+	return phrase.Join(", ", phrase.Quote(p.Message), far)
 }
 
 // StepNow is the step of an operation that is under way, or that was the last; nil before the first.

@@ -25,7 +25,7 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 		step := taken(o.Step)
 		switch {
 		case o.Error != "":
-			return phrase.New("%s: %s: failed: %s", name, step, o.Error), "failed"
+			return phrase.New("%s: %s: failed: %s", name, step, phrase.Quote(o.Error)), "failed"
 		case o.Ended:
 			return phrase.New("%s: %s: done", name, step), ""
 		}
@@ -36,13 +36,13 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 		}
 		return phrase.Join(": ", done, phrase.Verbatim(o.From+" → "+o.To)), "ok"
 	case event.OperationRolledBack:
-		return phrase.New("%s to %s did not work, the old container is back: %s", name, o.To, o.Error), "failed"
+		return phrase.New("%s to %s did not work, the old container is back: %s", name, o.To, phrase.Quote(o.Error)), "failed"
 	case event.OperationCancelled:
 		return by(phrase.New("%s to %s was cancelled", name, o.To), o.By), ""
 	case event.OperationCancelling:
 		return by(phrase.New("%s to %s is to stop", name, o.To), o.By), ""
 	}
-	return phrase.New("%s to %s failed: %s", name, o.To, o.Error), "failed"
+	return phrase.New("%s to %s failed: %s", name, o.To, phrase.Quote(o.Error)), "failed"
 }
 
 // by says who or what did something, if that is known.

@@ -72,7 +72,7 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 	if err != nil {
 		return Explanation{
 			Image: text, Rules: []labels.Rule{}, Tags: []Verdict{}, Error: err.Error(),
-			Summary: phrase.Texts(phrase.New("The check failed: %s.", err.Error())),
+			Summary: phrase.Texts(phrase.New("The check failed: %s.", phrase.Quote(err.Error()))),
 		}
 	}
 	e := c.explain(ctx, s)
@@ -191,10 +191,10 @@ func allTags(n int) phrase.Phrase {
 // summary renders the decision in a few sentences.
 func summary(c sdk.Container, s *target) []phrase.Phrase {
 	if c.Check.Postponed() {
-		return []phrase.Phrase{phrase.New("The check is postponed: %s.", c.Error.Message)}
+		return []phrase.Phrase{phrase.New("The check is postponed: %s.", phrase.Quote(c.Error.Message))}
 	}
 	if c.Check.State == sdk.CheckFailed {
-		return []phrase.Phrase{phrase.New("The check failed: %s.", c.Error.Message)}
+		return []phrase.Phrase{phrase.New("The check failed: %s.", phrase.Quote(c.Error.Message))}
 	}
 	var say []phrase.Phrase
 	add := func(sentence phrase.Phrase) { say = append(say, sentence) }
@@ -255,7 +255,7 @@ func summary(c sdk.Container, s *target) []phrase.Phrase {
 	say = append(say, presetSentences(c, s)...)
 	say = append(say, decisionSentences(c.Decision)...)
 	if c.Error != nil {
-		add(phrase.New("What a label asks for was left out: %s.", c.Error.Message))
+		add(phrase.New("What a label asks for was left out: %s.", phrase.Quote(c.Error.Message)))
 	}
 	return say
 }

@@ -61,11 +61,11 @@ func newTestView(c service.Component, result service.TestResult, err error) *tes
 	took := result.Took.Round(time.Millisecond).String()
 	switch {
 	case !v.OK:
-		v.Verdict = phrase.New("It does not work: %s", err.Error())
+		v.Verdict = phrase.New("It does not work: %s", phrase.Quote(err.Error()))
 	case c.Kind == kind.Trigger && result.Response == "":
 		v.Verdict = phrase.New("The service took the message below (%s).", took)
 	default:
-		v.Verdict = phrase.New("It works: %s (%s).", result.Response, took)
+		v.Verdict = phrase.New("It works: %s (%s).", phrase.Quote(result.Response), took)
 	}
 	return v
 }

@@ -21,7 +21,7 @@ func (h *Handler) checkAll(actor auth.Actor) bool {
 		func(ctx context.Context, step func()) (phrase.Phrase, bool) {
 			defer step()
 			if err := h.service.CheckAll(ctx, actor); err != nil {
-				return phrase.New("The check did not end: %s.", err.Error()), true
+				return phrase.New("The check did not end: %s.", phrase.Quote(err.Error())), true
 			}
 			return phrase.New("Checked: %s.", words.Counts(h.guide.Counts())), false
 		})
@@ -69,12 +69,12 @@ func checkedOne(make rows, rec *store.Record, err error) (phrase.Phrase, bool) {
 	case errors.Is(err, check.ErrNotListed) || err == nil && rec == nil:
 		return phrase.New("The engine does not have it any more."), true
 	case err != nil:
-		return phrase.New("The check failed: %s.", err.Error()), true
+		return phrase.New("The check failed: %s.", phrase.Quote(err.Error())), true
 	}
 	r := make.Of(rec)
 	switch {
 	case r.Failed != "":
-		return phrase.New("The check failed: %s.", r.Failed), true
+		return phrase.New("The check failed: %s.", phrase.Quote(r.Failed)), true
 	case r.Kind != "":
 		return phrase.New("There is a newer version: %s (%s).", r.New, words.Kind(r.Kind)), false
 	}

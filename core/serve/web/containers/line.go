@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // namesShown is how many containers a sentence names.
@@ -46,7 +47,7 @@ func About(rows []Row, l Line) Line {
 func FailuresOf(all []Row) []Line {
 	var lines []Line
 	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
-		text := phrase.Verbatim(f.Text)
+		text := words.Cause(f.Text)
 		if f.Detail != "" {
 			text = outage(f)
 		}
@@ -83,7 +84,7 @@ func outagesOf(all []Row) []Line {
 
 // outage says what several containers fail by: "Docker Hub is unavailable: 9 containers".
 func outage(f tally.Failure[Row]) phrase.Phrase {
-	return phrase.Join(": ", phrase.Verbatim(f.Text), phrase.Count(len(f.Of), "container"))
+	return phrase.Join(": ", words.Cause(f.Text), phrase.Count(len(f.Of), "container"))
 }
 
 // SearchPath is the list of the containers that a text is found in.

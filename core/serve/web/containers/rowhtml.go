@@ -55,14 +55,18 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	case r.Doing != nil:
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
 	case r.Failed != "":
-		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
+		b.raw(`<span class="bad"`)
+		if r.Cause == "" && in.Translates() {
+			b.raw(` lang="en"`)
+		}
+		b.raw(` title="`).text(r.Failed).raw(`">`).text(in.Say(words.Cause(cmp.Or(r.Cause, r.Failed)))).raw(`</span>`)
 	case r.brief(h.Now()) != nil:
 		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
 			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)
 	case r.Postponed != nil:
-		b.raw(`<span class="reason" title="`).text(in.Say(r.Postponed)).raw(`">`).text(in.Say(r.Postponed)).raw(`</span>`)
+		b.raw(`<span class="reason" title="`).text(in.Say(r.Postponed)).raw(`">`).say(in, r.Postponed).raw(`</span>`)
 	case r.Unknown != nil:
-		b.raw(`<span class="reason" title="`).text(in.Say(r.Unknown)).raw(`">`).text(in.Say(r.Unknown)).raw(`</span>`)
+		b.raw(`<span class="reason" title="`).text(in.Say(r.Unknown)).raw(`">`).say(in, r.Unknown).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(h.Ago(in, r.Released)))
 	case !r.Seen.IsZero():
@@ -112,6 +116,11 @@ func (b *rowWriter) cut(text, full string) *rowWriter {
 	}
 	keep := len(runes) - lastKept
 	return b.raw(`<span class="cut" title="`).text(full).raw(`"><span>`).text(string(runes[:keep])).raw(`</span><span>`).text(string(runes[keep:])).raw(`</span></span>`)
+}
+
+// say writes a phrase among elements.
+func (b *rowWriter) say(in *language.Language, p phrase.Phrase) *rowWriter {
+	return b.raw(string(in.HTML(p)))
 }
 
 // text writes a text, which is also safe within quotes.

@@ -14,7 +14,7 @@ import (
 // imageDiffView is the page of what an update changes in the image.
 type imageDiffView struct {
 	Name, Href string
-	From, To   string // versions
+	From, To   phrase.Phrase // versions
 	Image      string
 	Diff       updater.ImageDiff
 	Size       phrase.Phrase // in a sentence
@@ -29,7 +29,7 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {
 		h.RenderError(w, r, NotBegunStatus(err), page.Problem{
-			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(phrase.Verbatim(err.Error())),
+			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(phrase.Quote(err.Error())),
 			Back: phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
 		})
 		return

@@ -25,7 +25,7 @@ func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title p
 
 // notBegun is the status and the sentence for why a change is not planned or begun.
 func notBegun(err error) (int, phrase.Phrase) {
-	return NotBegunStatus(err), phrase.New("Nothing was done: %s", phrase.Sentence(phrase.Verbatim(err.Error())))
+	return NotBegunStatus(err), phrase.New("Nothing was done: %s", phrase.Sentence(phrase.Quote(err.Error())))
 }
 
 func NotBegunStatus(err error) int {

@@ -21,7 +21,7 @@ type operationView struct {
 	ID          string
 	Title       phrase.Phrase
 	Name, Href  string
-	From, To    string
+	From, To    phrase.Phrase
 	State       words.State
 	Sentence    phrase.Phrase
 	Bad, Ended  bool

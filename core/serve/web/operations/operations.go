@@ -63,7 +63,7 @@ func operationRows(all []operation.Operation) []operationRow {
 	return rows
 }
 
-func changed(k operation.Kind, from, to string) phrase.Phrase {
+func changed(k operation.Kind, from, to phrase.Phrase) phrase.Phrase {
 	if k == operation.Rollback {
 		return phrase.New("rollback, %s → %s", from, to)
 	}

@@ -29,7 +29,7 @@ type planView struct {
 	// Path is where the form of the page goes.
 	Path     string
 	Image    string
-	From, To string
+	From, To phrase.Phrase
 	Digest   string
 	Plan     watcher.Plan
 	Blocks   []blockLine

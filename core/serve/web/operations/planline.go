@@ -23,7 +23,8 @@ import (
 // planLine is the plan of one update, in short.
 type planLine struct {
 	Key, Name, Path, Href string
-	From, To, Kind        string
+	From, To              phrase.Phrase
+	Kind                  string
 	State, Digest         string
 	Warnings              []phrase.Phrase
 	Dependents            []string
@@ -66,7 +67,7 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 		l.Problem = phrase.New("Nothing newer is known.")
 		return l
 	case err != nil:
-		l.Problem = phrase.Sentence(phrase.Verbatim(err.Error()))
+		l.Problem = phrase.Sentence(phrase.Quote(err.Error()))
 		return l
 	}
 	if permission := h.service.UpdatePermission(actor, c.Watcher); !permission.Allowed {

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,9 +36,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []containers.Line
 	for _, w := range order {
-		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), w.reason)
+		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), phrase.Quote(w.reason))
 		if updates[w.trigger] {
-			word, text = phrase.New("failed"), phrase.Verbatim(w.trigger+": "+w.reason)
+			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(w.reason))
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
@@ -56,7 +55,7 @@ func componentsOf(components []service.Component) []containers.Line {
 		if c.State == component.Failed {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: phrase.New("failed"),
-				Text: phrase.Verbatim(fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c))),
+				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(withoutKey(c.Error, c))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -79,7 +78,7 @@ func pluginsOf(plugins []service.Plugin) []containers.Line {
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: phrase.New("plugin"),
-			Text: phrase.Join(": ", phrase.New("Plugin %s is %s", s.Name, string(s.State)), phrase.Verbatim(s.Error)),
+			Text: phrase.Join(": ", phrase.New("Plugin %s is %s", s.Name, string(s.State)), phrase.Quote(s.Error)),
 			To:   "/plugins", Act: phrase.New("See what to do"),
 		})
 	}

@@ -37,7 +37,7 @@ func watchersOf(
 			}
 			l.Last, l.Words = e.At, phrase.Count(e.Check.Containers, "container")
 			if e.Type == event.CheckFailed {
-				l.Words, l.Bad = phrase.Verbatim(e.Check.Error), true
+				l.Words, l.Bad = phrase.Quote(e.Check.Error), true
 			}
 			break
 		}

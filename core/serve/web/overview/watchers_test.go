@@ -26,7 +26,7 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
 		{Name: "busy", Running: true, Progress: check.Progress{Watcher: "busy", Checked: 2, Total: 3}, Last: at(6),
-			Words: phrase.Verbatim("no socket"), Bad: true, Next: at(20)},
+			Words: phrase.Quote("no socket"), Bad: true, Next: at(20)},
 		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: phrase.Count(3, "container"), Next: at(20)},
 		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: phrase.New("not checked yet"), Next: at(20)},
 	}

@@ -1,6 +1,10 @@
 package page
 
-import "github.com/dogwatch/dogwatch/core/serve/language"
+import (
+	"html/template"
+
+	"github.com/dogwatch/dogwatch/core/serve/language"
+)
 
 // Texts returns what users read of the templates, and the phrases that these name, by the names of the pages.
 func (s *Site) Texts() (map[string][]string, error) {
@@ -26,4 +30,15 @@ func (s *Site) Texts() (map[string][]string, error) {
 // Translated returns the text of a template in another language, as it says its texts.
 func Translated(text string, say func(string) string) string {
 	return (&translation{say: say}).text(text)
+}
+
+// Saying returns a template as it is in another language.
+func Saying(text string) (string, error) {
+	same := func(v any) any { return v }
+	t, err := template.New("").Funcs(template.FuncMap{sayFunction: same, sayHTMLFunction: same}).Parse(text)
+	if err != nil {
+		return "", err
+	}
+	(&translation{say: func(english string) string { return english }}).template(t)
+	return t.Tree.Root.String(), nil
 }

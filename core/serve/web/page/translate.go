@@ -19,8 +19,14 @@ var translatable = []string{"aria-label", "title", "placeholder", "alt"}
 // verbatim are the elements whose text is no language's.
 var verbatim = []string{"code", "pre", "kbd"}
 
-// sayFunction is the name of the function that says phrases in the language of a page.
-const sayFunction = "say"
+// unmarked are the elements that have text only, and no elements in it.
+var unmarked = []string{"title", "option", "textarea", "script", "style"}
+
+// The names of the functions that say phrases in the language of a page: in attributes, and among elements.
+const (
+	sayFunction     = "say"
+	sayHTMLFunction = "sayHTML"
+)
 
 // translation walks through the templates of a page.
 type translation struct {
@@ -65,7 +71,7 @@ func (t *translation) list(l *parse.ListNode) {
 			t.pipe(n.Pipe)
 			if len(n.Pipe.Decl) == 0 {
 				n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{
-					NodeType: parse.NodeCommand, Args: []parse.Node{parse.NewIdentifier(sayFunction).SetPos(n.Pos)},
+					NodeType: parse.NodeCommand, Args: []parse.Node{parse.NewIdentifier(t.function()).SetPos(n.Pos)},
 				})
 			}
 		case *parse.IfNode:
@@ -78,6 +84,14 @@ func (t *translation) list(l *parse.ListNode) {
 			t.pipe(n.Pipe)
 		}
 	}
+}
+
+// function is the name of the one that says a phrase where the walk is.
+func (t *translation) function() string {
+	if t.place == inText && !slices.Contains(unmarked, t.element) {
+		return sayHTMLFunction
+	}
+	return sayFunction
 }
 
 // branch walks through both lists of a branch, which begin and end in the same place of the markup.
@@ -174,10 +188,10 @@ func (t *translation) piece(text string) string {
 }
 
 // say says phrases in the language of a page, and leaves everything else as it is.
-func say(in interface{ Say(phrase.Phrase) string }) func(any) any {
+func say[T any](in func(phrase.Phrase) T) func(any) any {
 	return func(v any) any {
 		if p, is := v.(phrase.Phrase); is {
-			return in.Say(p)
+			return in(p)
 		}
 		return v
 	}

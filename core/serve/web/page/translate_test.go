@@ -87,3 +87,16 @@ func TestTranslated(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotesAreMarkedAmongElements: an attribute or a title with an element in it would show its tags.
+func TestQuotesAreMarkedAmongElements(t *testing.T) {
+	for template, want := range map[string]string{
+		`<title>{{.A}}</title><p title="{{.A}}">{{.A}}</p>`:     `<title>{{.A | say}}</title><p title="{{.A | say}}">{{.A | sayHTML}}</p>`,
+		`<option{{.A}}>{{.A}}</option>{{if .B}}{{.C}}{{end}}`:   `<option{{.A | say}}>{{.A | say}}</option>{{if .B}}{{.C | sayHTML}}{{end}}`,
+		`{{range .A}}<textarea>{{.B}}</textarea>{{.C}}{{end}}d`: `{{range .A}}<textarea>{{.B | say}}</textarea>{{.C | sayHTML}}{{end}}d`,
+	} {
+		if got, err := page.Saying(template); err != nil || got != want {
+			t.Errorf("%s became %s, error %v", template, got, err)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 		func(ctx context.Context, _ func()) (phrase.Phrase, bool) {
 			pin, err := h.service.ChangePlugin(ctx, actor, do, name, asked)
 			if err != nil {
-				return phrase.Sentence(phrase.Capital(phrase.Verbatim(err.Error()))), true
+				return phrase.Sentence(phrase.Capital(phrase.Quote(err.Error()))), true
 			}
 			return text.done(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref)), false
 		})

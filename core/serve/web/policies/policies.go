@@ -107,7 +107,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	p.Choices, p.MayUndo = h.choices.Rows(), h.MayChoose(r)
 	status := http.StatusOK
 	if unreadable != nil {
-		p.Wrong, status = []phrase.Phrase{phrase.Verbatim(unreadable.Error())}, http.StatusBadRequest
+		p.Wrong, status = []phrase.Phrase{phrase.Quote(unreadable.Error())}, http.StatusBadRequest
 	}
 	h.Show(w, r, status, "policies", page.Page{Title: phrase.New("Policies"), Nav: "policies", Content: p})
 }
