@@ -32,7 +32,7 @@ var owners = map[string][]string{
 	"github.com/netresearch/go-cron":      {"core/watch/schedule"},
 	"github.com/dlclark/regexp2":          {"core/decide/tag", "core/model/tally", "core/config/template"},
 	"go.yaml.in/yaml/v3": {"core/config", "core/app/migrate", "core/decide/preset", "internal/gallery",
-		"internal/yamltext", "plugins/watchers/docker/internal/compose"},
+		"internal/yamltext", "plugins/watchers/docker/internal/compose", "plugins/watchers/kubernetes/internal/cluster"},
 	"github.com/coreos/go-oidc/v3":           {"core/serve/auth"},
 	"golang.org/x/oauth2":                    {"core/serve/auth"},
 	"golang.org/x/crypto/ssh":                {"plugins/watchers/docker/internal/sshdial"},
@@ -43,6 +43,7 @@ var owners = map[string][]string{
 	"aead.dev/minisign":                      {"core/plugin/artifact"},
 	"github.com/google/go-containerregistry": {"packaging/image"},
 	"github.com/getkin/kin-openapi":          {},
+	"k8s.io":                                 {}, // client-go would be larger than the plugin that uses it
 }
 
 // goPackage is what go list tells of a package.
