@@ -1,4 +1,5 @@
-// Package watchers lists the watcher types that come with Dogwatch.
+// Package watchers lists the watcher types that are built into Dogwatch. That of package kubernetes is not: it is an
+// executable of its own.
 package watchers
 
 import (

@@ -1,0 +1,13 @@
+// Package kubernetes watches the workloads of a Kubernetes cluster: Deployments, StatefulSets, DaemonSets and CronJobs,
+// and on request pods that belong to none, one row for each of their containers. It only ever reads (list and watch).
+//
+// What comes in is a kubeconfig or the account of a pod; what goes out are containers with the settings that the
+// annotations of their workloads have. While the host follows its events, a list costs no request.
+//
+// The packages in internal do the rest:
+//
+//	cluster   the client of the API server: kubeconfig, lists, watches, and what errors mean
+//	informer  keeps the objects in memory as they are in the cluster
+//
+// It is an executable of its own, cmd/dogwatch-kubernetes, and no part of the main program.
+package kubernetes
