@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
@@ -50,6 +51,17 @@ func (p *Preset) Source() string { return "preset " + p.Name }
 
 // Advice is what an update to another release line takes, and the address of the page that says so.
 func (p *Preset) Advice() string { return p.Needs + " See " + p.Page }
+
+// Said is an advice, or what an update needs alone, as a phrase. An advice is stored with the plan of an update, where
+// its address may be cut off.
+func Said(advice string) phrase.Phrase {
+	needs, page, sees := strings.Cut(advice, " See")
+	said := phrase.New(strings.ReplaceAll(needs, "%", "%%"))
+	if sees {
+		return phrase.New("%s See%s", said, page)
+	}
+	return said
+}
 
 // Read returns the presets in the order of the document.
 func Read() ([]*Preset, error) {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/dispatch"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -74,14 +76,14 @@ func (s *Service) CheckOne(ctx context.Context, actor auth.Actor, c sdk.Containe
 	return s.safe(s.opt.Checks.WatchOne(ctx, c))
 }
 
-// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; "" for
+// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; nil for
 // nothing.
-func (s *Service) MajorAdvice(c sdk.Container) string {
+func (s *Service) MajorAdvice(c sdk.Container) phrase.Phrase {
 	rules := s.opt.Rules(c)
 	if rules.Preset == nil || !rules.IsMajorUpdate(&c) {
-		return ""
+		return nil
 	}
-	return rules.Preset.Needs
+	return preset.Said(rules.Preset.Needs)
 }
 
 // Explain makes the decision of a check for a stored container again, stores

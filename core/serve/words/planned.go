@@ -1,18 +1,18 @@
 package words
 
 import (
+	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
 // Planned is a warning of a plan, or what keeps it from being carried out. Plugins write that in English, and it is
 // recorded with the operation: what is none of their usual texts stays as it is.
 func Planned(text string) phrase.Phrase {
-	return phrase.Read(text,
+	said := phrase.Read(text,
 		"which image %s is cannot be looked up now: %s; it is free again at %s",
 		"the command of %s does not run: set watcher.%s.hooks to true",
 		"%s lets only users update it: update it by hand",
 		"%s is a major update. Back up its volumes first: a rollback brings back the old container, but not the data as it was.",
-		"%s is a major update. %s",
 		"the commands of the labels do not run, since the owner of %s allows none: run dogwatch agent --allow-hooks there",
 		"the owner of %s allows updates of these stacks only: %s; %s is of %s: run dogwatch agent with other --stacks there",
 		"the owner of %s allows no updates: %s",
@@ -68,6 +68,10 @@ func Planned(text string) phrase.Phrase {
 		"the probe of %s is not used: a swarm waits for the HEALTHCHECK of the image or of the service",
 		"the hooks of %s are not run: they belong to one container, and a service has many",
 	)
+	if args, fits := phrase.Arguments("%s is a major update. %s", text); fits && phrase.IsVerbatim(said) {
+		return phrase.New("%s is a major update. %s", args[0], preset.Said(args[1]))
+	}
+	return said
 }
 
 // ImageWarning is what to know of a new image.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 )
 
@@ -34,6 +35,29 @@ func TestPlanned(t *testing.T) {
 	}
 	if got := german.Say(ImageWarning("no longer sets TZ")); got != "setzt TZ nicht mehr" {
 		t.Errorf("an image %s", got)
+	}
+}
+
+// TestAdviceIsTranslated: what a preset says stands in the head of a container, in plans that are stored, and in
+// plans whose address was cut off.
+func TestAdviceIsTranslated(t *testing.T) {
+	all, err := preset.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	german := language.New().Named("de")
+	for _, p := range all {
+		advice := german.Say(preset.Said(p.Advice()))
+		if strings.Contains(advice, p.Needs) || !strings.HasSuffix(advice, " Siehe "+p.Page) {
+			t.Errorf("%s: no German for %q: %q", p.Name, p.Advice(), advice)
+		}
+		if english := preset.Said(p.Advice()).String(); english != p.Advice() {
+			t.Errorf("%s: %q became %q", p.Name, p.Advice(), english)
+		}
+		want := "web:2 ist ein Major-Update. " + german.Say(preset.Said(p.Needs)) + " Siehe"
+		if got := german.Say(Planned("web:2 is a major update. " + p.Needs + " See")); got != want {
+			t.Errorf("%s: the plan says %q, want %q", p.Name, got, want)
+		}
 	}
 }
 

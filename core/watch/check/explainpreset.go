@@ -1,9 +1,8 @@
 package check
 
 import (
-	"strings"
-
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
+	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -32,7 +31,7 @@ func presetSentences(c sdk.Container, s *target) []phrase.Phrase {
 	}
 	if len(major) > 0 {
 		say = append(say, phrase.New("An update to %s is a major one (%s): %s.", alternatives(major), known.Source(),
-			strings.TrimSuffix(known.Advice(), ".")))
+			preset.Said(known.Advice())))
 	}
 	return say
 }

@@ -59,8 +59,8 @@ type containerView struct {
 	Choose  *choices.Chooser
 	Made    []choices.Made
 	MayUndo bool
-	// Advice is what a major update takes, as far as its image is known; "" for nothing.
-	Advice string
+	// Advice is what a major update takes, as far as its image is known; nil for nothing.
+	Advice phrase.Phrase
 	// Releases are those on the way whose notes are known to warn of something.
 	Releases []operations.Release
 	// Why is filled in where no script loads it later; see readTab.

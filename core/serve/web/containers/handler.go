@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -35,7 +36,7 @@ type Service interface {
 	CheckAll(ctx context.Context, actor auth.Actor) error
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
-	MajorAdvice(c sdk.Container) string
+	MajorAdvice(c sdk.Container) phrase.Phrase
 	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
 	KnownWarnings(ctx context.Context, c sdk.Container, version string) []service.ReleaseWarning
