@@ -76,8 +76,8 @@ func (s *Service) CheckOne(ctx context.Context, actor auth.Actor, c sdk.Containe
 	return s.safe(s.opt.Checks.WatchOne(ctx, c))
 }
 
-// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; nil for
-// nothing.
+// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; nil
+// for nothing.
 func (s *Service) MajorAdvice(c sdk.Container) phrase.Phrase {
 	rules := s.opt.Rules(c)
 	if rules.Preset == nil || !rules.IsMajorUpdate(&c) {

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/dogwatch/dogwatch/core/decide/preset"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
@@ -68,10 +70,81 @@ func Planned(text string) phrase.Phrase {
 		"the probe of %s is not used: a swarm waits for the HEALTHCHECK of the image or of the service",
 		"the hooks of %s are not run: they belong to one container, and a service has many",
 	)
-	if args, fits := phrase.Arguments("%s is a major update. %s", text); fits && phrase.IsVerbatim(said) {
+	if !phrase.IsVerbatim(said) {
+		return said
+	}
+	if args, fits := phrase.Arguments("%s is a major update. %s", text); fits {
 		return phrase.New("%s is a major update. %s", args[0], preset.Said(args[1]))
 	}
-	return said
+	return blocked(text)
+}
+
+// blocked reads what keeps watchers of engines from an update: their compose files, their quadlets, Podman, and what
+// agents allow. The errors of files begin with the path, and mostly with a line: "/srv/compose.yaml:12: …".
+func blocked(text string) phrase.Phrase {
+	where, sentence, isFile := strings.Cut(text, ": ")
+	if isFile && strings.HasPrefix(where, "/") {
+		return phrase.Join(": ", phrase.Verbatim(where), blocked(sentence))
+	}
+	return phrase.Read(text,
+		"the container %s has %s mounted and can write there, so this file may be its own: mount that read-only into %s, move the compose file elsewhere, or name %s in the watcher's option composetrusted if it manages your compose files",
+		"the compose file is on %s, where Dogwatch has the engine only: set the watcher's option compose to off, and change the file there, or run a Dogwatch there",
+		"this is not a regular file",
+		"the project was started from %s, which is not a file: write the new image there",
+		"the container names no compose file: give it the label %s",
+		"there is no such file where Dogwatch runs: mount the directory %s of the host at %s, writable",
+		"Dogwatch may not read the file: give its user access to %s",
+		"the file cannot be read: %s",
+		"the file is UTF-16: save it as UTF-8",
+		"this is not valid YAML: %s",
+		"the image of %s is taken away with !reset: remove that line",
+		"what %s extends cannot be followed: give the service an image of its own",
+		"%s extends the service %s, which is not there",
+		"the aliases of this document lead to too many places",
+		"the service %s may be in a file that is included: name that file by the label %s",
+		"there is no service %s: mount the files that the container was started from",
+		"the image of %s is built here: build it anew",
+		"the service %s names no image",
+		"no service has the image %s",
+		"the services %s have the image %s: start the container with Compose, so that it says which it is",
+		"the file gives %s the image %s while the container runs %s: apply the file first, or correct it",
+		"the image of %s is written in a way that cannot be replaced in place: write it on one line, such as image: %s",
+		"the variable %s is in this file, which is not there where Dogwatch runs: mount its directory",
+		"the variable %s has no value in %s: write it there",
+		"the value of %s is interpolated or escaped: write it out",
+		"%s cannot be made from %s by changing one of its parts: change them by hand",
+		"the image is pinned by a digest, and the digest of %s is not known",
+		"the file has the image %s while the container runs %s: apply the file first, or correct it",
+		"the files that are included may use the variable %s too: write the image out",
+		"the file was changed meanwhile: try again",
+		"the image of %s is that of %s too: give it one of its own",
+		"the image of %s is used as %s too: give it one of its own",
+		"the file would not mean the same with %s: change it by hand",
+		"the file was changed since the plan was made: plan again",
+		"the path leads to %s, and led to %s when the plan was made: plan again",
+		"Dogwatch may not write the file: mount %s writable, for its user",
+		"the file cannot be written: %s",
+		"%s comes from the systemd unit %s: name the folder of its quadlet in the watcher's option quadlets, and mount that folder and the bus of systemd into Dogwatch's container, each at the same path; or use podman auto-update",
+		"%s is %s, and its unit %s would start it: start it first",
+		"systemd cannot be asked for the quadlet of %s: %s: mount its bus into Dogwatch's container, and name it in the watcher's option bus",
+		"the systemd unit %s of %s was not made from a quadlet, as those of podman generate systemd: turn it into a quadlet, or change the image in the unit",
+		"the quadlet %s of %s is in none of the folders of the watcher's option quadlets: add its folder, or move it",
+		"this is no .container file, so it does not name the image of %s alone: change the image there, and restart its unit",
+		"several containers come from this template: change the image there, and restart each of them",
+		"this quadlet makes the container %s, and %s says that it comes from it: restart the unit of the quadlet",
+		"the section [Container] names no image",
+		"the image comes from the quadlet %s: change it there, or write the name of the image here",
+		"the image is written in a way that cannot be replaced: write it on one line, such as Image=%s",
+		"this drop-in has the image of %s: change it there, or move it into the quadlet",
+		"the new %s would have other settings than the old one: %s: create it anew with podman run, or make it a quadlet",
+		"%s was created by Podman's API, so what Podman does not tell of it would be lost, such as sysctls and static addresses: create it anew with podman run",
+		"whether compose put files into %s, which would be lost, is not known: %s",
+		"the owner of %s has no such command in a label of the container: set dogwatch.%s there",
+		"operation %s of %s has not ended on the host yet: wait for it",
+		"%s operations are under way on the host: wait for one",
+		"the update of %s was interrupted before its container was changed",
+		"the agent has no record of it any more, so what became of %s is not known: look at it",
+	)
 }
 
 // ImageWarning is what to know of a new image.

@@ -23,7 +23,11 @@ func TestPlanned(t *testing.T) {
 		"web has written 5.3 MiB into itself (up to 1 MiB is ignored), which would be lost (/data): " +
 			"move the data to a volume": "web hat 5.3 MiB in sich selbst geschrieben (bis 1 MiB zählt nicht), " +
 			"die verloren gingen (/data): verschieben Sie die Daten in ein Volume",
-		"a plugin's own words": "a plugin's own words",
+		"/srv/compose.yaml:12: the service web names no image": "/srv/compose.yaml:12: der Dienst web nennt kein Image",
+		"/srv/.env: the variable TAG has no value in /srv/.env: write it there": "/srv/.env: die Variable TAG hat keinen Wert " +
+			"in /srv/.env: schreiben Sie ihn dort hinein",
+		"/srv/compose.yaml: what a plugin says of it": "/srv/compose.yaml: what a plugin says of it",
+		"a plugin's own words":                        "a plugin's own words",
 	} {
 		said := Planned(text)
 		if got := german.Say(said); got != want || said.String() != text {
