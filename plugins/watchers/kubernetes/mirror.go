@@ -51,6 +51,7 @@ type collection interface {
 	Follow(ctx context.Context, changed func()) error
 	Synced() bool
 	Moved() bool
+	Problem() error
 }
 
 func (m *mirror) collections() (all []collection) {
@@ -81,6 +82,15 @@ func (m *mirror) moved() (any bool) {
 	return any
 }
 
+// problem returns why the server cannot be asked; nil while it can, or where nothing has failed.
+func (m *mirror) problem() error {
+	var errs []error
+	for _, c := range m.collections() {
+		errs = append(errs, c.Problem())
+	}
+	return together(errs)
+}
+
 // load lists everything once.
 func (m *mirror) load(ctx context.Context) error {
 	all := m.collections()
@@ -97,7 +107,7 @@ func (m *mirror) watchable(ctx context.Context, c *cluster.Client) error {
 	return each(len(m.resources), func(i int) error { return c.CheckWatch(ctx, m.resources[i]) })
 }
 
-// each calls do for 0 to n-1, some at a time. All denials are told together; another error counts before them.
+// each calls do for 0 to n-1, some at a time.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var group errgroup.Group
@@ -111,6 +121,12 @@ func each(n int, do func(i int) error) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	return together(errs)
+}
+
+// together returns one error for several, of which some are nil. All denials are told in one; another error counts
+// before them.
+func together(errs []error) error {
 	var denied []*cluster.DeniedError
 	for _, err := range errs {
 		var d *cluster.DeniedError

@@ -47,7 +47,7 @@ func (k *Kubernetes) setMirror(m, was *mirror) {
 
 // tell calls emit for what differs from what the host knows, whenever something has changed, until ctx ends.
 func (k *Kubernetes) tell(ctx context.Context, m *mirror, changed <-chan struct{}, emit func(watcher.Event)) error {
-	known, moved := false, false
+	known, moved, warned := false, false, false
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,11 +59,19 @@ func (k *Kubernetes) tell(ctx context.Context, m *mirror, changed <-chan struct{
 		}
 		moved = m.moved() || moved
 		if !m.synced() {
+			if problem := m.problem(); problem != nil && !warned {
+				warned = true
+				k.log.Warn("the cluster cannot be watched, trying again until it can", "error", sentence(problem))
+			}
 			if known { // the host finds out that the cluster is gone
 				known = false
 				emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())})
 			}
 			continue
+		}
+		if warned {
+			warned = false
+			k.log.Info("the cluster can be watched again")
 		}
 		list, err := k.describe(ctx, m)
 		if err != nil {

@@ -204,6 +204,11 @@ func TestOutageIsAnError(t *testing.T) {
 	if all := listFromMemory(t, s, w); all[0].Image.Tag != "1.28" {
 		t.Errorf("listed %+v", all)
 	}
+	for _, line := range []string{"the cluster cannot be watched, trying again", "the cluster can be watched again"} {
+		if n := strings.Count(w.Log.String(), line); n != 1 {
+			t.Errorf("%q is logged %d times in %s", line, n, w.Log)
+		}
+	}
 }
 
 // TestWatchMayBeForbidden: lists go on, each with requests, and the log names the rule once.

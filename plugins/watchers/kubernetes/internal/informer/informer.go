@@ -17,7 +17,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 const (
@@ -47,6 +46,8 @@ type Collection[T any] struct {
 	items  map[string]T
 	synced bool
 	moved  bool
+	// problem is why the server cannot be asked; nil while it can, and before it was.
+	problem error
 }
 
 // New returns a collection that has nothing yet. reduce returns what is kept of an object, or false, and equal
@@ -85,6 +86,13 @@ func (c *Collection[T]) Synced() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.synced
+}
+
+// Problem returns why the server cannot be asked; nil while it can.
+func (c *Collection[T]) Problem() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.problem
 }
 
 // Moved reports whether an event has changed the objects since the last call, or the server could not be asked.
@@ -127,7 +135,6 @@ type follower[T any] struct {
 	changed func()
 	version string    // up to which the objects are known; "" to list them
 	resync  time.Time // when they are listed again
-	down    bool      // it is logged that the server cannot be asked
 }
 
 // once lists the objects, if need be, and follows one stream to its end. It reports whether that got on.
@@ -146,12 +153,8 @@ func (f *follower[T]) once(ctx context.Context) (got bool, err error) {
 		return false, err
 	}
 	defer stream.Close()
-	if f.setSynced(true) {
+	if f.found() {
 		f.changed()
-	}
-	if f.down {
-		f.down = false
-		f.log.Info("the cluster can be watched again", "resource", f.resource.String())
 	}
 	for {
 		kind, o, err := stream.Next()
@@ -172,34 +175,25 @@ func (f *follower[T]) once(ctx context.Context) (got bool, err error) {
 	}
 }
 
-// lost notes that the server cannot be asked, and says so once.
+// lost notes that the server cannot be asked.
 func (f *follower[T]) lost(err error, attempt int) {
-	var denied *cluster.DeniedError
-	if errors.As(err, &denied) {
-		err = cluster.Denied([]*cluster.DeniedError{denied})
-	}
-	if f.down {
-		f.log.Debug("the cluster still cannot be watched", "resource", f.resource.String(), "error", err, "attempt", attempt)
-	} else {
-		f.down = true
-		f.log.Warn("the cluster cannot be watched, trying again until it can", "resource", f.resource.String(), "error", err,
-			"remedy", sdk.Remedy(err))
-	}
+	f.log.Debug("cannot be watched", "resource", f.resource.String(), "error", err, "attempt", attempt)
 	f.mu.Lock()
-	f.moved = true
+	first := f.problem == nil
+	f.synced, f.moved, f.problem = false, true, err
 	f.mu.Unlock()
-	if f.setSynced(false) {
+	if first {
 		f.changed()
 	}
 }
 
-// setSynced reports whether that changed.
-func (c *Collection[T]) setSynced(synced bool) bool {
+// found notes that what changes is heard of. It reports whether it was not.
+func (c *Collection[T]) found() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	was := c.synced
-	c.synced = synced
-	return was != synced
+	c.synced, c.problem = true, nil
+	return !was
 }
 
 // list replaces the objects by those that the server lists.
