@@ -67,20 +67,28 @@ func TestAdviceIsTranslated(t *testing.T) {
 
 var anyVerb = regexp.MustCompile(`%(\.\d)?[a-z]`)
 
-// TestPlannedTextsAreWritten keeps the formats from falling behind what watchers and the updater write: each has a
-// literal of theirs.
-func TestPlannedTextsAreWritten(t *testing.T) {
-	var written []string
-	for _, folder := range []string{"plugins/watchers/docker", "core/update/updater", "core/plugin", "internal/imagediff"} {
-		written = append(written, literals(t, "../../../"+folder)...)
-	}
-	for _, format := range formats(t, "planned.go") {
-		found := false
-		for _, text := range written {
-			found = found || contains(format, text)
+// TestReadTextsAreWritten keeps the formats from falling behind what others of Dogwatch write: each has a literal of
+// theirs.
+func TestReadTextsAreWritten(t *testing.T) {
+	for name, folders := range map[string][]string{
+		"planned.go": {"plugins/watchers/docker", "core/update/updater", "core/plugin", "internal/imagediff"},
+		"mistake.go": {
+			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
+			"core/plugin/agent",
+		},
+	} {
+		var written []string
+		for _, folder := range folders {
+			written = append(written, literals(t, "../../../"+folder)...)
 		}
-		if !found {
-			t.Errorf("nobody writes %q", format)
+		for _, format := range formats(t, name) {
+			found := false
+			for _, text := range written {
+				found = found || contains(format, text)
+			}
+			if !found {
+				t.Errorf("nobody writes %q, which %s reads", format, name)
+			}
 		}
 	}
 }
@@ -107,8 +115,9 @@ func literals(t *testing.T, folder string) (all []string) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if decl, is := n.(*ast.FuncDecl); is {
-				all = append(all, literalsIn(decl))
+			switch n.(type) {
+			case *ast.FuncDecl, *ast.GenDecl:
+				all = append(all, literalsIn(n))
 			}
 			return true
 		})
@@ -141,7 +150,11 @@ func formats(t *testing.T, name string) (all []string) {
 		t.Fatal(err)
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if call, is := n.(*ast.CallExpr); is {
+		call, is := n.(*ast.CallExpr)
+		if !is {
+			return true
+		}
+		if function, is := call.Fun.(*ast.SelectorExpr); is && function.Sel.Name == "Read" {
 			for _, arg := range call.Args {
 				if literal, is := arg.(*ast.BasicLit); is {
 					text, _ := strconv.Unquote(literal.Value) // it was parsed

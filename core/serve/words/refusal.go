@@ -19,7 +19,7 @@ func Attempt(doing string) phrase.Phrase {
 		"test components", "update containers")
 }
 
-// Refusal says why somebody was not let in, or may not do something. Other errors stay as they are.
+// Refusal says why somebody was not let in, or may not do something. Other errors are read by Mistake.
 func Refusal(why string) phrase.Phrase {
 	if args, fits := phrase.Arguments("only people who are logged in may %s", why); fits {
 		return phrase.New("only people who are logged in may %s", Attempt(args[0]))
@@ -27,7 +27,5 @@ func Refusal(why string) phrase.Phrase {
 	if args, fits := phrase.Arguments("only a login, or a token that may write, allows to %s", why); fits {
 		return phrase.New("only a login, or a token that may write, allows to %s", Attempt(args[0]))
 	}
-	return phrase.Read(why, "wrong user or password", "unknown or expired token",
-		"too many wrong logins: try again in %s",
-		"this link does not stand for that: choose one of the buttons", "only a snooze has an end")
+	return Mistake(why)
 }

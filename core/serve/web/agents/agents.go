@@ -23,7 +23,8 @@ type agentsPage struct {
 	Made *service.AgentToken
 	Join string
 	// Name is what was wished for a token, and Wrong what is wrong with it.
-	Name, Wrong string
+	Name  string
+	Wrong phrase.Phrase
 }
 
 // agentRow is an agent, and what was found of it a moment ago.
@@ -73,7 +74,7 @@ func updatesOf(l *service.AgentLimits) phrase.Phrase {
 	case l == nil:
 		return nil
 	case l.ReadOnly != "":
-		return phrase.New("Its owner allows no updates: %s", phrase.Verbatim(l.ReadOnly))
+		return phrase.New("Its owner allows no updates: %s", words.Mistake(l.ReadOnly))
 	case len(l.Stacks) > 0:
 		return phrase.New("Its owner allows updates of these stacks: %s", strings.Join(l.Stacks, ", "))
 	}
@@ -112,7 +113,7 @@ func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		p.Name, p.Wrong, status = name, err.Error(), http.StatusBadRequest
+		p.Name, p.Wrong, status = name, words.Mistake(err.Error()), http.StatusBadRequest
 	case err != nil:
 		h.Finish(w, r, err, "make a token for an agent", "", forbidden)
 		return

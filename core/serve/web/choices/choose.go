@@ -136,7 +136,7 @@ func (h *Handler) chooseOne(r *http.Request, c *sdk.Container, action, version s
 // refuse responds to what cannot be decided.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := page.Problem{
-		Title: phrase.New("Nothing was decided"), Detail: phrase.Sentence(phrase.Quote(err.Error())), Back: phrase.New("Back"),
+		Title: phrase.New("Nothing was decided"), Detail: phrase.Sentence(words.Mistake(err.Error())), Back: phrase.New("Back"),
 		BackTo: page.LocalPath(r.PostFormValue("back")),
 	}
 	var invalid *sdk.InvalidError

@@ -29,7 +29,7 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	d, err := h.service.ImageDiff(r.Context(), h.ActorOf(r), c.ID)
 	if err != nil {
 		h.RenderError(w, r, NotBegunStatus(err), page.Problem{
-			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(phrase.Quote(err.Error())),
+			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(words.Mistake(err.Error())),
 			Back: phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
 		})
 		return

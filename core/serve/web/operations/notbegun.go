@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
 )
 
@@ -25,7 +26,7 @@ func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title p
 
 // notBegun is the status and the sentence for why a change is not planned or begun.
 func notBegun(err error) (int, phrase.Phrase) {
-	return NotBegunStatus(err), phrase.New("Nothing was done: %s", phrase.Sentence(phrase.Quote(err.Error())))
+	return NotBegunStatus(err), phrase.New("Nothing was done: %s", phrase.Sentence(words.Mistake(err.Error())))
 }
 
 func NotBegunStatus(err error) int {

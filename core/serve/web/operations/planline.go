@@ -67,7 +67,7 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 		l.Problem = phrase.New("Nothing newer is known.")
 		return l
 	case err != nil:
-		l.Problem = phrase.Sentence(phrase.Quote(err.Error()))
+		l.Problem = phrase.Sentence(words.Mistake(err.Error()))
 		return l
 	}
 	if permission := h.service.UpdatePermission(actor, c.Watcher); !permission.Allowed {

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -43,7 +44,8 @@ type tokensView struct {
 	// Secret is that of the token Made a moment ago.
 	Made, Secret string
 	// Wrong says what was wrong with a wish, Name and Scope are what it was.
-	Wrong, Name, Scope string
+	Wrong       phrase.Phrase
+	Name, Scope string
 }
 
 type tokenRow struct {
@@ -84,7 +86,7 @@ func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		h.render(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = err.Error(), name, scope })
+		h.render(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = words.Mistake(err.Error()), name, scope })
 	case err != nil:
 		h.Finish(w, r, err, "make a token", "", tokensForbidden)
 	default:

@@ -1,0 +1,33 @@
+package words
+
+import (
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/serve/language"
+)
+
+func TestMistake(t *testing.T) {
+	german := language.New().Named("de")
+	for text, want := range map[string]string{
+		"": "",
+		"local/web: there is no image to change to: nothing newer is known": `<span lang="en">local/web</span>: ` +
+			"es gibt kein Image, zu dem gewechselt werden könnte: nichts Neueres ist bekannt",
+		"name: is required: say what the token is for": `<span lang="en">name</span>: ist erforderlich: ` +
+			"schreiben Sie, wofür das Token ist",
+		"watcher local: updating is not allowed, since its option update is false: set watcher.docker.local.update to true": `` +
+			`<span lang="en">watcher local</span>: Updates sind nicht erlaubt, denn seine Option update ist false: ` +
+			"setzen Sie watcher.docker.local.update auf true",
+		"resolve nginx:1.27: dial tcp: no such host": `nginx:1.27 auflösen: <span lang="en">dial tcp: no such host</span>`,
+	} {
+		said := Mistake(text)
+		if text == "" {
+			if said != nil {
+				t.Errorf("no error became %q", said)
+			}
+			continue
+		}
+		if got := string(german.HTML(said)); got != want || said.String() != text {
+			t.Errorf("%q, want %q; %q in English", got, want, said)
+		}
+	}
+}
