@@ -14,11 +14,11 @@ func facts(r sdk.Reason) phrase.Phrase {
 	switch r.Code {
 	case policy.ReasonSecurity:
 		if args, fits := phrase.Arguments("it fixes %s, so it need not be %s old", r.Text); fits {
-			return phrase.New("it fixes %s, so it need not be %s old", vulnerabilities(args[0]), args[1])
+			return phrase.New("it fixes %s, so it need not be %s old", Vulnerabilities(args[0]), args[1])
 		}
 	case policy.ReasonApproval:
 		if args, fits := phrase.Arguments("it waits for the approval of a user, since the new image adds %s", r.Text); fits {
-			return phrase.New("it waits for the approval of a user, since the new image adds %s", vulnerabilities(args[0]))
+			return phrase.New("it waits for the approval of a user, since the new image adds %s", Vulnerabilities(args[0]))
 		}
 	case policy.ReasonSkipped, policy.ReasonSnoozed, policy.ReasonApproved, policy.ReasonInvalidRule:
 		return nil
@@ -43,10 +43,21 @@ func facts(r sdk.Reason) phrase.Phrase {
 	return said
 }
 
-// vulnerabilities says how many there are of a severity: "3 critical and 2 high vulnerabilities".
-func vulnerabilities(text string) phrase.Phrase {
+// Vulnerabilities says how many there are of a severity: "3 critical and 2 high vulnerabilities".
+func Vulnerabilities(text string) phrase.Phrase {
 	counts, several := strings.CutSuffix(text, " vulnerabilities")
 	counts = strings.TrimSuffix(counts, " vulnerability")
+	switch {
+	case counts == "no":
+		return phrase.New("no vulnerability")
+	case several:
+		return phrase.New("%s vulnerabilities", Counted(counts))
+	}
+	return phrase.New("%s vulnerability", Counted(counts))
+}
+
+// Counted says how many there are without the noun: "3 critical and 2 high", "none".
+func Counted(counts string) phrase.Phrase {
 	last := phrase.Phrase(nil)
 	if before, after, found := strings.Cut(counts, " and "); found {
 		counts, last = before, severity(after)
@@ -57,15 +68,12 @@ func vulnerabilities(text string) phrase.Phrase {
 	}
 	said := phrase.Join(", ", parts...)
 	if last != nil {
-		said = phrase.New("%s and %s", said, last)
+		return phrase.New("%s and %s", said, last)
 	}
-	if several {
-		return phrase.New("%s vulnerabilities", said)
-	}
-	return phrase.New("%s vulnerability", said)
+	return said
 }
 
 func severity(text string) phrase.Phrase {
 	return phrase.Read(text, "%s critical", "%s high", "%s medium", "%s low", "%s negligible or unknown", "%s others",
-		"%s other")
+		"%s other", "none")
 }

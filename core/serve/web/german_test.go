@@ -13,6 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/scan"
+	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
@@ -251,4 +253,26 @@ func TestMistakesInGerman(t *testing.T) {
 			t.Errorf("%q is not in %s", want, w.Body)
 		}
 	}
+}
+
+func TestVulnerabilitiesInGerman(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	f := fakes(u).fakeScans
+	f.has, f.may = true, true
+	f.status = scan.Status{State: scan.Done, Comparison: &scan.Comparison{
+		At: sdk.TimeOf(webtest.Noon), Scanner: "trivy",
+		Summary: vulnerability.Summary{
+			Fixed: vulnerability.Counts{Critical: 3, High: 2, Low: 14}, Remaining: vulnerability.Counts{Medium: 1},
+		},
+		FixedFindings: []vulnerability.Finding{{ID: "CVE-2026-1", Severity: vulnerability.Critical, Package: "zlib"}},
+	}}
+	mustBeGerman(t, u, "/containers/local/web?tab=versions")
+	text := strings.Join(strings.Fields(inGerman(t, u, "/containers/local/web?tab=versions")), " ")
+	for _, want := range []string{"behebt 3 kritische, 2 hohe und 14 weitere, fügt keine hinzu", "Übrig: 1 mittlere Schwachstelle", "kritisch CVE-2026-1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	f.status = scan.Status{State: scan.Failed, Since: webtest.Noon, Error: "there is no program trivy"}
+	mustBeGerman(t, u, "/containers/local/web?tab=versions")
 }

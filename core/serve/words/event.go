@@ -195,5 +195,5 @@ func Scan(s event.Scan) (text phrase.Phrase, class string) {
 	if s.Error != "" {
 		return phrase.New("%s without success: %s", what, phrase.Quote(s.Error)), "failed"
 	}
-	return phrase.Join(": ", what, phrase.Verbatim(s.Version+" "+s.Summary)), ""
+	return phrase.Join(": ", what, phrase.Join(" ", phrase.Verbatim(s.Version), Scanned(s.Summary))), ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/decide/scan"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -21,7 +22,9 @@ type scanView struct {
 	scan.Status
 	// Busy is true while a scan waits or runs, May whether the user may have one run.
 	Busy, May bool
-	Findings  []findingGroup
+	// Compared says how the images compare, and Remain what the new one still has.
+	Compared, Remain phrase.Phrase
+	Findings         []findingGroup
 }
 
 // findingGroup are the most severe vulnerabilities that are fixed, added or remain.
@@ -35,6 +38,7 @@ type findingGroup struct {
 type findingLine struct {
 	vulnerability.Finding
 	Link, Class string
+	Word        phrase.Phrase
 }
 
 // scanOf returns what is known of the update of a container; nil where nothing can be.
@@ -52,6 +56,8 @@ func (h *Handler) scanOf(ctx context.Context, r *http.Request, c *sdk.Container)
 	v.Busy = v.State == scan.Waiting || v.State == scan.Running
 	v.Error = words.Sentence(v.Error)
 	if known := v.Comparison; known != nil {
+		v.Compared = words.Scanned(known.Summary.String())
+		v.Remain = preview.Vulnerabilities(known.Remaining.Vulnerabilities())
 		v.Findings = []findingGroup{
 			groupOf(phrase.New("fixed"), known.Fixed.Total(), known.FixedFindings),
 			groupOf(phrase.New("added"), known.Added.Total(), known.AddedFindings),
@@ -64,7 +70,7 @@ func (h *Handler) scanOf(ctx context.Context, r *http.Request, c *sdk.Container)
 func groupOf(word phrase.Phrase, total int, findings []vulnerability.Finding) findingGroup {
 	g := findingGroup{Word: word, Total: total}
 	for _, f := range findings {
-		g.Lines = append(g.Lines, findingLine{f, advisory(f.ID), severityClass(f.Severity)})
+		g.Lines = append(g.Lines, findingLine{f, advisory(f.ID), severityClass(f.Severity), words.Severity(f.Severity)})
 	}
 	return g
 }

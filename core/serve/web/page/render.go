@@ -108,6 +108,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"phrase":       phrase.New,
 		"status":       words.Status,
 		"quote":        phrase.Quote,
+		"remedy":       words.Remedy,
 		"say":          say(in.Say),
 		"sayHTML":      say(in.HTML),
 		"described":    func(text string) template.HTML { return described(in, text) },

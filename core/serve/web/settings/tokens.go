@@ -86,7 +86,9 @@ func (h *Handler) createToken(w http.ResponseWriter, r *http.Request) {
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		h.render(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = words.Mistake(err.Error()), name, scope })
+		h.render(w, r, http.StatusBadRequest, func(v *tokensView) {
+			v.Wrong, v.Name, v.Scope = words.Mistake(err.Error()), name, scope
+		})
 	case err != nil:
 		h.Finish(w, r, err, "make a token", "", tokensForbidden)
 	default:
