@@ -104,6 +104,10 @@ func Quote(text string) Phrase {
 	return quote(text)
 }
 
+// QuoteBegin and QuoteEnd are what a Printer may set around a quote: noncharacters, which no text has in it that is
+// exchanged (Unicode, 23.7), and which stay where hidden characters are dropped.
+const QuoteBegin, QuoteEnd = "\ufdd0", "\ufdd1"
+
 type quote string
 
 func (q quote) String() string      { return string(q) }
@@ -213,7 +217,7 @@ func capital(text string) string {
 
 func stopped(text string) string {
 	text = strings.TrimSpace(text)
-	if text == "" || strings.HasSuffix(strings.TrimRightFunc(text, unicode.IsControl), ".") {
+	if text == "" || strings.HasSuffix(strings.TrimSuffix(text, QuoteEnd), ".") {
 		return text
 	}
 	return text + "."

@@ -143,25 +143,22 @@ type plain struct{ *message.Printer }
 // Quote returns the text.
 func (plain) Quote(english string) string { return english }
 
-// The marks around what others wrote, which no text has in it that is shown.
-const quoteBegin, quoteEnd = "\x02", "\x03"
-
 // marking marks what others wrote.
 type marking struct{ *message.Printer }
 
 // Quote returns the text between marks.
-func (marking) Quote(english string) string { return quoteBegin + english + quoteEnd }
+func (marking) Quote(english string) string { return phrase.QuoteBegin + english + phrase.QuoteEnd }
 
 // markedHTML returns a text as HTML with elements in the place of marks. Marks of others cannot leave one open.
 func markedHTML(text string) template.HTML {
 	var b strings.Builder
 	for {
-		before, rest, quotes := strings.Cut(text, quoteBegin)
+		before, rest, quotes := strings.Cut(text, phrase.QuoteBegin)
 		template.HTMLEscape(&b, []byte(before))
 		if !quotes {
 			return template.HTML(b.String())
 		}
-		quoted, after, _ := strings.Cut(rest, quoteEnd)
+		quoted, after, _ := strings.Cut(rest, phrase.QuoteEnd)
 		b.WriteString(`<span lang="en">`)
 		template.HTMLEscape(&b, []byte(quoted))
 		b.WriteString(`</span>`)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 func TestOf(t *testing.T) {
@@ -66,9 +67,10 @@ func TestHTML(t *testing.T) {
 		{failed, `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>`, "check failed: no &lt;route&gt;"},
 		{phrase.Sentence(failed), `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>.`, "check failed: no &lt;route&gt;."},
 		{phrase.Sentence(phrase.Join(" ", phrase.New("or"), phrase.Quote("a."))), `oder <span lang="en">a.</span>`, "or a."},
+		{phrase.Change(failed, visible.Text), `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>`, "check failed: no &lt;route&gt;"},
 		{phrase.Capital(phrase.Quote("refused")), `<span lang="en">Refused</span>`, "Refused"},
 		{phrase.New("check failed: %s", phrase.Quote("")), "Prüfung fehlgeschlagen: ", "check failed: "},
-		{phrase.Verbatim("a\x03b\x02<c>"), `a` + "\x03" + `b<span lang="en">&lt;c&gt;</span>`, "a\x03b\x02&lt;c&gt;"},
+		{phrase.Verbatim("a\ufdd1b\ufdd0<c>"), `a` + "\ufdd1" + `b<span lang="en">&lt;c&gt;</span>`, "a\ufdd1b\ufdd0&lt;c&gt;"},
 	} {
 		if got := string(german.HTML(tt.phrase)); got != tt.marked {
 			t.Errorf("German %q, want %q", got, tt.marked)
