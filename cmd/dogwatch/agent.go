@@ -41,8 +41,8 @@ store.path.
 
 That Dogwatch updates containers of this host only where the watcher here may, by its
 option update, and only as the flags here say: it cannot widen them. They are read from
-` + config.AgentReadOnlyVariable + `, ` + config.AgentStacksVariable + ` and
-` + config.AgentAllowHooksVariable + `, too.`,
+` + config.AgentReadOnlyVariable + `, ` + config.AgentStacksVariable + `,
+` + config.AgentAllowHooksVariable + ` and ` + config.AgentLogsVariable + `, too.`,
 		Example: `  # where Dogwatch serves: a token, which works once and for ten minutes
   dogwatch agent token --name nas
 
@@ -63,6 +63,7 @@ option update, and only as the flags here say: it cannot widen them. They are re
 	cmd.Flags().BoolVar(&owner.readOnly, "read-only", false, "let nothing be updated, whatever the option update says")
 	cmd.Flags().StringSliceVar(&owner.stacks, "stacks", nil, "let only containers of these stacks be updated")
 	cmd.Flags().BoolVar(&owner.hooks, "allow-hooks", false, "let updates run the commands of hook labels in containers")
+	cmd.Flags().BoolVar(&owner.logs, "logs", false, "let the last lines that containers wrote be read")
 	cmd.Flags().StringVar(&name, "watcher", "", "name of the watcher, where several are configured")
 	cmd.AddCommand(newAgentJoin(g), newAgentToken(g), newAgentList(g), newAgentRename(g), newAgentRevoke(g),
 		newAgentDoctor(g))
@@ -109,7 +110,7 @@ func (g *global) agent(ctx context.Context, name string, owner owner) error {
 	}
 	limits := owner.limits(w)
 	log.Info("the agent starts", "version", version, "watcher", w.ID(), "folder", dir, "updates", limits.ReadOnly == "",
-		"stacks", limits.Stacks, "hooks", limits.Hooks)
+		"stacks", limits.Stacks, "hooks", limits.Hooks, "logs", limits.Logs)
 	operations, err := agent.OpenOperations(dir, w, log.Named("agent"))
 	if err != nil {
 		return err
@@ -117,7 +118,8 @@ func (g *global) agent(ctx context.Context, name string, owner owner) error {
 	defer operations.Close()
 	collectEagerly()
 	return agent.Run(ctx, agent.HostOptions{
-		Dir: dir, Version: version, Watcher: agent.NewWatcher(w, operations, limits), Log: log.Named("agent"), Now: time.Now,
+		Dir: dir, Version: version, Watcher: agent.NewWatcher(w, operations, limits, redactor.String),
+		Log: log.Named("agent"), Now: time.Now,
 	})
 }
 
@@ -259,7 +261,7 @@ func writeAgents(w io.Writer, all []service.Agent) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tCONNECTED\tADDRESS\tVERSION\tJOINED\tUPDATES")
+	fmt.Fprintln(t, "NAME\tCONNECTED\tADDRESS\tVERSION\tJOINED\tUPDATES\tLOGS")
 	for _, a := range all {
 		connected := "never"
 		switch {
@@ -268,8 +270,8 @@ func writeAgents(w io.Writer, all []service.Agent) error {
 		case !a.SeenAt.IsZero():
 			connected = "last " + minute(a.SeenAt)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(a.Name), connected, printable(a.Address), printable(a.Version),
-			day(a.JoinedAt.Time, ""), allowedUpdates(a.Limits))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(a.Name), connected, printable(a.Address), printable(a.Version),
+			day(a.JoinedAt.Time, ""), allowedUpdates(a.Limits), allowedLogs(a.Limits))
 	}
 	return t.Flush()
 }
@@ -285,6 +287,17 @@ func allowedUpdates(l *service.AgentLimits) string {
 		return "stacks " + printable(strings.Join(l.Stacks, ", "))
 	}
 	return "all"
+}
+
+// allowedLogs says whether the owner of a host lets logs be read.
+func allowedLogs(l *service.AgentLimits) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Logs:
+		return "yes"
+	}
+	return "no"
 }
 
 func minute(at sdk.Time) string { return at.Local().Format("2006-01-02 15:04") }

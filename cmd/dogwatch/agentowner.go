@@ -22,14 +22,16 @@ type owner struct {
 	readOnly bool
 	stacks   []string
 	hooks    bool
+	logs     bool
 }
 
 // complete takes from the environment what no flag says.
 func (o *owner) complete(flags *pflag.FlagSet) error {
 	variables := map[string]string{
 		"read-only": config.AgentReadOnlyVariable, "stacks": config.AgentStacksVariable,
-		"allow-hooks": config.AgentAllowHooksVariable,
+		"allow-hooks": config.AgentAllowHooksVariable, "logs": config.AgentLogsVariable,
 	}
+	switches := map[string]*bool{"read-only": &o.readOnly, "allow-hooks": &o.hooks, "logs": &o.logs}
 	known := slices.Sorted(maps.Values(variables))
 	for _, v := range os.Environ() { // a limit that is misspelt would be none
 		name, _, _ := strings.Cut(v, "=")
@@ -51,12 +53,7 @@ func (o *owner) complete(flags *pflag.FlagSet) error {
 		if err != nil {
 			return usage(fmt.Errorf("%s: %w", variable, err))
 		}
-		is, _ := value.(bool)
-		if flag == "read-only" {
-			o.readOnly = is
-		} else {
-			o.hooks = is
-		}
+		*switches[flag], _ = value.(bool)
 	}
 	for i, s := range o.stacks {
 		if o.stacks[i] = strings.TrimSpace(s); o.stacks[i] == "" {
@@ -66,12 +63,19 @@ func (o *owner) complete(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// configure has the watcher here run hooks where the flag allows them. The default watcher has no section so far.
+// configure has the watcher here run hooks and read logs where the flags allow it. The default watcher has no section
+// so far.
 func (o *owner) configure(cfg *config.Config, watcher string) {
-	if !o.hooks {
+	allowed := map[string]config.Value{}
+	if o.hooks {
+		allowed["hooks"] = config.Value{V: true, Source: "--allow-hooks"}
+	}
+	if o.logs {
+		allowed["logs"] = config.Value{V: true, Source: "--logs"}
+	}
+	if len(allowed) == 0 {
 		return
 	}
-	allowed := config.Value{V: true, Source: "--allow-hooks"}
 	isWatcher := func(c config.Component) bool { return c.Kind == kind.Watcher }
 	cfg.Components = slices.Clone(cfg.Components)
 	if !slices.ContainsFunc(cfg.Components, isWatcher) {
@@ -87,14 +91,14 @@ func (o *owner) configure(cfg *config.Config, watcher string) {
 			if c.Options == nil {
 				cfg.Components[i].Options = map[string]config.Value{}
 			}
-			cfg.Components[i].Options["hooks"] = allowed
+			maps.Copy(cfg.Components[i].Options, allowed)
 		}
 	}
 }
 
 // limits are what the agent keeps to.
 func (o *owner) limits(w *component.Watcher) agent.Limits {
-	l := agent.Limits{Stacks: o.stacks, Hooks: o.hooks}
+	l := agent.Limits{Stacks: o.stacks, Hooks: o.hooks, Logs: o.logs}
 	may, why := w.Updates()
 	switch {
 	case o.readOnly:

@@ -19,6 +19,7 @@ func TestOwnerOfAHost(t *testing.T) {
 		flags.BoolVar(&o.readOnly, "read-only", false, "")
 		flags.StringSliceVar(&o.stacks, "stacks", nil, "")
 		flags.BoolVar(&o.hooks, "allow-hooks", false, "")
+		flags.BoolVar(&o.logs, "logs", false, "")
 		if err := flags.Parse(args); err != nil {
 			t.Fatal(err)
 		}
@@ -26,15 +27,16 @@ func TestOwnerOfAHost(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		config.AgentReadOnlyVariable: "true", config.AgentStacksVariable: "media, web", config.AgentAllowHooksVariable: "yes",
+		config.AgentLogsVariable: "on",
 	} {
 		t.Setenv(name, value)
 	}
 	got, err := read()
-	if want := (owner{true, []string{"media", "web"}, true}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (owner{true, []string{"media", "web"}, true, true}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("from the environment: %+v, %v", got, err)
 	}
-	got, err = read("--read-only=false", "--stacks", "shop")
-	if want := (owner{false, []string{"shop"}, true}); err != nil || !reflect.DeepEqual(got, want) {
+	got, err = read("--read-only=false", "--stacks", "shop", "--logs=false")
+	if want := (owner{false, []string{"shop"}, true, false}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("with flags: %+v, %v", got, err)
 	}
 	if _, err := read("--stacks", "a,,b"); err == nil {
@@ -51,15 +53,15 @@ func TestOwnerOfAHost(t *testing.T) {
 	}
 }
 
-// TestHooksAreAllowedOfTheWatcherThatIsPassedOn, which may have no section, and of no other.
-func TestHooksAreAllowedOfTheWatcherThatIsPassedOn(t *testing.T) {
-	hooks := func(o owner, watcher string, sections ...config.Component) map[string]any {
+// TestOptionsAreThoseOfTheWatcherThatIsPassedOn, which may have no section, and of no other.
+func TestOptionsAreThoseOfTheWatcherThatIsPassedOn(t *testing.T) {
+	options := func(o owner, watcher string, sections ...config.Component) map[string]any {
 		cfg := &config.Config{Components: sections}
 		o.configure(cfg, watcher)
 		found := map[string]any{}
 		for _, c := range cfg.Components {
-			if v, given := c.Options["hooks"]; given {
-				found[c.ID()] = v.V
+			for name, v := range c.Options {
+				found[c.ID()+" "+name] = v.V
 			}
 		}
 		return found
@@ -67,9 +69,10 @@ func TestHooksAreAllowedOfTheWatcherThatIsPassedOn(t *testing.T) {
 	one, other := config.Component{Kind: kind.Watcher, Type: "docker", Name: "one"},
 		config.Component{Kind: kind.Watcher, Type: "podman", Name: "other"}
 	for name, test := range map[string]struct{ got, want map[string]any }{
-		"default": {hooks(owner{hooks: true}, ""), map[string]any{"docker.local": true}},
-		"named":   {hooks(owner{hooks: true}, "other", one, other), map[string]any{"podman.other": true}},
-		"not":     {hooks(owner{}, ""), map[string]any{}},
+		"default": {options(owner{hooks: true}, ""), map[string]any{"docker.local hooks": true}},
+		"named":   {options(owner{logs: true}, "other", one, other), map[string]any{"podman.other logs": true}},
+		"both":    {options(owner{hooks: true, logs: true}, ""), map[string]any{"docker.local hooks": true, "docker.local logs": true}},
+		"not":     {options(owner{}, ""), map[string]any{}},
 	} {
 		if !reflect.DeepEqual(test.got, test.want) {
 			t.Errorf("%s: %v, want %v", name, test.got, test.want)

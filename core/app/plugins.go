@@ -40,10 +40,10 @@ func (a *App) makePlugins(context.Context) (err error) {
 		Changed: a.pluginChanged,
 		Observe: a.metrics.Call,
 	}, component.Options{
-		MaskAll:  settings.Server.MaskAll,
-		Changed:  func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
-		Joined:   a.agents.Names,
-		ReadOnly: a.agents.ReadOnly,
+		MaskAll: settings.Server.MaskAll,
+		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
+		Joined:  a.agents.Names,
+		Limits:  a.agents.Limits,
 	})
 	if err != nil {
 		return err

@@ -25,12 +25,14 @@ const (
 	AgentReadOnlyVariable   = nativePrefix + "AGENT_READ_ONLY"
 	AgentStacksVariable     = nativePrefix + "AGENT_STACKS"
 	AgentAllowHooksVariable = nativePrefix + "AGENT_ALLOW_HOOKS"
+	AgentLogsVariable       = nativePrefix + "AGENT_LOGS"
 )
 
 // isOfCommands reports whether a variable, in upper case, is one that commands read themselves.
 func isOfCommands(name string) bool {
 	switch name {
-	case configVariable, TokenVariable, AgentReadOnlyVariable, AgentStacksVariable, AgentAllowHooksVariable:
+	case configVariable, TokenVariable, AgentReadOnlyVariable, AgentStacksVariable, AgentAllowHooksVariable,
+		AgentLogsVariable:
 		return true
 	}
 	return false

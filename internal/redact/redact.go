@@ -76,6 +76,17 @@ func Lines(all []string, blank func(string) string) []string {
 	return blanked
 }
 
+// Each blanks the texts of values as Lines does.
+func Each[T any](all []T, text func(*T) *string, blank func(string) string) {
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = *text(&all[i])
+	}
+	for i, blanked := range Lines(texts, blank) {
+		*text(&all[i]) = blanked
+	}
+}
+
 // Error returns an error with the text that blank makes of that of err, and its kinds; err itself, also nil, when
 // there is nothing to blank.
 func Error(err error, blank func(string) string) error {

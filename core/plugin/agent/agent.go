@@ -16,6 +16,7 @@ const TypeName = "agent"
 
 // Options are those of an agent's watcher, at the controller. They allow no more than the owner of its host does.
 type Options struct {
+	Logs   bool `option:"logs" default:"false" help:"Show the last lines that a container of the host wrote on its page, to whoever may write, where the owner of the host allows it with dogwatch agent --logs"`
 	Update bool `option:"update" default:"false" help:"Let Dogwatch replace containers of the host by newer ones, as far as its owner allows it there"`
 	Keep   int  `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
 	Prune  bool `option:"prune" default:"false" help:"Remove images that no container uses after an update"`

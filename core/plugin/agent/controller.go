@@ -434,14 +434,15 @@ func (c *Controller) Names() (names []string) {
 	return names
 }
 
-// ReadOnly says why the owner of the host of an agent allows no updates; "" when they do, or it is not connected.
-func (c *Controller) ReadOnly(name string) string {
+// Limits returns what the owner of the host of an agent allows; false while it is not connected.
+func (c *Controller) Limits(name string) (Limits, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l, err := c.linkOf(name); err == nil {
-		return l.limits.ReadOnly
+	l, err := c.linkOf(name)
+	if err != nil {
+		return Limits{}, false
 	}
-	return ""
+	return l.limits, true
 }
 
 // Was reports whether an agent has had a name since the start.

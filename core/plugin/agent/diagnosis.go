@@ -144,15 +144,18 @@ func (c *Controller) examineAddress(ctx context.Context, public string) (hops []
 
 // String says what the owner of a host allows.
 func (l Limits) String() string {
-	if l.ReadOnly != "" {
-		return "its owner allows no updates: " + l.ReadOnly
-	}
 	said := "its owner allows updates"
-	if len(l.Stacks) > 0 {
+	switch {
+	case l.ReadOnly != "":
+		said = "its owner allows no updates: " + l.ReadOnly
+	case len(l.Stacks) > 0:
 		said += " of these stacks only: " + strings.Join(l.Stacks, ", ")
 	}
-	if !l.Hooks {
+	if l.ReadOnly == "" && !l.Hooks {
 		said += "; the commands of hook labels do not run"
+	}
+	if l.Logs {
+		said += "; the logs of containers may be read"
 	}
 	return said
 }

@@ -99,8 +99,16 @@ func TestLimitsOf(t *testing.T) {
 	if l = limitsOf(hello{Version: "1.2.3"}); !strings.Contains(l.ReadOnly, "Dogwatch 1.2.3, which only watches") {
 		t.Errorf("%+v", l)
 	}
-	if text := (Limits{ReadOnly: "because"}).String(); text != "its owner allows no updates: because" {
-		t.Error(text)
+	for want, l := range map[string]Limits{
+		"its owner allows no updates: because":                             {ReadOnly: "because"},
+		"its owner allows updates; the commands of hook labels do not run": {},
+		"its owner allows updates of these stacks only: a, b; the logs of containers may be read": {
+			Stacks: []string{"a", "b"}, Hooks: true, Logs: true,
+		},
+	} {
+		if got := l.String(); got != want {
+			t.Errorf("%+v: %s", l, got)
+		}
 	}
 }
 

@@ -209,8 +209,9 @@ func (s *site) host(t *testing.T, dir string, source Source, change ...func(*Hos
 	must(t, err)
 	operations.pauses = backoff.Pauses{First: 5 * time.Millisecond, Longest: 20 * time.Millisecond}
 	opt := HostOptions{
-		Dir: dir, Version: "1.4.0", Watcher: NewWatcher(source, operations, Limits{}), Log: s.logger(), Now: s.clock.now,
-		pause: backoff.Pauses{First: 5 * time.Millisecond, Longest: 20 * time.Millisecond}, beat: 200 * time.Millisecond,
+		Dir: dir, Version: "1.4.0", Log: s.logger(), Now: s.clock.now,
+		Watcher: NewWatcher(source, operations, Limits{}, strings.NewReplacer(hostSecret, "***").Replace),
+		pause:   backoff.Pauses{First: 5 * time.Millisecond, Longest: 20 * time.Millisecond}, beat: 200 * time.Millisecond,
 	}
 	for _, c := range change {
 		c(&opt)
@@ -325,11 +326,15 @@ func (r *relay) cut() {
 	r.conns = nil
 }
 
+// hostSecret is one that agents know.
+const hostSecret = "s3cret-of-the-host"
+
 // engine is a Source with one container.
 type engine struct {
 	watcher.Updater // nil where nothing is updated
 	events          chan watcher.Event
 	failure         atomic.Pointer[error] // of listing and probing; nil for none
+	logs            atomic.Int64          // how often one was read
 }
 
 func (e *engine) fail(err error) { e.failure.Store(&err) }
@@ -363,6 +368,12 @@ func (e *engine) Watch(ctx context.Context, emit func(watcher.Event)) error {
 
 func (e *engine) Probe(context.Context) (sdk.ProbeResult, error) {
 	return sdk.ProbeResult{Summary: "engine 29"}, e.failed()
+}
+
+func (e *engine) ReadLog(_ context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	e.logs.Add(1)
+	lines := []watcher.LogLine{{Text: "of " + req.ContainerID}, {Text: "with " + hostSecret, Stderr: true}}
+	return watcher.Log{Lines: lines[:min(req.Lines, 2)]}, nil
 }
 
 type lockedBuffer struct {

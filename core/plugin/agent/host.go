@@ -103,7 +103,7 @@ func (opt HostOptions) linkOnce(ctx context.Context, i Identity) error {
 	}
 	conn, w, err := open(ctx, opt.dial, i.URL, config, hello{
 		Version: opt.Version, Updates: true, ReadOnly: opt.Watcher.limits.ReadOnly,
-		Stacks: few(opt.Watcher.limits.Stacks), Hooks: opt.Watcher.limits.Hooks,
+		Stacks: few(opt.Watcher.limits.Stacks), Hooks: opt.Watcher.limits.Hooks, Logs: opt.Watcher.limits.Logs,
 	})
 	if err != nil {
 		return err

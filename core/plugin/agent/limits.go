@@ -32,6 +32,8 @@ type Limits struct {
 	Stacks []string
 	// Hooks is whether the commands of labels may run.
 	Hooks bool
+	// Logs is whether the last lines that containers wrote may be read.
+	Logs bool
 }
 
 // rules returns what of the rules of an update is allowed, what to say about the rest, and what blocks it. Commands run

@@ -80,7 +80,7 @@ func newLink(
 
 // limitsOf returns what an agent says that its owner allows.
 func limitsOf(h hello) Limits {
-	l := Limits{ReadOnly: h.ReadOnly, Hooks: h.Hooks}
+	l := Limits{ReadOnly: h.ReadOnly, Hooks: h.Hooks, Logs: h.Logs}
 	if !h.Updates {
 		l.ReadOnly = "the agent there is Dogwatch " + fit(h.Version, maxVersion) + ", which only watches: update it"
 	}

@@ -28,10 +28,11 @@ type hello struct {
 	Name string `json:"name,omitempty"`
 	// Updates is whether the agent's program can update; those of before could not.
 	Updates bool `json:"updates,omitempty"`
-	// ReadOnly, Stacks and Hooks are the limits of the owner of the host.
+	// ReadOnly, Stacks, Hooks and Logs are the limits of the owner of the host.
 	ReadOnly string   `json:"readOnly,omitempty"`
 	Stacks   []string `json:"stacks,omitempty"`
 	Hooks    bool     `json:"hooks,omitempty"`
+	Logs     bool     `json:"logs,omitempty"`
 	// Request is a request for a certificate (PKCS #10), to join or to renew.
 	Request []byte `json:"request,omitempty"`
 }

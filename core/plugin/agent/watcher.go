@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/dogwatch/dogwatch/internal/redact"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -17,6 +18,7 @@ type Source interface {
 	Watch(ctx context.Context, emit func(watcher.Event)) error
 	Probe(ctx context.Context) (sdk.ProbeResult, error)
 	watcher.Updater
+	watcher.LogReader
 }
 
 // Watcher is what an agent lets its controller do with the watcher of its host. Its methods may be called
@@ -25,15 +27,20 @@ type Watcher struct {
 	source     Source
 	operations *Operations
 	limits     Limits
+	blank      func(string) string
 	// name is what the controller calls the agent.
 	name atomic.Pointer[string]
 }
 
-var _ watcher.Updater = (*Watcher)(nil)
+var (
+	_ watcher.Updater   = (*Watcher)(nil)
+	_ watcher.LogReader = (*Watcher)(nil)
+)
 
-// NewWatcher returns the watcher of an agent, whose operations are those of the source.
-func NewWatcher(source Source, operations *Operations, limits Limits) *Watcher {
-	return &Watcher{source: source, operations: operations, limits: limits}
+// NewWatcher returns the watcher of an agent, whose operations are those of the source. What blank returns for a text
+// has no secrets of the agent.
+func NewWatcher(source Source, operations *Operations, limits Limits, blank func(string) string) *Watcher {
+	return &Watcher{source: source, operations: operations, limits: limits, blank: blank}
 }
 
 func (w *Watcher) called() string {
@@ -62,6 +69,17 @@ func (w *Watcher) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResul
 		return sdk.ProbeResult{Summary: "the agent answers; the watcher of its host has no probe"}, nil
 	}
 	return found, err
+}
+
+// ReadLog implements watcher.LogReader. It is an ErrUnsupported unless the owner of the host allows it.
+func (w *Watcher) ReadLog(ctx context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	if !w.limits.Logs {
+		return watcher.Log{}, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("the owner of %s does not allow reading the logs "+
+			"of containers: run dogwatch agent --logs there", w.called()))
+	}
+	log, err := w.source.ReadLog(ctx, req)
+	redact.Each(log.Lines, func(l *watcher.LogLine) *string { return &l.Text }, w.blank)
+	return log, err
 }
 
 // Plan implements watcher.Updater. What the owner of the host does not allow is in the plan.

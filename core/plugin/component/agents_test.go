@@ -25,13 +25,13 @@ func TestAgentsAreWatchers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(host.Close)
-	joined, forbids := []string{"nas", "pi"}, ""
+	joined, allowed := []string{"nas", "pi"}, agent.Limits{}
 	m := New(Options{
 		Plugins: host, Log: hclog.NewNullLogger(), Secrets: func(...string) {}, Joined: func() []string { return joined },
-		ReadOnly: func(name string) string { return forbids },
+		Limits: func(string) (agent.Limits, bool) { return allowed, true },
 	})
 	sections := []config.Component{
-		section(kind.Watcher, agent.TypeName, "pi", map[string]string{"cron": "0 4 * * *", "update": "true"}),
+		section(kind.Watcher, agent.TypeName, "pi", map[string]string{"cron": "0 4 * * *", "update": "true", "logs": "true"}),
 	}
 	m.Load(sections)
 	m.Finish()
@@ -54,10 +54,18 @@ func TestAgentsAreWatchers(t *testing.T) {
 	if may, _ := pi.Updates(); !may || pi.UpdateRemedy() != "" || !pi.CanUpdate() {
 		t.Error("one whose owner allows it cannot be updated")
 	}
-	forbids = "there, set it"
+	allowed.ReadOnly = "there, set it"
 	may, why := pi.Updates()
-	if may || why != "the owner of pi allows no updates" || pi.UpdateRemedy() != forbids || len(pi.UpdatePaste().Lines) > 0 {
+	if may || why != "the owner of pi allows no updates" || pi.UpdateRemedy() != allowed.ReadOnly || len(pi.UpdatePaste().Lines) > 0 {
 		t.Errorf("one whose owner allows none: %t, %q, %q", may, why, pi.UpdateRemedy())
+	}
+	for name, want := range map[string]string{"pi": "", "nas": "DOGWATCH_WATCHER_AGENT_NAS_LOGS"} {
+		w, _ := m.Watcher("agent." + name)
+		for _, allowed.Logs = range []bool{false, true} {
+			if variable, byOwner := w.LogsMissing(); !w.CanReadLogs() || variable != want || byOwner == allowed.Logs {
+				t.Errorf("the owner of %s lets logs be read: %t; missing are %q, %t", name, allowed.Logs, variable, byOwner)
+			}
+		}
 	}
 	if _, err := pi.List(t.Context()); !plugin.NotStarted(err) {
 		t.Errorf("without a link: %v", err)

@@ -11,18 +11,20 @@ import (
 
 // TestLogsAreAllowedByOption: logs are read by types that can, where the option says so.
 func TestLogsAreAllowedByOption(t *testing.T) {
+	const variable = "DOGWATCH_WATCHER_LOCAL_LOGS"
 	for _, c := range []struct {
 		name         string
 		capabilities []string
 		option       any // nil for none
-		can, may     bool
+		can          bool
+		variable     string
 	}{
-		{"allowed", []string{kind.CapLogs}, true, true, true},
-		{"not allowed", []string{kind.CapLogs}, false, true, false},
-		{"without the option", []string{kind.CapLogs}, nil, true, false},
-		{"an option of something else", nil, true, false, false},
-		{"a text", []string{kind.CapLogs}, "true", true, false},
-		{"through an agent", agent.Type().Capabilities, true, false, false},
+		{"allowed", []string{kind.CapLogs}, true, true, ""},
+		{"not allowed", []string{kind.CapLogs}, false, true, variable},
+		{"without the option", []string{kind.CapLogs}, nil, true, variable},
+		{"an option of something else", nil, true, false, ""},
+		{"a text", []string{kind.CapLogs}, "true", true, variable},
+		{"through an agent", agent.Type().Capabilities, true, true, ""},
 	} {
 		w := &Watcher{Component: Component{
 			Capabilities: c.capabilities, Options: option.Values{},
@@ -31,11 +33,8 @@ func TestLogsAreAllowedByOption(t *testing.T) {
 		if c.option != nil {
 			w.Options["logs"] = c.option
 		}
-		if can, may := w.CanReadLogs(), w.ReadsLogs(); can != c.can || may != c.may {
-			t.Errorf("%s: it can: %v, it may: %v", c.name, can, may)
-		}
-		if got := w.LogsVariable(); got != "DOGWATCH_WATCHER_LOCAL_LOGS" {
-			t.Errorf("the variable is %s", got)
+		if missing, byOwner := w.LogsMissing(); w.CanReadLogs() != c.can || missing != c.variable || byOwner {
+			t.Errorf("%s: it can: %v, missing is %q, %v", c.name, w.CanReadLogs(), missing, byOwner)
 		}
 	}
 }

@@ -33,8 +33,8 @@ type Options struct {
 	Awaited func() []string
 	// Joined returns the names of the agents that have joined, each of which is a watcher; nil for none.
 	Joined func() []string
-	// ReadOnly says why the owner of the host of an agent allows no updates; "" when they do. Nil for no agents.
-	ReadOnly func(agent string) string
+	// Limits returns what the owner of the host of an agent allows; false while that is not known. Nil for no agents.
+	Limits func(name string) (agent.Limits, bool)
 	// Changed is called whenever a component's state may have changed. It must not block.
 	Changed func(*Component)
 }

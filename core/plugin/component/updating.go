@@ -123,10 +123,8 @@ func (w *Watcher) ungranted() bool { return slices.Contains(w.missing, kind.CapU
 
 // forbidden says why the owner of the host of an agent allows no updates, and what to do there; "" when they do.
 func (w *Watcher) forbidden() string {
-	if w.readOnly == nil {
-		return ""
-	}
-	return w.readOnly(w.Name)
+	limits, _ := w.ownerLimits()
+	return limits.ReadOnly
 }
 
 // UpdateRemedy says what lets the watcher replace containers; "" when it may, or its type

@@ -24,8 +24,8 @@ type Watcher struct {
 	// triggers that let it, else. See Updates.
 	decided     bool
 	permittedBy permits
-	// readOnly is Options.ReadOnly for an agent; nil for others.
-	readOnly func(agent string) string
+	// limits is Options.Limits for an agent; nil for others.
+	limits func(name string) (agent.Limits, bool)
 }
 
 // SetReached records whether the watcher's engine responded at an instant, and reports
@@ -69,9 +69,17 @@ func (w *Watcher) setSettings(values option.Values, opt *Options) (_ []config.Pr
 		return nil, err
 	}
 	if w.Type == agent.TypeName {
-		w.readOnly = opt.ReadOnly
+		w.limits = opt.Limits
 	}
 	return opt.ValidateWatcher(w.Settings), nil
+}
+
+// ownerLimits returns what the owner of the host of an agent allows; false for others, and while that is not known.
+func (w *Watcher) ownerLimits() (agent.Limits, bool) {
+	if w.limits == nil {
+		return agent.Limits{}, false
+	}
+	return w.limits(w.Name)
 }
 
 // WatchersNamed returns the watchers with these names, all when none is given.

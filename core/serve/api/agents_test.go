@@ -16,7 +16,10 @@ import (
 )
 
 // noEngine is the watcher of an agent's host, on which nothing runs.
-type noEngine struct{ watcher.Updater }
+type noEngine struct {
+	watcher.Updater
+	watcher.LogReader
+}
 
 func (noEngine) ListRaw(context.Context) ([]watcher.Container, error) { return nil, nil }
 func (noEngine) Watch(ctx context.Context, _ func(watcher.Event)) error {
@@ -58,7 +61,7 @@ func TestAgents(t *testing.T) {
 	go func() {
 		ended <- agent.Run(ctx, agent.HostOptions{
 			Dir: dir, Version: "1.2.3",
-			Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{Stacks: []string{"media"}}),
+			Watcher: agent.NewWatcher(noEngine{}, operations, agent.Limits{Stacks: []string{"media"}, Logs: true}, nil),
 			Log:     hclog.NewNullLogger(), Now: time.Now,
 		})
 	}()
@@ -77,7 +80,7 @@ func TestAgents(t *testing.T) {
 	}
 	waitFor(t, func() error { return connected("nas") })
 	all := w.get("/watch/api/agents", ana...).want(200).list()
-	same(t, "limits", fmt.Sprint(all[0]["limits"]), "map[hooks:false stacks:[media]]")
+	same(t, "limits", fmt.Sprint(all[0]["limits"]), "map[hooks:false logs:true stacks:[media]]")
 	found := w.do("POST", "/watch/api/agents/nas/doctor", "", ana...).want(200).list()
 	if last := found[len(found)-1]; last["subject"] != "rights" || last["level"] != "ok" ||
 		!strings.Contains(fmt.Sprint(last["detail"]), "these stacks only: media") {

@@ -14,16 +14,20 @@ import (
 
 // fakeLogs is a watcher that reads logs.
 type fakeLogs struct {
-	can, may bool
-	log      watcher.Log
-	err      error
-	asked    watcher.LogRequest
+	can, may, forbidden bool
+	log                 watcher.Log
+	err                 error
+	asked               watcher.LogRequest
 }
 
 func (f *fakeLogs) LogReader(name string) (service.LogReader, bool) { return f, name == "local" }
 func (f *fakeLogs) CanReadLogs() bool                               { return f.can }
-func (f *fakeLogs) ReadsLogs() bool                                 { return f.may }
-func (f *fakeLogs) LogsVariable() string                            { return "DOGWATCH_WATCHER_LOCAL_LOGS" }
+func (f *fakeLogs) LogsMissing() (string, bool) {
+	if f.may {
+		return "", f.forbidden
+	}
+	return "DOGWATCH_WATCHER_LOCAL_LOGS", f.forbidden
+}
 func (f *fakeLogs) ReadLog(_ context.Context, req watcher.LogRequest) (watcher.Log, error) {
 	f.asked = req
 	return f.log, f.err
@@ -64,11 +68,14 @@ func TestContainerLogSaysWhyThereIsNone(t *testing.T) {
 		fake   fakeLogs
 		status int
 	}{
-		"cannot read the logs":             {fakeLogs{may: true}, 409},
-		"DOGWATCH_WATCHER_LOCAL_LOGS=true": {fakeLogs{can: true}, 403},
-		"the log driver none":              {fakeLogs{can: true, may: true, log: watcher.Log{UnreadableDriver: "none"}}, 409},
-		"removed":                          {fakeLogs{can: true, may: true, err: sdk.WithKind(sdk.ErrNotFound, errors.New("it was removed"))}, 404},
-		"no engine":                        {fakeLogs{can: true, may: true, err: sdk.WithKind(sdk.ErrUnavailable, errors.New("no engine"))}, 502},
+		"cannot read the logs":                                 {fakeLogs{may: true}, 409},
+		"DOGWATCH_WATCHER_LOCAL_LOGS=true":                     {fakeLogs{can: true}, 403},
+		"LOGS=true, and run dogwatch agent --logs on its host": {fakeLogs{can: true, forbidden: true}, 403},
+		"containers: run dogwatch agent --logs on its host":    {fakeLogs{can: true, may: true, forbidden: true}, 403},
+		"not at all":          {fakeLogs{can: true, may: true, err: sdk.WithKind(sdk.ErrUnsupported, errors.New("not at all"))}, 409},
+		"the log driver none": {fakeLogs{can: true, may: true, log: watcher.Log{UnreadableDriver: "none"}}, 409},
+		"removed":             {fakeLogs{can: true, may: true, err: sdk.WithKind(sdk.ErrNotFound, errors.New("it was removed"))}, 404},
+		"no engine":           {fakeLogs{can: true, may: true, err: sdk.WithKind(sdk.ErrUnavailable, errors.New("no engine"))}, 502},
 	} {
 		withLogs(t, &c.fake).do("GET", "/api/containers/"+nginx().ID+"/log", "").fails(c.status, text)
 	}

@@ -46,6 +46,8 @@ type AgentLimits struct {
 	Stacks []string `json:"stacks,omitempty"`
 	// Hooks is whether the commands of hook labels run.
 	Hooks bool `json:"hooks"`
+	// Logs is whether the last lines that containers wrote are read.
+	Logs bool `json:"logs"`
 }
 
 // AgentHop is what was found of a part of the way between an agent and here.
@@ -89,7 +91,9 @@ func (s *Service) Agents() []Agent {
 			Address: a.Address,
 		}
 		if a.Connected {
-			joined.Limits = &AgentLimits{ReadOnly: a.Limits.ReadOnly, Stacks: a.Limits.Stacks, Hooks: a.Limits.Hooks}
+			joined.Limits = &AgentLimits{
+				ReadOnly: a.Limits.ReadOnly, Stacks: a.Limits.Stacks, Hooks: a.Limits.Hooks, Logs: a.Limits.Logs,
+			}
 		}
 		all = append(all, joined)
 	}

@@ -24,8 +24,7 @@ type LogReaders interface {
 type LogReader interface {
 	watcher.LogReader
 	CanReadLogs() bool
-	ReadsLogs() bool
-	LogsVariable() string
+	LogsMissing() (variable string, byOwner bool)
 }
 
 // LogAccess says whether an actor can read the logs of a watcher's containers.
@@ -33,18 +32,30 @@ type LogAccess struct {
 	Allowed bool
 	// Variable is the environment variable that has to be true for that; "" where that is not what is missing.
 	Variable string
+	// ByOwner is true where the owner of the host of an agent does not allow it.
+	ByOwner bool
 }
 
 // LogAccess returns whether an actor can read the logs of a watcher's containers.
 func (s *Service) LogAccess(actor auth.Actor, watcherName string) LogAccess {
 	w, known := s.logReader(watcherName)
-	switch {
-	case !known || !w.CanReadLogs() || actor.Scope < auth.Write:
+	if !known || !w.CanReadLogs() || actor.Scope < auth.Write {
 		return LogAccess{}
-	case !w.ReadsLogs():
-		return LogAccess{Variable: w.LogsVariable()}
 	}
-	return LogAccess{Allowed: true}
+	variable, byOwner := w.LogsMissing()
+	return LogAccess{Allowed: variable == "" && !byOwner, Variable: variable, ByOwner: byOwner}
+}
+
+// remedy says what would let logs be read.
+func (a LogAccess) remedy() string {
+	const onHost = "run dogwatch agent --logs on its host, whose owner does not allow it"
+	switch {
+	case a.Variable == "":
+		return onHost
+	case a.ByOwner:
+		return "set " + a.Variable + "=true, and " + onHost
+	}
+	return "set " + a.Variable + "=true"
 }
 
 func (s *Service) logReader(watcherName string) (LogReader, bool) {
@@ -67,26 +78,22 @@ func (s *Service) ContainerLog(ctx context.Context, actor auth.Actor, id string,
 	}
 	c := rec.Container
 	w, known := s.logReader(c.Watcher)
-	switch {
-	case !known || !w.CanReadLogs():
+	if !known || !w.CanReadLogs() {
 		return watcher.Log{}, sdk.WithKind(ErrNoLog, fmt.Errorf("the watcher %s cannot read the logs of containers", c.Watcher))
-	case !w.ReadsLogs():
-		return watcher.Log{}, sdk.WithKind(ErrForbidden, fmt.Errorf("the watcher %s may not read the logs of containers: "+
-			"set %s=true", c.Watcher, w.LogsVariable()))
+	}
+	if access := s.LogAccess(actor, c.Watcher); !access.Allowed {
+		return watcher.Log{}, sdk.WithKind(ErrForbidden, fmt.Errorf("the watcher %s may not read the logs of containers: %s",
+			c.Watcher, access.remedy()))
 	}
 	log, err := w.ReadLog(ctx, watcher.LogRequest{ContainerID: c.ID, Lines: lines})
 	switch {
+	case errors.Is(err, sdk.ErrUnsupported): // that of an agent whose host has one without the ability
+		return watcher.Log{}, sdk.WithKind(ErrNoLog, s.safe(err))
 	case errors.Is(err, sdk.ErrNotFound):
 		return watcher.Log{}, sdk.WithKind(ErrNotFound, s.safe(err))
 	case err != nil:
 		return watcher.Log{}, s.safe(err)
 	}
-	texts := make([]string, len(log.Lines))
-	for i, line := range log.Lines {
-		texts[i] = line.Text
-	}
-	for i, text := range redact.Lines(texts, s.opt.Redact) {
-		log.Lines[i].Text = text
-	}
+	redact.Each(log.Lines, func(l *watcher.LogLine) *string { return &l.Text }, s.opt.Redact)
 	return log, nil
 }

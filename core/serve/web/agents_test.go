@@ -64,7 +64,7 @@ func threeAgents() []service.Agent {
 		{
 			Name: "nas", Watcher: "agent.nas", Connected: true, JoinedAt: at(48 * time.Hour), SeenAt: at(time.Minute),
 			Since: at(2 * time.Hour), Address: "10.0.0.7", Version: "1.2.3",
-			Limits: &service.AgentLimits{Stacks: []string{"media", webtest.Evil}},
+			Limits: &service.AgentLimits{Stacks: []string{"media", webtest.Evil}, Logs: true},
 		},
 		{Name: "pi", Watcher: "agent.pi", JoinedAt: at(time.Minute), CreatedBy: "ana"},
 	}
@@ -75,7 +75,7 @@ func TestAgentsPage(t *testing.T) {
 	_, body := get(t, u, "/agents")
 	webtest.MustBeInert(t, body)
 	webtest.Contains(t, body, "3 agents, 2 not connected", "Not connected", "Never connected", "from 10.0.0.7",
-		"Its owner allows updates of these stacks: media", `href="/base/watchers/agent/nas"`, "token of ana",
+		"Its owner allows updates of these stacks: media", "Its owner allows reading the logs of its containers", `href="/base/watchers/agent/nas"`, "token of ana",
 		`action="/base/agents/nas/doctor"`, `action="/base/agents/nas/rename"`, `action="/base/agents/nas/revoke"`)
 	_, body = get(t, u, "/watchers")
 	webtest.Contains(t, body, `href="/base/agents"`)

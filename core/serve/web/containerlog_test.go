@@ -3,10 +3,12 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -38,7 +40,7 @@ func TestLogOfContainer(t *testing.T) {
 		{"stopped with nothing", stopped, watcher.Log{}, nil, []string{"The container does not run, and it wrote nothing."}},
 		{"driver", running, watcher.Log{UnreadableDriver: "<none>"}, nil, []string{"the log driver &lt;none&gt; of the container"}},
 		{"gone", running, watcher.Log{}, service.ErrNotFound, []string{"The engine does not have this container any more"}},
-		{"forbidden meanwhile", running, watcher.Log{}, service.ErrNoLog, []string{"Its watcher reads no logs any more."}},
+		{"no ability any more", running, watcher.Log{}, service.ErrNoLog, []string{"Its watcher reads no logs any more."}},
 		{"failed", running, watcher.Log{}, errors.New("no <engine>"), []string{`could not be read: no &lt;engine&gt;`}},
 	} {
 		u, _ := withStore(t, c.container)
@@ -59,7 +61,13 @@ func TestLogOfContainer(t *testing.T) {
 }
 
 func TestLogOfContainerIsThereWhereAllowed(t *testing.T) {
-	for _, access := range []service.LogAccess{{}, {Variable: "DOGWATCH_WATCHER_LOCAL_LOGS"}} {
+	const variable, flag = "<code>DOGWATCH_WATCHER_LOCAL_LOGS=true</code>", "<code>dogwatch agent --logs</code>"
+	for access, says := range map[service.LogAccess]string{
+		{}: "",
+		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS"}:                "what would show it is " + variable + "</dd>",
+		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS", ByOwner: true}: "what would show it is " + variable + ", and on its host " + flag,
+		{ByOwner: true}: "what would show it, on its host, is " + flag,
+	} {
 		u, _ := withStore(t, webtest.Container("web"))
 		f := fakes(u)
 		f.access, f.log = access, watcher.Log{Lines: []watcher.LogLine{{Text: "private"}}}
@@ -67,9 +75,9 @@ func TestLogOfContainerIsThereWhereAllowed(t *testing.T) {
 		if strings.Contains(body, " data-tab>Log<") || strings.Contains(body, "private") {
 			t.Errorf("%+v: there is a tab", access)
 		}
-		webtest.Contains(t, body, "<dt>First seen</dt>") // those are the details
-		if says := strings.Contains(body, "<code>DOGWATCH_WATCHER_LOCAL_LOGS=true</code>"); says != (access.Variable != "") {
-			t.Errorf("%+v: the details name the option: %v", access, says)
+		webtest.Contains(t, body, "<dt>First seen</dt>", says) // those are the details
+		if says == "" && strings.Contains(body, "<dt>Log</dt>") {
+			t.Errorf("%+v: the details name the log", access)
 		}
 	}
 	u, _ := withStore(t, webtest.Container("web"))
@@ -80,4 +88,25 @@ func TestLogOfContainerIsThereWhereAllowed(t *testing.T) {
 	}
 	sheet := request(u, "GET", "/containers/local/web?tab=log", nil, "HX-Request", "true").Body.String()
 	webtest.Contains(t, sheet, `hx-get="/base/containers/local/web/log"`)
+}
+
+// TestLogThatMayNotBeReadAnyMore says whose right was lost since the tab was opened.
+func TestLogThatMayNotBeReadAnyMore(t *testing.T) {
+	for want, c := range map[string]struct {
+		scope  auth.Scope
+		access service.LogAccess
+	}{
+		"You may not read logs any more.":                             {auth.Read, service.LogAccess{}},
+		"Its watcher may not read logs any more.":                     {auth.Write, service.LogAccess{Variable: "X"}},
+		"The owner of its host does not allow reading logs any more.": {auth.Write, service.LogAccess{ByOwner: true}},
+	} {
+		u, _ := withStore(t, webtest.Container("web"))
+		f := fakes(u)
+		f.fakeContainers.err, f.access = service.ErrForbidden, c.access
+		r := httptest.NewRequest("GET", "/containers/local/web/log", nil).WithContext(
+			auth.With(t.Context(), auth.Identity{User: "bob", Method: "basic.main", Scope: c.scope}))
+		r.Header.Set("HX-Request", "true")
+		_, body := respond(t, u, r)
+		webtest.Contains(t, body, want)
+	}
 }

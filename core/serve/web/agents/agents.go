@@ -31,9 +31,9 @@ type agentsPage struct {
 type agentRow struct {
 	service.Agent
 	State words.State
-	// Updates says what the owner of its host allows.
-	Updates phrase.Phrase
-	Hops    []hop
+	// Updates and Logs say what the owner of its host allows.
+	Updates, Logs phrase.Phrase
+	Hops          []hop
 }
 
 // hop is a part of the way to an agent.
@@ -49,7 +49,7 @@ func (h *Handler) newPage(r *http.Request) agentsPage {
 		if a.Connected {
 			connected++
 		}
-		p.Rows = append(p.Rows, agentRow{Agent: a, State: stateOf(a), Updates: updatesOf(a.Limits)})
+		p.Rows = append(p.Rows, agentRow{Agent: a, State: stateOf(a), Updates: updatesOf(a.Limits), Logs: logsOf(a.Limits)})
 	}
 	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), "agent"))
 	if away := len(p.Rows) - connected; away > 0 {
@@ -79,6 +79,17 @@ func updatesOf(l *service.AgentLimits) phrase.Phrase {
 		return phrase.New("Its owner allows updates of these stacks: %s", strings.Join(l.Stacks, ", "))
 	}
 	return phrase.New("Its owner allows updates")
+}
+
+// logsOf says whether the owner of a host lets logs be read; nil while that is not known.
+func logsOf(l *service.AgentLimits) phrase.Phrase {
+	switch {
+	case l == nil:
+		return nil
+	case l.Logs:
+		return phrase.New("Its owner allows reading the logs of its containers")
+	}
+	return phrase.New("Its owner does not allow reading the logs of its containers")
 }
 
 // show lists the agents.

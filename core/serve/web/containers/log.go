@@ -17,9 +17,11 @@ type logView struct {
 	Lines []logLine
 	// Stopped is true when the container does not run, Full when there may be older lines.
 	Stopped, Full bool
-	// Gone and Forbidden are why there is no log; Driver is the log driver that cannot be read.
-	Gone, Forbidden bool
-	Driver          string
+	// Gone, NoRight and Refused are why there is no log: no container, a user who may not read it any more, and a
+	// watcher that may not, or cannot; Access says what it would take. Driver is the log driver that cannot be read.
+	Gone, NoRight, Refused bool
+	Access                 service.LogAccess
+	Driver                 string
 	// Failed is why the log could not be read, in the words of who could not.
 	Failed string
 }
@@ -41,8 +43,10 @@ func (h *Handler) log(ctx context.Context, r *http.Request, rec *store.Record) *
 	switch {
 	case errors.Is(err, service.ErrNotFound):
 		v.Gone = true
+	case errors.Is(err, service.ErrForbidden) && !h.MayChoose(r):
+		v.NoRight = true
 	case errors.Is(err, service.ErrForbidden), errors.Is(err, service.ErrNoLog):
-		v.Forbidden = true
+		v.Refused, v.Access = true, h.service.LogAccess(h.ActorOf(r), c.Watcher)
 	case err != nil:
 		v.Failed = visible.Line(err.Error())
 	}
