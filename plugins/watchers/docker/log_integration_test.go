@@ -57,7 +57,9 @@ func testLogs(t *testing.T, engine *dockertest.Daemon, endsOnly bool) {
 		deadline := time.Now().Add(20 * time.Second)
 		for {
 			got, err := d.ReadLog(t.Context(), watcher.LogRequest{ContainerID: id, Lines: lines})
-			check(t, err)
+			if err != nil && !(endsOnly && strings.Contains(err.Error(), "is not a valid container log line")) {
+				t.Fatal(err) // Podman takes a line that is written just then for that
+			}
 			for _, line := range got.Lines {
 				if strings.Contains(line.Text, text) {
 					return got.Lines

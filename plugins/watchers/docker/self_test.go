@@ -52,7 +52,7 @@ func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 func (l *lab) traces(t *testing.T, id string) self.Traces {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
-		log, err := l.docker.engine.Logs(t.Context(), id)
+		log, err := l.docker.engine.Output(t.Context(), id)
 		check(t, err)
 		if parts := strings.Split(string(log), "== "); strings.Contains(string(log), "== /end") {
 			part := func(n int) string {

@@ -229,7 +229,7 @@ func TestSelfUpdateSurvivesKilledHelper(t *testing.T) {
 						if err != nil || !c.State.Running {
 							continue
 						}
-						log, err := k.began.engine.Logs(ctx, c.ID)
+						log, err := k.began.engine.Output(ctx, c.ID)
 						if err == nil && strings.Contains(string(log), `{"begin":{"ID":"`+step+`"`) {
 							kills[how](t, c)
 							killed = nil

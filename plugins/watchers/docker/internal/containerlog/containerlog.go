@@ -1,5 +1,5 @@
-// Package containerlog reads the end of what a container wrote into lines that a user can see. What comes in is an
-// engine and the id of a container; only the watchers of this plugin import it.
+// Package containerlog reads the end of what a container, or the tasks of a service, wrote into lines that a user can
+// see. What comes in is an engine and an id; only the watchers of this plugin import it.
 //
 // Protocol facts are from https://docs.docker.com/reference/api/engine/ (ContainerLogs and ContainerAttach, for the
 // frames) and from daemon/logger of https://github.com/moby/moby: a message has 16 KiB at most, and one of a longer line
@@ -33,6 +33,8 @@ import (
 const (
 	// timeout bounds the requests to the engine.
 	timeout = 15 * time.Second
+	// taskTimeout bounds the one for the log of a task, which may be on a node that does not answer.
+	taskTimeout = 5 * time.Second
 	// maxRead is how much of the end of a log is looked at, and of one line, in bytes. Secrets are taken out before
 	// the text is cut further, since a part of a secret would not be found.
 	maxRead = 1 << 20
@@ -41,14 +43,15 @@ const (
 	maxLine = 8 << 10
 )
 
+// idForm is that of what becomes a part of the path of a request.
 var idForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // Read returns the end of what a container wrote; see watcher.LogReader.
 func Read(ctx context.Context, e *engine.Engine, req watcher.LogRequest) (watcher.Log, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if !idForm().MatchString(req.ContainerID) { // which would be a part of the path of the request
-		return watcher.Log{}, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%q is not the id of a container", req.ContainerID))
+	if err := CheckID(req.ContainerID); err != nil {
+		return watcher.Log{}, err
 	}
 	c, err := e.Container(ctx, req.ContainerID)
 	if err != nil {
@@ -61,12 +64,8 @@ func Read(ctx context.Context, e *engine.Engine, req watcher.LogRequest) (watche
 	if driver == "none" { // Podman responds with an error of the server
 		return watcher.Log{UnreadableDriver: driver}, nil
 	}
-	t := &tail{most: min(max(req.Lines, 1), watcher.MaxLogLines)}
-	read := t.readFrames
-	if c.Config.Tty {
-		read = t.readText
-	}
-	switch err := e.Timestamped(ctx, c.ID, t.most, read); {
+	t, err := read(ctx, e, engine.LogRequest{Container: c.ID, Lines: req.Lines}, c.Config.Tty)
+	switch {
 	case engine.HasStatus(err, http.StatusNotImplemented):
 		return watcher.Log{UnreadableDriver: cmp.Or(driver, "of the engine")}, nil
 	case err != nil:
@@ -74,6 +73,24 @@ func Read(ctx context.Context, e *engine.Engine, req watcher.LogRequest) (watche
 	}
 	hide := secrets.Hiding(slices.Concat(c.Config.Env, c.Config.Entrypoint, c.Config.Cmd))
 	return watcher.Log{Lines: t.finish(hide)}, nil
+}
+
+// CheckID returns an sdk.ErrNotFound for what cannot be the id of a container, or of a service.
+func CheckID(id string) error {
+	if !idForm().MatchString(id) {
+		return sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%q is not the id of a container", id))
+	}
+	return nil
+}
+
+// read reads the end of a log.
+func read(ctx context.Context, e *engine.Engine, req engine.LogRequest, tty bool) (*tail, error) {
+	req.Lines, req.Timestamps = min(max(req.Lines, 1), watcher.MaxLogLines), true
+	t := &tail{most: req.Lines}
+	if tty {
+		return t, e.Log(ctx, req, t.readText)
+	}
+	return t, e.Log(ctx, req, t.readFrames)
 }
 
 // line is one under way.
@@ -95,9 +112,6 @@ type tail struct {
 // readFrames reads the messages of a container without a terminal. A frame has one message, and is written at once.
 func (t *tail) readFrames(r io.Reader) error {
 	_, err := stdcopy.StdCopy(frames{t, false}, frames{t, true}, r)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil // the container was removed meanwhile
-	}
 	return err
 }
 
@@ -173,20 +187,24 @@ func (t *tail) finish(hide func(string) string) []watcher.LogLine {
 		texts[i] = plain(l.text.String())
 	}
 	texts = redact.Lines(texts, hide)
-	size, first := 0, len(texts)
-	for first > 0 {
-		text := clip(texts[first-1])
-		if size += len(text); size > maxLog {
+	lines := make([]watcher.LogLine, len(texts))
+	for i, l := range t.lines {
+		lines[i] = l.LogLine
+		lines[i].Text = clip(texts[i])
+	}
+	return end(lines, t.most)
+}
+
+// end returns the last lines, of maxLog bytes together.
+func end(all []watcher.LogLine, most int) []watcher.LogLine {
+	size, first := 0, len(all)
+	for first > 0 && len(all)-first < most {
+		if size += len(all[first-1].Text); size > maxLog {
 			break
 		}
 		first--
-		t.lines[first].Text = text
 	}
-	lines := make([]watcher.LogLine, 0, len(texts)-first)
-	for _, l := range t.lines[first:] {
-		lines = append(lines, l.LogLine)
-	}
-	return lines
+	return all[first:]
 }
 
 // escapes are the sequences of a terminal (ECMA-48): those with parameters, strings such as titles, and short ones.

@@ -13,29 +13,41 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 )
 
-// LastLines writes the end of what a container wrote, the standard error too, to a writer. With tty its streams
-// are one.
-func (e *Engine) LastLines(ctx context.Context, id string, lines int, tty bool, to io.Writer) error {
-	op := endpointCall{"read the log of " + Short(id), "CONTAINERS"}
-	return e.lastLines(ctx, op, "/containers/"+id, lines, tty, to)
+// LogRequest says what is read of the log of a container, or of a task of a swarm.
+type LogRequest struct {
+	// Container or Task is the id, or name, of whose log it is.
+	Container, Task string
+	// Lines is how many lines are read, from the end; 0 for all.
+	Lines int
+	// OutputOnly leaves out the standard error. With Timestamps each message begins with when it was written.
+	OutputOnly, Timestamps bool
 }
 
-func (e *Engine) lastLines(ctx context.Context, op endpointCall, path string, lines int, tty bool, to io.Writer) error {
+// Log reads what a container wrote so far: read gets the response. Without a terminal the messages are in frames, see
+// package stdcopy. A log that ends within one, as when the container is removed meanwhile, is no error.
+func (e *Engine) Log(ctx context.Context, req LogRequest, read func(io.Reader) error) error {
+	op := endpointCall{"read the log of " + Short(req.Container), "CONTAINERS"}
+	path := "/containers/" + url.PathEscape(req.Container)
+	if req.Task != "" {
+		op, path = endpointCall{"read the log of task " + Short(req.Task), "TASKS"}, "/tasks/"+url.PathEscape(req.Task)
+	}
+	query := Query("stdout", "1")
+	if !req.OutputOnly {
+		query.Set("stderr", "1")
+	}
+	if req.Timestamps {
+		query.Set("timestamps", "1")
+	}
+	if req.Lines > 0 {
+		query.Set("tail", strconv.Itoa(req.Lines))
+	}
 	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
-		response, err := e.send(ctx, api, call{
-			method: http.MethodGet, path: path + "/logs",
-			query: Query("stdout", "1", "stderr", "1", "tail", strconv.Itoa(lines)),
-		})
+		response, err := e.send(ctx, api, call{method: http.MethodGet, path: path + "/logs", query: query})
 		if err != nil {
 			return struct{}{}, err
 		}
 		defer response.Body.Close()
-		if tty {
-			_, err = io.Copy(to, response.Body)
-		} else {
-			_, err = stdcopy.StdCopy(to, to, response.Body)
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
+		if err = read(response.Body); errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		return struct{}{}, err
@@ -43,47 +55,26 @@ func (e *Engine) lastLines(ctx context.Context, op endpointCall, path string, li
 	return err
 }
 
-// Timestamped reads the end of what a container wrote: read gets the response, in which each message begins with when
-// it was written. Without a terminal they are in frames, see package stdcopy.
-func (e *Engine) Timestamped(ctx context.Context, id string, lines int, read func(io.Reader) error) error {
-	op := endpointCall{"read the log of " + Short(id), "CONTAINERS"}
-	return e.timestamped(ctx, op, "/containers/"+url.PathEscape(id), lines, read)
-}
-
-func (e *Engine) timestamped(
-	ctx context.Context, op endpointCall, path string, lines int, read func(io.Reader) error,
-) error {
-	_, err := request(ctx, e, op, func(ctx context.Context, api *client.Client) (struct{}, error) {
-		response, err := e.send(ctx, api, call{
-			method: http.MethodGet, path: path + "/logs",
-			query: Query("stdout", "1", "stderr", "1", "timestamps", "1", "tail", strconv.Itoa(lines)),
-		})
-		if err != nil {
-			return struct{}{}, err
+// LastLines writes the end of a log to a writer. With tty its streams are one.
+func (e *Engine) LastLines(ctx context.Context, req LogRequest, tty bool, to io.Writer) error {
+	return e.Log(ctx, req, func(r io.Reader) (err error) {
+		if tty {
+			_, err = io.Copy(to, r)
+		} else {
+			_, err = stdcopy.StdCopy(to, to, r)
 		}
-		defer response.Body.Close()
-		return struct{}{}, read(response.Body)
+		return err
 	})
-	return err
 }
 
-// Logs returns what a container wrote to its standard output.
-func (e *Engine) Logs(ctx context.Context, name string) ([]byte, error) {
+// Output returns what a container without a terminal wrote to its standard output.
+func (e *Engine) Output(ctx context.Context, name string) ([]byte, error) {
 	const most = 8 << 20
-	return request(ctx, e, endpointCall{"read the log of " + name, "CONTAINERS"},
-		func(ctx context.Context, api *client.Client) ([]byte, error) {
-			response, err := e.send(ctx, api, call{
-				method: http.MethodGet, path: "/containers/" + url.PathEscape(name) + "/logs", query: Query("stdout", "1"),
-			})
-			if err != nil {
-				return nil, err
-			}
-			defer response.Body.Close()
-			var out bytes.Buffer
-			_, err = stdcopy.StdCopy(&out, io.Discard, io.LimitReader(response.Body, most))
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil
-			}
-			return out.Bytes(), err
-		})
+	var out bytes.Buffer
+	err := e.Log(ctx, LogRequest{Container: name, OutputOnly: true}, func(r io.Reader) error {
+		out.Reset()
+		_, err := stdcopy.StdCopy(&out, io.Discard, io.LimitReader(r, most))
+		return err
+	})
+	return out.Bytes(), err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -93,11 +92,6 @@ func (e *Engine) changeService(
 		method: http.MethodPost, path: "/services/" + s.ID + "/update", query: query, header: header, in: spec,
 		limit: changeLimit,
 	})
-}
-
-// LastLinesOfTask writes the end of what a task wrote, the standard error too, to a writer.
-func (e *Engine) LastLinesOfTask(ctx context.Context, id string, lines int, tty bool, to io.Writer) error {
-	return e.lastLines(ctx, endpointCall{"read the log of task " + Short(id), "TASKS"}, "/tasks/"+id, lines, tty, to)
 }
 
 // registryAuth is the header with credentials for a registry; nil for none.

@@ -233,7 +233,7 @@ func (r *rollout) evidence(ctx context.Context) *watcher.Evidence {
 	if c := t.Status.ContainerStatus; c != nil && c.ContainerID != "" {
 		e.ExitCode = c.ExitCode
 		e.Log = secrets.EndOfLog(func(to io.Writer) error {
-			return r.engine.LastLinesOfTask(ctx, t.ID, evidenceLines, spec.TTY, to)
+			return r.engine.LastLines(ctx, engine.LogRequest{Task: t.ID, Lines: evidenceLines}, spec.TTY, to)
 		}, hide)
 	}
 	return e

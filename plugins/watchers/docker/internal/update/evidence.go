@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/secrets"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -68,7 +69,7 @@ func (r *replacement) evidence(ctx context.Context, failed watcher.Step, cause e
 		}
 	}
 	e.Log = secrets.EndOfLog(func(to io.Writer) error {
-		return r.engine.LastLines(ctx, id, evidenceLines, c.Config.Tty, to)
+		return r.engine.LastLines(ctx, engine.LogRequest{Container: id, Lines: evidenceLines}, c.Config.Tty, to)
 	}, hide)
 	return e
 }

@@ -29,7 +29,7 @@ func ReadHandover() (job Handover, err error) {
 func (u *Updater) CarryOut(ctx context.Context, job Handover, out io.Writer) error {
 	u.Whereabouts = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
 	var before []byte
-	if err := again(ctx, func() (err error) { before, err = u.engine.Logs(ctx, job.Helper); return err }); err != nil {
+	if err := again(ctx, func() (err error) { before, err = u.engine.Output(ctx, job.Helper); return err }); err != nil {
 		return err
 	}
 	j := &helperJournal{helperLog: readHelper(before), out: out}

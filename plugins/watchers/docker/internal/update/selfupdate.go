@@ -88,7 +88,7 @@ func (r *replacement) runHelper(ctx context.Context, f replace.Facts) error {
 			return err
 		}
 	}
-	if _, err := r.engine.Logs(ctx, spec.Name); err != nil { // without which its outcome would not be known
+	if _, err := r.engine.Output(ctx, spec.Name); err != nil { // without which its outcome would not be known
 		return err
 	}
 	return r.engine.Post(ctx, "start the helper container", "/containers/"+spec.Name+"/start", nil, nil, nil)
@@ -150,7 +150,7 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 		case err != nil:
 			return watcher.Outcome{}, err
 		}
-		log, err := r.engine.Logs(ctx, r.helper())
+		log, err := r.engine.Output(ctx, r.helper())
 		if engine.HasStatus(err, http.StatusConflict) || engine.HasStatus(err, http.StatusNotFound) { // it is being removed
 			if err := pause(ctx, helperPause); err != nil {
 				return watcher.Outcome{}, err
