@@ -13,6 +13,7 @@ import (
 // SwarmOptions says where a manager of a swarm is and which of its services to list.
 type SwarmOptions struct {
 	Connection
+	Logs   bool     `option:"logs" default:"false" help:"Show the last lines that the tasks of a service wrote on its page, to whoever may write; the engine, or the socket proxy before it, must allow reading them"`
 	Stacks []string `option:"stacks" help:"Names of the stacks whose services are listed; all services without any" example:"media,web"`
 	Update bool     `option:"update" default:"false" help:"Let Dogwatch update services, as their own update settings say; the engine, or the socket proxy before it, must allow changes"`
 }
@@ -33,5 +34,6 @@ func NewSwarm(env sdk.Env, o SwarmOptions) (*swarm.Swarm, error) {
 	for _, w := range warnings {
 		env.Warn(w)
 	}
-	return swarm.New(engine.New(endpoint, env.UserAgent, o.Update), env.Log, o.Stacks), nil
+	e := engine.New(endpoint, env.UserAgent, o.Update)
+	return swarm.New(e, env.Log, swarm.Options{Stacks: o.Stacks, Logs: o.Logs}), nil
 }

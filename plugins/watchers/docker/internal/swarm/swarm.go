@@ -12,6 +12,8 @@ package swarm
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -21,23 +23,34 @@ import (
 	"github.com/docker/docker/api/types/swarm"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/containerlog"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-var _ watcher.Updater = (*Swarm)(nil)
+var (
+	_ watcher.Updater   = (*Swarm)(nil)
+	_ watcher.LogReader = (*Swarm)(nil)
+)
 
 // stackLabel names the stack of a service that docker stack deploy made.
 const stackLabel = "com.docker.stack.namespace"
+
+// Options say what of a swarm is watched.
+type Options struct {
+	// Stacks are the stacks whose services are watched; empty for all services.
+	Stacks []string
+	// Logs is whether the logs of services may be read.
+	Logs bool
+}
 
 // Swarm watches one swarm through the engine of one of its managers. Its methods may be called concurrently.
 type Swarm struct {
 	engine *engine.Engine
 	log    hclog.Logger
-	// stacks are the stacks whose services are watched; empty for all services.
-	stacks []string
+	opt    Options
 	// poll is the time between two looks at an update under way, progressDeadline how long it may make no progress.
 	poll, progressDeadline time.Duration
 
@@ -45,9 +58,9 @@ type Swarm struct {
 	listed map[string]uint64 // the version of each service as the host knows it; nil before the first list
 }
 
-// New makes a watcher of the services in these stacks, or of all services where there are none. It does not connect.
-func New(e *engine.Engine, log hclog.Logger, stacks []string) *Swarm {
-	return &Swarm{engine: e, log: log, stacks: stacks, poll: time.Second, progressDeadline: 10 * time.Minute}
+// New makes a watcher of services. It does not connect.
+func New(e *engine.Engine, log hclog.Logger, opt Options) *Swarm {
+	return &Swarm{engine: e, log: log, opt: opt, poll: time.Second, progressDeadline: 10 * time.Minute}
 }
 
 // Close drops the connections that are not in use.
@@ -81,10 +94,12 @@ func (s *Swarm) List(ctx context.Context) ([]watcher.Container, error) {
 // left out.
 func (s *Swarm) services(ctx context.Context) ([]swarm.Service, error) {
 	all, err := s.engine.Services(ctx)
-	return slices.DeleteFunc(all, func(service swarm.Service) bool {
-		return service.ID == "" || service.Spec.TaskTemplate.ContainerSpec == nil ||
-			len(s.stacks) > 0 && !slices.Contains(s.stacks, service.Spec.Labels[stackLabel])
-	}), err
+	return slices.DeleteFunc(all, func(service swarm.Service) bool { return !s.watches(service) }), err
+}
+
+func (s *Swarm) watches(service swarm.Service) bool {
+	return service.ID != "" && service.Spec.TaskTemplate.ContainerSpec != nil &&
+		(len(s.opt.Stacks) == 0 || slices.Contains(s.opt.Stacks, service.Spec.Labels[stackLabel]))
 }
 
 func versions(services []swarm.Service) map[string]uint64 {
@@ -130,6 +145,25 @@ func (s *Swarm) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult,
 		about = "an engine at " + s.engine.Endpoint.String()
 	}
 	return sdk.ProbeResult{Summary: about + ", a manager of a swarm"}, ctx.Err()
+}
+
+// ReadLog implements watcher.LogReader. Without Options.Logs it is an ErrUnsupported. It costs two requests, and one
+// for each task.
+func (s *Swarm) ReadLog(ctx context.Context, req watcher.LogRequest) (watcher.Log, error) {
+	if !s.opt.Logs {
+		return watcher.Log{}, sdk.WithKind(sdk.ErrUnsupported, errors.New("logs of services are not read: its option logs is false"))
+	}
+	if err := containerlog.CheckID(req.ContainerID); err != nil {
+		return watcher.Log{}, err
+	}
+	service, err := s.engine.Service(ctx, req.ContainerID)
+	if err == nil && !s.watches(service.Service) {
+		err = sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("the service %s is in none of the stacks that are watched", req.ContainerID))
+	}
+	if err != nil {
+		return watcher.Log{}, err
+	}
+	return containerlog.ReadService(ctx, s.engine, service, req.Lines)
 }
 
 // nodePlatforms are the platforms on which the tasks of services run.

@@ -63,7 +63,7 @@ func start(t *testing.T, stacks ...string) *house {
 	}
 	h.Swarm = New(engine.New(engine.Endpoint{
 		Network: "unix", Address: strings.TrimPrefix(h.Host, "unix://"),
-	}, "", true), hclog.NewNullLogger(), stacks)
+	}, "", true), hclog.NewNullLogger(), Options{Stacks: stacks, Logs: true})
 	h.poll, h.progressDeadline = 100*time.Millisecond, time.Minute
 	return h
 }
@@ -201,7 +201,7 @@ func TestSwarm(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *house){
 			"list": listsServices, "update": updatesService, "events": followsServices, "nothing to run": updatesStopped,
 			"global": updatesGlobal, "changed meanwhile": leavesOthersChanges, "interrupted": recovers, "job": blocksJob,
-			"cancelled": cancels,
+			"cancelled": cancels, "logs": readsLogs,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -249,7 +249,7 @@ func listsServices(t *testing.T, h *house) {
 	if got := byName["stopped"]; got.Status != "stopped" || !got.Image.Pinned || got.Image.Tag != "" {
 		t.Errorf("%+v", got)
 	}
-	only := New(h.engine, hclog.NewNullLogger(), []string{"media"})
+	only := New(h.engine, hclog.NewNullLogger(), Options{Stacks: []string{"media"}})
 	list, err := only.List(t.Context())
 	check(t, err)
 	if len(list) != 1 || list[0].Name != "listed" {
@@ -439,6 +439,54 @@ func blocksJob(t *testing.T, h *house) {
 	}
 }
 
+func readsLogs(t *testing.T, h *house) {
+	id := h.service(t, "talking", func(s *swarm.ServiceSpec) {
+		s.TaskTemplate.ContainerSpec.Args = []string{"write", `"out with hunter2\n"`, `"bad\n"`, "3"}
+	})
+	request := watcher.LogRequest{ContainerID: id, Lines: 50}
+	var lines []watcher.LogLine
+	h.await(t, "both tasks wrote their lines", func() bool {
+		log, err := h.ReadLog(t.Context(), request)
+		check(t, err)
+		lines = log.Lines
+		return len(lines) == 12
+	})
+	tasks := map[string]int{}
+	for i, l := range lines {
+		task, text, _ := strings.Cut(l.Text, " | ")
+		tasks[task]++
+		if want := map[bool]string{false: "out with ***", true: "bad"}[l.Stderr]; text != want || l.At.IsZero() {
+			t.Errorf("line %d is %+v", i, l)
+		}
+		if i > 0 && l.At.Before(lines[i-1].At.Time) {
+			t.Errorf("line %d is older than the one before", i)
+		}
+	}
+	if len(tasks) != 2 {
+		t.Errorf("lines of the tasks: %v", tasks)
+	}
+	request.Lines = 5
+	if log, err := h.ReadLog(t.Context(), request); err != nil || !slices.Equal(log.Lines, lines[7:]) {
+		t.Errorf("the last five: %+v, %v", log, err)
+	}
+	silent := h.service(t, "silent", func(s *swarm.ServiceSpec) { s.TaskTemplate.LogDriver = &swarm.Driver{Name: "none"} })
+	if log, err := h.ReadLog(t.Context(), watcher.LogRequest{ContainerID: silent, Lines: 5}); err != nil ||
+		log.UnreadableDriver != "none" {
+		t.Errorf("a driver that keeps nothing: %+v, %v", log, err)
+	}
+	for _, wrong := range []string{"gone", "../images", "talking/x?"} {
+		_, err := h.ReadLog(t.Context(), watcher.LogRequest{ContainerID: wrong, Lines: 5})
+		if !errors.Is(err, sdk.ErrNotFound) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	for want, opt := range map[error]Options{sdk.ErrUnsupported: {}, sdk.ErrNotFound: {Logs: true, Stacks: []string{"media"}}} {
+		if _, err := New(h.engine, hclog.NewNullLogger(), opt).ReadLog(t.Context(), request); !errors.Is(err, want) {
+			t.Errorf("with %+v: %v, want %v", opt, err, want)
+		}
+	}
+}
+
 func followsServices(t *testing.T, h *house) {
 	ctx, cancel := context.WithCancel(t.Context())
 	found, ended := make(chan watcher.Event, 1000), make(chan error, 1)
@@ -476,7 +524,7 @@ func TestEngineOutsideOfASwarmSaysSo(t *testing.T) {
 	d := dockertest.Start(t)
 	s := New(engine.New(engine.Endpoint{
 		Network: "unix", Address: strings.TrimPrefix(d.Host, "unix://"),
-	}, "", false), hclog.NewNullLogger(), nil)
+	}, "", false), hclog.NewNullLogger(), Options{})
 	for what, ask := range map[string]func() error{
 		"list":  func() error { _, err := s.List(t.Context()); return err },
 		"probe": func() error { _, err := s.Probe(t.Context(), sdk.ProbeRequest{}); return err },
