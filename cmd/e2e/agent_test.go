@@ -66,9 +66,9 @@ func TestAgentUpdatesItsHost(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	p := newProduct(t, engine, registry+"/team/web")
-	p.run(t, "web", "1.0.0")
+	p.run(t, "web", "1.0.0", talks)
 	d := install(t, "DOCKER_HOST=unix:///nowhere.sock", "DOGWATCH_WATCHER_AGENT_NAS_UPDATE=true",
-		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry).start()
+		"DOGWATCH_WATCHER_AGENT_NAS_LOGS=true", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry).start()
 	host := install(t, "DOGWATCH_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"))
 	host.join(d, "nas")
 	stop := host.startAgent()
@@ -90,11 +90,13 @@ func TestAgentUpdatesItsHost(t *testing.T) {
 		!strings.Contains(text, "there, set watcher.docker.local.update to true") {
 		t.Errorf("the plan says %d %s", status, text)
 	}
+	d.showsNoLog("nas", "web", "dogwatch agent --logs")
 
 	stop()
-	host.env = append(host.env, "DOGWATCH_WATCHER_LOCAL_UPDATE=true")
+	host.env = append(host.env, "DOGWATCH_WATCHER_LOCAL_UPDATE=true", "DOGWATCH_AGENT_LOGS=true")
 	stop = host.startAgent()
 	eventually(t, "a plan", func() bool { status, _ := plan(); return status == http.StatusOK })
+	d.showsLog("nas", "web")
 	op := d.begin("update", "web")
 	eventually(t, "the new container is there", func() bool { return len(d.operation(op.ID).Steps) >= 4 })
 	stop()
