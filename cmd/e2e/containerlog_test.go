@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,6 +71,35 @@ func TestLogIsShownWhereAllowed(t *testing.T) {
 			d.showsLog("local", "web")
 		} else {
 			d.showsNoLog("local", "web", "DOGWATCH_WATCHER_LOCAL_LOGS=true")
+		}
+	}
+}
+
+// TestBrowserLogFits narrow windows, whatever a container writes.
+func TestBrowserLogFits(t *testing.T) {
+	t.Parallel()
+	requireBrowser(t)
+	engine := dockertest.Start(t)
+	p := &product{engine: engine, repo: "app"}
+	engine.Image(t, "app:1")
+	p.run(t, "wide", "1", func(c *container.Config, _ *container.HostConfig) {
+		long := strings.Repeat("x", 90) + " GET /a/path/that/has/no/end/" + strings.Repeat("deeper/", 20) + " 200"
+		c.Cmd = []string{"write", strconv.Quote(long + "\n"), strconv.Quote("bad " + long + "\n"), "100"}
+	})
+	d := install(t, "DOGWATCH_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"),
+		"DOGWATCH_WATCHER_LOCAL_LOGS=true").start()
+	d.watch()
+	b := openTab(t, d.url)
+	for name, width := range map[string]int64{"lens": 195, "phone": 390, "desk": 1280} {
+		b.size(width, 860)
+		b.open("/containers/local/wide?tab=log")
+		b.until("document.querySelectorAll('.output li').length === 200")
+		b.shot(name)
+		if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			t.Errorf("at %d pixels the page is %d too wide", width, over)
+		}
+		if cut := js[int](b, "[...document.querySelectorAll('.output, .output li')].filter(e => e.scrollWidth > e.clientWidth + 1).length"); cut > 0 {
+			t.Errorf("at %d pixels %d lines do not wrap", width, cut)
 		}
 	}
 }
