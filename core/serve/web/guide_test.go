@@ -28,6 +28,24 @@ func TestStartPage(t *testing.T) {
 		"group_add", "dogwatch demo")
 }
 
+// TestStartPageIsDone says that all is set up only where nothing that is configured has failed.
+func TestStartPageIsDone(t *testing.T) {
+	for state, want := range map[component.State]string{
+		component.Ready:  "Everything is set up: containers are watched",
+		component.Failed: "not all that is configured works",
+	} {
+		u, _ := withStore(t, webtest.Container("web"))
+		fakes(u).fakeComponents = fakeComponents{all: []service.Component{
+			webtest.Configured(kind.Watcher, "docker", "local", component.Ready),
+			webtest.Configured(kind.Trigger, "smtp", "main", state),
+		}}
+		fakes(u).fakeHistory = fakeHistory{events: []event.Event{{ID: 1, At: webtest.Noon, Type: event.CheckFinished,
+			Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
+		_, body := get(t, u, "/start")
+		webtest.Contains(t, body, want)
+	}
+}
+
 // TestEmptyListsSayWhatTheOverviewSays: every page with nothing in its list has the sentence of the overview and
 // what to do next, in whichever state the installation is.
 func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {

@@ -25,7 +25,7 @@ func TestReleaseDates(t *testing.T) {
 		page, lack []string
 	}{
 		"dated": {webtest.Container("x", webtest.Newer("2", "major"), made(webtest.Noon.Add(-48*time.Hour))),
-			`title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "as its image says"},
+			`title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "according to its image"},
 			[]string{unknown, "Seen by"}},
 		"undated": {webtest.Container("x", webtest.Newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
 		"of 1970": {webtest.Container("x", webtest.Newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown},

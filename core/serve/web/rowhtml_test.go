@@ -97,7 +97,7 @@ func TestListHasHeadingsThatSort(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 	body := request(u, "GET", "/containers?state=minor&sort=age", nil).Body.String()
 	webtest.Contains(t, body, `<a href="/base/containers?sort=name&amp;state=minor" data-swap>Name</a>`,
-		`<a href="/base/containers?sort=age&amp;state=minor" aria-current="true" data-swap>Age</a>`,
+		`<a href="/base/containers?sort=age&amp;state=minor" aria-current="true" data-swap>Age or note</a>`,
 		`<a href="/base/containers?state=minor" data-swap>State</a>`)
 	if body := request(u, "GET", "/containers?q=nothing", nil).Body.String(); strings.Contains(body, `class="columns"`) {
 		t.Error("there are headings without rows")

@@ -21,7 +21,7 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		started = h.checkAll(actor)
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container that still exists; then repeat it."),
+			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container, and try again."),
 			Back: phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return

@@ -115,14 +115,22 @@ type column struct {
 	Chosen       bool
 }
 
+// Headings are those of the columns of rows.
+func Headings() []phrase.Phrase {
+	return []phrase.Phrase{phrase.New("Name"), phrase.New("Image"), phrase.New("Version"), phrase.New("State"),
+		phrase.New("Age or note")}
+}
+
 // columns are the headings of the list.
 func (q listQuery) columns() []column {
-	all := []column{{Word: phrase.New("Name"), Class: "name"}, {Word: phrase.New("Image"), Class: "image"}, {Word: phrase.New("Version")},
-		{Word: phrase.New("State"), Class: "need"}, {Word: phrase.New("Age"), Class: "age"}}
-	for i := range all {
-		if c := &all[i]; c.Class != "" {
+	all := make([]column, 0, 5)
+	sorts := []string{"name", "image", "", "need", "age"}
+	for i, word := range Headings() {
+		c := column{Word: word, Class: sorts[i]}
+		if c.Class != "" {
 			c.Query, c.Chosen = "/containers"+q.with("sort", c.Class), c.Class == q.Sort
 		}
+		all = append(all, c)
 	}
 	return all
 }

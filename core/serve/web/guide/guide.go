@@ -21,6 +21,8 @@ type Guide struct {
 	Steps  []guideStep
 	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
 	Whole bool
+	// Demo is whether it explains a demo, in which nothing is missing.
+	Demo bool
 }
 
 // guideStep is one thing to do: words, and lines to paste.
@@ -78,6 +80,7 @@ func (s situation) guide() *Guide {
 
 func demoGuide() *Guide {
 	return &Guide{
+		Demo:     true,
 		Title:    phrase.New("This is a demo"),
 		Sentence: phrase.New("The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed."),
 		Steps: []guideStep{
@@ -130,7 +133,7 @@ func engineGuide(sentence phrase.Phrase, reason string) *Guide {
 			{Text: phrase.New("In a container, Dogwatch needs the socket of the engine. Add it to the compose file:"), Lines: composeLines},
 			{Text: phrase.New("If the socket is there but access is denied, give the user of Dogwatch its group:"), Lines: groupLines},
 			{Text: phrase.New("Better, put a proxy in front of the socket that can only read:"), Lines: proxyLines},
-			{Text: phrase.New("What the engine answers shows here:"), Path: "/watchers", Label: phrase.New("Watchers")},
+			{Text: phrase.New("What the engine answers is shown on this page:"), Path: "/watchers", Label: phrase.New("Watchers")},
 			{Text: phrase.New("Or look around with a simulated engine first:"), Lines: "dogwatch demo\n"},
 		},
 	}

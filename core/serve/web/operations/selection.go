@@ -23,7 +23,7 @@ func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
-			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container that still exists; then repeat it."),
+			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container, and try again."),
 			Back: phrase.New("To the containers"), BackTo: "/containers",
 		})
 		return

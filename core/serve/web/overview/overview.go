@@ -54,6 +54,8 @@ type overviewView struct {
 	Limits   []phrase.Phrase
 	// Guide says what to do next, while something is missing.
 	Guide *guide.Guide
+	// Headings are those of the columns of rows.
+	Headings []phrase.Phrase
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +83,9 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 		all = append(all, make.Of(rec))
 	}
 	watchers := h.service.Components(actor, kind.Watcher)
-	v := overviewView{Sentence: guide.Headline(t, watchers), Empty: t.All == 0}
+	v := overviewView{
+		Sentence: guide.Headline(t, watchers), Empty: t.All == 0, Headings: containers.Headings(),
+	}
 	events, err := h.service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
 	})
