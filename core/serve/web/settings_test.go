@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/config/logging"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestSettingsPage(t *testing.T) {
@@ -98,7 +100,7 @@ func TestLogPage(t *testing.T) {
 		t.Error("the part and the level choose no entries")
 	}
 	_, body = get(t, u, "/log?part=x&level=loud")
-	webtest.Contains(t, body, "No recent entry is of this part and level.")
+	webtest.Contains(t, body, "No recent entry matches.")
 }
 
 // fakeSettings are settings of no program.
@@ -138,4 +140,19 @@ func TestAPIPageLinksToItsSchemas(t *testing.T) {
 	}
 	webtest.Contains(t, body, `id="op-listContainers"`, "/api/containers", "list of <a href=\"#schema-Container\">", "image",
 		`<code>dogwatch.display.name</code>`)
+}
+
+// TestNotificationsOfFailedTrigger names the trigger that does not work, rather than asking for one.
+func TestNotificationsOfFailedTrigger(t *testing.T) {
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeAccess = fakeAccess{calls: new([]string)}
+		f.fakeComponents = fakeComponents{all: []service.Component{
+			webtest.Configured(kind.Trigger, "webpush", "phones", component.Failed),
+		}}
+	})
+	_, body := get(t, u, "/settings/notifications")
+	webtest.Contains(t, body, "The trigger webpush.phones does not work", `href="/base/triggers/webpush/phones"`)
+	if strings.Contains(body, "No trigger of type webpush is configured") {
+		t.Error("it asks for a trigger that is configured")
+	}
 }

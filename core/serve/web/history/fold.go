@@ -82,8 +82,12 @@ func (r run) row(row eventRow, since func(time.Time) phrase.Phrase) eventRow {
 	switch {
 	case r.kind.start:
 		row.Subject, row.Path, row.Class = r.watchers(), "/containers", ""
-		row.Sentence = phrase.New("%s found", phrase.Count(r.count(event.ContainerAdded), "container"))
-		if updates := r.count(event.UpdateFound); updates > 0 {
+		added, updates := r.count(event.ContainerAdded), r.count(event.UpdateFound)
+		row.Sentence = phrase.New("%s found", phrase.Count(added, "container"))
+		switch {
+		case updates > 0 && added == 0: // which another run has, as something else happened between
+			row.Sentence = phrase.New("%s found", phrase.Count(updates, "update"))
+		case updates > 0:
 			row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("%d with an update", updates))
 		}
 	case r.kind.checks:

@@ -87,6 +87,13 @@ func TestFold(t *testing.T) {
 				container(3, event.ContainerAdded, "web", "r"), at(4, event.PluginUp, "watchers", "", up)},
 			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: process is up (ok)"},
 		},
+		"the first start, with a failure in between": {
+			[]event.Event{
+				container(2, event.UpdateFound, "web", "r"), container(2, event.UpdateFound, "db", "r"),
+				at(3, event.PluginUp, "watchers", "", up),
+				container(4, event.ContainerAdded, "db", "r"), container(4, event.ContainerAdded, "web", "r")},
+			[]string{"local: 2 updates found", "watchers: process is up (ok)", "local: 2 containers found"},
+		},
 		"one more container later": {
 			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
 			[]string{"local/web: newer:  →  (not checked) (muted)", "local/web: found, running "},

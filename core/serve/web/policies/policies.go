@@ -35,8 +35,7 @@ type policiesPage struct {
 // policyUse is a rule that is set.
 type policyUse struct {
 	policypreview.Rule
-	Containers int
-	Sentence   phrase.Phrase
+	Sentence phrase.Phrase
 }
 
 // policyUpdate is what becomes of an update.
@@ -51,7 +50,7 @@ type policyUpdate struct {
 func newPoliciesPage(p service.PolicyPreview) policiesPage {
 	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.Counts}
 	for _, use := range p.Now.Uses() {
-		v.Uses = append(v.Uses, policyUse{use.Rule, len(use.Containers), use.Counts})
+		v.Uses = append(v.Uses, policyUse{use.Rule, use.Counts})
 	}
 	shown, before := p.Now, map[string]string{}
 	if p.Tried != nil {

@@ -5,8 +5,10 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/webpush"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // notificationsPage turns the notifications of a browser on, and lists the devices that have them.
@@ -16,7 +18,12 @@ type notificationsPage struct {
 	Rows      []webpush.Device
 	// Snippet is what to paste where no trigger notifies devices.
 	Snippet service.Snippet
+	// Failed are triggers that would notify them, and do not work.
+	Failed []failedTrigger
 }
+
+// failedTrigger is a trigger that does not work, and its page.
+type failedTrigger struct{ ID, Path string }
 
 // webPushSnippet is a trigger that notifies devices.
 var webPushSnippet = service.Snippet{
@@ -33,8 +40,18 @@ func (h *Handler) showNotifications(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Show(w, r, http.StatusOK, "notifications", page.Page{
 		Title: phrase.New("Notifications on this device"), Nav: "settings",
-		Content: notificationsPage{p.PublicKey, p.Triggers, p.Devices, webPushSnippet},
+		Content: notificationsPage{p.PublicKey, p.Triggers, p.Devices, webPushSnippet, h.failedPush(r)},
 	})
+}
+
+// failedPush returns the triggers for devices that do not work.
+func (h *Handler) failedPush(r *http.Request) (failed []failedTrigger) {
+	for _, c := range h.service.Components(h.ActorOf(r), kind.Trigger) {
+		if c.Type == "webpush" && c.State == component.Failed {
+			failed = append(failed, failedTrigger{c.ID, page.ComponentPath(c)})
+		}
+	}
+	return failed
 }
 
 // deviceGone is for a device that was removed meanwhile.
