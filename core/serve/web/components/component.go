@@ -90,8 +90,10 @@ func (h *Handler) previewOf(ctx context.Context, c service.Component) *preview {
 // componentPage is one component.
 type componentPage struct {
 	service.Component
-	Title    string
-	Path     string
+	Title string
+	Path  string
+	// List is the path of all of its kind.
+	List     string
 	State    words.State
 	Given    []service.Setting
 	Defaults []service.Setting
@@ -117,7 +119,7 @@ type componentPage struct {
 type preview struct{ Title, Body, Error string }
 
 func newComponentPage(c service.Component, now time.Time) componentPage {
-	p := componentPage{Component: c, Title: c.ID, Path: page.ComponentPath(c), State: componentState(c.State)}
+	p := componentPage{Component: c, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind), State: componentState(c.State)}
 	for _, s := range c.Settings {
 		if s.Given() {
 			p.Given = append(p.Given, s)

@@ -37,7 +37,7 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 	}
 	parts := []phrase.Phrase{phrase.Capital(phrase.Count(len(all), "plugin")), phrase.New("%d running", running)}
 	if bad > 0 {
-		parts = append(parts, phrase.New("%d that need attention", bad))
+		parts = append(parts, phrase.Count(bad, "problem"))
 	}
 	if memory > 0 {
 		parts = append(parts, phrase.New("%s together", words.Bytes(memory)))

@@ -190,7 +190,7 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(types, func(t kind.Type) bool { return t.Name == name })
 	if i < 0 {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: phrase.New("There is no such type"), Detail: phrase.New("No %s %s is known. Its plugin may be gone.", string(k), name),
+			Title: phrase.New("There is no such type"), Detail: phrase.New("No plugin provides the %s %s. The one that did may be gone.", string(k), name),
 			Back: phrase.New("To the plugins"), BackTo: "/plugins",
 		})
 		return
