@@ -119,7 +119,9 @@ type componentPage struct {
 type preview struct{ Title, Body, Error string }
 
 func newComponentPage(c service.Component, now time.Time) componentPage {
-	p := componentPage{Component: c, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind), State: componentState(c.State)}
+	p := componentPage{
+		Component: c, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind), State: componentState(c.State),
+	}
 	for _, s := range c.Settings {
 		if s.Given() {
 			p.Given = append(p.Given, s)
