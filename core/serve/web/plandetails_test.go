@@ -37,7 +37,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	head, _, _ := strings.Cut(request(u, "GET", "/containers/local/db", nil).Body.String(), `id="decide"`)
 	webtest.Contains(t, head, "What the release notes warn of", `<span lang="en">adminpack is gone &amp; more</span>`)
 	if major, notes, warnings := strings.Index(body, `<section class="note major"`), strings.Index(body, `id="releases"`),
-		strings.Index(body, `id="confirm"`); major < 0 || major > notes || notes > warnings {
+		strings.Index(body, `id="confirm"`); notes < 0 || notes > major || major > warnings {
 		t.Errorf("the warning of the major update, the release notes and the button are at %d, %d, %d", major, notes,
 			warnings)
 	}

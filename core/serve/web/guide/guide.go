@@ -21,8 +21,6 @@ type Guide struct {
 	Steps  []guideStep
 	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
 	Whole bool
-	// Demo is whether it explains a demo, in which nothing is missing.
-	Demo bool
 }
 
 // guideStep is one thing to do: words, and lines to paste.
@@ -80,7 +78,6 @@ func (s situation) guide() *Guide {
 
 func demoGuide() *Guide {
 	return &Guide{
-		Demo:     true,
 		Title:    phrase.New("This is a demo"),
 		Sentence: phrase.New("The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed."),
 		Steps: []guideStep{
