@@ -193,5 +193,8 @@ func (v *containerView) chooseVersion(c *sdk.Container, named, tab string) (chos
 			Tag: one.Tag, Kind: one.Kind, To: tabPath(v.Href, tab, one.Value), Chosen: one.Chosen || chosen == "" && i == 0,
 		})
 	}
+	if c.UpdateKind.Kind == sdk.KindTag { // in the order of the plan, the smallest step first
+		v.Levels = append(v.Levels[1:], v.Levels[0])
+	}
 	return chosen
 }

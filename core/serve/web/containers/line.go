@@ -47,7 +47,7 @@ func About(rows []Row, l Line) Line {
 func FailuresOf(all []Row) []Line {
 	var lines []Line
 	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
-		text := words.Cause(f.Text)
+		text := words.Cause(words.Brief(f.Text))
 		if f.Detail != "" {
 			text = outage(f)
 		}

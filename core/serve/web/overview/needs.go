@@ -1,6 +1,8 @@
 package overview
 
 import (
+	"slices"
+
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -21,6 +23,13 @@ func toDecide(all []containers.Row, named map[string]bool) (approvals, rows []co
 	containers.ByNeed(approvals)
 	containers.ByNeed(rows)
 	return approvals, rows
+}
+
+// shownOf returns those of rows that the overview lists, how many others there are, and whether the user may start any.
+func shownOf(rows []containers.Row) (shown []containers.Row, more int, starts bool) {
+	starts = slices.ContainsFunc(rows, func(r containers.Row) bool { return r.Update != "" })
+	shown = rows[:min(len(rows), rowsShown)]
+	return shown, len(rows) - len(shown), starts
 }
 
 // postponedOf are sentences about checks that wait for a registry, one for each reason.

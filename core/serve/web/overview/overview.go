@@ -40,6 +40,8 @@ type overviewView struct {
 	// how many others of these there are.
 	Approvals, Rows []containers.Row
 	More            int
+	// Starts is whether the user may start them.
+	Starts bool
 	// Failures are what the user has to mend, one for each cause.
 	Failures []containers.Line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
@@ -111,8 +113,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	v.Operations = operationsOf(open)
 	named, shown := h.namedOf(ended, all)
 	v.Approvals, v.Rows = toDecide(all, named)
-	v.More = max(0, len(v.Rows)-rowsShown)
-	v.Rows = v.Rows[:len(v.Rows)-v.More]
+	v.Rows, v.More, v.Starts = shownOf(v.Rows)
 	h.containers.Write(r, v.Approvals, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
