@@ -225,7 +225,7 @@ func (p *stepPrinter) evidence(e *api.Evidence) {
 		return
 	}
 	line := func(indent, text string) { fmt.Fprintf(p.out, "  %s%s%s\n", p.prefix, indent, printable(text)) }
-	line("", fmt.Sprintf("the new %s was %s", e.Container, operation.LeftText(e.Status, e.ExitCode)))
+	line("", fmt.Sprintf("the new %s was %s", e.Container, words.Left(e.Status, e.ExitCode)))
 	if e.Error != "" {
 		line("", "the engine says: "+e.Error)
 	}

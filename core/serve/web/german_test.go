@@ -70,19 +70,29 @@ func TestPagesOfContainersInGerman(t *testing.T) {
 		c.Check.PostponedReason = "registry asks to wait"
 	})
 	u, _ := withStore(t, slices.Concat(house(), []sdk.Container{webtest.Container("sad", webtest.Failed("refused by the registry")),
-		webtest.Container("sorry", webtest.Failed("refused by the registry")), postponed})...)
+		webtest.Container("sorry", webtest.Failed("refused by the registry")), postponed,
+		webtest.Container("bare", func(c *sdk.Container) { c.Image.Name, c.Image.Tag.Value = "", "" }),
+		webtest.Container("built", webtest.Newer("23-alpine", "major"), func(c *sdk.Container) {
+			c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
+		})})...)
 	f := fakes(u)
 	f.fakeHistory.days = webtest.DaysUntil(1, 3, 2)
 	for _, path := range []string{
 		"/", "/containers", "/containers?q=nothing", "/containers?group=watcher&state=held", "/containers/local/young",
 		"/containers/local/young?tab=details", "/containers/local/young?tab=activity", "/containers/local/young?tab=versions",
-		"/containers/local/waits", "/containers/local/later", "/containers/local/nobody", "/nowhere",
+		"/containers/local/waits", "/containers/local/later",
+		"/containers/local/bare", "/containers/local/built", "/choose?c=local/built", "/containers/local/nobody", "/nowhere",
 		"/choose?c=local/young", "/choose?c=local/young&c=local/open", "/start",
 	} {
 		mustBeGerman(t, u, path, others...)
 	}
 	if text := inGerman(t, u, "/containers"); !strings.Contains(text, "zurückgehalten: zu jung, endet in 6 d") {
 		t.Errorf("the list says %s", text)
+	}
+	for path, want := range map[string]string{"/containers": "Basis ", "/containers/local/bare": "kein Image-Name:kein Tag"} {
+		if text := inGerman(t, u, path); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q: %s", path, want, text)
+		}
 	}
 	empty, _ := withStore(t)
 	for _, path := range []string{"/", "/containers", "/start", "/history", "/deliveries"} {

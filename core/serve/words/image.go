@@ -83,6 +83,22 @@ func Digest(digest string) string {
 	return hex[:min(len(hex), 12)]
 }
 
+// Shown is the name or the tag of an image, or what is said in its place.
+func Shown(text string) phrase.Phrase {
+	if said := phrase.Read(text, "no tag", "no image name", "base %s"); !phrase.IsVerbatim(said) {
+		return said
+	}
+	return phrase.Verbatim(text)
+}
+
+// RuleSource is where a rule comes from: the label of a container or its image, or a setting.
+func RuleSource(source string) phrase.Phrase {
+	if said := phrase.Read(source, "label %s from the image", "label %s"); !phrase.IsVerbatim(said) {
+		return said
+	}
+	return phrase.Verbatim(source)
+}
+
 // Tag is a tag, or the beginning of the digest that stands in its place.
 func Tag(tag string) string {
 	if strings.HasPrefix(tag, "sha256:") {

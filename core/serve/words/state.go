@@ -1,6 +1,9 @@
 package words
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -103,6 +106,19 @@ var statuses = map[string]phrase.Phrase{
 	"created": phrase.New("created"), "running": phrase.New("running"), "paused": phrase.New("paused"),
 	"restarting": phrase.New("restarting"), "removing": phrase.New("removing"), "exited": phrase.New("exited"),
 	"dead": phrase.New("dead"),
+}
+
+// Left says how a new container that did not work was left, from its status in the words of the engine: "exited, exit
+// code 3", "running, unhealthy". What runs has no exit code.
+func Left(status string, exitCode int) phrase.Phrase {
+	var said []phrase.Phrase
+	for word := range strings.SplitSeq(status, ", ") {
+		said = append(said, Status(word))
+	}
+	if !strings.HasPrefix(status, "running") && !strings.HasPrefix(status, "paused") {
+		said = append(said, phrase.New("exit code %s", strconv.Itoa(exitCode)))
+	}
+	return phrase.Join(", ", said...)
 }
 
 // Status is what a container does, as its engine says: "running", "exited".

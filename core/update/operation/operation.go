@@ -5,8 +5,6 @@ package operation
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -140,13 +138,4 @@ type Filter struct {
 	Before string
 	// Limit is at most how many; below 1 means 100.
 	Limit int
-}
-
-// LeftText says how a new container that did not work was left, from its status in the words of
-// the engine: "exited, exit code 3", "running, unhealthy". What runs has no exit code.
-func LeftText(status string, exitCode int) string {
-	if strings.HasPrefix(status, "running") || strings.HasPrefix(status, "paused") {
-		return status
-	}
-	return fmt.Sprintf("%s, exit code %d", status, exitCode)
 }

@@ -33,11 +33,13 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 		b.raw(`<span class="status" title="`).text(r.Silence).raw(`">`).text(in.Say(phrase.New("as of %s", r.AsOf))).raw(`</span>`)
 	}
 	b.raw(`</span><span class="image"`)
+	image := in.Say(words.Shown(r.Image))
 	if r.Repository != r.Image {
-		b.raw(` title="`).text(r.Image).raw(`"`)
+		b.raw(` title="`).text(image).raw(`"`)
 	}
-	b.raw(`>`).cut(r.Repository, r.Image)
-	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current, r.Current).raw(`</span>`)
+	b.raw(`>`).cut(in.Say(words.Shown(r.Repository)), image)
+	current := in.Say(words.Shown(r.Current))
+	b.raw(`</span><span class="tags"><span class="tag">`).cut(current, current).raw(`</span>`)
 	if r.New != "" {
 		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New, r.New).raw(`</b>`)
 		for _, tag := range r.Also {

@@ -35,7 +35,7 @@ type operationView struct {
 	Kept        []string
 	Evidence    *watcher.Evidence
 	// Left is how the Evidence says that the new container was.
-	Left string
+	Left phrase.Phrase
 	// Progress is nil unless it is being carried out. Next says what to do now; nil for nothing.
 	Progress *progressView
 	Next     phrase.Phrase
@@ -66,7 +66,7 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	if op.Outcome != nil {
 		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
 		if left := v.Evidence; left != nil {
-			v.Left = operation.LeftText(left.Status, left.ExitCode)
+			v.Left = words.Left(left.Status, left.ExitCode)
 		}
 	}
 	return v

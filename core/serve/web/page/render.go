@@ -109,6 +109,8 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"status":       words.Status,
 		"quote":        phrase.Quote,
 		"remedy":       words.Remedy,
+		"shown":        words.Shown,
+		"ruleSource":   words.RuleSource,
 		"say":          say(in.Say),
 		"sayHTML":      say(in.HTML),
 		"described":    func(text string) template.HTML { return described(in, text) },

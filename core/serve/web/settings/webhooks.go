@@ -16,27 +16,35 @@ type webhooksPage struct {
 }
 
 // sender is where to enter the address and the secret of a webhook.
-type sender struct{ Name, Where, Secret string }
+type sender struct {
+	Name          string
+	Where, Secret phrase.Phrase
+}
 
-var senders = []sender{
-	{"Docker Hub", "repository, Webhooks", "in the address, ?token=… (webhooks.urltoken)"},
-	{"GitHub (ghcr.io)",
-		"repository or organization, Settings, Webhooks; content type application/json, only the event Packages", "Secret"},
-	{"GitLab", "project, Settings, Webhooks; only Pipeline events", "Secret token"},
-	{"Gitea, Forgejo", "repository, owner or site, Webhooks; only the event Package", "Secret"},
-	{"Harbor", "project, Webhooks; Artifact pushed, either payload format", "Auth header"},
-	{"Quay", "repository, Settings, Events and notifications; Push to Repository, Webhook POST",
-		"in the address, ?token=… (webhooks.urltoken)"},
-	{"Azure", "registry, Services, Webhooks, or an Event Grid subscription to Image Pushed",
-		"custom header Authorization: Bearer …"},
-	{"distribution (registry:2, registry:3)", "notifications.endpoints of its configuration",
-		"headers: Authorization: [Bearer …]"},
-	{"scripts and CI", `POST {"image": "ghcr.io/owner/name"}`, "Authorization: Bearer …"},
+// senders are those whose forms are understood.
+func senders() []sender {
+	inAddress := phrase.New("in the address, ?token=… (webhooks.urltoken)")
+	return []sender{
+		{"Docker Hub", phrase.New("repository, Webhooks"), inAddress},
+		{"GitHub (ghcr.io)", phrase.New("repository or organization, Settings, Webhooks; " +
+			"content type application/json, only the event Packages"), phrase.Verbatim("Secret")},
+		{"GitLab", phrase.New("project, Settings, Webhooks; only Pipeline events"), phrase.Verbatim("Secret token")},
+		{"Gitea, Forgejo", phrase.New("repository, owner or site, Webhooks; only the event Package"),
+			phrase.Verbatim("Secret")},
+		{"Harbor", phrase.New("project, Webhooks; Artifact pushed, either payload format"), phrase.Verbatim("Auth header")},
+		{"Quay", phrase.New("repository, Settings, %s",
+			phrase.Quote("Events and notifications; Push to Repository, Webhook POST")), inAddress},
+		{"Azure", phrase.New("registry, Services, Webhooks, or an Event Grid subscription to Image Pushed"),
+			phrase.New("custom header %s", "Authorization: Bearer …")},
+		{"distribution (registry:2, registry:3)", phrase.New("notifications.endpoints of its configuration"),
+			phrase.Verbatim("headers: Authorization: [Bearer …]")},
+		{"scripts and CI", phrase.Verbatim(`POST {"image": "ghcr.io/owner/name"}`), phrase.Verbatim("Authorization: Bearer …")},
+	}
 }
 
 // showWebhooks shows the webhooks.
 func (h *Handler) showWebhooks(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, "webhooks", page.Page{
-		Title: phrase.New("Webhooks"), Nav: "settings", Content: webhooksPage{h.service.Webhooks(), senders},
+		Title: phrase.New("Webhooks"), Nav: "settings", Content: webhooksPage{h.service.Webhooks(), senders()},
 	})
 }
