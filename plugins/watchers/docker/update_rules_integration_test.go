@@ -360,8 +360,9 @@ func TestUpdateReturnsWhenADependentDoesNotWork(t *testing.T) {
 	base := l.make(t, "base", "app:1", shape{}, true)
 	client := l.make(t, "client", "app:1", shape{
 		Config: container.Config{
+			// The old one is not unhealthy yet when the update is planned.
 			Healthcheck: &container.HealthConfig{
-				Test: []string{"CMD", "/missing"}, Interval: 200 * time.Millisecond, Retries: 1,
+				Test: []string{"CMD", "/missing"}, Interval: 5 * time.Second, Retries: 1,
 			},
 		}, Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)},
 	}, true)
