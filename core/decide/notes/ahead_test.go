@@ -34,6 +34,7 @@ func TestNotesOfMajorUpdatesAreReadAhead(t *testing.T) {
 	if n := b.Known(t.Context(), kept); len(n.Notes) != 1 || !slices.Equal(n.Notes[0].Breaking, []string{"`x` is gone."}) {
 		t.Fatalf("once it was read: %+v", n)
 	}
+	b.now = b.now.Add(2 * fresh) // it is kept all the same
 	minor := major("minor")
 	minor.UpdateKind.SemverDiff = sdk.DiffMinor
 	gone := major("gone")
@@ -42,6 +43,9 @@ func TestNotesOfMajorUpdatesAreReadAhead(t *testing.T) {
 		for _, c := range []*sdk.Container{kept, minor, gone, major("one"), major("two")} {
 			ahead.Want(c)
 		}
+	}
+	if len(ahead.wanted) != 3 {
+		t.Errorf("%d wait, want each major update once", len(ahead.wanted))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
