@@ -151,14 +151,16 @@ func (s *Swarm) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult,
 // for each task.
 func (s *Swarm) ReadLog(ctx context.Context, req watcher.LogRequest) (watcher.Log, error) {
 	if !s.opt.Logs {
-		return watcher.Log{}, sdk.WithKind(sdk.ErrUnsupported, errors.New("logs of services are not read: its option logs is false"))
+		return watcher.Log{}, sdk.WithKind(sdk.ErrUnsupported,
+			errors.New("logs of services are not read: its option logs is false"))
 	}
 	if err := containerlog.CheckID(req.ContainerID); err != nil {
 		return watcher.Log{}, err
 	}
 	service, err := s.engine.Service(ctx, req.ContainerID)
 	if err == nil && !s.watches(service.Service) {
-		err = sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("the service %s is in none of the stacks that are watched", req.ContainerID))
+		err = sdk.WithKind(sdk.ErrNotFound,
+			fmt.Errorf("the service %s is in none of the stacks that are watched", req.ContainerID))
 	}
 	if err != nil {
 		return watcher.Log{}, err

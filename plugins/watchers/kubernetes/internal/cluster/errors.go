@@ -84,8 +84,9 @@ func (c *Client) statusError(verb string, r Resource, s status) error {
 	case s.Code == http.StatusGone || s.Reason == "Expired":
 		return fmt.Errorf("%s %s: %w", verb, r, ErrExpired)
 	case s.Code == http.StatusNotFound:
-		return sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s %s: %s has no such resource in version %s, or is no API server of Kubernetes",
-			verb, r, c.base.Host, r.Version))
+		return sdk.WithKind(sdk.ErrNotFound,
+			fmt.Errorf("%s %s: %s has no such resource in version %s, or is no API server of Kubernetes",
+				verb, r, c.base.Host, r.Version))
 	case s.Code == http.StatusTooManyRequests:
 		return sdk.RateLimited(0, err)
 	case s.Code == http.StatusBadRequest && r.Labels != "":

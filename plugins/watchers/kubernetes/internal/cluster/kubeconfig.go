@@ -87,7 +87,8 @@ func FromKubeconfig(path, context string) (e Endpoint, warnings []string, err er
 		}
 	}
 	if cluster.Insecure {
-		warnings = append(warnings, "kubeconfig: insecure-skip-tls-verify is set: anyone on the way can read and change everything")
+		warnings = append(warnings,
+			"kubeconfig: insecure-skip-tls-verify is set: anyone on the way can read and change everything")
 	}
 	if e.TLS, err = cluster.tls(folder); err != nil {
 		return e, nil, sdk.Invalid("kubeconfig", "%v", err)
@@ -124,7 +125,8 @@ func (k kubeconfig) find(context string) (cluster kubeCluster, user kubeUser, er
 		}
 	}
 	if cluster.Server == "" {
-		return cluster, user, sdk.Invalid("kubeconfig", "the cluster %q of the context %q is not in it, or has no server", of.Cluster, name)
+		return cluster, user, sdk.Invalid("kubeconfig",
+			"the cluster %q of the context %q is not in it, or has no server", of.Cluster, name)
 	}
 	for _, u := range k.Users {
 		if u.Name == of.User {
@@ -193,7 +195,8 @@ func FromAccount(server *url.URL, folder string) (Endpoint, error) {
 	e.TokenFile = filepath.Join(folder, "token")
 	e.Login = "the token in " + e.TokenFile
 	if _, err := readFile(e.TokenFile); err != nil {
-		return e, sdk.Invalid("kubeconfig", "is not set, and there is no token of a service account, as pods of Kubernetes have: %v", err)
+		return e, sdk.Invalid("kubeconfig",
+			"is not set, and there is no token of a service account, as pods of Kubernetes have: %v", err)
 	}
 	ca, err := readFile(filepath.Join(folder, "ca.crt"))
 	if errors.Is(err, os.ErrNotExist) {
