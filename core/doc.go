@@ -24,6 +24,10 @@
 // statestream: one open call, in which each takes what has changed since its
 // last request.
 //
+// Pages speak the language of their browser: sentences are phrases (model/phrase), said by the catalogues of
+// serve/language; the API, messages and the log are English. Browsers that subscribed get messages by Web Push
+// (notify/webpush), as any trigger does.
+//
 // The words: a watcher finds containers, a registry answers questions about
 // repositories, a trigger notifies or acts; these are the kinds. A type is an
 // implementation of a kind, a component a configured type with a name
