@@ -8,6 +8,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/choice"
 	"github.com/dogwatch/dogwatch/core/decide/notes"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/policy/window"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/model/update"
@@ -26,6 +28,10 @@ type PlanDetails struct {
 	Levels []Level
 	// Warnings are the releases on the way whose notes warn of something, the newest first.
 	Warnings []ReleaseWarning
+	// Version is what a choice about the update names, and Window the next one in which it is carried out once it is
+	// approved; zero where approving it would not make it wait for one.
+	Version string
+	Window  preview.Opening
 }
 
 // Level is a version that a container can be updated to.
@@ -66,13 +72,24 @@ func (s *Service) PlanDetails(ctx context.Context, actor auth.Actor, change Chan
 		return PlanDetails{}, err
 	}
 	rules := s.rulesOf(c)
-	o := PlanDetails{Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules)}
+	o := PlanDetails{
+		Kind: tally.Kind(&c), Major: rules.IsMajorUpdate(&c), Levels: s.levels(&c, rules), Version: update.KeyOf(&c).To(),
+		Window: nextWindow(rules, s.opt.Now()),
+	}
 	if s.HasNotes() {
 		ctx, cancel := context.WithTimeout(ctx, notesPatience)
 		defer cancel()
 		o.Warnings = releaseWarnings(s.Notes(ctx, c))
 	}
 	return o, nil
+}
+
+// nextWindow returns the next time in which rules let updates pass; zero where one does now, or none ever will.
+func nextWindow(rules policy.Rules, now time.Time) preview.Opening {
+	if next := window.Next(rules.Window.Value, rules.Freeze.Value, now, 1); len(next) > 0 && next[0].Start.After(now) {
+		return preview.Opening{From: sdk.TimeOf(next[0].Start), Until: sdk.TimeOf(next[0].End)}
+	}
+	return preview.Opening{}
 }
 
 // levels returns the versions to choose from.

@@ -123,6 +123,38 @@ func TestPlanDetailsOfferTheLevels(t *testing.T) {
 	}
 }
 
+// TestPlanDetailsNameTheNextWindow, and what approving it names; none where the update would not wait for one.
+func TestPlanDetailsNameTheNextWindow(t *testing.T) {
+	var window policy.Rules
+	s := withDatabase(t, &fakeUpdater{}, func(o *Options) {
+		o.Rules = func(sdk.Container) policy.Rules { return window }
+	})
+	now := s.opt.Now().UTC()
+	hours := func(from, until int) string {
+		return now.Add(time.Duration(from)*time.Hour).Format("15:04") + "-" + now.Add(time.Duration(until)*time.Hour).Format("15:04")
+	}
+	for name, test := range map[string]struct {
+		rule, value, version string
+		want                 time.Time
+	}{
+		"no window":    {version: "17.2"},
+		"later":        {policy.RuleWindow, hours(2, 4), "17.2", now.Add(2 * time.Hour).Truncate(time.Minute)},
+		"of a version": {policy.RuleWindow, hours(2, 4), "16.6", now.Add(2 * time.Hour).Truncate(time.Minute)},
+		"open":         {policy.RuleWindow, hours(-2, 4), "17.2", time.Time{}},
+	} {
+		window = policy.Rules{}
+		if test.rule != "" {
+			if err := window.Set(test.rule, test.value, "policy."+test.rule, time.UTC); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o, err := s.PlanDetails(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: test.version})
+		if err != nil || o.Version != test.version || !o.Window.From.Equal(test.want) {
+			t.Errorf("%s: %s in %v, %v, want %v", name, o.Version, o.Window, err, test.want)
+		}
+	}
+}
+
 // TestUpdateToALevel: the chosen version is the one that is updated to, and only one that is shown can be.
 func TestUpdateToALevel(t *testing.T) {
 	f := &fakeUpdater{}

@@ -109,7 +109,6 @@ func TestBaseImagesCannotBeApproved(t *testing.T) {
 	base := func(c *sdk.Container) { c.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}} }
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("24-alpine", "major"), base), webtest.Container("db", webtest.Newer("9.0.0", "major"),
 		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits"})))
-	fakes(u).permission = service.Permission{Allowed: true}
 	for path, want := range map[string]bool{
 		"/containers/local/web": false, "/choose?c=local/web": false,
 		"/containers/local/db": true, "/choose?c=local/web&c=local/db": true,

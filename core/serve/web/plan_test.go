@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -82,6 +84,35 @@ func TestPlanPageWithBlocks(t *testing.T) {
 	webtest.Contains(t, body, "use docker service update", "web has written into itself")
 	if strings.Contains(body, `id="confirm"`) || strings.Contains(body, `name="ack"`) {
 		t.Errorf("what is blocked can be confirmed: %s", body)
+	}
+}
+
+// TestPlanOffersApproval: an update that can wait for a window is approved on its plan, with the version that the plan
+// is about; nothing that has to be acknowledged is.
+func TestPlanOffersApproval(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	f := fakes(u).fakeOperations
+	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
+	const button = `formaction="/base/choose">Approve</button>`
+	body := func() string {
+		_, body := get(t, u, "/containers/local/web/update")
+		return body
+	}
+	if strings.Contains(body(), button) {
+		t.Error("what waits for no window can be approved")
+	}
+	from := time.Date(2026, 11, 28, 2, 0, 0, 0, time.Local)
+	f.details.Version = "1.0.9"
+	f.details.Window = preview.Opening{From: sdk.TimeOf(from), Until: sdk.TimeOf(from.Add(4 * time.Hour))}
+	webtest.Contains(t, body(), button, `<input type="hidden" name="c" value="local/web">`,
+		`<input type="hidden" name="version:local/web" value="1.0.9">`, `name="sure" value="yes"`,
+		"Approve leaves it to Dogwatch in the next window: Sat 2026-11-28 02:00 to 06:00.")
+	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "it has", Acknowledge: true}}
+	if strings.Contains(body(), button) {
+		t.Error("what has to be acknowledged can be approved")
+	}
+	if _, page := get(t, u, "/containers/local/web"); strings.Contains(page, `value="approve"`) {
+		t.Error("it can be approved on its page, which does not say what the update takes")
 	}
 }
 

@@ -53,6 +53,8 @@ type planView struct {
 	OfferCompose bool
 	// Version is what was chosen among the versions; "" for the one that is offered.
 	Version string
+	// Approve is the container that can be updated in the next window instead; "" where there is no such choice.
+	Approve string
 	planDetails
 }
 
@@ -192,6 +194,9 @@ func (h *Handler) renderPlan(
 	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)
 	v.Paste.Docs = cmp.Or(v.Paste.Docs, permission.Paste.Docs)
 	v.OfferCompose = v.OfferCompose && permission.Allowed
+	if v.Confirm && !v.Acknowledge && v.Window != nil && h.MayChoose(r) {
+		v.Approve = c.Watcher + "/" + c.Name
+	}
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"
 	}

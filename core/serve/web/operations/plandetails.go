@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -15,6 +16,10 @@ type planDetails struct {
 	Levels []Level
 	// Releases are those whose notes warn of something.
 	Releases []Release
+	// Target is what a choice about the update names, and Window when it is carried out once it is approved; nil for at
+	// once.
+	Target string
+	Window phrase.Phrase
 }
 
 // Level is a version to choose, which To leads to.
@@ -33,7 +38,10 @@ type Release struct {
 
 // planDetailsOf returns the view of details; path is the page of the plan.
 func (h *Handler) planDetailsOf(o service.PlanDetails, path string) planDetails {
-	v := planDetails{Kind: o.Kind}
+	v := planDetails{Kind: o.Kind, Target: o.Version}
+	if !o.Window.From.IsZero() {
+		v.Window = o.Window
+	}
 	for _, l := range o.Levels {
 		v.Levels = append(v.Levels, Level{
 			Tag: words.Tag(l.Tag), Kind: l.Kind, To: path + page.Query(map[string]string{"version": l.Tag}), Chosen: l.Chosen,
