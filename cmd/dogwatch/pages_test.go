@@ -57,10 +57,20 @@ func TestPageExamples(t *testing.T) {
 	file := map[string]any{}
 	native, wud := map[string]string{}, map[string]string{}
 	examples := regexp.MustCompile("(?s)```(yaml|ini)\n(.*?)```")
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte(
+		"current-context: a\ncontexts: [{name: a, context: {cluster: a}}]\nclusters: [{name: a, cluster: {server: 'https://10.0.0.1:6443'}}]\n",
+	), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, typ := range allTypes() {
 		text, err := (&global{}).typePage(t.Context(), string(typ.Kind)+"."+typ.Name)
 		if err != nil {
 			t.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "/config/kubeconfig", kubeconfig)
+		if typ.Kind == kind.Watcher { // no two of which may have the same name
+			text = strings.NewReplacer("    main:\n", "    "+typ.Name+":\n", "_MAIN_", "_"+strings.ToUpper(typ.Name)+"_").Replace(text)
 		}
 		for _, m := range examples.FindAllStringSubmatch(text, -1) {
 			if m[1] == "yaml" {

@@ -1,9 +1,9 @@
-// Package watchers lists the watcher types that are built into Dogwatch. That of package kubernetes is not: it is an
-// executable of its own.
+// Package watchers lists the watcher types that are built into Dogwatch.
 package watchers
 
 import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker"
+	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -14,6 +14,7 @@ func Env() []string { return docker.Env() }
 func Types() []watcher.Type {
 	return []watcher.Type{
 		docker.Type(),
+		kubernetes.Type(),
 		docker.SwarmType(),
 	}
 }

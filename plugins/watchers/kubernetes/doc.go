@@ -8,6 +8,4 @@
 //
 //	cluster   the client of the API server: kubeconfig, lists, watches, and what errors mean
 //	informer  keeps the objects in memory as they are in the cluster
-//
-// It is an executable of its own, cmd/dogwatch-kubernetes, and no part of the main program.
 package kubernetes
