@@ -79,7 +79,7 @@ type App struct {
 	checker    *check.Checker
 	dates      *releasedate.Finder
 	notes      service.Notes
-	notesAhead *notes.Ahead
+	prefetcher *notes.Prefetcher
 	presets    preset.Presets
 	decisions  *decision.Decisions
 	dispatcher *dispatch.Dispatcher

@@ -53,5 +53,5 @@ func (a *App) knownNotes(c *sdk.Container) string {
 // wantForPages has fetched what pages say of a container beside what checks find out. It returns at once.
 func (a *App) wantForPages(c *sdk.Container) {
 	a.dates.Want(c)
-	a.notesAhead.Want(c)
+	a.prefetcher.Want(c)
 }

@@ -16,8 +16,8 @@ import (
 func (a *App) makeNotifications(context.Context) error {
 	stored := wiring.Containers{Store: a.store}
 	a.notes = a.makeNotes()
-	a.notesAhead = notes.NewAhead(a.notes, a.opt.Now)
-	a.parts.Add(parts.Part{Name: "release notes", Run: a.notesAhead.Run})
+	a.prefetcher = notes.NewPrefetcher(a.notes, a.opt.Now)
+	a.parts.Add(parts.Part{Name: "release notes", Run: a.prefetcher.Run})
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers:       wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config), Devices: a.devices},
 		Containers:     stored,

@@ -16,9 +16,9 @@ const (
 	maxRemembered = 1000
 )
 
-// Ahead reads notes before somebody asks for them, so that the page of a container has the warnings of a major update
-// at once. Its methods may be called concurrently.
-type Ahead struct {
+// Prefetcher reads notes before somebody asks for them, so that the page of a container has the warnings of a major
+// update at once. Its methods may be called concurrently.
+type Prefetcher struct {
 	reader reader
 	now    func() time.Time
 	wanted chan sdk.Container
@@ -34,45 +34,45 @@ type reader interface {
 	Known(ctx context.Context, c *sdk.Container) Notes
 }
 
-// NewAhead returns an Ahead, which reads nothing before Run.
-func NewAhead(reader reader, now func() time.Time) *Ahead {
-	return &Ahead{
+// NewPrefetcher returns a Prefetcher, which reads nothing before Run.
+func NewPrefetcher(reader reader, now func() time.Time) *Prefetcher {
+	return &Prefetcher{
 		reader: reader, now: now, wanted: make(chan sdk.Container, maxWaiting), until: map[string]time.Time{},
 	}
 }
 
 // Want is for page views: if a container is offered a major update of whose notes none is kept, they are read while Run
 // runs. It returns at once.
-func (a *Ahead) Want(c *sdk.Container) {
+func (p *Prefetcher) Want(c *sdk.Container) {
 	if !c.UpdateAvailable || c.Result == nil || c.UpdateKind.SemverDiff != sdk.DiffMajor {
 		return
 	}
-	key, now := c.Image.Registry.Host+"/"+c.Image.Name+":"+c.Result.Tag, a.now()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if now.Before(a.until[key]) {
+	key, now := c.Image.Registry.Host+"/"+c.Image.Name+":"+c.Result.Tag, p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Before(p.until[key]) {
 		return
 	}
-	if len(a.until) >= maxRemembered {
-		maps.DeleteFunc(a.until, func(_ string, until time.Time) bool { return !now.Before(until) })
-		if len(a.until) >= maxRemembered {
+	if len(p.until) >= maxRemembered {
+		maps.DeleteFunc(p.until, func(_ string, until time.Time) bool { return !now.Before(until) })
+		if len(p.until) >= maxRemembered {
 			return
 		}
 	}
 	select {
-	case a.wanted <- *c:
-		a.until[key] = now.Add(fresh)
+	case p.wanted <- *c:
+		p.until[key] = now.Add(fresh)
 	default: // there is no room
 	}
 }
 
 // Run reads what is wanted, one after the other, until ctx ends, and returns nil then.
-func (a *Ahead) Run(ctx context.Context) error {
+func (p *Prefetcher) Run(ctx context.Context) error {
 	for {
 		select {
-		case c := <-a.wanted:
-			if len(a.reader.Known(ctx, &c).Notes) == 0 {
-				a.reader.Of(ctx, &c)
+		case c := <-p.wanted:
+			if len(p.reader.Known(ctx, &c).Notes) == 0 {
+				p.reader.Of(ctx, &c)
 			}
 		case <-ctx.Done():
 			return nil

@@ -20,7 +20,7 @@ func TestNotesOfMajorUpdatesAreReadAhead(t *testing.T) {
 		_ = json.NewEncoder(w).Encode([]map[string]any{{"tag_name": "v2.0.0", "body": "## Breaking changes\n\n- `x` is gone.\n"}})
 		asked <- r.URL.Path
 	})
-	ahead := NewAhead(b.Reader, func() time.Time { return b.now })
+	prefetcher := NewPrefetcher(b.Reader, func() time.Time { return b.now })
 	major := func(name string) *sdk.Container {
 		c := updating("https://github.com/me/"+name, "1.0.0", "2.0.0")
 		c.Image.Name, c.UpdateKind.SemverDiff = "me/"+name, sdk.DiffMajor
@@ -41,20 +41,20 @@ func TestNotesOfMajorUpdatesAreReadAhead(t *testing.T) {
 	gone.UpdateAvailable, gone.Result = false, nil
 	for range 3 {
 		for _, c := range []*sdk.Container{kept, minor, gone, major("one"), major("two")} {
-			ahead.Want(c)
+			prefetcher.Want(c)
 		}
 	}
-	if len(ahead.wanted) != 3 {
-		t.Errorf("%d wait, want each major update once", len(ahead.wanted))
+	if len(prefetcher.wanted) != 3 {
+		t.Errorf("%d wait, want each major update once", len(prefetcher.wanted))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- ahead.Run(ctx) }()
+	go func() { ended <- prefetcher.Run(ctx) }()
 	var paths []string
 	for range 3 {
 		paths = append(paths, <-asked)
 	}
-	ahead.Want(major("last")) // what was wanted before it is done
+	prefetcher.Want(major("last")) // what was wanted before it is done
 	paths = append(paths, <-asked)
 	stop()
 	if err := <-ended; err != nil {
@@ -68,20 +68,20 @@ func TestNotesOfMajorUpdatesAreReadAhead(t *testing.T) {
 		t.Errorf("requested %v, want %v", paths, want)
 	}
 	if n := b.Known(t.Context(), major("two")); len(n.Notes) != 1 {
-		t.Errorf("what was read ahead is not known: %+v", n)
+		t.Errorf("what was prefetched is not known: %+v", n)
 	}
 }
 
 // TestWhatWaitsToBeReadIsBounded: what has no room is left out, and wanted again later.
 func TestWhatWaitsToBeReadIsBounded(t *testing.T) {
 	b := newBench(t, func(http.ResponseWriter, *http.Request) { t.Error("a host was asked") })
-	ahead := NewAhead(b.Reader, func() time.Time { return b.now })
+	prefetcher := NewPrefetcher(b.Reader, func() time.Time { return b.now })
 	for i := range maxWaiting + 10 {
 		c := updating("https://github.com/me/app", "1.0.0", fmt.Sprintf("%d.0.0", i+2))
 		c.UpdateKind.SemverDiff = sdk.DiffMajor
-		ahead.Want(c)
+		prefetcher.Want(c)
 	}
-	if len(ahead.wanted) != maxWaiting || len(ahead.until) != maxWaiting {
-		t.Errorf("%d wait, %d are remembered, want %d", len(ahead.wanted), len(ahead.until), maxWaiting)
+	if len(prefetcher.wanted) != maxWaiting || len(prefetcher.until) != maxWaiting {
+		t.Errorf("%d wait, %d are remembered, want %d", len(prefetcher.wanted), len(prefetcher.until), maxWaiting)
 	}
 }
