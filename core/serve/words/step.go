@@ -39,5 +39,8 @@ func stepTexts() []string {
 		"restart %s, as compose does after %s",
 		"have the swarm update %s to %s",
 		"have the swarm return %s to %s",
+		"have Kubernetes update %s to %s",
+		"have Kubernetes return %s to %s",
+		"wait until all pods of %s run the new image and are ready",
 	}
 }

@@ -230,8 +230,8 @@ users: [{name: reader, user: {tokenFile: token}}]
 `, c.URL))
 }
 
-// documented returns the objects of a kind in the first example of a role in the documentation.
-func documented(t *testing.T, kind string) object {
+// documented returns an object of the documentation, by its kind and name.
+func documented(t *testing.T, kind, name string) object {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/kubernetes.md")
 	if err != nil {
@@ -240,12 +240,15 @@ func documented(t *testing.T, kind string) object {
 	for _, block := range strings.Split(string(text), "```") {
 		for _, document := range strings.Split(strings.TrimPrefix(block, "yaml\n"), "\n---\n") {
 			var o object
-			if yaml.Unmarshal([]byte(document), &o) == nil && o["kind"] == kind {
+			if yaml.Unmarshal([]byte(document), &o) != nil || o["kind"] != kind {
+				continue
+			}
+			if metadata, is := o["metadata"].(object); is && metadata["name"] == name {
 				return o
 			}
 		}
 	}
-	t.Fatalf("the documentation has no %s", kind)
+	t.Fatalf("the documentation has no %s %s", kind, name)
 	return nil
 }
 
@@ -295,8 +298,8 @@ func TestRealAPIServer(t *testing.T) {
 		!strings.Contains(sdk.Remedy(err), `{apiGroups: ["apps"], resources: [daemonsets, deployments, statefulsets], verbs: [list, watch]}`) {
 		t.Errorf("without a role: got %v, remedy %q", err, sdk.Remedy(err))
 	}
-	c.apply(t, "/apis/rbac.authorization.k8s.io/v1/clusterroles", documented(t, "ClusterRole"))
-	c.apply(t, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", documented(t, "ClusterRoleBinding"))
+	c.apply(t, "/apis/rbac.authorization.k8s.io/v1/clusterroles", documented(t, "ClusterRole", "dogwatch-reader"))
+	c.apply(t, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", documented(t, "ClusterRoleBinding", "dogwatch-reader"))
 
 	c.apply(t, "/api/v1/namespaces", object{"metadata": object{"name": "media"}})
 	c.apply(t, "/api/v1/nodes", object{"metadata": object{"name": "one", "labels": object{"kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}}})

@@ -1,5 +1,7 @@
 // Package kubernetes watches the workloads of a Kubernetes cluster: Deployments, StatefulSets, DaemonSets and CronJobs,
-// and on request pods that belong to none, one row for each of their containers. It only ever reads (list and watch).
+// and on request pods that belong to none, one row for each of their containers. Where its option update allows it, it
+// changes one image by server-side apply, watches the rollout, and returns to the old image where that does not
+// succeed; the cluster itself replaces the pods. Otherwise it only ever reads (list and watch).
 //
 // What comes in is a kubeconfig or the account of a pod; what goes out are containers with the settings that the
 // annotations of their workloads have. While the host follows its events, a list costs no request.

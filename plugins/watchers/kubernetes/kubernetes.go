@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -27,6 +28,7 @@ type Options struct {
 	Selector   string   `option:"selector" help:"Label selector that workloads must match, as kubectl has it: tier=web,env!=test"`
 	Pods       bool     `option:"pods" default:"false" help:"List pods too that belong to no workload"`
 	Server     *url.URL `option:"server" default:"https://kubernetes.default.svc" help:"Address of the API server where no kubeconfig has one; over http://, as of kubectl proxy, no token is sent"`
+	Update     bool     `option:"update" default:"false" help:"Let Dogwatch change the image of workloads; the role of its account must allow patch"`
 	Account    string   `option:"account" default:"/var/run/secrets/kubernetes.io/serviceaccount" help:"Folder with the token and ca.crt of the service account where there is no kubeconfig"`
 }
 
@@ -53,6 +55,9 @@ type Kubernetes struct {
 
 	mu      sync.Mutex
 	current *mirror // that of Watch; nil while that does not run
+
+	// poll is the time between two looks at a rollout, progressDeadline how long it may make no progress.
+	poll, progressDeadline time.Duration
 }
 
 // New makes a watcher of the cluster that o names. It reads the files but does not connect.
@@ -68,7 +73,10 @@ func New(env sdk.Env, o Options) (*Kubernetes, error) {
 		env.Warn(w)
 	}
 	client := cluster.New(endpoint, env.UserAgent)
-	return &Kubernetes{options: o, client: client, log: env.Log, nodes: nodes{client: client, log: env.Log}}, nil
+	return &Kubernetes{
+		options: o, client: client, log: env.Log, nodes: nodes{client: client, log: env.Log},
+		poll: 2 * time.Second, progressDeadline: 10 * time.Minute,
+	}, nil
 }
 
 // check refuses what no cluster could have.

@@ -29,6 +29,9 @@ type server struct {
 	streams  int
 	wake     chan struct{}
 	cut      chan struct{} // closed to end all streams
+	// rollOut returns the status of a workload whose image was changed; between is what a patch finds.
+	rollOut func(image string, o object) object
+	between func(o object) object
 }
 
 type object = map[string]any
@@ -183,6 +186,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"major":"1","minor":"34","gitVersion":"v1.34.4"}`)
 		return
 	}
+	if r.Method == http.MethodPatch {
+		s.patch(w, r)
+		return
+	}
 	verb := "list"
 	if r.FormValue("watch") == "true" {
 		verb = "watch"
@@ -226,13 +233,16 @@ func fail(w http.ResponseWriter, code int, message string) {
 	})
 }
 
-// selected knows the selectors that the tests use: metadata.namespace!=x and key=value.
+// selected knows the selectors that the tests use: metadata.namespace!=x, metadata.name=x and key=value.
 func selected(o object, namespace, fields, labels string) bool {
 	metadata := o["metadata"].(object)
 	if namespace != "" && metadata["namespace"] != namespace {
 		return false
 	}
 	for field := range strings.SplitSeq(fields, ",") {
+		if name, has := strings.CutPrefix(field, "metadata.name="); has && metadata["name"] != name {
+			return false
+		}
 		if field != "" && "metadata.namespace!="+fmt.Sprint(metadata["namespace"]) == field {
 			return false
 		}

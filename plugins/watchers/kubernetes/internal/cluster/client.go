@@ -1,11 +1,13 @@
-// Package cluster reads from the API server of a Kubernetes cluster: it lists objects, page by page, and watches them.
-// What comes in is where the server is and who asks; what goes out are objects with the few fields that a watcher
-// reads, and errors that say which rule a role lacks. It keeps nothing, and tries nothing again: that is informer's.
+// Package cluster asks the API server of a Kubernetes cluster: it lists objects, page by page, watches them, and
+// applies fields of a workload. What comes in is where the server is and who asks; what goes out are objects with the
+// few fields that a watcher reads, and errors that say which rule a role lacks. It keeps nothing, and tries nothing
+// again: that is informer's.
 //
 // Protocol facts are from https://kubernetes.io/docs/reference/using-api/api-concepts/.
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -99,7 +101,7 @@ func (c *Client) bearer() (string, error) {
 
 // get requests a resource. The body of the response must be closed.
 func (c *Client) get(ctx context.Context, verb string, r Resource, query string) (*http.Response, error) {
-	resp, err := c.send(ctx, r.path(), query)
+	resp, err := c.send(ctx, request{path: r.path(), query: query})
 	if err != nil {
 		return nil, c.unreachable(verb, r, err)
 	}
@@ -110,11 +112,21 @@ func (c *Client) get(ctx context.Context, verb string, r Resource, query string)
 	return resp, nil
 }
 
+// request is what is asked of the server: to read, or to apply a patch.
+type request struct {
+	path, query string
+	patch       []byte // nil to read
+}
+
 // send sends a request. Its error may have the whole address.
-func (c *Client) send(ctx context.Context, path, query string) (*http.Response, error) {
-	at := c.base.JoinPath(path)
-	at.RawQuery = query
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	at := c.base.JoinPath(r.path)
+	at.RawQuery = r.query
+	method := http.MethodGet
+	if r.patch != nil {
+		method = http.MethodPatch
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(r.patch))
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +137,9 @@ func (c *Client) send(ctx context.Context, path, query string) (*http.Response, 
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	if r.patch != nil {
+		req.Header.Set("Content-Type", "application/apply-patch+yaml") // which JSON is, too
+	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.agent)
 	return c.http.Do(req)
@@ -134,7 +149,7 @@ func (c *Client) send(ctx context.Context, path, query string) (*http.Response, 
 func (c *Client) Version(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	resp, err := c.send(ctx, "version", "")
+	resp, err := c.send(ctx, request{path: "version"})
 	if err != nil {
 		return ""
 	}

@@ -26,7 +26,7 @@ var ErrExpired = sdk.WithKind(sdk.ErrUnavailable, errors.New("the server does no
 type DeniedError struct {
 	// User is the account as the server knows it: "system:serviceaccount:media:dogwatch"; "" where it does not say.
 	User string
-	// Verb is "list" or "watch".
+	// Verb is "list", "watch" or "patch".
 	Verb     string
 	Resource Resource
 }
@@ -48,6 +48,9 @@ type status struct {
 
 // maxStatus bounds a status, in bytes.
 const maxStatus = 64 << 10
+
+// patch is the verb of roles that lets an account change an object.
+const patch = "patch"
 
 // userForm finds the account in the message of a denial.
 var userForm = lazyregexp.New(`^.{0,500}? is forbidden: User "([^"]{1,300})" cannot `)
@@ -72,7 +75,7 @@ func (c *Client) statusError(verb string, r Resource, s status) error {
 	says := httpclient.Clean(cmp.Or(s.Message, http.StatusText(s.Code)), c.secrets()...)
 	err := fmt.Errorf("%s %s: %s answered %d: %s", verb, r, c.base.Host, s.Code, says)
 	switch {
-	case s.Code == http.StatusForbidden:
+	case s.Code == http.StatusForbidden && (verb != patch || userForm().MatchString(s.Message)):
 		denied := &DeniedError{Verb: verb, Resource: r}
 		if found := userForm().FindStringSubmatch(s.Message); found != nil {
 			denied.User = httpclient.Clean(found[1], c.secrets()...)
@@ -87,6 +90,8 @@ func (c *Client) statusError(verb string, r Resource, s status) error {
 		return sdk.WithKind(sdk.ErrNotFound,
 			fmt.Errorf("%s %s: %s has no such resource in version %s, or is no API server of Kubernetes",
 				verb, r, c.base.Host, r.Version))
+	case s.Code == http.StatusConflict:
+		return fmt.Errorf("%w: %w", err, ErrConflict)
 	case s.Code == http.StatusTooManyRequests:
 		return sdk.RateLimited(0, err)
 	case s.Code == http.StatusBadRequest && r.Labels != "":
@@ -126,10 +131,14 @@ func Denied(all []*DeniedError) error {
 		namespaces[d.Resource.Namespace] = true
 	}
 	text := fmt.Sprintf("%s may not %s %s", listed(users, " and "), listed(verbs, " or "), listed(what, ", "))
+	granted := "list, watch"
+	if slices.Contains(verbs, patch) {
+		granted = patch
+	}
 	var rules []string
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		rules = append(rules, fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [list, watch]}`,
-			group, listed(groups[group], ", ")))
+		rules = append(rules, fmt.Sprintf(`{apiGroups: [%q], resources: [%s], verbs: [%s]}`,
+			group, listed(groups[group], ", "), granted))
 	}
 	role := "a Role in namespace " + listed(slices.Collect(maps.Keys(namespaces)), " and in namespace ")
 	if namespaces[""] {

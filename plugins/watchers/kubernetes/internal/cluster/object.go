@@ -66,6 +66,7 @@ type Container struct {
 // Status is that of a pod, or of what makes pods.
 type Status struct {
 	Phase                  string            `json:"phase"`
+	Conditions             []Condition       `json:"conditions"`
 	ReadyReplicas          int               `json:"readyReplicas"`
 	DesiredNumberScheduled int               `json:"desiredNumberScheduled"`
 	NumberReady            int               `json:"numberReady"`
@@ -79,4 +80,20 @@ type ContainerStatus struct {
 	Name string `json:"name"`
 	// ImageID is how the runtime of the node names the image: "docker.io/library/nginx@sha256:…", or "sha256:…".
 	ImageID string `json:"imageID"`
+	State   struct {
+		// Waiting is why it does not run: "ImagePullBackOff"; empty while it runs.
+		Waiting struct {
+			Reason  string `json:"reason"`
+			Message string `json:"message"`
+		} `json:"waiting"`
+	} `json:"state"`
+	LastState struct {
+		Terminated *Termination `json:"terminated"`
+	} `json:"lastState"`
+}
+
+// Termination is how a container ended. Its message, which may be the end of a log, is not kept.
+type Termination struct {
+	Reason   string `json:"reason"`
+	ExitCode int    `json:"exitCode"`
 }

@@ -1,0 +1,137 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// overtakenError says that a workload has another image than the one that is waited for.
+type overtakenError struct{ by live }
+
+func (e *overtakenError) Error() string {
+	return fmt.Sprintf("%s changed %s to %s", e.by.setter(), e.by.name(), readable(e.by.image))
+}
+
+// converge waits until all pods of the workload run an image and are available. before is how the rollout before had
+// failed; nil for not. The error says why they do not: that the cluster gave up, that nothing changed for too long, or
+// an *overtakenError.
+func (r *rollout) converge(ctx context.Context, image string, before *cluster.Condition) error {
+	var best int
+	var seen int64 // the newest generation that the cluster has begun to roll out
+	since := time.Now()
+	for {
+		l, err := r.live(ctx, r.target)
+		var current, wanted int
+		var slack time.Duration
+		switch {
+		case errors.Is(err, sdk.ErrNotFound), ctx.Err() != nil:
+			return err
+		case err != nil: // the server may be restarting
+			r.log.Debug("a rollout cannot be watched, trying again", "workload", r.op.Plan.Name, "error", err)
+		case l.image != image:
+			return &overtakenError{l}
+		case !l.isWatched():
+			return nil
+		default:
+			current, wanted = l.pods()
+			if l.Status.ObservedGeneration < l.Metadata.Generation {
+				current = 0 // the counts are of before
+			}
+			r.journal.Progress(watcher.StepProgress{
+				Message: fmt.Sprintf("%d of %d pods run the image", current, wanted), Current: int64(current), Total: int64(wanted),
+			})
+			done, err := l.rolledOut(before)
+			if err != nil {
+				return errors.New(cmp.Or(problem(r.failing(ctx, image)), err.Error()))
+			}
+			if done {
+				return nil
+			}
+			slack = time.Duration(l.Spec.MinReadySeconds) * time.Second
+		}
+		if err == nil && (current > best || l.Status.ObservedGeneration > seen) {
+			best, seen, since = max(best, current), l.Status.ObservedGeneration, time.Now()
+		}
+		deadline := cmp.Or(r.op.Request.Rules.Health.Window, r.progressDeadline) + slack
+		if time.Since(since) > deadline {
+			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and %d of %d pods of %s run the image: %s", deadline,
+				current, wanted, r.op.Plan.Name, cmp.Or(problem(r.failing(ctx, image)), "the cluster does not say why")))
+		}
+		if err := backoff.Wait(ctx, r.poll); err != nil {
+			return err
+		}
+	}
+}
+
+// failing returns the newest pod of the workload that has an image and does not run it; nil where there is none, or the
+// pods cannot be read.
+func (r *rollout) failing(ctx context.Context, image string) (newest *cluster.Object) {
+	pods := cluster.Resource{Version: "v1", Name: "pods", Namespace: r.target.namespace}
+	_, err := r.client.List(ctx, pods, func(o *cluster.Object) {
+		has := slices.ContainsFunc(slices.Concat(o.Spec.Containers, o.Spec.InitContainers), func(c cluster.Container) bool {
+			return c.Name == r.target.container && c.Image == image
+		})
+		if has && ownerOf(o) == r.target.owner() && problem(o) != "" &&
+			(newest == nil || o.Metadata.CreationTimestamp.After(newest.Metadata.CreationTimestamp)) {
+			newest = o
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return newest
+}
+
+// problem says why a pod does not run, or is not ready; "" where that is not known.
+func problem(o *cluster.Object) string {
+	if o == nil {
+		return ""
+	}
+	for _, s := range slices.Concat(o.Status.InitContainerStatuses, o.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return fmt.Sprintf("the pod %s: %s", o.Metadata.Name, joined(w.Reason, w.Message))
+		}
+	}
+	for _, c := range o.Status.Conditions {
+		if c.Status == "False" && (c.Type == "PodScheduled" || c.Type == "Ready") {
+			return fmt.Sprintf("the pod %s: %s", o.Metadata.Name, joined(c.Reason, c.Message))
+		}
+	}
+	return ""
+}
+
+func joined(reason, message string) string {
+	if message == "" {
+		return reason
+	}
+	return reason + ": " + message
+}
+
+// evidenceTime is how long a rollback waits at most for what the cluster knows of the pods that failed.
+const evidenceTime = 5 * time.Second
+
+// evidence is what the cluster knows of the newest pod that did not work; nil where there is none.
+func (r *rollout) evidence(ctx context.Context) *watcher.Evidence {
+	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
+	defer cancel()
+	o := r.failing(ctx, r.image)
+	if o == nil {
+		return nil
+	}
+	e := &watcher.Evidence{Container: o.Metadata.Name, Status: o.Status.Phase, Error: problem(o)}
+	for _, s := range o.Status.ContainerStatuses {
+		if t := s.LastState.Terminated; s.Name == r.target.container && t != nil {
+			e.ExitCode = t.ExitCode
+		}
+	}
+	return e
+}

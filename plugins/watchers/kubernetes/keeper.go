@@ -1,0 +1,85 @@
+package kubernetes
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+)
+
+// Annotations and labels by which tools mark what is theirs.
+const (
+	helmRelease   = "meta.helm.sh/release-name" // https://helm.sh/docs/topics/advanced/#storage-backends
+	managedBy     = "app.kubernetes.io/managed-by"
+	fluxKustomize = "kustomize.toolkit.fluxcd.io/" // https://fluxcd.io/flux/components/kustomize/kustomizations/
+	fluxHelm      = "helm.toolkit.fluxcd.io/"      // https://fluxcd.io/flux/components/helm/helmreleases/
+	// argoTracking is "APP:GROUP/KIND:NAMESPACE/NAME": https://argo-cd.readthedocs.io/en/stable/user-guide/resource_tracking/
+	argoTracking = "argocd.argoproj.io/tracking-id"
+	argoInstance = "app.kubernetes.io/instance"
+	// kustomizeOrigin is YAML with the path of the manifest:
+	// https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/buildmetadata/
+	kustomizeOrigin = "config.kubernetes.io/origin"
+)
+
+// keeper says what keeps a workload as it is, so that it would return to its own image; "" for nothing that is known.
+func (l live) keeper() string {
+	labels, annotations, name, clean := l.Metadata.Labels, l.Metadata.Annotations, l.name(), httpclient.Clean
+	for _, o := range l.Metadata.OwnerReferences {
+		if o.Controller {
+			return fmt.Sprintf("%s belongs to the %s %s, which would replace it again: change the image there", name, clean(o.Kind), clean(o.Name))
+		}
+	}
+	within := func(prefix string) string {
+		if of := labels[prefix+"name"]; of != "" {
+			return strings.TrimPrefix(labels[prefix+"namespace"]+"/"+of, "/")
+		}
+		for label := range labels {
+			if strings.HasPrefix(label, prefix) {
+				return "(" + strings.TrimSuffix(prefix, "/") + ")"
+			}
+		}
+		return ""
+	}
+	if of := within(fluxHelm); of != "" {
+		return fmt.Sprintf("%s belongs to the HelmRelease %s of Flux: change the image in its values", name, of)
+	}
+	if of := within(fluxKustomize); of != "" {
+		return fmt.Sprintf("%s belongs to the Kustomization %s of Flux: change the image in its source", name, of)
+	}
+	if of, _, _ := strings.Cut(clean(annotations[argoTracking]), ":"); of != "" {
+		return fmt.Sprintf("%s belongs to the application %s of Argo CD: change the image in its source", name, of)
+	}
+	if of := labels[argoInstance]; of != "" && l.isManagedBy("argocd") {
+		return fmt.Sprintf("%s belongs to the application %s of Argo CD: change the image in its source", name, of)
+	}
+	if of := clean(annotations[helmRelease]); of != "" {
+		return fmt.Sprintf("%s belongs to the release %s of Helm: change the image in its values", name, of)
+	}
+	if labels[managedBy] == "Helm" {
+		return fmt.Sprintf("%s belongs to the release %s of Helm: change the image in its values",
+			name, cmp.Or(labels[argoInstance], "("+managedBy+")"))
+	}
+	return ""
+}
+
+// isManagedBy reports whether a manager of fields is a tool: "argocd" for argocd-controller.
+func (l live) isManagedBy(tool string) bool {
+	for _, m := range l.Metadata.ManagedFields {
+		if m.Manager == tool || strings.HasPrefix(m.Manager, tool+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+// manifest is the path of the file that the workload comes from, as Kustomize notes it; "" where that is not known. The
+// repository beside it may have a login in its address, and is not shown.
+func (l live) manifest() string {
+	for line := range strings.Lines(l.Metadata.Annotations[kustomizeOrigin]) {
+		if path, has := strings.CutPrefix(line, "path:"); has {
+			return httpclient.Clean(strings.Trim(strings.TrimSpace(path), `"'`))
+		}
+	}
+	return ""
+}
