@@ -49,18 +49,18 @@ func TestChooserOnThePageOfAContainer(t *testing.T) {
 	_, body := get(t, u, "/containers/local/db")
 	webtest.Contains(t, body, `action="/base/choose"`, `<input type="hidden" name="version:local/db" value="9.0.0">`,
 		`<button name="do" value="skip">Skip 9.0.0</button>`, `<button name="until" value="7">Snooze for a week</button>`,
-		`name="do" value="snooze"`, `name="do" value="approve"`,
+		`name="do" value="snooze-day"`, `name="do" value="approve"`,
 		`min="`+webtest.Noon.AddDate(0, 0, 1).Format(time.DateOnly)+`"`)
 	_, date, _ := strings.Cut(body, `type="date"`)
 	if date, _, _ = strings.Cut(date, "</form>"); strings.Count(date, "<button") != 1 ||
-		!strings.Contains(date, `value="snooze"`) {
+		!strings.Contains(date, `value="snooze-day"`) {
 		t.Error("enter in the field of the date does something else")
 	}
 	_, body = get(t, u, "/choose?c=local/db")
 	webtest.Contains(t, body, `<select name="version:local/db"`, `<option value="9.0.0">9.0.0 (major)</option>`,
 		`<option value="8.2.1">8.2.1 (minor)</option>`, `<option value="7" selected>for a week</option>`)
-	if strings.Index(body, `value="snooze"`) > strings.Index(body, `value="approve"`) {
-		t.Error("enter in the field of the date approves")
+	if first := strings.Index(body, `name="do"`); !strings.HasPrefix(body[first:], `name="do" value="snooze-day"`) {
+		t.Error("enter in the field of the date does something else than to snooze until then")
 	}
 	_, body = get(t, u, "/containers/local/one")
 	webtest.Contains(t, body, `<input type="hidden" name="version:local/one" value="2.0.0">`)
@@ -96,9 +96,11 @@ func TestChoose(t *testing.T) {
 			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
 		"snooze by the button of a week": {url.Values{"until": {"7"}, "version:local/db": {"9.0.0"}},
 			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
-		"snooze until a day": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}}, service.Choice{
+		"snooze until a day": {url.Values{"do": {"snooze-day"}, "until": {"7"}, "date": {date}}, service.Choice{
 			Kind: choice.Snooze, Until: midnight,
 		}, "Snoozed: db"},
+		"snooze for a week, with a day filled in": {url.Values{"do": {"snooze"}, "until": {"7"}, "date": {date}},
+			service.Choice{Kind: choice.Snooze, Until: webtest.Noon.AddDate(0, 0, 7)}, "Snoozed: db"},
 		"snooze to the next version": {url.Values{"do": {"snooze"}, "until": {"next"}, "version:local/db": {"9.0.0"}},
 			service.Choice{Kind: choice.Snooze, Version: "9.0.0"}, "with the next version"},
 	} {
@@ -117,7 +119,7 @@ func TestChoose(t *testing.T) {
 			_, body := get(t, u, "/containers/local/db")
 			webtest.Contains(t, body, test.said,
 				`<input type="hidden" name="task" value="1"><input type="hidden" name="c" value="local/db">`)
-			if body := request(u, "GET", "/work", nil).Body.String(); strings.Contains(body, "Undo") {
+			if body := request(u, "GET", "/work", nil, "HX-Request", "true").Body.String(); strings.Contains(body, "Undo") {
 				t.Error("one who may only read can undo it")
 			}
 		})
@@ -134,8 +136,8 @@ func TestChooseRefusesWhatCannotBe(t *testing.T) {
 		"nothing":            {url.Values{"do": {"skip"}}, "Nothing was chosen"},
 		"gone":               {url.Values{"do": {"skip"}, "c": {"local/gone"}}, "Nothing was chosen"},
 		"another action":     {url.Values{"do": {"dance"}, "c": {"local/db"}}, "not understood"},
-		"a day that is over": {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"2001-01-01"}}, "a day to come"},
-		"no day":             {url.Values{"do": {"snooze"}, "c": {"local/db"}, "date": {"soon"}}, "want a day such as"},
+		"a day that is over": {url.Values{"do": {"snooze-day"}, "c": {"local/db"}, "date": {"2001-01-01"}}, "a day to come"},
+		"no day":             {url.Values{"do": {"snooze-day"}, "c": {"local/db"}, "date": {"soon"}}, "want a day such as"},
 		"no end":             {url.Values{"do": {"snooze"}, "c": {"local/db"}}, "until when"},
 		"an end too far":     {url.Values{"do": {"snooze"}, "c": {"local/db"}, "until": {"99999"}}, "until when"},
 		"what the service does": {url.Values{"do": {"skip"}, "c": {"local/db"}, "version:local/db": {webtest.Evil}},

@@ -73,7 +73,7 @@ func TestPagesShowDeliveryProgress(t *testing.T) {
 			<-ctx.Done()
 			return nil, false
 		})
-		_, body := get(t, u, "/work")
+		body := request(u, "GET", "/work", nil, "HX-Request", "true").Body.String()
 		if strings.Contains(body, "pull: layer &lt;3&gt; (3 of 10)") != c.shown {
 			t.Errorf("%s: %s", c.task.Title, body)
 		}

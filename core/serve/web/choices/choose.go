@@ -64,7 +64,10 @@ func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case choice.Snooze:
-		until, err = h.snoozedUntil(r.PostForm)
+		until, err = h.snoozedFor(r.PostForm.Get("until"))
+	case snoozeUntilDay:
+		action = string(choice.Snooze)
+		until, err = h.snoozedUntil(r.PostForm.Get("date"))
 	default:
 		err = sdk.Invalid("do", "the form is not understood")
 	}

@@ -1,7 +1,6 @@
 package choices
 
 import (
-	"net/url"
 	"strconv"
 	"time"
 
@@ -23,22 +22,25 @@ func snoozePresets() []page.SelectOption {
 // untilNext is the value of a snooze that lasts until the next version.
 const untilNext = "next"
 
-// snoozedUntil returns when a snooze ends, as a form says; zero for the next version.
-func (h *Handler) snoozedUntil(form url.Values) (time.Time, error) {
+// snoozeUntilDay is the action of forms that snooze until a day; choice.Snooze is that of forms that say how long.
+const snoozeUntilDay = "snooze-day"
+
+// snoozedUntil returns when a snooze until a day ends.
+func (h *Handler) snoozedUntil(date string) (time.Time, error) {
 	now := h.Now()
-	if text := form.Get("date"); text != "" {
-		day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
-		switch {
-		case err != nil:
-			return day, sdk.Invalid("date", "want a day such as %s", now.AddDate(0, 0, 7).Format(time.DateOnly))
-		case !day.After(now):
-			return day,
-				sdk.Invalid("date", "a snooze lasts until a day to come, the earliest is %s",
-					now.AddDate(0, 0, 1).Format(time.DateOnly))
-		}
-		return day, nil
+	day, err := time.ParseInLocation(time.DateOnly, date, now.Location())
+	switch {
+	case err != nil:
+		return day, sdk.Invalid("date", "want a day such as %s", now.AddDate(0, 0, 7).Format(time.DateOnly))
+	case !day.After(now):
+		return day, sdk.Invalid("date", "a snooze lasts until a day to come, the earliest is %s",
+			now.AddDate(0, 0, 1).Format(time.DateOnly))
 	}
-	days := form.Get("until")
+	return day, nil
+}
+
+// snoozedFor returns when a snooze for some days ends; zero for the next version.
+func (h *Handler) snoozedFor(days string) (time.Time, error) {
 	if days == untilNext {
 		return time.Time{}, nil
 	}
@@ -46,5 +48,5 @@ func (h *Handler) snoozedUntil(form url.Values) (time.Time, error) {
 	if err != nil || n == 0 {
 		return time.Time{}, sdk.Invalid("until", "say until when to snooze")
 	}
-	return now.AddDate(0, 0, int(n)), nil
+	return h.Now().AddDate(0, 0, int(n)), nil
 }

@@ -5,8 +5,13 @@ import (
 	"strconv"
 )
 
-// showTasks responds with the tasks, for htmx.
+// showTasks responds with the tasks, for pages that are open: they are a part of each. A browser that is led to their
+// address gets the first page.
 func (s *Site) showTasks(w http.ResponseWriter, r *http.Request) {
+	if !Partial(r) {
+		http.Redirect(w, r, s.Path("/"), http.StatusFound)
+		return
+	}
 	s.Fragment(w, r, "problem", "work", s.WorkView(r))
 }
 
