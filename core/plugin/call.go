@@ -184,7 +184,7 @@ func (s *Supervisor) running(ctx context.Context, not *process, r retry) (p *pro
 		case p != nil:
 			return p, nil
 		case !state.Well():
-			return nil, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err))
+			return nil, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state.Word(), err))
 		case r == onlyAwake:
 			return nil, unavailable(fmt.Errorf("plugin %s has no process that can be called now", s.bundle.name))
 		}

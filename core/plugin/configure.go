@@ -56,7 +56,7 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 		s.configure(s.life, proc, in)
 	case blocked != nil:
 		notify(pluginclient.Configured{},
-			unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked)))
+			unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State.Word(), blocked)))
 	}
 }
 

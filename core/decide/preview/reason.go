@@ -13,7 +13,7 @@ import (
 func Sentence(r sdk.Reason) phrase.Phrase {
 	text := Reason(r)
 	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(r.Text, r.Source) {
-		text = phrase.New("%s (%s)", text, r.Source)
+		text = phrase.New("%s (%s)", text, Source(r.Source))
 	}
 	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
 		text = phrase.New("%s, until %s", text, Moment(r.Until.Time))

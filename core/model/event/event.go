@@ -141,8 +141,12 @@ const Leveled Aspect = "levels"
 type Check struct {
 	Watcher    string `json:"watcher"`
 	Containers int    `json:"containers"`
-	// Updates are the ids of the checked containers that have an update.
+	// Updates are the ids of the checked containers that are offered an update.
 	Updates []string `json:"updates,omitempty"`
+	// Known is how many of them have an update, whatever became of it and of their check, and Held how many of these are
+	// held; see package tally.
+	Known int `json:"known,omitempty"`
+	Held  int `json:"held,omitempty"`
 	// Found are the ids of those whose update was not known before.
 	Found  []string `json:"found,omitempty"`
 	Failed int      `json:"failed"`

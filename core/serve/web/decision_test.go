@@ -54,7 +54,7 @@ func TestListShowsDecisions(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"young": {"held: too young, ends in 6 d",
-			`title="It is 1 day old, and *** must be 7 (policies.careful.minage), until `},
+			`title="It is 1 day old, and *** must be 7 (policy careful), until `},
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
 		"auto":    {"updated by rule"},
@@ -132,7 +132,7 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	for name, want := range map[string][]string{
 		"young": {`<span class="kind muted">held</span>`,
-			"<li>It is 1 day old, and *** must be 7 (policies.careful.minage), until ", "in 6 d"},
+			"<li>It is 1 day old, and *** must be 7 (policy careful), until ", "in 6 d"},
 		"waits": {">to approve<", "<li>It waits for the approval of a user</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},
 		"open":  {`<span class="tag">9.0.0</span> <span class="kind major">major</span>`},

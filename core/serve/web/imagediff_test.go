@@ -35,7 +35,7 @@ func TestImageDiffPage(t *testing.T) {
 	body := request(u, "GET", "/containers/local/web/diff", nil).Body.String()
 	webtest.Contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`,
 		"Compressed it has 94.4 MB, before 83.9 MB. Layers that are there already: 1 of 2; to download: 2.1 MB.",
-		"The new image runs as another user", "has a new volume /data", "env VERSION", "<code>1.1.0</code>",
+		"The new image runs as another user", "has a new volume /data", "environment variable VERSION", "<code>1.1.0</code>",
 		"<summary>1 label</summary>", "&lt;script&gt;")
 	if strings.Contains(body, "<script>alert") || strings.Contains(body, "\x1b") {
 		t.Errorf("a label is not escaped: %s", body)

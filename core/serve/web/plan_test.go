@@ -49,7 +49,7 @@ func TestPlanPage(t *testing.T) {
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
 		"<code>sha256:0123</code>", "Up to 83.9 MB to download. It has written 5.2 MB into itself.",
-		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too",
+		"<li>start the new web</li>", "environment variable NGINX_VERSION", "<strong>torrent</strong> is recreated too",
 		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
 		`<span class="gone">-    image: nginx:1.0.0`,
 		"What changes in /srv/compose.yaml", "Unchanged: 2 of your settings", "web has no health check", "web-before",

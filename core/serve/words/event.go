@@ -84,11 +84,14 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 		return phrase.New("%s failed: %s", what, phrase.Quote(c.Error)), "failed"
 	}
 	parts := []phrase.Phrase{phrase.Count(c.Containers, "container")}
-	switch n := len(c.Updates); n {
+	switch n := max(c.Known, len(c.Updates)); n { // events of before say less
 	case 0:
 		parts = append(parts, phrase.New("nothing newer"))
 	default:
 		parts = append(parts, phrase.Count(n, "update"))
+		if c.Held > 0 {
+			parts = append(parts, phrase.New("%d of them held", c.Held))
+		}
 		if found := len(c.Found); found > 0 {
 			parts = append(parts, phrase.New("%d of them new", found))
 		}

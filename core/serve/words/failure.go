@@ -1,6 +1,11 @@
 package words
 
-import "github.com/dogwatch/dogwatch/internal/lazyregexp"
+import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+)
 
 // What errors of checks begin with: the registry with what was asked of which host, and the pattern of a label.
 var (
@@ -13,4 +18,30 @@ var (
 func Brief(failure string) string {
 	failure = askedOf().ReplaceAllString(failure, "${1}: ")
 	return ofItsLabel().ReplaceAllString(failure, "${1}")
+}
+
+// Answer returns what a registry answered to a check that failed, without what it was asked.
+func Answer(failure string) string {
+	if asked := askedOf().FindString(failure); asked != "" {
+		return strings.TrimPrefix(failure, asked)
+	}
+	return failure
+}
+
+// Failure is the error of a check. It is made of parts with colons between them; what registries say stays as it is.
+func Failure(err string) phrase.Phrase {
+	return partly(err, func(part string) phrase.Phrase {
+		if i := strings.LastIndex(part, " at "); i > 0 {
+			asked := phrase.Read(part[:i], "list tags of %s", "find the digest of %s", "read the manifest %s",
+				"read the configuration of %s", "describe tags of %s")
+			if !phrase.IsVerbatim(asked) {
+				return phrase.New("%s at %s", asked, part[i+len(" at "):])
+			}
+		}
+		return phrase.Read(part,
+			"label %s",
+			"%s at character %s has no partner",
+			"balance it, or write %s for the character itself",
+		)
+	})
 }

@@ -1,6 +1,10 @@
 package words
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/serve/language"
+)
 
 func TestBrief(t *testing.T) {
 	for failure, want := range map[string]string{
@@ -15,6 +19,33 @@ func TestBrief(t *testing.T) {
 	} {
 		if got := Brief(failure); got != want {
 			t.Errorf("%q\n is %q,\nwant %q", failure, got, want)
+		}
+	}
+}
+
+func TestFailureInGerman(t *testing.T) {
+	german := language.New().Named("de")
+	for text, want := range map[string]string{
+		"registry.custom.attic: list tags of old/archive at localhost:5000: 503 service unavailable: the disk is full": "registry.custom.attic: " +
+			"Tags von old/archive auflisten, bei localhost:5000: 503 service unavailable: the disk is full",
+		`label dogwatch.tag.include: '(' at character 2 has no partner: balance it, or write \( for the character itself`: "Label dogwatch.tag.include: " +
+			`'(' an Stelle 2 hat kein Gegenstück: ergänzen Sie es, oder schreiben Sie \( für das Zeichen selbst`,
+		"what others say": "what others say",
+	} {
+		said := Failure(text)
+		if got := german.Say(said); got != want || said.String() != text {
+			t.Errorf("%q, want %q; %q in English", got, want, said)
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	for failure, want := range map[string]string{
+		"registry.hub.public: list tags of a/b at docker.io: 503 service unavailable": "503 service unavailable",
+		"another error: of a plugin": "another error: of a plugin",
+	} {
+		if got := Answer(failure); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -8,20 +8,24 @@ import (
 
 // Mistake is an error that pages show. Errors are made of parts with colons between them; those that Dogwatch itself
 // writes are read, and those of registries, engines and plugins stay as they are.
-func Mistake(err string) phrase.Phrase {
+func Mistake(err string) phrase.Phrase { return partly(err, mistake) }
+
+// partly says an error part by part; what read does not know is quoted, with the parts beside it that it does not know
+// either.
+func partly(err string, read func(part string) phrase.Phrase) phrase.Phrase {
 	var said []phrase.Phrase
 	var others []string
 	end := func() {
 		said, others = append(said, phrase.Quote(strings.Join(others, ": "))), nil
 	}
 	for part := range strings.SplitSeq(err, ": ") {
-		read := mistake(part)
-		if phrase.IsVerbatim(read) {
+		known := read(part)
+		if phrase.IsVerbatim(known) {
 			others = append(others, part)
 			continue
 		}
 		end()
-		said = append(said, read)
+		said = append(said, known)
 	}
 	end()
 	return phrase.Join(": ", said...)

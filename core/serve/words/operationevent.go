@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
@@ -50,5 +51,5 @@ func by(said phrase.Phrase, who string) phrase.Phrase {
 	if who == "" {
 		return said
 	}
-	return phrase.New("%s, by %s", said, who)
+	return phrase.New("%s, by %s", said, preview.Source(who))
 }

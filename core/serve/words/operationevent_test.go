@@ -11,7 +11,7 @@ func TestPullIsNoUpdateInTheLog(t *testing.T) {
 	o := event.Operation{Kind: "update", From: "web:1.0.0", To: "web:1.1.0", DryRun: true,
 		Actor: "rule updates.preload"}
 	for typ, want := range map[event.Type]string{
-		event.OperationStarted:   "dry run of the update to web:1.1.0 began, by rule updates.preload",
+		event.OperationStarted:   "dry run of the update to web:1.1.0 began, by updates.preload",
 		event.OperationSucceeded: "image pulled: web:1.1.0",
 	} {
 		if got, _ := describeOperation(typ, o); got.String() != want {

@@ -2,12 +2,38 @@ package words
 
 import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Taken is what a step of an operation does. Plugins write that in English, and it is recorded with the operation: what
 // is none of their usual texts stays as it is.
 func Taken(s watcher.Step) phrase.Phrase { return taken(s.Text) }
+
+// Steps are what the steps of a plan do. Plugins know a container by its name, which gives way to what users call it.
+func Steps(all []watcher.Step, c *sdk.Container) (said []phrase.Phrase) {
+	for _, s := range all {
+		said = append(said, renamed(s, c.Name, Name(c)))
+	}
+	return said
+}
+
+// renamed is what a step does to a container that is shown by another name.
+func renamed(s watcher.Step, name, shown string) phrase.Phrase {
+	for _, format := range stepTexts() {
+		if texts, fits := phrase.Arguments(format, s.Text); fits {
+			args := make([]any, len(texts))
+			for i, text := range texts {
+				args[i] = text
+				if text == name {
+					args[i] = shown
+				}
+			}
+			return phrase.New(format, args...)
+		}
+	}
+	return Taken(s)
+}
 
 func taken(text string) phrase.Phrase { return phrase.Read(text, stepTexts()...) }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/serve/language"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -26,6 +27,17 @@ func TestTaken(t *testing.T) {
 		}
 		if said.String() != text {
 			t.Errorf("%q is %q in English", text, said)
+		}
+	}
+}
+
+func TestStepsNameContainersAsUsersDo(t *testing.T) {
+	c := &sdk.Container{Name: "cloud", DisplayName: "Nextcloud"}
+	for text, want := range map[string]string{
+		"stop the old cloud": "stop the old Nextcloud", "pull cloud:29": "pull cloud:29", "greet cloud": "greet cloud",
+	} {
+		if got := Steps([]watcher.Step{{Text: text}}, c)[0].String(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

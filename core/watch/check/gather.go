@@ -116,5 +116,6 @@ func (p *pass) sum(end decision.State) {
 		}
 	}
 	p.report.Containers, p.report.Failed = p.counts.All, p.counts.Failed+p.counts.Stale
+	p.report.Known, p.report.Held = p.counts.Updates, p.counts.Held
 	p.report.Took = p.opt.Now().Sub(p.began).Round(time.Millisecond).String()
 }

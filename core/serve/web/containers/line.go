@@ -47,7 +47,7 @@ func About(rows []Row, l Line) Line {
 func FailuresOf(all []Row) []Line {
 	var lines []Line
 	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
-		text := words.Cause(words.Brief(f.Text))
+		text := f.Of[0].Why()
 		if f.Detail != "" {
 			text = outage(f)
 		}
@@ -89,3 +89,12 @@ func outage(f tally.Failure[Row]) phrase.Phrase {
 
 // SearchPath is the list of the containers that a text is found in.
 func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }
+
+// Why says why the check of a row failed, in the same words wherever that is shown: what others may fail by as well,
+// then what the registry answered.
+func (r *Row) Why() phrase.Phrase {
+	if r.Cause == "" {
+		return words.Failure(words.Brief(r.Failed))
+	}
+	return phrase.Join(": ", words.Cause(r.Cause), words.Failure(words.Answer(r.Failed)))
+}

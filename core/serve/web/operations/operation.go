@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -26,7 +27,7 @@ type operationView struct {
 	Sentence    phrase.Phrase
 	Bad, Ended  bool
 	Steps       []stepView
-	By          string
+	By          phrase.Phrase
 	Queued      time.Time
 	Began, Over time.Time
 	Took        phrase.Phrase
@@ -72,12 +73,12 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	return v
 }
 
-// byOf is who or what began an operation; "" where there is no login.
-func byOf(op operation.Operation) string {
+// byOf is who or what began an operation; nil where there is no login.
+func byOf(op operation.Operation) phrase.Phrase {
 	if op.Trigger == "" && op.Actor == auth.AnonymousName {
-		return ""
+		return nil
 	}
-	return cmp.Or(op.Trigger, op.Actor)
+	return policypreview.Source(cmp.Or(op.Trigger, op.Actor))
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {

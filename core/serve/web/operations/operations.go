@@ -27,7 +27,8 @@ type operationRow struct {
 	ID, About, Path, Link string
 	State                 words.State
 	Sentence              phrase.Phrase
-	Error, By             string
+	Error                 string
+	By                    phrase.Phrase
 	At                    time.Time
 }
 

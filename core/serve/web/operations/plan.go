@@ -32,6 +32,7 @@ type planView struct {
 	From, To phrase.Phrase
 	Digest   string
 	Plan     watcher.Plan
+	Steps    []phrase.Phrase
 	Blocks   []blockLine
 	Warnings []warningLine
 	// Major is what a major update of a container with data takes; nil for any other.
@@ -104,7 +105,7 @@ const unchangedCompose = "compose.unchanged"
 func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
 	v := planView{
 		Rollback: kind == operation.Rollback, Name: words.Name(c), Href: page.PathOf(c),
-		Path: page.ChangePath(kind, c), Plan: p,
+		Path: page.ChangePath(kind, c), Plan: p, Steps: words.Steps(p.Steps, c),
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Space: words.Space(p.Space), Paste: updater.Paste(p.Blocks),
 	}

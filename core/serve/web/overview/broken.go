@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
@@ -48,11 +49,12 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	return lines
 }
 
-// componentsOf are sentences about what is configured and does not work.
-func componentsOf(components []service.Component) []containers.Line {
+// componentsOf are sentences about what is configured and does not work. Those of plugins that do not run are left out, as
+// the sentence about the plugin names them.
+func componentsOf(components []service.Component, plugins []service.Plugin) []containers.Line {
 	var lines []containers.Line
 	for _, c := range components {
-		if c.State == component.Failed {
+		if c.State == component.Failed && !slices.ContainsFunc(plugins, func(p service.Plugin) bool { return failedBy(c, p) }) {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: phrase.New("failed"),
 				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(withoutKey(c.Error, c))),
@@ -69,20 +71,43 @@ func withoutKey(text string, c service.Component) string {
 	return strings.TrimPrefix(text, c.Key()+".")
 }
 
-// pluginsOf are sentences about plugins that do not run though they should.
-func pluginsOf(plugins []service.Plugin) []containers.Line {
+// failedBy reports whether a component failed since its plugin does not run.
+func failedBy(c service.Component, p service.Plugin) bool {
+	return !p.State.Well() && slices.Contains(p.Types, plugin.TypeName{Kind: c.Kind, Type: c.Type})
+}
+
+// pluginsOf are sentences about plugins that do not run though they should, with the components that fail by that.
+func pluginsOf(plugins []service.Plugin, components []service.Component) []containers.Line {
 	var lines []containers.Line
-	for _, s := range plugins {
-		if s.State.Well() {
+	for _, p := range plugins {
+		if p.State.Well() {
 			continue
 		}
-		lines = append(lines, containers.Line{
-			Kind: "failed", Word: phrase.New("plugin"),
-			Text: phrase.Join(": ", phrase.New("Plugin %s is %s", s.Name, string(s.State)), phrase.Quote(s.Error)),
-			To:   "/plugins", Act: phrase.New("See what to do"),
-		})
+		line := containers.Line{
+			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(p.Error)),
+			To: "/plugins", Act: phrase.New("See what to do"),
+		}
+		for _, c := range components {
+			if c.State == component.Failed && failedBy(c, p) {
+				line.Links = append(line.Links, page.Anchor{Text: string(c.Kind) + " " + c.ID, To: page.ComponentPath(c)})
+			}
+		}
+		lines = append(lines, line)
 	}
 	return lines
+}
+
+// pluginSaid says of a plugin what is wrong with it.
+func pluginSaid(p service.Plugin) phrase.Phrase {
+	switch p.State {
+	case plugin.Backoff:
+		return phrase.New("Plugin %s crashed and is started again", p.Name)
+	case plugin.Broken:
+		return phrase.New("Plugin %s crashed too often and stays off", p.Name)
+	case plugin.Untrusted:
+		return phrase.New("Plugin %s is not trusted", p.Name)
+	}
+	return phrase.New("Plugin %s cannot be used", p.Name)
 }
 
 // outdatedOf are sentences about installed plugins of which there is a newer version.

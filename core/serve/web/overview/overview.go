@@ -117,9 +117,10 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	h.containers.Write(r, v.Approvals, v.Rows)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Failures = slices.Concat(componentsOf(watchers), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
-		unsentOf(failed, pending, triggers, shown), componentsOf(h.service.Components(actor, kind.Registry)),
-		componentsOf(triggers), pluginsOf(bundles))
+	registries := h.service.Components(actor, kind.Registry)
+	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
+		componentsOf(watchers, bundles), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
+		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)
 	v.Outdated = outdatedOf(bundles)
 	var names []string
@@ -127,10 +128,10 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 		names = append(names, c.Name)
 	}
 	v.Watchers = watchersOf(names, events, h.Started, h.service.Progress(), h.service.NextCheck)
-	v.Tiles = tilesOf(t, len(componentsOf(watchers)), v.Watchers)
+	v.Tiles = tilesOf(t, len(componentsOf(watchers, nil)), v.Watchers)
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
-	registries := h.service.Registries(waiting, actor)
+	registries = h.service.Registries(waiting, actor)
 	v.Limits = append(limitsOf(registries, h.Now()), budgetsOf(registries)...)
 	days, err := h.service.UpdateHistory(ctx)
 	if err != nil {

@@ -117,7 +117,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"lang":         func() string { return in.Tag },
 		"scriptWords":  func() (string, error) { return scriptWords(in) },
 		"progress":     words.Progress,
-		"taken":        words.Taken,
+		"setting":      words.Setting,
 		"planned":      words.Planned,
 		"imageWarning": words.ImageWarning,
 		"cron":         words.Cron,

@@ -1,0 +1,22 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+)
+
+// Setting is what a setting of a container or a default of its image is called: "env TZ" of a plan is the environment
+// variable TZ.
+func Setting(name string) phrase.Phrase {
+	switch kind, which, _ := strings.Cut(name, " "); kind {
+	case "env":
+		return phrase.New("environment variable %s", which)
+	case "bind":
+		return phrase.New("mounted folder %s", which)
+	case "restart":
+		return phrase.New("restart policy")
+	}
+	return phrase.Read(name, "label %s", "port %s", "volume %s", "network %s", "file %s", "entrypoint", "command", "hostname",
+		"user", "working directory", "stop signal", "health check", "platform", "base image")
+}
