@@ -23,7 +23,7 @@ func TestReasonInGerman(t *testing.T) {
 		"es wurde von ana bis Mo 30.11.2026 09:00 zurückgestellt": {
 			Code: policy.ReasonSnoozed, Text: "it was snoozed by ana", Source: "ana", Until: until,
 		},
-		"want a duration (label x)": {Code: policy.ReasonInvalidRule, Text: "want a duration", Source: "label x"},
+		"want a duration (Label x)": {Code: policy.ReasonInvalidRule, Text: "want a duration", Source: "label x"},
 		"zurückgehalten":            {Code: "from.elsewhere"},
 	} {
 		if got := german.Say(Sentence(r)); got != want {
