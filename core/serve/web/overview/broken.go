@@ -49,12 +49,13 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	return lines
 }
 
-// componentsOf are sentences about what is configured and does not work. Those of plugins that do not run are left out, as
-// the sentence about the plugin names them.
+// componentsOf are sentences about what is configured and does not work. Those of plugins that do not run are left out,
+// as the sentence about the plugin names them.
 func componentsOf(components []service.Component, plugins []service.Plugin) []containers.Line {
 	var lines []containers.Line
 	for _, c := range components {
-		if c.State == component.Failed && !slices.ContainsFunc(plugins, func(p service.Plugin) bool { return failedBy(c, p) }) {
+		named := slices.ContainsFunc(plugins, func(p service.Plugin) bool { return failedBy(c, p) })
+		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: phrase.New("failed"),
 				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(withoutKey(c.Error, c))),
