@@ -27,6 +27,7 @@ import (
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	rbac "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -71,6 +72,8 @@ func TestChartHasNoFindings(t *testing.T) {
 // rendered is what the chart makes of values: objects by their kind, and the notes.
 type rendered struct {
 	objects map[string]runtime.Object
+	// rights are what roles allow, each as "media patch deployments"; "*" is in all namespaces.
+	rights  []string
 	monitor *serviceMonitor
 	notes   string
 }
@@ -126,14 +129,37 @@ func render(values map[string]any) (rendered, error) {
 				return r, fmt.Errorf("%s: %w\n%s", file, err, text)
 			}
 		default:
-			object, kind, err := decoder.Decode([]byte(text), nil, nil)
-			if err != nil {
-				return r, fmt.Errorf("%s: %w\n%s", file, err, text)
+			for document := range strings.SplitSeq(strings.TrimSuffix(text, "---"), "\n---\n") {
+				object, kind, err := decoder.Decode([]byte(document), nil, nil)
+				if err != nil {
+					return r, fmt.Errorf("%s: %w\n%s", file, err, document)
+				}
+				r.objects[kind.Kind] = object
+				r.rights = append(r.rights, rightsOf(object)...)
 			}
-			r.objects[kind.Kind] = object
 		}
 	}
 	return r, nil
+}
+
+// rightsOf returns what a role allows.
+func rightsOf(object runtime.Object) (rights []string) {
+	add := func(namespace string, rules []rbac.PolicyRule) {
+		for _, rule := range rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					rights = append(rights, namespace+" "+verb+" "+resource)
+				}
+			}
+		}
+	}
+	switch role := object.(type) {
+	case *rbac.Role:
+		add(role.Namespace, role.Rules)
+	case *rbac.ClusterRole:
+		add("*", role.Rules)
+	}
+	return rights
 }
 
 func rendering(t *testing.T, values map[string]any) rendered {
@@ -165,8 +191,9 @@ func TestChartIsSafe(t *testing.T) {
 		spec, pod := r.objects["Deployment"].(*apps.Deployment).Spec, r.pod()
 		own, all := pod.Containers[0].SecurityContext, pod.SecurityContext
 		for what, ok := range map[string]bool{
-			"one pod at a time":     *spec.Replicas == 1 && spec.Strategy.Type == apps.RecreateDeploymentStrategyType,
-			"no token":              !*pod.AutomountServiceAccountToken,
+			"one pod at a time": *spec.Replicas == 1 && spec.Strategy.Type == apps.RecreateDeploymentStrategyType,
+			"no token, or rights for it": *pod.AutomountServiceAccountToken == (len(r.rights) > 0) &&
+				(pod.ServiceAccountName != "") == (len(r.rights) > 0),
 			"no links to services":  !*pod.EnableServiceLinks, // DOGWATCH_PORT=tcp://… would be a setting
 			"a user":                *all.RunAsNonRoot && *all.RunAsUser == 1000 && *all.FSGroup == 1000,
 			"seccomp":               all.SeccompProfile.Type == core.SeccompProfileTypeRuntimeDefault,
@@ -242,6 +269,12 @@ func TestChartConfigures(t *testing.T) {
 		environment := r.environment()
 		if secret, is := r.objects["Secret"].(*core.Secret); is {
 			maps.Copy(environment, secret.StringData)
+		}
+		if len(r.rights) > 0 { // what a pod has
+			for file, text := range map[string][]byte{"token": []byte("token"), "ca.crt": secrets["ca.pem"]} {
+				write(t, filepath.Join(folder, file), text)
+			}
+			environment["DOGWATCH_WATCHER_KUBERNETES_CLUSTER_ACCOUNT"] = folder
 		}
 		cmd.Env = []string{"HOME=" + folder}
 		for key, value := range environment {
@@ -339,7 +372,7 @@ func TestChartMakesWhatValuesSay(t *testing.T) {
 		}
 	}
 	for where, said := range map[string]bool{
-		"no engine":  strings.Contains(least.notes, "No engine is named"),
+		"no engine":  strings.Contains(least.notes, "Nothing is watched"),
 		"no login":   strings.Contains(least.notes, "There is no login"),
 		"an address": strings.Contains(most.notes, "https://dogwatch.example.org/"),
 	} {
@@ -347,8 +380,56 @@ func TestChartMakesWhatValuesSay(t *testing.T) {
 			t.Errorf("the notes do not say: %s\n%s\n%s", where, least.notes, most.notes)
 		}
 	}
-	if strings.Contains(most.notes, "There is no login") || strings.Contains(most.notes, "No engine") {
+	if strings.Contains(most.notes, "There is no login") || strings.Contains(most.notes, "Nothing is watched") {
 		t.Errorf("the notes say too much:\n%s", most.notes)
+	}
+}
+
+// TestChartGivesLeastRights: to read is all that the account of the pod may do, and where updates are allowed to change
+// workloads; namespaces that are named are all in which it may.
+func TestChartGivesLeastRights(t *testing.T) {
+	all := cases(t)
+	reading := func(namespace string) (rights []string) {
+		for _, resource := range []string{"deployments", "statefulsets", "daemonsets", "cronjobs", "pods"} {
+			rights = append(rights, namespace+" list "+resource, namespace+" watch "+resource)
+		}
+		return rights
+	}
+	updating := func(namespace string) (rights []string) {
+		for _, resource := range []string{"deployments", "statefulsets", "daemonsets", "cronjobs"} {
+			rights = append(rights, namespace+" patch "+resource)
+		}
+		return append(rights, reading(namespace)...)
+	}
+	for name, want := range map[string][]string{
+		"least": nil, "engine": nil, "most": nil,
+		"cluster":    append(reading("*"), "* list nodes"),
+		"namespaces": append(updating("media"), updating("tools")...),
+	} {
+		r := rendering(t, all[name])
+		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(r.rights)), want) {
+			t.Errorf("%s: %q, want %q", name, slices.Sorted(slices.Values(r.rights)), want)
+		}
+		account, is := r.objects["ServiceAccount"].(*core.ServiceAccount)
+		if is != (want != nil) || is && account.Name != r.pod().ServiceAccountName {
+			t.Errorf("%s: account %v, and the pod has %q", name, account, r.pod().ServiceAccountName)
+		}
+		for kind, object := range r.objects {
+			var ref rbac.RoleRef
+			var subjects []rbac.Subject
+			switch binding := object.(type) {
+			case *rbac.RoleBinding:
+				ref, subjects = binding.RoleRef, binding.Subjects
+			case *rbac.ClusterRoleBinding:
+				ref, subjects = binding.RoleRef, binding.Subjects
+			default:
+				continue
+			}
+			role := r.objects[ref.Kind].(interface{ GetName() string }).GetName()
+			if ref.Name != role || len(subjects) != 1 || subjects[0].Name != account.Name || subjects[0].Namespace != "tools" {
+				t.Errorf("%s: the %s gives %+v to %+v", name, kind, ref, subjects)
+			}
+		}
 	}
 }
 
@@ -356,6 +437,7 @@ func TestChartMakesWhatValuesSay(t *testing.T) {
 func TestChartRefusesMistakes(t *testing.T) {
 	for said, text := range map[string]string{
 		"replicas":              "replicas: 2",
+		"/cluster/namespaces/0": "cluster: {enabled: true, namespaces: [Media]}",
 		"/watchers/0/host":      "watchers: [{name: nas, host: 'ssh://root@nas'}]",
 		"/watchers/0/name":      "watchers: [{name: my nas, host: nas}]",
 		"'host'":                "watchers: [{name: nas}]",

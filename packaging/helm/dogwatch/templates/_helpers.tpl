@@ -44,6 +44,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- with .Values.cluster -}}
+{{- if .enabled -}}
+{{- $of := "DOGWATCH_WATCHER_KUBERNETES_CLUSTER_" -}}
+{{- $_ := set $env (print $of "SERVER") "https://kubernetes.default.svc" -}}
+{{- with .namespaces }}{{ $_ := set $env (print $of "NAMESPACES") (join "," .) }}{{ end -}}
+{{- if .update }}{{ $_ := set $env (print $of "UPDATE") true }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- if .Values.login.user -}}
 {{- $_ := set $env "DOGWATCH_AUTH_BASIC_MAIN_USER" .Values.login.user -}}
 {{- $_ := set $env "DOGWATCH_AUTH_BASIC_MAIN_HASH__FILE" "/run/login/hash" -}}
@@ -55,4 +63,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 - name: {{ $key }}
   value: {{ include "dogwatch.text" $value | quote }}
 {{- end }}
+{{- end }}
+
+{{- /* What the watcher of the cluster may do. */ -}}
+{{- define "dogwatch.rules" -}}
+{{- $verbs := .Values.cluster.update | ternary "list, watch, patch" "list, watch" -}}
+- {apiGroups: [apps], resources: [deployments, statefulsets, daemonsets], verbs: [{{ $verbs }}]}
+- {apiGroups: [batch], resources: [cronjobs], verbs: [{{ $verbs }}]}
+- {apiGroups: [""], resources: [pods], verbs: [list, watch]}
 {{- end }}
