@@ -46,7 +46,7 @@ func TestEngineOutageIsNotifiedOnce(t *testing.T) {
 				strings.Contains(string(ready), "watcher.docker.local: docker engine at"),
 			strings.Contains(string(watchers), `"state":"failed"`),
 			strings.Contains(string(metrics), `dogwatch_component_failed{id="watcher.docker.local"} 1`),
-			strings.Contains(string(page), "1 failed watcher") && strings.Contains(string(page), ">Needs attention<") &&
+			strings.Contains(string(page), "1 failed watcher") && strings.Contains(string(page), ">Needs attention") &&
 				!strings.Contains(string(page), "Nothing needs attention"),
 			strings.Contains(string(summary), `"failedWatchers":1`),
 			strings.Contains(string(badge), "watcher failed"),

@@ -42,6 +42,8 @@ type overviewView struct {
 	More            int
 	// Starts is whether the user may start them.
 	Starts bool
+	// Others are the updates that do not wait for the user; nil for none.
+	Others phrase.Phrase
 	// Failures are what the user has to mend, one for each cause.
 	Failures []containers.Line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
@@ -73,6 +75,14 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, "overview", page.Page{Title: phrase.New("Overview"), Nav: "overview", Live: page.FollowsAll, Content: v})
 }
 
+// othersOf says how many updates do not wait for the user; nil for none.
+func othersOf(t tally.Counts) phrase.Phrase {
+	if others := t.Updates - t.Approval; others > 0 {
+		return phrase.New("%s can wait", phrase.Count(others, "other update"))
+	}
+	return nil
+}
+
 func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	ctx, actor := r.Context(), h.ActorOf(r)
 	make := h.containers.RowsFor(r)
@@ -86,7 +96,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	}
 	watchers := h.service.Components(actor, kind.Watcher)
 	v := overviewView{
-		Sentence: guide.Headline(t, watchers), Empty: t.All == 0, Headings: containers.Headings(),
+		Sentence: guide.Headline(t, watchers), Empty: t.All == 0, Headings: containers.Headings(), Others: othersOf(t),
 	}
 	events, err := h.service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
