@@ -95,7 +95,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 func TestMajorNeverByItself(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	seen := map[string]int{}
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		d := Decide(u, rules, f, choices, noon)
 		if d.Target < 0 || !rules.IsMajor(&u.Candidates[d.Target]) {
@@ -129,7 +129,7 @@ func TestMajorNeverByItself(t *testing.T) {
 func TestMajorHoldsBackNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	carried := 0
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		rules.Mode.Value, rules.Major, f.MayUpdate = Auto, set(Approve, "preset db"), true
 		small := u
@@ -149,7 +149,7 @@ func TestMajorHoldsBackNothingElse(t *testing.T) {
 			t.Fatalf("%s, and without major updates %s", describe(u, with), describe(small, without))
 		}
 	}
-	if carried < rounds/50 {
+	if carried < *rounds/50 {
 		t.Errorf("only %d were carried out", carried)
 	}
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"flag"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -71,12 +73,15 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []choice.Choi
 	return u, rules, f, choices
 }
 
-const rounds = 20_000
+// soak is how many rounds find what a decision in thousands gets wrong.
+const soak = 20_000
+
+var rounds = flag.Int("rounds", soak/5, fmt.Sprint("how many made-up decisions to try; ", soak, " is the soak form"))
 
 // TestDecideIgnoresTheOrderOfChoices, and changes nothing that it is given.
 func TestDecideIgnoresTheOrderOfChoices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		want := Decide(u, rules, f, choices, noon)
 		other := slices.Clone(choices)
@@ -91,7 +96,7 @@ func TestDecideIgnoresTheOrderOfChoices(t *testing.T) {
 func TestDecisionChangesOnlyWhenAnnounced(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	changed := 0
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		before := Decide(u, rules, f, choices, noon)
 		end := noon.Add(100 * day)
@@ -111,8 +116,8 @@ func TestDecisionChangesOnlyWhenAnnounced(t *testing.T) {
 			}
 		}
 	}
-	if changed < rounds/10 {
-		t.Errorf("only %d of %d decisions changed at the time that they announced", changed, rounds)
+	if changed < *rounds/10 {
+		t.Errorf("only %d of %d decisions changed at the time that they announced", changed, *rounds)
 	}
 }
 
@@ -120,7 +125,7 @@ func TestDecisionChangesOnlyWhenAnnounced(t *testing.T) {
 // names, and for ever if it names none, while nothing but the time changes.
 func TestReasonStaysWithItsCause(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		before := Decide(u, rules, f, choices, noon)
 		at := noon.Add(time.Duration(r.Int64N(int64(50 * day))))
@@ -142,7 +147,7 @@ func TestReasonStaysWithItsCause(t *testing.T) {
 func TestHeldHasReasons(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	states := map[State]int{}
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		d := Decide(u, rules, f, choices, noon)
 		states[d.State]++
@@ -156,7 +161,7 @@ func TestHeldHasReasons(t *testing.T) {
 		}
 	}
 	for _, state := range []State{None, Offered, Held, Automatic} {
-		if states[state] < rounds/2000 {
+		if states[state] < *rounds/2000 {
 			t.Errorf("%q came out %d times", state, states[state])
 		}
 	}

@@ -98,7 +98,7 @@ func TestTightenedRulesAllowNoMore(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	tightened, lessFree := 0, 0
-	for range rounds {
+	for range *rounds {
 		u, rules, f, choices := random(r)
 		values := map[string]string{
 			RuleUpdate: pick("", "notify", "approve", "auto", "x"), RuleThreshold: pick("", "all", "minor", "patch",
@@ -126,8 +126,8 @@ func TestTightenedRulesAllowNoMore(t *testing.T) {
 			t.Fatalf("%v on %+v:\n%s\n%s", values, rules, describe(u, with), describe(u, without))
 		}
 	}
-	if tightened < rounds/4 || lessFree < rounds/50 {
-		t.Errorf("of %d only %d were tightened, and %d less free", rounds, tightened, lessFree)
+	if tightened < *rounds/4 || lessFree < *rounds/50 {
+		t.Errorf("of %d only %d were tightened, and %d less free", *rounds, tightened, lessFree)
 	}
 }
 

@@ -1,6 +1,7 @@
 package window_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 )
+
+// soak is how many rounds try every kind of window in every zone many times.
+const soak = 600
+
+var rounds = flag.Int("rounds", soak/4, fmt.Sprint("how many made-up windows to try; ", soak, " is the soak form"))
 
 var zones = []string{
 	"UTC", "Europe/Paris", "America/New_York", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe",
@@ -81,7 +87,7 @@ func checkUntil(t *testing.T, name string, times window.Times, now time.Time, ra
 
 func TestUntilIsExactlyWhereAtChanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 5))
-	for range 600 {
+	for range *rounds {
 		w := mustParse(t, randomWindow(random))
 		f := mustParseFreeze(t, randomFreeze(random))
 		for range 10 {
@@ -101,7 +107,7 @@ func TestUntilIsExactlyWhereAtChanges(t *testing.T) {
 // minute that a clock shows, on days on which it is not put forward or back.
 func TestAtMatchesTheClockOnTheWall(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 1))
-	for range 3000 {
+	for range 5 * *rounds {
 		location, err := time.LoadLocation(pick(random, zones...))
 		if err != nil {
 			t.Fatal(err)
