@@ -45,3 +45,11 @@ func Failure(err string) phrase.Phrase {
 		)
 	})
 }
+
+// FailureOf says why a check failed: what other containers may fail by as well, if anything, then what was answered.
+func FailureOf(cause, err string) phrase.Phrase {
+	if cause == "" {
+		return Failure(Brief(err))
+	}
+	return phrase.Join(": ", Cause(cause), Failure(Answer(err)))
+}

@@ -40,6 +40,7 @@ func mistake(part string) phrase.Phrase {
 		return remedy
 	}
 	return phrase.Read(part,
+		"this Dogwatch does not read a configuration that could be reloaded",
 		"wrong user or password",
 		"unknown or expired token",
 		"only a snooze has an end",

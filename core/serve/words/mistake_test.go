@@ -31,3 +31,15 @@ func TestMistake(t *testing.T) {
 		}
 	}
 }
+
+func TestRemedyOnAnotherHostInGerman(t *testing.T) {
+	german := language.New().Named("de")
+	said := Mistake("there, set watcher.docker.local.update to true")
+	if got := german.Say(said); got != "dort: setzen Sie watcher.docker.local.update auf true" ||
+		said.String() != "there, set watcher.docker.local.update to true" {
+		t.Errorf("%q; %q in English", got, said)
+	}
+	if own := "there, look at it"; german.Say(Mistake(own)) != own {
+		t.Error("what others say is changed")
+	}
+}

@@ -195,6 +195,12 @@ func Permission(why string) phrase.Phrase {
 
 // PermissionRemedy says what lets a watcher update containers.
 func PermissionRemedy(remedy string) phrase.Phrase {
+	if there, elsewhere := strings.CutPrefix(remedy, "there, "); elsewhere { // on the host of an agent
+		if said := PermissionRemedy(there); !phrase.IsVerbatim(said) {
+			return phrase.New("there, %s", said)
+		}
+		return phrase.Quote(remedy)
+	}
 	return phrase.Read(remedy,
 		"set %s to true, or configure a docker or dockercompose trigger",
 		"set %s to true",

@@ -74,7 +74,7 @@ func TestReadTextsAreWritten(t *testing.T) {
 		"planned.go": {"plugins/watchers/docker", "plugins/watchers/kubernetes", "core/update/updater", "core/plugin", "internal/imagediff"},
 		"mistake.go": {
 			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
-			"core/plugin/agent",
+			"core/plugin/agent", "core/plugin/reload",
 		},
 		"advice.go":  {"core/serve/service", "core/decide/notes"},
 		"scan.go":    {"core/decide/vulnerability"},

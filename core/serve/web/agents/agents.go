@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -48,6 +49,9 @@ func (h *Handler) newPage(r *http.Request) agentsPage {
 	for _, a := range h.service.Agents() {
 		if a.Connected {
 			connected++
+		}
+		if a.CreatedBy == auth.AnonymousName { // where there is no login, that says nothing
+			a.CreatedBy = ""
 		}
 		p.Rows = append(p.Rows, agentRow{Agent: a, State: stateOf(a), Updates: updatesOf(a.Limits), Logs: logsOf(a.Limits)})
 	}

@@ -62,6 +62,9 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		}
 		p.Running = guide.RunningChecks(checks, h.Started)[c.Name]
 		p.Progress = words.ProgressOf(c.Name, h.service.Progress())
+	case kind.Registry:
+		p.Silence = silentRegistries(h.service.Containers().All(), h.service.Redact)[c.ID]
+		p.State = p.Silence.stateOf(p.State)
 	case kind.Trigger:
 		p.Preview = h.previewOf(r.Context(), c)
 		var recent []delivery.Delivery
@@ -101,6 +104,7 @@ type componentPage struct {
 	Limits   []limitRow
 	Budgets  []budgetRow
 	Last     *lastCheck
+	Silence  *silence
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
 	Progress check.Progress

@@ -24,6 +24,9 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		}
 	}
 	p := newKindPage(k, h.service.ComponentsWithSettings(actor, k), guide.LastChecks(checks))
+	if k == kind.Registry {
+		p.silent(silentRegistries(h.service.Containers().All(), h.service.Redact))
+	}
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
 		p.First = guide.FirstTrigger()
@@ -86,6 +89,8 @@ type componentRow struct {
 	// Facts are the few settings that tell one from the other.
 	Facts []phrase.Phrase
 	Last  *lastCheck
+	// Silence is what checks know of a registry that does not respond; nil for any other.
+	Silence *silence
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
 	Progress check.Progress
@@ -95,23 +100,40 @@ func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Eve
 	p := kindPage{
 		Kind: k, Title: phrase.New(page.KindTitles[k]), About: wordsOf[k].about, None: wordsOf[k].none,
 	}
-	failed := 0
 	for _, c := range all {
 		row := componentRow{Component: c, Path: page.ComponentPath(c), State: componentState(c.State), Facts: facts(c)}
 		if e, checked := last[c.Name]; checked && k == kind.Watcher {
 			row.Last = checkOf(e)
 			row.State = row.Last.stateOf(row.State)
 		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.sum()
+	return p
+}
+
+// sum counts its rows, and those that failed.
+func (p *kindPage) sum() {
+	failed := 0
+	for _, row := range p.Rows {
 		if row.State.Class == "failed" {
 			failed++
 		}
-		p.Rows = append(p.Rows, row)
 	}
-	p.Summary = phrase.Capital(phrase.Count(len(all), string(k)))
+	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(p.Kind)))
 	if failed > 0 {
 		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d failed", failed))
 	}
-	return p
+}
+
+// silent marks the registries that do not respond, by id.
+func (p *kindPage) silent(silent map[string]*silence) {
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		row.Silence = silent[row.ID]
+		row.State = row.Silence.stateOf(row.State)
+	}
+	p.sum()
 }
 
 // Summary counts components of a kind: "3 watchers, 1 failed".

@@ -24,6 +24,8 @@ var Templates embed.FS
 
 // Service is what is configured; *service.Service says what its methods return.
 type Service interface {
+	Containers() store.Snapshot
+	Redact(text string) string
 	Progress() []check.Progress
 	ComponentsWithSettings(actor auth.Actor, k kind.Kind) []service.Component
 	Component(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name string) (service.Component, bool)

@@ -93,8 +93,5 @@ func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(
 // Why says why the check of a row failed, in the same words wherever that is shown: what others may fail by as well,
 // then what the registry answered.
 func (r *Row) Why() phrase.Phrase {
-	if r.Cause == "" {
-		return words.Failure(words.Brief(r.Failed))
-	}
-	return phrase.Join(": ", words.Cause(r.Cause), words.Failure(words.Answer(r.Failed)))
+	return words.FailureOf(r.Cause, r.Failed)
 }

@@ -24,7 +24,7 @@ type row struct {
 	State        words.State
 	// Means says what the state means, and what to do about it.
 	Means  phrase.Phrase
-	Memory string
+	Memory phrase.Phrase
 	// Built says what its SDK means; nil for nothing.
 	Built phrase.Phrase
 	// Trust is true when the file can be accepted, by the user who sees the page.
@@ -37,7 +37,7 @@ type row struct {
 type holding struct{ Name, Path string }
 
 func newRow(b service.Plugin, operator bool) row {
-	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: phrase.English(words.Bytes(b.Memory))}
+	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
 		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
 	}
