@@ -54,11 +54,9 @@ func (s *server) patch(w http.ResponseWriter, r *http.Request) {
 	managers, _ := metadata["managedFields"].([]any)
 	kept := []any{object{"manager": r.FormValue("fieldManager"), "operation": "Apply", "fieldsV1": fieldsOf(applied)}}
 	for _, m := range managers {
-		if m := m.(object); m["manager"] != r.FormValue("fieldManager") {
-			if m["operation"] == "Apply" && r.FormValue("force") != "true" {
-				fail(w, http.StatusConflict, fmt.Sprintf("Apply failed with 1 conflict: conflict with %q", m["manager"]))
-				return
-			}
+		if m := m.(object); m["manager"] != r.FormValue("fieldManager") && r.FormValue("force") != "true" {
+			fail(w, http.StatusConflict, fmt.Sprintf("Apply failed with 1 conflict: conflict with %q", m["manager"]))
+			return
 		}
 	}
 	metadata["managedFields"] = kept
