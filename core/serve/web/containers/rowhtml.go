@@ -77,7 +77,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	}
 	b.raw(`</span>`)
 	if r.Update != "" {
-		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="`).text(in.Say(phrase.New("Update %s", r.Name))).raw(`">`).text(in.Say(phrase.New("Update"))).raw(`</a>`)
+		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="`).text(in.Say(phrase.New("Update %s", r.Name))).raw(`">`).text(in.Say(phrase.New("Update…"))).raw(`</a>`)
 	}
 	b.raw(`</li>`)
 	return template.HTML(b.String())
