@@ -2,15 +2,11 @@
 package packaging_test
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -182,8 +178,9 @@ func TestRelease(t *testing.T) {
 	t.Run("packages have the same files", func(t *testing.T) { testPackages(t, c) })
 	t.Run("archive has licence and completions", func(t *testing.T) {
 		top := "dogwatch_" + version + "_linux_amd64/"
+		got := strings.Fields(c.must(t, "tar", "-tzf", "dist/dogwatch_"+version+"_linux_amd64.tar.gz"))
 		for _, want := range []string{"LICENSE", "dogwatch", "completions/dogwatch.zsh", "systemd/dogwatch.service"} {
-			if got := tarFiles(t, c.path("dist/dogwatch_"+version+"_linux_amd64.tar.gz")); !slices.Contains(got, top+want) {
+			if !slices.Contains(got, top+want) {
 				t.Errorf("no %s in %q", want, got)
 			}
 		}
@@ -244,7 +241,8 @@ func testPackages(t *testing.T, c checkout) {
 	for format, content := range map[string]string{
 		"deb": c.must(t, "sh", "-c", "dpkg-deb --fsys-tarfile "+file+".deb | tar --list"),
 		"rpm": c.must(t, "sh", "-c", "rpm2cpio "+file+".rpm | cpio --list --quiet"),
-		"apk": strings.Join(tarFiles(t, c.path(file+".apk")), "\n"),
+		// It is several compressed archives behind each other.
+		"apk": c.must(t, "sh", "-c", "gzip -dc "+file+".apk | tar --list --ignore-zeros"),
 	} {
 		var files []string
 		for name := range strings.FieldsSeq(content) {
@@ -258,35 +256,6 @@ func testPackages(t *testing.T, c checkout) {
 			}
 		}
 	}
-}
-
-// tarFiles lists a compressed archive; an apk is several of them behind each other.
-func tarFiles(t *testing.T, path string) []string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	compressed := bytes.NewReader(content)
-	unpacked, err := gzip.NewReader(compressed)
-	for ; err == nil; err = unpacked.Reset(compressed) {
-		unpacked.Multistream(false)
-		for files := tar.NewReader(unpacked); ; {
-			header, err := files.Next()
-			if err != nil {
-				break
-			}
-			names = append(names, header.Name)
-		}
-		if _, err := io.Copy(io.Discard, unpacked); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		t.Fatal(err)
-	}
-	return names
 }
 
 // testReproducible makes the release for one platform, with one of the plugins, again in another folder, and compares
