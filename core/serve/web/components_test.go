@@ -131,6 +131,14 @@ func TestTriggerPage(t *testing.T) {
 	}
 	webtest.Contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1",
 		"</html>")
+	failed := webtest.SMTP()
+	failed.State, failed.Error = "failed", "host is missing"
+	broken := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{failed}} })
+	_, body = get(t, broken, "/triggers/smtp/main")
+	webtest.Contains(t, body, "It can be tested as soon as it has started.")
+	if strings.Contains(body, "Send a test") {
+		t.Error("a trigger that has not started can be tested")
+	}
 	if _, body = get(t, u, "/triggers/smtp/main"); strings.Contains(body, "The service took") {
 		t.Error("a page without ?tested shows the result")
 	}

@@ -208,3 +208,14 @@ func TestTabBarMarksWhereYouAre(t *testing.T) {
 		}
 	}
 }
+
+// TestTasksAreNoPage: who opens their address sees the overview, since they are a part of every page.
+func TestTasksAreNoPage(t *testing.T) {
+	u, _ := withStore(t)
+	if w := request(u, "GET", "/work", nil); w.Code/100 != 3 || w.Header().Get("Location") != "/base/" {
+		t.Errorf("%d to %q", w.Code, w.Header().Get("Location"))
+	}
+	if w := request(u, "GET", "/work", nil, "HX-Request", "true"); w.Code != 200 {
+		t.Errorf("a page that asks for them gets %d", w.Code)
+	}
+}
