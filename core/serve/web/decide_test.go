@@ -84,6 +84,7 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 			`<option value="0">until the next version</option>`},
 	} {
 		u, f := withLink(t, action, held)
+		fakes(u).advice = "Back it up first."
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			resp, body := openLink(t, u, method, "/decide/good", nil)
 			if resp.StatusCode != http.StatusOK || resp.Header.Get("Cache-Control") != "no-store" ||
@@ -94,7 +95,8 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 			if method == http.MethodGet {
 				webtest.Contains(t, body,
 					append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0",
-						"The window is closed, until 2026-03-29 12:00:00 UTC", `href="https://example.org/notes"`, "ntfy.main")...)
+						"The window is closed, until 2026-03-29 12:00:00 UTC",
+						"<strong>Before a major update</strong><br>Back it up first.", `href="https://example.org/notes"`, "ntfy.main")...)
 				if strings.Contains(body, "<nav") || strings.Contains(body, "<script") {
 					t.Error("who has only the link gets navigation or script")
 				}

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Templates are those of its pages.
@@ -28,6 +30,7 @@ type Service interface {
 	Choose(ctx context.Context, actor auth.Actor, choice service.Choice) error
 	UndoChoices(ctx context.Context, actor auth.Actor, container string) (int, error)
 	AllChoices() []choice.Choice
+	MajorAdvice(c sdk.Container) phrase.Phrase
 }
 
 // Handler serves the choices.

@@ -32,8 +32,9 @@ type linkPage struct {
 	To          phrase.Phrase
 	// Link is the page of the release.
 	Link string
-	// Reasons say what holds the update now.
+	// Reasons say what holds the update now, and Advice what it takes as a major one; nil for nothing.
 	Reasons []phrase.Phrase
+	Advice  phrase.Phrase
 	// Snoozes are until when.
 	Snoozes []snoozeOption
 	// Trigger is whose message the link is in, Expires when it ends.
@@ -109,7 +110,7 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 	}
 	p.Name, p.Image = words.Name(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
 	if c.Result != nil && c.Result.Tag == k.ToTag {
-		p.Kind, p.Link = tally.Kind(c), webaddress.Of(c.Result.Link)
+		p.Kind, p.Link, p.Advice = tally.Kind(c), webaddress.Of(c.Result.Link), h.service.MajorAdvice(*c)
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {
