@@ -11,6 +11,6 @@
 // Its packages, each of which imports only those of later places:
 //
 //	api web > web/overview web/settings > web/containers web/policies
-//	web/choices web/operations web/plugins web/login web/agents > web/components > web/history
+//	web/operations web/plugins web/login web/agents > web/choices web/components > web/history
 //	web/find web/guide > web/page > web/webtest > words service > auth auth/oidctest chart language metrics
 package serve

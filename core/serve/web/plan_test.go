@@ -90,10 +90,10 @@ func TestPlanPageWithBlocks(t *testing.T) {
 // TestPlanOffersApproval: an update that can wait for a window is approved on its plan, with the version that the plan
 // is about; nothing that has to be acknowledged is.
 func TestPlanOffersApproval(t *testing.T) {
-	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("9.0.0", "major"), levelled("", "8.2.1", "9.0.0")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	const button = `formaction="/base/choose">Approve</button>`
+	const button = `<button name="do" value="approve">Approve</button>`
 	body := func() string {
 		_, body := get(t, u, "/containers/local/web/update")
 		return body
@@ -102,11 +102,11 @@ func TestPlanOffersApproval(t *testing.T) {
 		t.Error("what waits for no window can be approved")
 	}
 	from := time.Date(2026, 11, 28, 2, 0, 0, 0, time.Local)
-	f.details.Version = "1.0.9"
+	f.details.Version = "8.2.1"
 	f.details.Window = preview.Opening{From: sdk.TimeOf(from), Until: sdk.TimeOf(from.Add(4 * time.Hour))}
 	webtest.Contains(t, body(), button, `<input type="hidden" name="c" value="local/web">`,
-		`<input type="hidden" name="version:local/web" value="1.0.9">`, `name="sure" value="yes"`,
-		"Approve leaves it to Dogwatch in the next window: Sat 2026-11-28 02:00 to 06:00.")
+		`<input type="hidden" name="version:local/web" value="8.2.1">`, `name="sure" value="yes"`,
+		">Skip 8.2.1</button>", ">Snooze for a week</button>", "Approve leaves it to Dogwatch in the next window: Sat 2026-11-28 02:00 to 06:00.")
 	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "it has", Acknowledge: true}}
 	if strings.Contains(body(), button) {
 		t.Error("what has to be acknowledged can be approved")

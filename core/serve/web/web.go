@@ -118,7 +118,8 @@ func build(opt Options, service application) *UI {
 func (u *UI) router() http.Handler {
 	site, service := u.Site, u.service
 	guide, find := guide.New(site, service), find.New(site, service)
-	operations, choices := operations.New(site, service, guide, find), choices.New(site, service, find, u.Links)
+	choices := choices.New(site, service, find, u.Links)
+	operations := operations.New(site, service, guide, find, choices)
 	containers := containers.New(site, service, guide, find, operations, choices, containers.Wanted{
 		Release: u.Want, Versions: u.WantVersions,
 	})

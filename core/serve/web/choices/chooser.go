@@ -19,9 +19,10 @@ const undoChoices = "undo"
 
 // Chooser is the form with which a user decides about the updates of containers.
 type Chooser struct {
-	// Back is the page to return to.
-	Back  string
-	Items []chooserItem
+	// Back is the page to return to. Leaves is whether a choice leads there at once.
+	Back   string
+	Leaves bool
+	Items  []chooserItem
 	// Several is true on the page about a selection, where a container is left out by its box.
 	Several bool
 	// May is whether a watcher of theirs can update containers, Approve whether approving one has an effect.

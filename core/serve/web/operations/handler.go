@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/find"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -44,9 +45,12 @@ type Handler struct {
 	service Service
 	guide   *guide.Handler
 	find    *find.Finder
+	choices *choices.Handler
 }
 
 // New returns a handler.
-func New(site *page.Site, service Service, guide *guide.Handler, find *find.Finder) *Handler {
-	return &Handler{site, service, guide, find}
+func New(
+	site *page.Site, service Service, guide *guide.Handler, find *find.Finder, choices *choices.Handler,
+) *Handler {
+	return &Handler{site, service, guide, find, choices}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -24,8 +25,8 @@ import (
 type planView struct {
 	Rollback   bool
 	Name, Href string
-	// Postpone is where the update is skipped or snoozed; "" for a rollback.
-	Postpone string
+	// Choose is the form to skip, snooze or approve the update; nil for a rollback, or who may not.
+	Choose *choices.Chooser
 	// Path is where the form of the page goes.
 	Path     string
 	Image    string
@@ -54,8 +55,8 @@ type planView struct {
 	OfferCompose bool
 	// Version is what was chosen among the versions; "" for the one that is offered.
 	Version string
-	// Approve is the container that can be updated in the next window instead; "" where there is no such choice.
-	Approve string
+	// Approve is whether it can be left to Dogwatch in the next window.
+	Approve bool
 	planDetails
 }
 
@@ -108,9 +109,6 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Path: page.ChangePath(kind, c), Plan: p, Steps: words.Steps(p.Steps, c),
 		Image: words.Repository(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
 		Space: words.Space(p.Space), Paste: updater.Paste(p.Blocks),
-	}
-	if !v.Rollback {
-		v.Postpone = "/choose?c=" + url.QueryEscape(c.Watcher+"/"+c.Name)
 	}
 	v.From, v.To = words.Versions(p.From, p.To)
 	for _, line := range warningsOf(p.Warnings) {
@@ -195,8 +193,12 @@ func (h *Handler) renderPlan(
 	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)
 	v.Paste.Docs = cmp.Or(v.Paste.Docs, permission.Paste.Docs)
 	v.OfferCompose = v.OfferCompose && permission.Allowed
-	if v.Confirm && !v.Acknowledge && v.Window != nil && h.MayChoose(r) {
-		v.Approve = c.Watcher + "/" + c.Name
+	if !v.Rollback {
+		v.Choose = h.choices.ChooserOf(r, []sdk.Container{*c}, url.Values{"version:" + c.Watcher + "/" + c.Name: {v.Target}})
+	}
+	if v.Choose != nil {
+		v.Choose.Back, v.Choose.Leaves = v.Href, true
+		v.Approve = !v.Acknowledge && v.Window != nil
 	}
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"
