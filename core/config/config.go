@@ -283,7 +283,7 @@ func (c Check) Allowances() map[string]budget.Allowance {
 
 // Labels is which labels of containers count.
 type Labels struct {
-	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*) and Watchtower (com.centurylinklabs.watchtower.*), too, where no dogwatch.* or wud.* label says otherwise"`
+	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*), Watchtower (com.centurylinklabs.watchtower.*) and Keel (keel.sh/*), too, where no dogwatch.* or wud.* label says otherwise"`
 	// Image is read by package label.
 	Image string `option:"image" default:"descriptive" choices:"descriptive,all,none" help:"What the labels of images may say: descriptive (how tags read, how it looks, a probe of its own container, and what tightens your rules), all (as much as those of the container, for who builds all images), or none"`
 }

@@ -31,6 +31,7 @@ func families() []family {
 		{diunPrefix, translateDiun},
 		{drydockPrefix, translateDrydock},
 		{watchtowerPrefix, translateWatchtower},
+		{keelPrefix, translateKeel},
 	}
 }
 

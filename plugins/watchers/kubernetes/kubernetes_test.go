@@ -220,7 +220,7 @@ func TestAnnotationsAreLabels(t *testing.T) {
 			"dogwatch/display.name.nginx": "Web", "dogwatch.link.template": "https://example.org", "dogwatch/update": "notify",
 			"dogwatch/watch.digest": "annotation", "dogwatch/tag.exclude": "workload",
 			"wud.watch": "a", "wud/watch": "b", "wud.getwud.io/watch": "c", "getwud.app/watch": "d",
-			"getwud.app/display.icon.side": "mdi:car", "wud.getwud.io/tag.transform": "x", "diun.enable": "true",
+			"getwud.app/display.icon.side": "mdi:car", "wud.getwud.io/tag.transform": "x", "diun.enable": "true", "keel.sh/policy": "minor",
 			"kubectl.kubernetes.io/last-applied-configuration": "secret", "other.example.org/note": "no"}},
 		"spec": {"template": {"metadata": {"annotations": {"dogwatch/tag.exclude": "template", "dogwatch/update.minage": "3d"}},
 			"spec": {"containers": [{"name": "nginx", "image": "nginx:1"}, {"name": "side", "image": "b:2"}, {"name": "exclude", "image": "c:3"}],
@@ -229,7 +229,7 @@ func TestAnnotationsAreLabels(t *testing.T) {
 	shared := map[string]string{
 		"app.kubernetes.io/name": "web", "dogwatch.watch.digest": "annotation", "dogwatch.tag.include": `^1\.`,
 		"dogwatch.link.template": "https://example.org", "dogwatch.update": "notify", "dogwatch.tag.exclude": "workload",
-		"dogwatch.update.minage": "3d", "wud.watch": "d", "wud.tag.transform": "x", "diun.enable": "true",
+		"dogwatch.update.minage": "3d", "wud.watch": "d", "wud.tag.transform": "x", "diun.enable": "true", "keel.sh/policy": "minor",
 	}
 	for container, own := range map[string]map[string]string{
 		"nginx": {"dogwatch.display.name": "Web"},

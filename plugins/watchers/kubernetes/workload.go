@@ -93,7 +93,7 @@ func (s settings) equal(o settings) bool {
 // the same label the later counts. Those of What's Up Docker 9 are from
 // https://getwud.app/docs/configuration/watchers/kubernetes.
 var prefixes = [...]struct{ annotation, label string }{
-	{"diun.", "diun."},
+	{"keel.sh/", "keel.sh/"}, {"diun.", "diun."},
 	{"wud.", "wud."}, {"wud.getwud.io/", "wud."}, {"wud/", "wud."}, {"getwud.app/", "wud."},
 	{"dogwatch.", "dogwatch."}, {"dogwatch/", "dogwatch."},
 }

@@ -21,6 +21,7 @@ var foreign = []string{
 	"com.centurylinklabs.watchtower.monitor-only",
 	"com.centurylinklabs.watchtower.cooldown-delay", "com.centurylinklabs.watchtower.stop-signal",
 	"com.centurylinklabs.watchtower.lifecycle.pre-update", "com.centurylinklabs.watchtower",
+	"keel.sh/policy", "keel.sh/approvals", "keel.sh/releaseNotes", "keel.sh/trigger",
 	"wud.watch.delay", "wud.tag.delay",
 	"com.docker.compose.project", "com.docker.compose.service", "com.docker.compose.depends_on",
 	"com.docker.compose.config-hash",
