@@ -17,7 +17,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("db", webtest.Newer("17.2", "major")))
 	f := fakes(u).fakeOperations
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
-	f.plan.Warnings = []watcher.Reason{{Code: "major", Text: "Dump it. See https://example.org/upgrading"}}
+	f.plan.Warnings = []watcher.Reason{{Code: "major", Text: "db:17.2 is a major update. Dump it. See https://example.org/upgrading"}}
 	f.details = service.PlanDetails{Kind: "major", Major: true,
 		Levels: []service.Level{{Tag: "16.6", Kind: "minor", Skipped: "ana"},
 			{Tag: "17.2", Kind: "major", Chosen: true}},
@@ -25,7 +25,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 			Breaking: []string{"**adminpack** is gone & more"}, Action: []string{"Run it"}}}}
 	body := request(u, "GET", "/containers/local/db/update", nil).Body.String()
 	webtest.Contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
-		`Dump it. See <a href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
+		`<p>Dump it. See <a href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
 			`title="https://example.org/upgrading">example.org</a>`,
 		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
 			` <span class="second">skipped by ana</span>`,

@@ -97,6 +97,20 @@ func Planned(text string) phrase.Phrase {
 	return blocked(text)
 }
 
+// MajorUpdate says what a major update takes, for who is told already that it is one; see Planned.
+func MajorUpdate(text string) phrase.Phrase {
+	_, takes, found := strings.Cut(text, " is a major update. ")
+	if !found {
+		return Planned(text)
+	}
+	said := phrase.Read(takes,
+		"Back up its volumes first: a rollback brings back the old container, but not the data as it was.")
+	if !phrase.IsVerbatim(said) {
+		return said
+	}
+	return preset.Said(takes)
+}
+
 // blocked reads what keeps watchers of engines from an update: their compose files, their quadlets, Podman, and what
 // agents allow. The errors of files begin with the path, and mostly with a line: "/srv/compose.yaml:12: …".
 func blocked(text string) phrase.Phrase {

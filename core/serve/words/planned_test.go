@@ -62,6 +62,10 @@ func TestAdviceIsTranslated(t *testing.T) {
 		if got := german.Say(Planned("web:2 is a major update. " + p.Needs + " See")); got != want {
 			t.Errorf("%s: the plan says %q, want %q", p.Name, got, want)
 		}
+		want = german.Say(preset.Said(p.Needs)) + " Siehe"
+		if got := german.Say(MajorUpdate("web:2 is a major update. " + p.Needs + " See")); got != want {
+			t.Errorf("%s: the page of the plan says %q, want %q", p.Name, got, want)
+		}
 	}
 }
 

@@ -119,6 +119,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"progress":     words.Progress,
 		"setting":      words.Setting,
 		"planned":      words.Planned,
+		"majorUpdate":  words.MajorUpdate,
 		"imageWarning": words.ImageWarning,
 		"cron":         words.Cron,
 		"join":         strings.Join,
