@@ -93,11 +93,11 @@ func (c *confinement) limited(state *Isolated) (unlimited []string) {
 		}
 	}
 	if l.Processes > 0 {
-		text := fmt.Sprintf("%d processes", l.Processes)
+		format := "%d processes"
 		if c.group.bounds("pids") {
-			text += " and threads"
+			format = "%d processes and threads"
 		}
-		state.Limits = append(state.Limits, text)
+		state.Limits = append(state.Limits, fmt.Sprintf(format, l.Processes))
 	}
 	if l.Temp > 0 {
 		state.Limits = append(state.Limits, size(l.Temp)+" of temporary files")

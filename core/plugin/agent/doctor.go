@@ -216,7 +216,7 @@ func (l Limits) String() string {
 	case l.ReadOnly != "":
 		said = "its owner allows no updates: " + l.ReadOnly
 	case len(l.Stacks) > 0:
-		said += " of these stacks only: " + strings.Join(l.Stacks, ", ")
+		said = "its owner allows updates of these stacks only: " + strings.Join(l.Stacks, ", ")
 	}
 	if l.ReadOnly == "" && !l.Hooks {
 		said += "; the commands of hook labels do not run"

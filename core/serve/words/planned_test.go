@@ -80,9 +80,11 @@ func TestReadTextsAreWritten(t *testing.T) {
 			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
 			"core/plugin/agent", "core/plugin/reload",
 		},
-		"advice.go":  {"core/serve/service", "core/decide/notes"},
-		"scan.go":    {"core/decide/vulnerability"},
-		"failure.go": {"plugins/registries/internal/oci", "core/decide/tag", "core/watch", "core/config/label"},
+		"advice.go":      {"core/serve/service", "core/decide/notes"},
+		"scan.go":        {"core/decide/vulnerability"},
+		"isolated.go":    {"core/plugin", "internal/sandbox"},
+		"agentdoctor.go": {"core/plugin/agent"},
+		"failure.go":     {"plugins/registries/internal/oci", "core/decide/tag", "core/watch", "core/config/label"},
 	} {
 		var written []string
 		for _, folder := range folders {
