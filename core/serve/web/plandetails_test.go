@@ -25,7 +25,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 			Breaking: []string{"**adminpack** is gone & more"}, Action: []string{"Run it"}}}}
 	body := request(u, "GET", "/containers/local/db/update", nil).Body.String()
 	webtest.Contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
-		`<p>Dump it. See <a href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
+		`<p>Dump it. See <a class="alone" href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
 			`title="https://example.org/upgrading">example.org</a>`,
 		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
 			` <span class="second">skipped by ana</span>`,
