@@ -197,7 +197,7 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 // by its last decision.
 func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts {
 	may, tried := component.MayUpdate(cfg.Components, c.Watcher), false
-	var undone *policy.Rollback
+	trial := policy.Trial{Ended: c.Check.At.Time}
 	if c.Decision != nil {
 		for _, r := range c.Decision.Reasons {
 			switch r.Code {
@@ -208,14 +208,14 @@ func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts
 			case policy.ReasonCameBack:
 				tried = true
 			case policy.ReasonUndone:
-				tried, undone = true, &policy.Rollback{By: r.Source, At: c.Check.At.Time}
+				tried, trial.Undone = true, &policy.Rollback{By: r.Source, At: c.Check.At.Time}
 			}
 		}
 	}
 	return decision.Facts{
 		MayUpdate: func(string) (bool, string) { return may, "set its option update to true" },
-		Tried: func(c *sdk.Container, key updatekey.Key) (*policy.Rollback, bool) {
-			return undone, tried && key.SameTarget(updatekey.KeyOf(c))
+		Tried: func(c *sdk.Container, key updatekey.Key) (policy.Trial, bool) {
+			return trial, tried && key.SameTarget(updatekey.KeyOf(c))
 		},
 		Stopped: func(*sdk.Container) policy.Stop { return stop },
 	}.Of(c)

@@ -47,19 +47,19 @@ func (a *App) mayUpdate(watcher string) (may bool, remedy string) {
 	return may && w.Can(kind.CapUpdate), w.UpdateRemedy()
 }
 
-func (a *App) tried(c *sdk.Container, key update.Key) (undone *policy.Rollback, tried bool) {
+func (a *App) tried(c *sdk.Container, key update.Key) (policy.Trial, bool) {
 	trial, tried, err := a.updater.Tried(context.Background(), key)
 	if err != nil {
 		a.log.Warn("read whether an update was tried before", "container", c.Name, "error", err)
 	}
 	if !tried || trial.Undone == nil {
-		return nil, tried
+		return policy.Trial{Ended: trial.Ended}, tried
 	}
 	back := policy.Rollback(*trial.Undone)
 	if back.By == auth.AnonymousName {
 		back.By = ""
 	}
-	return &back, true
+	return policy.Trial{Ended: trial.Ended, Undone: &back}, true
 }
 
 func (a *App) stopped(c *sdk.Container) policy.Stop {

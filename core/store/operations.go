@@ -145,7 +145,7 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 // and a rollback of the container followed. One that was interrupted counts
 // once operation.MaxAttempts were.
 func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]operation.Trial, error) {
-	return queryRows(ctx, s, "read which updates were tried", `SELECT offer, (SELECT doc FROM operations AS r
+	return queryRows(ctx, s, "read which updates were tried", `SELECT offer, coalesce(doc ->> '$.endedAt', ''), (SELECT doc FROM operations AS r
 			WHERE o.state = 'succeeded' AND coalesce(o.doc ->> '$.rules.DryRun', 0) = 0 AND r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
 				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded') ORDER BY r.id LIMIT 1) AS undo
 		FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
@@ -155,9 +155,14 @@ func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]operatio
 			OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND undo IS NOT NULL) ORDER BY id DESC`,
 		[]any{watcherName, name, string(watcher.Broken), watcher.ReasonInterrupted, operation.MaxAttempts},
 		func(scan scanner) (trial operation.Trial, err error) {
+			var ended string
 			var undo []byte
-			if err := scan(&trial.Update, &undo); err != nil || undo == nil {
+			if err := scan(&trial.Update, &ended, &undo); err != nil {
 				return trial, err
+			}
+			trial.Ended, _ = time.Parse(time.RFC3339Nano, ended) // zero for what has not ended
+			if undo == nil {
+				return trial, nil
 			}
 			var back operation.Operation
 			if err := json.Unmarshal(undo, &back); err != nil {

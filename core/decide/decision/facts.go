@@ -1,6 +1,8 @@
 package decision
 
 import (
+	"time"
+
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
@@ -17,9 +19,9 @@ type Facts struct {
 	HoldSource string
 	// MayUpdate reports whether a watcher carries out updates, and what remedies that it does not.
 	MayUpdate func(watcher string) (may bool, remedy string)
-	// Tried returns who rolled an update back that was tried before, nil when it came back by itself. tried is
-	// false for one that was not.
-	Tried func(c *sdk.Container, key update.Key) (undone *policy.Rollback, tried bool)
+	// Tried returns how an update was tried before that did not work, or that a user rolled back; false for one that
+	// was not.
+	Tried func(c *sdk.Container, key update.Key) (trial policy.Trial, tried bool)
 	// Stopped returns what stopped the stack of a container.
 	Stopped func(c *sdk.Container) policy.Stop
 }
@@ -39,16 +41,16 @@ func (f Facts) Of(c sdk.Container) policy.Facts {
 	if facts.MayUpdate, facts.Remedy = f.MayUpdate(c.Watcher); !facts.MayUpdate {
 		return facts
 	}
-	facts.CameBack = func(to candidate.Candidate) bool {
-		undone, tried := f.Tried(&c, KeyOf(&c, to))
-		return tried && undone == nil
+	facts.CameBack = func(to candidate.Candidate) (time.Time, bool) {
+		trial, tried := f.Tried(&c, KeyOf(&c, to))
+		return trial.Ended, tried && trial.Undone == nil
 	}
 	facts.RolledBack = func(to candidate.Candidate) (policy.Rollback, bool) {
-		undone, tried := f.Tried(&c, KeyOf(&c, to))
-		if !tried || undone == nil {
+		trial, tried := f.Tried(&c, KeyOf(&c, to))
+		if !tried || trial.Undone == nil {
 			return policy.Rollback{}, false
 		}
-		return *undone, true
+		return *trial.Undone, true
 	}
 	facts.Stopped = func() policy.Stop { return f.Stopped(&c) }
 	return facts

@@ -34,7 +34,7 @@ func BenchmarkDecideThousand(b *testing.B) {
 		}
 	}
 	made := []choice.Choice{chose(choice.Skip, "9.17.0", 1)}
-	facts := Facts{MayUpdate: true, CameBack: func(candidate.Candidate) bool { return false }}
+	facts := Facts{MayUpdate: true, CameBack: func(candidate.Candidate) (time.Time, bool) { return time.Time{}, false }}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range updates {

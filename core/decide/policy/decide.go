@@ -157,6 +157,9 @@ func (c *circumstances) approval() (choice.Choice, int) {
 		if rollback, undone := c.rolledBack(i); undone && !chosen.At.After(rollback.At) {
 			continue // it was of the update that was rolled back since
 		}
+		if at, failed := c.failed(i); failed && !chosen.At.After(at) {
+			continue // what was approved did not work
+		}
 		for m, later := range c.choices {
 			if later.Kind != choice.Approved && later.At.After(chosen.At.Time) && (c.covers(m, i) || c.isOfAll(later)) {
 				return choice.Choice{}, -1

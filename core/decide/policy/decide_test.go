@@ -241,7 +241,9 @@ func TestDecide(t *testing.T) {
 	both := minAge(7)
 	both.Threshold = set("minor", "policy.threshold")
 	may, mayNot := Facts{MayUpdate: true}, Facts{Remedy: "set watcher.docker.local.update to true"}
-	back := Facts{MayUpdate: true, CameBack: func(c candidate.Candidate) bool { return c.Tag == "9.0.0" }}
+	back := Facts{MayUpdate: true, CameBack: func(c candidate.Candidate) (time.Time, bool) {
+		return noon.Add(-time.Hour), c.Tag == "9.0.0"
+	}}
 	undone := Facts{MayUpdate: true, RolledBack: func(c candidate.Candidate) (Rollback, bool) {
 		return Rollback{By: "ana", At: noon.Add(-time.Hour)}, c.Tag == "9.0.0"
 	}}
@@ -274,6 +276,8 @@ func TestDecide(t *testing.T) {
 		{"auto, a user rolled another back", []candidate.Candidate{minor}, auto, undone, nil, "automatic 8.2.1 auto"},
 		{"auto, did not work, outside the window", all, window(auto, 2, 3), back, nil,
 			"held 9.0.0 rolledback window.closed(2) next 2"},
+		{"approved before it did not work", all, auto, back, []choice.Choice{chose(choice.Approved, "9.0.0", 1.5)},
+			"offered 9.0.0 rolledback"},
 		{"auto, its stack is stopped", []candidate.Candidate{before}, auto, stopped, nil, "held 8.2.1 stack.stopped"},
 		{"auto, offered since its stack is stopped", []candidate.Candidate{since}, auto, stopped, nil, "automatic 8.2.1 auto"},
 		{"auto, new while its stack is stopped", []candidate.Candidate{minor}, auto, stopped, nil, "automatic 8.2.1 auto"},
@@ -383,7 +387,7 @@ func TestDecide(t *testing.T) {
 			"automatic 9.0.0 choice.approve"},
 		{"approved before a user rolled it back", all, auto, undone, []choice.Choice{chose(choice.Approved, "9.0.0", 2)},
 			"held 9.0.0 choice.rollback"},
-		{"approved after it was rolled back", all, auto, back, []choice.Choice{chose(choice.Approved, "9.0.0", 1)},
+		{"approved after it was rolled back", all, auto, back, []choice.Choice{chose(choice.Approved, "9.0.0", 0.5)},
 			"automatic 9.0.0 choice.approve"},
 		{"approved a version that is gone", []candidate.Candidate{minor}, approve, may, []choice.Choice{chose(choice.Approved, "8.2.0", 1)},
 			"offered 8.2.1 approval"},

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
@@ -28,7 +29,9 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 	closed.Window = set[Window](span(2, 3), "policy.window")
 	young.MinAge = set(7*day, "policy.minage")
 	may := Facts{MayUpdate: true}
-	back := Facts{MayUpdate: true, CameBack: func(c candidate.Candidate) bool { return c.Tag == "8.2.1" }}
+	back := Facts{MayUpdate: true, CameBack: func(c candidate.Candidate) (time.Time, bool) {
+		return time.Time{}, c.Tag == "8.2.1"
+	}}
 	latest := func(diff string) candidate.Candidate {
 		c := rebuild("sha256:b", 1, 1)
 		c.Diff = diff

@@ -112,8 +112,8 @@ type Facts struct {
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string
-	// CameBack reports whether a version was tried and did not work; nil for none.
-	CameBack func(candidate.Candidate) bool
+	// CameBack returns when a version was tried that did not work, false when it was not; nil for none.
+	CameBack func(candidate.Candidate) (time.Time, bool)
 	// RolledBack returns how a user rolled a version back that had worked, false when nobody did; nil for none.
 	RolledBack func(candidate.Candidate) (Rollback, bool)
 	// Stopped returns the update that stopped the stack of the container, zero for none; nil for none.
@@ -125,6 +125,14 @@ type Facts struct {
 	// being carried out by a rule; vulnerability.Unknown for none. HoldSource is where that is set.
 	HoldAdded  vulnerability.Severity
 	HoldSource string
+}
+
+// Trial is an update that was carried out before.
+type Trial struct {
+	// Ended is when it ended.
+	Ended time.Time
+	// Undone is how a user rolled it back; nil where it did not work.
+	Undone *Rollback
 }
 
 // Rollback is how a user rolled an update back.

@@ -91,9 +91,17 @@ func (c *circumstances) problems() (held []Reason) {
 	return held
 }
 
+// failed returns when a candidate was tried that did not work; false when it was not.
+func (c *circumstances) failed(i int) (time.Time, bool) {
+	if c.facts.CameBack == nil {
+		return time.Time{}, false
+	}
+	return c.facts.CameBack(c.update.Candidates[i])
+}
+
 // cameBack returns that the target did not work before, unless a user has approved it.
 func (c *circumstances) cameBack(target int) []Reason {
-	if c.accepted != nil || c.facts.CameBack == nil || !c.facts.CameBack(c.update.Candidates[target]) {
+	if _, failed := c.failed(target); c.accepted != nil || !failed {
 		return nil
 	}
 	return []Reason{{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"}}

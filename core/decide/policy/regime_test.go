@@ -81,7 +81,7 @@ func (w regime) container(t *testing.T, seed uint64, zone *time.Location) *conta
 	}
 	c.update.Subject = "local/web"
 	c.facts.MayUpdate = r.IntN(4) > 0
-	c.facts.CameBack = func(k candidate.Candidate) bool { return c.back[k.Tag+k.Digest] }
+	c.facts.CameBack = func(k candidate.Candidate) (time.Time, bool) { return time.Time{}, c.back[k.Tag+k.Digest] }
 	c.rules.Mode = set(w.mode, "policy.update")
 	for name, text := range w.rules {
 		if err := c.rules.Set(name, text, "policy."+name, zone); err != nil {

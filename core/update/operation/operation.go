@@ -100,6 +100,8 @@ func (o Operation) MayRetry() bool {
 type Trial struct {
 	// Update is the text form of its update.Key.
 	Update string
+	// Ended is when its operation ended.
+	Ended time.Time
 	// Undone is how a user rolled it back; nil when it did not work.
 	Undone *Undo
 }

@@ -64,8 +64,8 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 			f.run(t)
 			f.outcome(t, f.begin(t, "web").ID)
 			if trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried ||
-				err != nil || trial.Undone != nil {
-				t.Errorf("tried %v, %v", tried, err)
+				err != nil || trial.Undone != nil || trial.Ended.IsZero() == test.tried {
+				t.Errorf("tried %v at %v, %v", tried, trial.Ended, err)
 			}
 			other := update.KeyOf(new(container("web")))
 			other.FromTag = "0.9" // to which a user has rolled back meanwhile
