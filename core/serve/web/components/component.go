@@ -63,8 +63,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		p.Running = guide.RunningChecks(checks, h.Started)[c.Name]
 		p.Progress = words.ProgressOf(c.Name, h.service.Progress())
 	case kind.Registry:
-		p.Silence = silentRegistries(h.service.Containers().All(), h.service.Redact)[c.ID]
-		p.State = p.Silence.stateOf(p.State)
+		p.Unresponsive = unresponsiveRegistries(h.service.Containers().All(), h.service.Redact)[c.ID]
+		p.State = p.Unresponsive.stateOf(p.State)
 	case kind.Trigger:
 		p.Preview = h.previewOf(r.Context(), c)
 		var recent []delivery.Delivery
@@ -96,15 +96,15 @@ type componentPage struct {
 	Title string
 	Path  string
 	// List is the path of all of its kind.
-	List     string
-	State    words.State
-	Given    []service.Setting
-	Defaults []service.Setting
-	Snippet  service.Snippet
-	Limits   []limitRow
-	Budgets  []budgetRow
-	Last     *lastCheck
-	Silence  *silence
+	List         string
+	State        words.State
+	Given        []service.Setting
+	Defaults     []service.Setting
+	Snippet      service.Snippet
+	Limits       []limitRow
+	Budgets      []budgetRow
+	Last         *lastCheck
+	Unresponsive *unresponsive
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
 	Progress check.Progress

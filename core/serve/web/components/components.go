@@ -25,7 +25,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	}
 	p := newKindPage(k, h.service.ComponentsWithSettings(actor, k), guide.LastChecks(checks))
 	if k == kind.Registry {
-		p.silent(silentRegistries(h.service.Containers().All(), h.service.Redact))
+		p.markUnresponsive(unresponsiveRegistries(h.service.Containers().All(), h.service.Redact))
 	}
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
@@ -89,8 +89,8 @@ type componentRow struct {
 	// Facts are the few settings that tell one from the other.
 	Facts []phrase.Phrase
 	Last  *lastCheck
-	// Silence is what checks know of a registry that does not respond; nil for any other.
-	Silence *silence
+	// Unresponsive is what checks know of a registry that does not respond; nil for any other.
+	Unresponsive *unresponsive
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
 	Progress check.Progress
@@ -126,12 +126,12 @@ func (p *kindPage) sum() {
 	}
 }
 
-// silent marks the registries that do not respond, by id.
-func (p *kindPage) silent(silent map[string]*silence) {
+// markUnresponsive marks the registries that do not respond, by id.
+func (p *kindPage) markUnresponsive(found map[string]*unresponsive) {
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Silence = silent[row.ID]
-		row.State = row.Silence.stateOf(row.State)
+		row.Unresponsive = found[row.ID]
+		row.State = row.Unresponsive.stateOf(row.State)
 	}
 	p.sum()
 }
