@@ -110,7 +110,7 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("%s needs the user:\n%s", name, needs)
 		}
 	}
-	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<",
+	for _, want := range []string{">2 updates, too young, the first ends in 6 d<", ">1 update, skipped<",
 		">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)
@@ -218,14 +218,14 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	}
 	body := request(u, "GET", "/", nil).Body.String()
 	order(body, "Needs attention", "other updates can wait", "503", "local/waits", "local/back", "did not work", ">Updates<", "local/open", "Held and scheduled",
-		">3 updates, window closed, the next one in 3 d<")
+		">3 updates, window closed, the first ends in 3 d<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)
 	}
 
 	f.permission = service.Permission{Allowed: true}
 	body = request(u, "GET", "/", nil).Body.String()
-	order(body, ">1 update, window closed, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<",
+	order(body, ">1 update, window closed, ends in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<",
 		">approved<", ">shut<")
 	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
 	order(body, "It was approved by ana", "Then it is carried out.")

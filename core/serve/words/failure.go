@@ -10,14 +10,14 @@ import (
 // What errors of checks begin with: the registry with what was asked of which host, and the pattern of a label.
 var (
 	askedOf    = lazyregexp.New(`^registry\.[a-z0-9_-]+\.[^:\s]+: \S[^:]* at (\S+): `)
-	ofItsLabel = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern "(?:[^"\\]|\\.)*": `)
+	ofItsLabel = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern ("(?:[^"\\]|\\.)*": )`)
 )
 
 // Brief returns why a check failed without what stands beside it or behind its link: which registry of the
-// configuration was asked for what, and what the label that it names says.
+// configuration was asked for what, and that the value of a label is a pattern for tags.
 func Brief(failure string) string {
 	failure = askedOf().ReplaceAllString(failure, "${1}: ")
-	return ofItsLabel().ReplaceAllString(failure, "${1}")
+	return ofItsLabel().ReplaceAllString(failure, "${1}${2}")
 }
 
 // Answer returns what a registry answered to a check that failed, without what it was asked.

@@ -34,7 +34,11 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 		rows := byReason[reason]
 		text := phrase.Join(", ", phrase.Count(len(rows), "update"), cmp.Or(rows[0].Short, words.Reason("")))
 		if next := earliest(rows); !next.IsZero() {
-			text = phrase.Join(", ", text, phrase.New("the next one %s", words.Relative(now.Sub(next))))
+			ends := phrase.New("ends %s", words.Relative(now.Sub(next)))
+			if len(rows) > 1 {
+				ends = phrase.New("the first ends %s", words.Relative(now.Sub(next)))
+			}
+			text = phrase.Join(", ", text, ends)
 		}
 		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: phrase.New("held"), Text: text, To: "/containers?state=held"}))
 	}
