@@ -47,6 +47,26 @@ func TestOverviewCountsAndLists(t *testing.T) {
 	}
 }
 
+// TestOverviewWarnsOfMajorUpdates where their release notes are known to warn, and nowhere else.
+func TestOverviewWarnsOfMajorUpdates(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("big", webtest.Newer("2.0.0", "major")), webtest.Container("small", webtest.Newer("1.1.0", "minor")))
+	for _, c := range []struct {
+		warnings []service.ReleaseWarning
+		want     string
+	}{
+		{nil, ""},
+		{[]service.ReleaseWarning{{Breaking: []string{"**/v1** is gone"}, Action: []string{"run migrate"}}, {Breaking: []string{"no more"}}},
+			`<span class="kind major">breaking</span> <span lang="en">/v1 is gone</span> <span>and 2 more</span>`},
+		{[]service.ReleaseWarning{{Action: []string{"run " + webtest.Evil}}}, `<span class="kind minor">to do</span> <span lang="en">run &#34;&gt;`},
+	} {
+		fakes(u).warnings = c.warnings
+		body := request(u, "GET", "/", nil).Body.String()
+		if n := strings.Count(body, `class="warns"`); !strings.Contains(body, c.want) || n != min(len(c.want), 1) {
+			t.Errorf("%d warnings, want %q in:\n%s", n, c.want, body)
+		}
+	}
+}
+
 // TestPagesShowProgressOfChecks on the pages that are looked at during a check.
 func TestPagesShowProgressOfChecks(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web"))

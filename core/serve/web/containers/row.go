@@ -82,8 +82,10 @@ type Row struct {
 	// operation does to it now, whose page is DoingPath.
 	Update, DoingPath string
 	Doing             phrase.Phrase
-	need              int
-	group             string
+	// Warning is said in the rows of the overview; nil where nothing is known.
+	Warning *warning
+	need    int
+	group   string
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }

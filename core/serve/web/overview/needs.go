@@ -1,10 +1,12 @@
 package overview
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -25,11 +27,16 @@ func toDecide(all []containers.Row, named map[string]bool) (approvals, rows []co
 	return approvals, rows
 }
 
-// shownOf returns those of rows that the overview lists, how many others there are, and whether the user may start any.
-func shownOf(rows []containers.Row) (shown []containers.Row, more int, starts bool) {
-	starts = slices.ContainsFunc(rows, func(r containers.Row) bool { return r.Update != "" })
-	shown = rows[:min(len(rows), rowsShown)]
-	return shown, len(rows) - len(shown), starts
+// list lists the updates that a user may decide about, without those of named.
+func (h *Handler) list(r *http.Request, v *overviewView, records []*store.Record, all []containers.Row,
+	named map[string]bool) {
+	startable := func(r containers.Row) bool { return r.Update != "" }
+	approvals, rows := toDecide(all, named)
+	v.Approvals, v.Rows = approvals, rows[:min(len(rows), rowsShown)]
+	v.More, v.Starts = len(rows)-len(v.Rows), slices.ContainsFunc(rows, startable)
+	v.Decides = h.MayChoose(r) && slices.ContainsFunc(approvals, startable)
+	h.containers.Warn(r.Context(), records, v.Approvals, v.Rows)
+	h.containers.Write(r, v.Approvals, v.Rows)
 }
 
 // postponedOf are sentences about checks that wait for a registry, one for each reason.

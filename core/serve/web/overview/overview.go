@@ -40,8 +40,8 @@ type overviewView struct {
 	// how many others of these there are.
 	Approvals, Rows []containers.Row
 	More            int
-	// Starts is whether the user may start them.
-	Starts bool
+	// Starts is whether the user may start them, and Decides whether the user may start and postpone Approvals.
+	Starts, Decides bool
 	// Others are the updates that do not wait for the user; nil for none.
 	Others phrase.Phrase
 	// Failures are what the user has to mend, one for each cause.
@@ -122,9 +122,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	open := h.operations.UnderWay(ctx)
 	v.Operations = operationsOf(open)
 	named, shown := h.namedOf(ended, all)
-	v.Approvals, v.Rows = toDecide(all, named)
-	v.Rows, v.More, v.Starts = shownOf(v.Rows)
-	h.containers.Write(r, v.Approvals, v.Rows)
+	h.list(r, &v, records, all, named)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
 	registries := h.service.Components(actor, kind.Registry)
