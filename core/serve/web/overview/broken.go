@@ -37,9 +37,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []containers.Line
 	for _, w := range order {
-		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), phrase.Quote(w.reason))
+		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), phrase.Quote(brief(w.reason)))
 		if updates[w.trigger] {
-			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(w.reason))
+			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(brief(w.reason)))
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
@@ -58,7 +58,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: phrase.New("failed"),
-				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(withoutKey(c.Error, c))),
+				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(brief(withoutKey(c.Error, c)))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -72,9 +72,25 @@ func withoutKey(text string, c service.Component) string {
 	return strings.TrimPrefix(text, c.Key()+".")
 }
 
-// failedBy reports whether a component failed since its plugin does not run.
+// brief returns the beginning of an error for a line of the overview, which links to a page with all of it.
+func brief(text string) string {
+	const most = 160
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	kept := string(runes[:most])
+	if end := strings.LastIndexByte(kept, ' '); end > 0 {
+		kept = kept[:end]
+	}
+	return strings.TrimRight(kept, " ,;:(") + "…"
+}
+
+// failedBy reports whether a component failed since its plugin does not run: one that provides its type, or that is
+// named after it and never ran.
 func failedBy(c service.Component, p service.Plugin) bool {
-	return !p.State.Well() && slices.Contains(p.Types, plugin.TypeName{Kind: c.Kind, Type: c.Type})
+	return !p.State.Well() && (slices.Contains(p.Types, plugin.TypeName{Kind: c.Kind, Type: c.Type}) ||
+		p.Name == string(c.Kind)+"-"+c.Type)
 }
 
 // pluginsOf are sentences about plugins that do not run though they should, with the components that fail by that.
@@ -85,7 +101,7 @@ func pluginsOf(plugins []service.Plugin, components []service.Component) []conta
 			continue
 		}
 		line := containers.Line{
-			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(p.Error)),
+			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(brief(p.Error))),
 			To: "/plugins", Act: phrase.New("See what to do"),
 		}
 		for _, c := range components {

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -17,21 +18,26 @@ func TestPluginsNameTheirComponents(t *testing.T) {
 			Kind: kind.Trigger,
 		}
 	}
-	triggers := []service.Component{trigger("lamp"), trigger("ntfy")}
+	triggers := []service.Component{trigger("lamp"), trigger("ntfy"), trigger("fan")}
 	plugins := []service.Plugin{
 		{Status: plugin.Status{Name: "trigger-lamp", State: plugin.Backoff, Error: "exit status 1",
 			Types: []plugin.TypeName{{Kind: kind.Trigger, Type: "lamp"}}}},
+		{Status: plugin.Status{Name: "trigger-fan", State: plugin.Broken, Error: strings.Repeat("0123456789 ", 20)}},
 		{Status: plugin.Status{Name: "trigger", State: plugin.Running, Types: []plugin.TypeName{{Kind: kind.Trigger, Type: "ntfy"}}}},
 	}
 	lines := pluginsOf(plugins, triggers)
-	if len(lines) != 1 || lines[0].Text.String() != "Plugin trigger-lamp crashed and is started again: exit status 1" ||
+	if len(lines) != 2 || lines[0].Text.String() != "Plugin trigger-lamp crashed and is started again: exit status 1" ||
 		len(lines[0].Links) != 1 || lines[0].Links[0].Text != "trigger lamp.main" {
 		t.Errorf("%+v", lines)
+	}
+	fan := "Plugin trigger-fan crashed too often and stays off: " + strings.Repeat("0123456789 ", 13) + "0123456789…"
+	if lines[1].Text.String() != fan || len(lines[1].Links) != 1 {
+		t.Errorf("%+v, want %s", lines[1], fan)
 	}
 	if own := componentsOf(triggers, plugins); len(own) != 1 || own[0].Text.String() != "trigger ntfy.main: it failed" {
 		t.Errorf("%+v", own)
 	}
-	if own := componentsOf(triggers, nil); len(own) != 2 {
+	if own := componentsOf(triggers, nil); len(own) != 3 {
 		t.Errorf("%+v", own)
 	}
 }
