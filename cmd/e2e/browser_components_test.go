@@ -59,7 +59,7 @@ func TestBrowserComponentPages(t *testing.T) {
 	b.press("ana")
 	b.click("input[type=password]")
 	b.press("correct horse\r")
-	b.says("Make a token")
+	b.says("Create a token")
 	b.click("input[name=name]")
 	b.press("homepage")
 	b.click("form[action='/settings/tokens'] button")

@@ -38,7 +38,7 @@ func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 	b.open("/settings")
 	b.click(toProvider)
 	b.signIn("ana")
-	b.says("Make a token")
+	b.says("Create a token")
 	if at := js[string](b, "location.pathname"); at != "/settings" {
 		t.Errorf("the login ends at %s", at)
 	}

@@ -75,7 +75,7 @@ func TestAgentsPage(t *testing.T) {
 	_, body := get(t, u, "/agents")
 	webtest.MustBeInert(t, body)
 	webtest.Contains(t, body, "3 agents, 2 not connected", "Not connected", "Never connected", "from 10.0.0.7",
-		"Its owner allows updates of these stacks: media", "Its owner allows reading the logs of its containers", `href="/base/watchers/agent/nas"`, "token of ana",
+		"Its owner allows updates of these stacks: media", "Its owner allows reading the logs of its containers", `href="/base/watchers/agent/nas"`, "token from ana",
 		`action="/base/agents/nas/doctor"`, `action="/base/agents/nas/rename"`, `action="/base/agents/nas/revoke"`)
 	_, body = get(t, u, "/watchers")
 	webtest.Contains(t, body, `href="/base/agents"`)
@@ -113,7 +113,7 @@ func TestAgentToken(t *testing.T) {
 	if r.StatusCode != http.StatusBadRequest || strings.Contains(body, madeSecret) {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
-	webtest.Contains(t, body, "No token was made", "is taken")
+	webtest.Contains(t, body, "No token was created", "is taken")
 }
 
 func TestAgentsAreExaminedRenamedAndRevoked(t *testing.T) {

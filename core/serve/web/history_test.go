@@ -90,7 +90,7 @@ func TestDescribeEvents(t *testing.T) {
 		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|",
 		"changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
-		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly",
+		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2.0 s|partly",
 		"check of one container finished: 1 container, nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3: nginx 1.27|ok", "failed after 10 attempts: 535|failed",
 		"skipped: not worth sending any more|",

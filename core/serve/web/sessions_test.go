@@ -25,7 +25,7 @@ func TestSessionSettings(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
 	webtest.MustBeInert(t, body)
-	webtest.Contains(t, body, "this one", "oidc.home", "ends <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
+	webtest.Contains(t, body, "this one", "oidc.home", "expires <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
 		"End all others (1)")
 	for path, want := range map[string]string{
 		"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others",

@@ -62,7 +62,7 @@ func TestCreateTokenErrors(t *testing.T) {
 	if r.StatusCode != http.StatusBadRequest || strings.Contains(body, madeSecret) {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
-	webtest.Contains(t, body, "No token was made", "is required")
+	webtest.Contains(t, body, "No token was created", "is required")
 
 	fake.err = errors.New("disk on fire")
 	u = withFakes(t, func(f *fakeService) { f.fakeAccess = fake })

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"time"
+
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -102,8 +104,8 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	if c.Postponed > 0 {
 		parts = append(parts, phrase.New("%d postponed", c.Postponed))
 	}
-	if c.Took != "" {
-		parts = append(parts, phrase.New("took %s", c.Took))
+	if took, err := time.ParseDuration(c.Took); err == nil {
+		parts = append(parts, phrase.New("took %s", Took(took)))
 	}
 	return phrase.New("%s finished: %s", what, phrase.Join(", ", parts...)), class
 }
