@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
+	"github.com/dogwatch/dogwatch/core/serve/api"
 )
 
 // healthTimeout is shorter than what container engines usually give a health check.
@@ -17,6 +18,7 @@ const healthTimeout = 4 * time.Second
 
 func newHealthcheck(g *global) *cobra.Command {
 	var url string
+	var serving bool
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask the configured server whether it is alive",
@@ -34,7 +36,7 @@ Dogwatch that it has joined refuses it.`,
 			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)
 			defer cancel()
 			if url != "" {
-				return (&client{base: url, http: localClient()}).call(ctx, http.MethodGet, "", nil)
+				return healthy(ctx, &client{base: url, http: localClient()}, "", serving)
 			}
 			cfg, err := g.load(nil)
 			if err != nil {
@@ -51,13 +53,27 @@ Dogwatch that it has joined refuses it.`,
 			if err != nil {
 				return err
 			}
-			err = c.call(ctx, http.MethodGet, "/api/health", nil)
+			err = healthy(ctx, c, "/api/health", serving)
 			if errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("%s does not answer within %s", c.base, healthTimeout)
 			}
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&serving, "serving", false, "fail also while it waits for the lease that another Dogwatch holds")
 	cmd.Flags().StringVar(&url, "url", "", "ask this `address` instead, such as http://127.0.0.1:3000/health")
 	return cmd
+}
+
+// healthy asks a server whether it is alive, and if need be whether it serves.
+func healthy(ctx context.Context, c *client, path string, serving bool) error {
+	if !serving {
+		return c.call(ctx, http.MethodGet, path, nil)
+	}
+	var health api.Health
+	err := c.call(ctx, http.MethodGet, path, &health)
+	if err == nil && health.Waiting {
+		err = errors.New("it waits for the lease that another Dogwatch holds")
+	}
+	return err
 }

@@ -52,8 +52,10 @@ on port 3000.`,
 			if err != nil {
 				return err
 			}
-			return g.serve(cmd.Context(), cfg, app.Options{
-				Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) },
+			return g.withLease(cmd.Context(), cfg, func(ctx context.Context) error {
+				return g.serve(ctx, cfg, app.Options{
+					Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) },
+				})
 			})
 		},
 	}

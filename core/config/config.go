@@ -67,6 +67,7 @@ type Settings struct {
 	Webhooks Webhooks    `option:"webhooks"`
 	Scan     Scan        `option:"scan"`
 	Agents   Agents      `option:"agents"`
+	Lease    Lease       `option:"lease"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -90,6 +91,14 @@ type Server struct {
 // Agents is where agents dial in, beside the address of the pages.
 type Agents struct {
 	Listen string `option:"listen" help:"Address for agents that dial tcp://HOST:PORT instead of the address of the pages, such as :3443 or 10.0.0.5:3443; none when not set"`
+}
+
+// Lease is an object of Kubernetes that one of several Dogwatches holds: the others wait. It is read at the start.
+type Lease struct {
+	Name       string        `option:"name" help:"Lease of Kubernetes (coordination.k8s.io) without which this Dogwatch waits, so that of several one alone acts; none when not set"`
+	Namespace  string        `option:"namespace" help:"Namespace of the lease; that of the pod when not set"`
+	Duration   time.Duration `option:"duration" default:"30s" help:"How long after its last renewal another Dogwatch may take the lease: 5s to 10m"`
+	Kubeconfig string        `option:"kubeconfig" help:"File that says where the cluster with the lease is; without it the one in which Dogwatch runs"`
 }
 
 // Proxies returns the networks of the proxies to trust. What is not an address was reported by Load.

@@ -86,6 +86,25 @@ func isOrigin(text string) bool {
 		isHost(strings.TrimPrefix(host, "*."))
 }
 
+// objectForm is a DNS subdomain, as names of objects of Kubernetes are.
+var objectForm = lazyregexp.New(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
+
+// checkLease looks at the lease. One whose name is wrong stays: without it two Dogwatches would act.
+func (l *loader) checkLease(s *Lease) {
+	for key, name := range map[string]string{"lease.name": s.Name, "lease.namespace": s.Namespace} {
+		if name != "" && !objectForm().MatchString(name) {
+			l.fault(key, fmt.Sprintf("want small letters, digits, hyphens and dots, got %.70q", name), "")
+		}
+	}
+	if s.Duration < 5*time.Second || s.Duration > 10*time.Minute {
+		l.fault("lease.duration", "want 5s to 10m", "")
+		s.Duration = 30 * time.Second
+	}
+	if s.Name == "" && (s.Namespace != "" || s.Kubeconfig != "") {
+		l.warn("lease.name", "is not set, so that there is no lease", "set it, or leave out the other settings of lease")
+	}
+}
+
 // maxLinkExpiry bounds for how long who has a link can use it.
 const maxLinkExpiry = 90 * 24 * time.Hour
 
@@ -128,6 +147,7 @@ func (l *loader) checkSettings() {
 			s.Agents.Listen = ""
 		}
 	}
+	l.checkLease(&s.Lease)
 	l.checkNotes(&s.Notes)
 	l.checkWebhooks(&s.Webhooks)
 	l.checkScan(&s.Scan)

@@ -7,7 +7,7 @@ import (
 )
 
 func (h *handler) health(w http.ResponseWriter, r *http.Request) {
-	h.respond(w, r, map[string]any{"uptime": h.Now().Sub(h.started).Seconds()})
+	h.respond(w, r, Health{Uptime: h.Now().Sub(h.started).Seconds()})
 }
 
 // readiness tells monitoring whether everything configured works.

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
 )
 
 const (
@@ -57,26 +59,35 @@ func Listen(opt Options) (*Server, error) {
 		return nil, nil
 	}
 	opt.Log = opt.Log.Named("api")
-	address := net.JoinHostPort(settings.Host, strconv.Itoa(settings.Port))
-	listener, err := net.Listen("tcp", address)
+	listener, err := listen(settings)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s (set by server.host and server.port): %w", address, err)
-	}
-	if settings.TLS.Enabled {
-		certificate, err := tls.LoadX509KeyPair(settings.TLS.Cert, settings.TLS.Key)
-		if err != nil {
-			listener.Close()
-			return nil, fmt.Errorf("load the certificate of server.tls.cert and server.tls.key: %w", err)
-		}
-		listener = tls.NewListener(listener, &tls.Config{
-			Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
-		})
+		return nil, err
 	}
 	if opt.Auth.Open() && !loopback(settings.Host) {
 		opt.Log.Warn("there is no login: every client that reaches the server may use it; configure one (auth.basic or auth.oidc), let a reverse proxy ask for one, or set server.host to 127.0.0.1")
 	}
 	opt.Log.Info("listening", "address", listener.Addr().String(), "tls", settings.TLS.Enabled)
 	return newServer(opt, listener), nil
+}
+
+// listen opens the configured address.
+func listen(settings config.Server) (net.Listener, error) {
+	address := net.JoinHostPort(settings.Host, strconv.Itoa(settings.Port))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s (set by server.host and server.port): %w", address, err)
+	}
+	if !settings.TLS.Enabled {
+		return listener, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(settings.TLS.Cert, settings.TLS.Key)
+	if err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("load the certificate of server.tls.cert and server.tls.key: %w", err)
+	}
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
+	}), nil
 }
 
 // loopback reports whether only this machine reaches a host to listen on.

@@ -26,7 +26,7 @@ var ErrExpired = sdk.WithKind(sdk.ErrUnavailable, errors.New("the server does no
 type DeniedError struct {
 	// User is the account as the server knows it: "system:serviceaccount:media:dogwatch"; "" where it does not say.
 	User string
-	// Verb is "list", "watch" or "patch".
+	// Verb is "list", "watch", "get" or "patch".
 	Verb     string
 	Resource Resource
 }

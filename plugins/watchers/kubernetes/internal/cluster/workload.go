@@ -124,6 +124,11 @@ var ErrConflict = errors.New("it has changed meanwhile")
 // dryRun the server does everything but store it. The error is an ErrConflict where the configuration has a
 // resourceVersion that is not that of the object any more.
 func (c *Client) Apply(ctx context.Context, r Resource, name string, a Application) error {
+	return c.apply(ctx, r, name, a, nil)
+}
+
+// apply is Apply, which reads what the object is then.
+func (c *Client) apply(ctx context.Context, r Resource, name string, a Application, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	query := Resource{}.query()
@@ -141,6 +146,12 @@ func (c *Client) Apply(ctx context.Context, r Resource, name string, a Applicati
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		return c.failure(patch, r, resp)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxEvent)).Decode(into); err != nil {
+		return c.unreachable(patch, r, err)
 	}
 	return nil
 }
