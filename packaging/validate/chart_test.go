@@ -25,6 +25,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	apps "k8s.io/api/apps/v1"
+	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	rbac "k8s.io/api/rbac/v1"
@@ -72,7 +73,8 @@ func TestChartHasNoFindings(t *testing.T) {
 // rendered is what the chart makes of values: objects by their kind, and the notes.
 type rendered struct {
 	objects map[string]runtime.Object
-	// rights are what roles allow, each as "media patch deployments"; "*" is in all namespaces.
+	// rights are what roles allow, each as "media patch deployments", or "tools patch leases dogwatch" of one object; "*"
+	// is in all namespaces.
 	rights  []string
 	monitor *serviceMonitor
 	notes   string
@@ -148,7 +150,11 @@ func rightsOf(object runtime.Object) (rights []string) {
 		for _, rule := range rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					rights = append(rights, namespace+" "+verb+" "+resource)
+					right := namespace + " " + verb + " " + resource
+					if len(rule.ResourceNames) > 0 {
+						right += " " + strings.Join(rule.ResourceNames, ",")
+					}
+					rights = append(rights, right)
 				}
 			}
 		}
@@ -405,10 +411,15 @@ func TestChartGivesLeastRights(t *testing.T) {
 		"least": nil, "engine": nil, "most": nil,
 		"cluster":    append(reading("*"), "* list nodes"),
 		"namespaces": append(updating("media"), updating("tools")...),
+		"lease":      append(reading("*"), "* list nodes", "tools get leases dogwatch", "tools patch leases dogwatch"),
 	} {
 		r := rendering(t, all[name])
 		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(r.rights)), want) {
 			t.Errorf("%s: %q, want %q", name, slices.Sorted(slices.Values(r.rights)), want)
+		}
+		lease, leases := r.objects["Lease"].(*coordination.Lease)
+		if of := r.environment()["DOGWATCH_LEASE_NAME"]; leases != (of != "") || leases && lease.Name != of {
+			t.Errorf("%s: lease %v, and Dogwatch is told %q", name, lease, of)
 		}
 		account, is := r.objects["ServiceAccount"].(*core.ServiceAccount)
 		if is != (want != nil) || is && account.Name != r.pod().ServiceAccountName {
@@ -437,6 +448,7 @@ func TestChartGivesLeastRights(t *testing.T) {
 func TestChartRefusesMistakes(t *testing.T) {
 	for said, text := range map[string]string{
 		"replicas":              "replicas: 2",
+		"/cluster/enabled":      "cluster: {lease: true}",
 		"/cluster/namespaces/0": "cluster: {enabled: true, namespaces: [Media]}",
 		"/watchers/0/host":      "watchers: [{name: nas, host: 'ssh://root@nas'}]",
 		"/watchers/0/name":      "watchers: [{name: my nas, host: nas}]",

@@ -50,6 +50,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $_ := set $env (print $of "SERVER") "https://kubernetes.default.svc" -}}
 {{- with .namespaces }}{{ $_ := set $env (print $of "NAMESPACES") (join "," .) }}{{ end -}}
 {{- if .update }}{{ $_ := set $env (print $of "UPDATE") true }}{{ end -}}
+{{- if .lease }}{{ $_ := set $env "DOGWATCH_LEASE_NAME" $name }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.login.user -}}
