@@ -152,6 +152,9 @@ type Check struct {
 	Failed int      `json:"failed"`
 	// Postponed is how many were not checked since a registry asked for a pause.
 	Postponed int `json:"postponed,omitempty"`
+	// Shared is how many containers were left to SharedWith, another watcher of the same engine.
+	Shared     int    `json:"shared,omitempty"`
+	SharedWith string `json:"sharedWith,omitempty"`
 	// Single is true when one container was checked rather than all of the watcher's.
 	Single bool   `json:"single,omitempty"`
 	Took   string `json:"took,omitempty"`

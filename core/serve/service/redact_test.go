@@ -26,6 +26,7 @@ var redacted = map[string]bool{
 	"Choice.Version":                  false,
 	"Choice.Actor":                    false,
 	"Check.Watcher":                   false,
+	"Check.SharedWith":                false,
 	"Check.Updates":                   false,
 	"Check.Found":                     false,
 	"Check.Took":                      false,

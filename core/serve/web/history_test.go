@@ -59,6 +59,7 @@ func everyEvent() []event.Event {
 		check(event.CheckFinished, event.Check{
 			Containers: 12, Updates: []string{"a", "b"}, Found: []string{"a"}, Failed: 1, Took: "2s",
 		}),
+		check(event.CheckFinished, event.Check{Shared: 2, SharedWith: "first"}),
 		check(event.CheckFinished, event.Check{Single: true, Containers: 1}),
 		check(event.CheckFailed, event.Check{Error: "engine gone"}),
 		sent(event.TriggerSent, event.Delivery{Attempts: 1}), sent(event.TriggerSent, event.Delivery{Attempts: 3, Title: "nginx 1.27"}),
@@ -91,6 +92,7 @@ func TestDescribeEvents(t *testing.T) {
 		"changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
 		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2.0 s|partly",
+		"check finished: no containers, nothing newer, 2 left to first, which watches the same engine|",
 		"check of one container finished: 1 container, nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3: nginx 1.27|ok", "failed after 10 attempts: 535|failed",
 		"skipped: not worth sending any more|",

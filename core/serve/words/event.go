@@ -104,10 +104,21 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	if c.Postponed > 0 {
 		parts = append(parts, phrase.New("%d postponed", c.Postponed))
 	}
+	if shared := SharedEngine(c); shared != nil {
+		parts = append(parts, shared)
+	}
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		parts = append(parts, phrase.New("took %s", Took(took)))
 	}
 	return phrase.New("%s finished: %s", what, phrase.Join(", ", parts...)), class
+}
+
+// SharedEngine says how many containers a check left to another watcher of the same engine; nil for none.
+func SharedEngine(c event.Check) phrase.Phrase {
+	if c.Shared == 0 {
+		return nil
+	}
+	return phrase.New("%d left to %s, which watches the same engine", c.Shared, c.SharedWith)
 }
 
 func describeOutage(e event.Event) (text phrase.Phrase, class string) {

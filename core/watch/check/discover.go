@@ -54,6 +54,10 @@ type discovery struct {
 	// relabelled is whether a container that was known has other labels now, or its image others.
 	relabelled bool
 
+	// shared is how many containers stay those of the watcher sharedWith, which has the same engine.
+	shared     int
+	sharedWith string
+
 	named  map[string]*sdk.Container // what this watcher had, by name
 	listed map[string]bool           // the ids that the engine knows
 }
@@ -82,6 +86,9 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		before := known[found.ID]
 		if problem := c.refuse(&found, before, kept, names); problem != "" {
 			c.warnOnce("refused "+found.ID, problem)
+			if c.ownedByAnother(&found, before) {
+				d.shared, d.sharedWith = d.shared+1, before.Watcher
+			}
 			continue
 		}
 		read := c.labelsOf(found, w.WatchByDefault)
@@ -118,10 +125,15 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 	case ids[found.ID] || names[found.Name]:
 		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out",
 			found.Watcher, found.ID, found.Name)
-	case before != nil && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
+	case c.ownedByAnother(found, before):
 		return fmt.Sprintf("container %s has the id of one of %s, with which it stays: two watchers of one engine, of which one can go, or ids of a plugin that are not its own", event.Subject(*found), before.Watcher)
 	}
 	return ""
+}
+
+// ownedByAnother reports whether a listed container is stored as that of a watcher that comes before its own.
+func (c *Checker) ownedByAnother(found, before *sdk.Container) bool {
+	return before != nil && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher)
 }
 
 // record emits what became of a container since it was last seen, if it was.

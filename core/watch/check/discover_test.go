@@ -285,7 +285,7 @@ func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
 		[]string{"container.added second/web", "container.removed second/web", "container.added local/web"})
 	for range 2 {
 		report, err := w.Run(context.Background(), second)
-		if err != nil || report.Containers != 0 {
+		if err != nil || report.Containers != 0 || report.Shared != 1 || report.SharedWith != "local" {
 			t.Errorf("the second watcher: %+v, %v", report, err)
 		}
 		w.run()

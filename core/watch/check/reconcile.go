@@ -35,6 +35,7 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 	if err != nil {
 		return nil, err
 	}
+	p.report.Shared, p.report.SharedWith = found.shared, found.sharedWith
 	if found.relabelled { // by other rules, whether or not its registry responds
 		if err := p.opt.Decisions.Redecide(ctx); err != nil {
 			return nil, err

@@ -36,6 +36,9 @@ func watchersOf(
 				continue
 			}
 			l.Last, l.Words = e.At, phrase.Count(e.Check.Containers, "container")
+			if shared := words.SharedEngine(*e.Check); shared != nil {
+				l.Words = phrase.Join(", ", l.Words, shared)
+			}
 			if e.Type == event.CheckFailed {
 				l.Words, l.Bad = phrase.Quote(e.Check.Error), true
 			}
