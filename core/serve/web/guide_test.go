@@ -24,7 +24,7 @@ func TestStartPage(t *testing.T) {
 			}}}}
 	})
 	_, body := get(t, u, "/start")
-	webtest.Contains(t, body, "cannot reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
+	webtest.Contains(t, body, "does not reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
 		"group_add", "dogwatch demo")
 }
 
@@ -66,12 +66,11 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 		want       []string
 	}{
 		"nothing at all": {nil, nil, nil, append(every, "/containers", "/watchers", "/triggers", "/history"),
-			[]string{"No engine yet", "No watcher is configured.", "No containers yet", "group_add"}},
+			[]string{"Nothing to watch yet", "No watcher is configured.", "group_add", "Other ways"}},
 		"an engine that fails": {[]service.Component{down}, nil, nil, append(every, "/containers", "/triggers", "/history"),
-			[]string{"No engine yet", "The watcher docker.nas cannot reach its engine.", "permission denied",
-				"1 failed watcher"}},
+			[]string{"The engine cannot be reached", "the watcher docker.nas does not reach its engine.", "permission denied"}},
 		"an engine that failed": {one, nil, checked("connection refused"), append(every, "/containers", "/triggers"),
-			[]string{"No engine yet", "connection refused", "No containers yet"}},
+			[]string{"The engine cannot be reached", "connection refused"}},
 		"before the first check": {one, nil, nil, append(every, "/containers", "/triggers", "/history"),
 			[]string{"Looking for containers", "The first check is under way."}},
 		"an engine without containers": {one, nil, checked(""), append(every, "/containers", "/triggers"),

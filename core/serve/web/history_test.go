@@ -100,7 +100,7 @@ func TestDescribeEvents(t *testing.T) {
 		"update: start the new nginx|", "rolled back: nginx:1.25 → nginx:1.27|ok",
 		"update to nginx:1.27 did not work, the old container is back: it ended with code 1|failed",
 		"update to nginx:1.27 failed: disk full|failed", "update to nginx:1.27 was cancelled|",
-		"process is up|ok", "process stopped|", "process is down: died|failed",
+		"process started|", "process stopped|", "process is down: died|failed",
 		"will not run (untrusted): file changed|failed",
 		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed",
 		"12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
@@ -253,7 +253,7 @@ func TestHistoryFoldsChecks(t *testing.T) {
 	})
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events} })
 	_, body := get(t, u, "/history?q=l")
-	webtest.Contains(t, body, "300 checks since", "process is up",
+	webtest.Contains(t, body, "300 checks since", "process started",
 		`href="/base/history?before=401&amp;each=1&amp;q=l">Show each`)
 	if n := strings.Count(body, "<tr id="); n != 2 {
 		t.Errorf("%d rows", n)

@@ -179,7 +179,7 @@ func TestOperationPage(t *testing.T) {
 func TestOperationsPage(t *testing.T) {
 	u, _ := withStore(t)
 	f := fakes(u).fakeOperations
-	webtest.Contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing was updated or rolled back yet",
+	webtest.Contains(t, request(u, "GET", "/operations", nil).Body.String(), "Nothing has been updated or rolled back yet",
 		`href="/base/operations" aria-current="page"`)
 	for i := range page.Size + 5 {
 		op := updateOf("web", operation.Succeeded)

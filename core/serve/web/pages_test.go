@@ -119,7 +119,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 	u := withFakes(t, nil)
 	for path, want := range map[string]string{
 		"/watchers": "No watcher is configured", "/registries": "No registry is configured",
-		"/triggers": "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates",
+		"/triggers": "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates-CHANGE-ME",
 		"/plugins":  "No plugins", "/history": "Nothing has happened yet", "/deliveries": "No trigger is configured",
 		"/settings":   "1.2.3",
 		"/containers": "No watcher is configured", "/": "No watcher is configured",

@@ -39,7 +39,7 @@ func somePlugins() []service.Plugin {
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	webtest.Contains(t, body, "8 plugins, 1 running, 4 problems, 21.5 MB together", "4711", "21.5 MB", "Provides 2 types",
+	webtest.Contains(t, body, "8 plugins, 1 running, 4 problems, 21.5 MB in total", "4711", "21.5 MB", "Provides 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",

@@ -6,6 +6,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -83,7 +84,7 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckStarted:
 		return phrase.New("%s began", what), ""
 	case t == event.CheckFailed:
-		return phrase.New("%s failed: %s", what, phrase.Quote(c.Error)), "failed"
+		return phrase.New("%s failed: %s", what, phrase.Quote(withoutWatcher(c.Error))), "failed"
 	}
 	parts := []phrase.Phrase{phrase.Count(c.Containers, "container")}
 	switch n := max(c.Known, len(c.Updates)); n { // events of before say less
@@ -121,11 +122,16 @@ func SharedEngine(c event.Check) phrase.Phrase {
 	return phrase.New("%d left to %s, which watches the same engine", c.Shared, c.SharedWith)
 }
 
+// ofWatcher is what errors of watchers begin with, which is the subject of the event already.
+var ofWatcher = lazyregexp.New(`^watcher\.[^:\s]+: `)
+
+func withoutWatcher(err string) string { return ofWatcher().ReplaceAllString(err, "") }
+
 func describeOutage(e event.Event) (text phrase.Phrase, class string) {
 	if e.Type == event.WatcherRecovered {
-		return phrase.New("its engine can be reached again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
+		return phrase.New("engine can be reached again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
 	}
-	return phrase.New("its engine cannot be reached: %s", phrase.Quote(e.Watcher.Error)), "failed"
+	return phrase.New("engine cannot be reached: %s", phrase.Quote(withoutWatcher(e.Watcher.Error))), "failed"
 }
 
 func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class string) {
@@ -145,7 +151,7 @@ func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class
 func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class string) {
 	switch t {
 	case event.PluginUp:
-		return phrase.New("process is up"), "ok"
+		return phrase.New("process started"), ""
 	case event.PluginOutdated:
 		return phrase.New("a newer version is available: %s", p.To), ""
 	case event.PluginBroken:

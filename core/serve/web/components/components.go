@@ -68,15 +68,15 @@ type kindPage struct {
 // wordsOf says what the pages of a kind say.
 var wordsOf = map[kind.Kind]struct{ about, none, unknown, back phrase.Phrase }{
 	kind.Watcher: {
-		phrase.New("A watcher finds the containers of an engine and says when they are checked."),
+		phrase.New("A watcher finds the containers of an engine, such as Docker, and checks them on a schedule."),
 		phrase.New("No watcher is configured."), phrase.New("There is no such watcher"), phrase.New("To the watchers"),
 	},
 	kind.Registry: {
-		phrase.New("A registry answers which tags and digests an image has. The public ones need no configuration."),
+		phrase.New("Dogwatch asks registries which versions of an image there are. Public ones need no configuration."),
 		phrase.New("No registry is configured."), phrase.New("There is no such registry"), phrase.New("To the registries"),
 	},
 	kind.Trigger: {
-		phrase.New("A trigger tells you of an update, or does something about it."),
+		phrase.New("A trigger notifies you of an update, or installs it."),
 		phrase.New("No trigger is configured."), phrase.New("There is no such trigger"), phrase.New("To the triggers"),
 	},
 }

@@ -41,7 +41,11 @@ func (h *Handler) Empty(ctx context.Context, actor auth.Actor, rows int) *Empty 
 
 // Headline says in one line how the containers are, and whether there may be others that nobody can see.
 func Headline(t tally.Counts, watchers []service.Component) phrase.Phrase {
-	if down := countFailed(watchers); down > 0 {
+	down := countFailed(watchers)
+	if down > 0 && t.All == 0 {
+		return phrase.New("Your containers cannot be listed")
+	}
+	if down > 0 {
 		return words.Counts(t, phrase.Count(down, "failed watcher"))
 	}
 	return words.Counts(t)

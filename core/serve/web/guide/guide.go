@@ -19,6 +19,8 @@ type Guide struct {
 	// Reason is the error that stands in the way, if one does.
 	Reason string
 	Steps  []guideStep
+	// Others are other ways to get there, in no order.
+	Others []guideStep
 	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
 	Whole bool
 }
@@ -60,9 +62,10 @@ func (s situation) guide() *Guide {
 	case s.Demo:
 		return demoGuide()
 	case s.Containers == 0 && len(s.Watchers) == 0:
-		return engineGuide(phrase.New("No watcher is configured."), "")
+		return engineGuide(phrase.New("Nothing to watch yet"), phrase.New("No watcher is configured."), "")
 	case s.Containers == 0 && failed >= 0:
-		return engineGuide(phrase.New("The watcher %s cannot reach its engine.", s.Watchers[failed].ID), s.Watchers[failed].Error)
+		return engineGuide(phrase.New("The engine cannot be reached"), phrase.New(
+			"Dogwatch cannot list your containers: the watcher %s does not reach its engine.", s.Watchers[failed].ID), s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
 		return &Guide{
 			Title:    phrase.New("Looking for containers"),
@@ -123,31 +126,41 @@ const groupLines = `services:
     group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
 `
 
-func engineGuide(sentence phrase.Phrase, reason string) *Guide {
+// socketLines let a Dogwatch that runs in a container reach the engine.
+const socketLines = `services:
+  dogwatch:
+    volumes:
+      - /var/run/docker.sock:/var/run/docker.sock:ro
+`
+
+func engineGuide(title, sentence phrase.Phrase, reason string) *Guide {
 	return &Guide{
-		Title: phrase.New("No engine yet"), Sentence: sentence, Reason: reason,
+		Title: title, Sentence: sentence, Reason: reason,
 		Steps: []guideStep{
-			{Text: phrase.New("In a container, Dogwatch needs the socket of the engine. Add it to the compose file:"), Lines: composeLines},
-			{Text: phrase.New("If the socket is there but access is denied, give the user of Dogwatch its group:"), Lines: groupLines},
-			{Text: phrase.New("Better, put a proxy in front of the socket that can only read:"), Lines: proxyLines},
-			{Text: phrase.New("What the engine answers is shown on this page:"), Path: "/watchers", Label: phrase.New("Watchers")},
-			{Text: phrase.New("Or look around with a simulated engine first:"), Lines: "dogwatch demo\n"},
+			{Text: phrase.New("See whether Docker runs on this machine:"), Lines: "docker info\n"},
+			{Text: phrase.New("If Dogwatch runs in a container, mount Docker's socket into it: add this to its compose file, and run docker compose up -d:"), Lines: socketLines},
+			{Text: phrase.New("If access is denied, give Dogwatch the group of the socket. 999 is an example: use the number that stat prints:"), Lines: groupLines},
+		},
+		Others: []guideStep{
+			{Text: phrase.New("Safer than the socket: leave it out, and put a proxy in between that can only read:"), Lines: proxyLines},
+			{Text: phrase.New("If the socket is elsewhere (rootless Docker, Podman), name it:"), Lines: "DOGWATCH_WATCHER_LOCAL_SOCKET=/run/user/1000/docker.sock\n"},
+			{Text: phrase.New("Look around with simulated containers first:"), Lines: "dogwatch demo\n"},
 		},
 	}
 }
 
 func emptyGuide() *Guide {
 	return &Guide{
-		Title: phrase.New("No containers"), Sentence: phrase.New("The engine answers, and has no running container that is to be watched."),
+		Title: phrase.New("No containers"), Sentence: phrase.New("The engine answers, but there is no running container to watch."),
 		Steps: []guideStep{
 			{
 				Text:  phrase.New("Any container that runs is found within seconds. For example:"),
 				Lines: "docker run -d --name web nginx:1.25\n",
 			},
 			{
-				Text: phrase.New("If only labelled containers are watched (watchbydefault is false), add the label to those you mean:"), Lines: "labels:\n  dogwatch.watch: \"true\"\n",
+				Text: phrase.New("Are only labelled containers watched (watchbydefault is false)? Then add this label to those you mean:"), Lines: "labels:\n  dogwatch.watch: \"true\"\n",
 			},
-			{Text: phrase.New("To watch stopped containers, too:"), Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
+			{Text: phrase.New("To watch stopped containers too, add this to Dogwatch's environment and restart it:"), Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
 			{Text: phrase.New("How the watchers are set up, and what their last check said:"), Path: "/watchers", Label: phrase.New("Watchers")},
 		},
 	}
@@ -159,14 +172,15 @@ func FirstTrigger() *Guide {
 		Title: phrase.New("No notifications configured"), Sentence: phrase.New("Updates show on these pages only: no trigger is configured."),
 		Steps: []guideStep{
 			{
-				Text:  phrase.New("The shortest one publishes to ntfy. In the environment of Dogwatch:"),
-				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
+				Text:  phrase.New("The quickest way is ntfy, a free push service. Choose a topic that nobody guesses: whoever knows it can read your messages. In the environment of Dogwatch:"),
+				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates-CHANGE-ME\n",
 			},
 			{
 				Text:  phrase.New("Or in its configuration file:"),
-				Lines: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
+				Lines: "trigger:\n  ntfy:\n    main:\n      topic: updates-CHANGE-ME\n",
 			},
-			{Text: phrase.New("After a restart it is listed here, with a button to test it:"), Path: "/triggers", Label: phrase.New("Triggers")},
+			{Text: phrase.New("Restart Dogwatch. The trigger is then listed here, with a button to test it:"), Path: "/triggers", Label: phrase.New("Triggers")},
+			{Text: phrase.New("For e-mail, Discord, Telegram and others, see:"), Path: "/plugins", Label: phrase.New("Plugins")},
 		},
 	}
 }

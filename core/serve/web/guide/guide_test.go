@@ -20,9 +20,9 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 		title string
 	}{
 		{"demo", situation{Demo: true, Containers: 20, Triggers: 1}, "This is a demo"},
-		{"nothing at all", situation{}, "No engine yet"},
+		{"nothing at all", situation{}, "Nothing to watch yet"},
 		{"engine fails", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Triggers: 1},
-			"No engine yet"},
+			"The engine cannot be reached"},
 		{"before the first check", situation{Watchers: []service.Component{ready}}, "Looking for containers"},
 		{"no containers", situation{Watchers: []service.Component{ready}, Checked: checked}, "No containers"},
 		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3},

@@ -85,14 +85,14 @@ func TestFold(t *testing.T) {
 				container(1, event.ContainerChanged, "web", "r"),
 				container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "db", "r"),
 				container(3, event.ContainerAdded, "web", "r"), at(4, event.PluginUp, "watchers", "", up)},
-			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: process is up (ok)"},
+			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: process started"},
 		},
 		"the first start, with a failure in between": {
 			[]event.Event{
 				container(2, event.UpdateFound, "web", "r"), container(2, event.UpdateFound, "db", "r"),
 				at(3, event.PluginUp, "watchers", "", up),
 				container(4, event.ContainerAdded, "db", "r"), container(4, event.ContainerAdded, "web", "r")},
-			[]string{"local: 2 updates found", "watchers: process is up (ok)", "local: 2 containers found"},
+			[]string{"local: 2 updates found", "watchers: process started", "local: 2 containers found"},
 		},
 		"one more container later": {
 			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
@@ -105,7 +105,7 @@ func TestFold(t *testing.T) {
 		"the same event again": {
 			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
 				at(3, event.PluginUp, "triggers", "", up)},
-			[]string{"watchers: process is up, 2 times since 11:58 (ok)", "triggers: process is up (ok)"},
+			[]string{"watchers: process started, 2 times since 11:58", "triggers: process started"},
 		},
 		"deliveries": {
 			[]event.Event{at(1, event.TriggerSent, "smtp.main", "", event.Payload{Delivery: &event.Delivery{ID: 2}}),

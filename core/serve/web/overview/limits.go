@@ -1,13 +1,23 @@
 package overview
 
 import (
+	"context"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
+
+// limits are sentences about what registries allow, as far as they answer in time.
+func (h *Handler) limits(ctx context.Context, actor auth.Actor) []phrase.Phrase {
+	ctx, cancel := context.WithTimeout(ctx, limitWait)
+	defer cancel()
+	registries := h.service.Registries(ctx, actor)
+	return append(limitsOf(registries, h.Now()), budgetsOf(registries)...)
+}
 
 // budgetsOf are sentences about budgets that are too small for the next checks, or used up.
 func budgetsOf(registries []service.Component) []phrase.Phrase {

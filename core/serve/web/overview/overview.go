@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -118,6 +117,9 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	if err != nil {
 		return v, err
 	}
+	if v.Guide, err = h.guide.Guide(ctx, actor); err != nil {
+		return v, err
+	}
 	h.containers.Follow(ctx, actor, all)
 	open := h.operations.UnderWay(ctx)
 	v.Operations = operationsOf(open)
@@ -126,26 +128,22 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
 	// What cannot be watched comes first: nothing else is known to be right then.
 	registries := h.service.Components(actor, kind.Registry)
+	unreachable := componentsOf(watchers, bundles)
+	if g := v.Guide; g != nil && g.Whole && g.Reason != "" {
+		unreachable = nil // the guide says it, and what to do
+	}
 	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
-		componentsOf(watchers, bundles), failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
+		unreachable, failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
 		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)
 	v.Outdated = outdatedOf(bundles)
-	var names []string
-	for _, c := range watchers {
-		names = append(names, c.Name)
-	}
-	v.Watchers = watchersOf(names, events, h.Started, h.service.Progress(), h.service.NextCheck)
+	v.Watchers = watchersOf(watchers, events, h.Started, h.service.Progress(), h.service.NextCheck)
 	v.Tiles = tilesOf(t, len(componentsOf(watchers, nil)), v.Watchers)
-	waiting, cancel := context.WithTimeout(ctx, limitWait)
-	defer cancel()
-	registries = h.service.Registries(waiting, actor)
-	v.Limits = append(limitsOf(registries, h.Now()), budgetsOf(registries)...)
+	v.Limits = h.limits(ctx, actor)
 	days, err := h.service.UpdateHistory(ctx)
 	if err != nil {
 		return v, err
 	}
 	v.Behind = trendOf(h.Languages.Of(r), days)
-	v.Guide, err = h.guide.Guide(ctx, actor)
-	return v, err
+	return v, nil
 }

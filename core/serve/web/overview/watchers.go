@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 )
@@ -22,10 +23,12 @@ type watcherLine struct {
 // watchersOf says how the last check of each watcher went, from events, newest
 // first; started is when this process did.
 func watchersOf(
-	names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time,
+	watchers []service.Component, events []event.Event, started time.Time, progress []check.Progress,
+	next func(string) time.Time,
 ) []watcherLine {
 	var lines []watcherLine
-	for _, name := range names {
+	for _, w := range watchers {
+		name := w.Name
 		l := watcherLine{Name: name, Next: next(name), Progress: words.ProgressOf(name, progress), Words: phrase.New("not checked yet")}
 		for _, e := range events {
 			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
@@ -40,7 +43,7 @@ func watchersOf(
 				l.Words = phrase.Join(", ", l.Words, shared)
 			}
 			if e.Type == event.CheckFailed {
-				l.Words, l.Bad = phrase.Quote(e.Check.Error), true
+				l.Words, l.Bad = phrase.New("failed"), true
 			}
 			break
 		}

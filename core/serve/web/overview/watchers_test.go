@@ -7,8 +7,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/watch/check"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestWatchersOfLastCheckAndProgress(t *testing.T) {
@@ -22,11 +25,15 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 		},
 		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
 	}
-	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5),
+	var watchers []service.Component
+	for _, name := range []string{"busy", "idle", "killed"} {
+		watchers = append(watchers, webtest.Configured(kind.Watcher, "docker", name, component.Ready))
+	}
+	got := watchersOf(watchers, events, at(5),
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
 		{Name: "busy", Running: true, Progress: check.Progress{Watcher: "busy", Checked: 2, Total: 3}, Last: at(6),
-			Words: phrase.Quote("no socket"), Bad: true, Next: at(20)},
+			Words: phrase.New("failed"), Bad: true, Next: at(20)},
 		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: phrase.Count(3, "container"), Next: at(20)},
 		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: phrase.New("not checked yet"), Next: at(20)},
 	}

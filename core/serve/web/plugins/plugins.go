@@ -40,7 +40,7 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 		parts = append(parts, phrase.Count(bad, "problem"))
 	}
 	if memory > 0 {
-		parts = append(parts, phrase.New("%s together", words.Bytes(memory)))
+		parts = append(parts, phrase.New("%s in total", words.Bytes(memory)))
 	}
 	p.Summary = phrase.Join(", ", parts...)
 	return p

@@ -70,7 +70,7 @@ func newRow(b service.Plugin, operator bool) row {
 	case plugin.Starting:
 		row.State = words.State{Word: word, Class: "muted"}
 	case plugin.Stopped:
-		row.State, row.Means = words.State{Word: word, Class: "muted"}, phrase.New("Nothing that is configured uses it, so no process runs.")
+		row.State, row.Means = words.State{Word: word, Class: "muted"}, phrase.New("Nothing that is configured needs it, so it does not run.")
 	case plugin.Asleep:
 		row.State, row.Means = words.State{Word: word, Class: "muted"},
 			phrase.New("It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed.")

@@ -31,11 +31,11 @@ type levelOption struct {
 // logOf shows what is logged at the level now; settings are what was configured.
 func logOf(now string, settings []service.Setting) logView {
 	v := logView{Choices: []levelOption{
-		{Name: "error", About: phrase.New("only what does not work")},
-		{Name: "warn", About: phrase.New("also what is odd")},
-		{Name: "info", About: phrase.New("also what happens")},
-		{Name: "debug", About: phrase.New("also how it came about")},
-		{Name: "trace", About: phrase.New("also every step")},
+		{Name: "error", About: phrase.New("errors only")},
+		{Name: "warn", About: phrase.New("and warnings")},
+		{Name: "info", About: phrase.New("normal activity")},
+		{Name: "debug", About: phrase.New("details")},
+		{Name: "trace", About: phrase.New("everything")},
 	}}
 	for i, c := range v.Choices {
 		v.Choices[i].Current = c.Name == now

@@ -45,7 +45,7 @@ type navCount struct {
 func newSettingsPage(in *language.Language, a service.About, counts []navCount, query string) settingsPage {
 	p := settingsPage{About: a, Counts: counts, Query: query}
 	set, others := settingGroup{Name: phrase.New("Changed from the default")},
-		settingGroup{Name: phrase.New("As by default")}
+		settingGroup{Name: phrase.New("Default values")}
 	for _, s := range a.Settings {
 		switch {
 		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+in.Text(s.Help)), strings.ToLower(query)):
