@@ -52,7 +52,7 @@ type Options struct {
 	Log       hclog.Logger
 }
 
-// Lease is a lease as one program sees it. Its methods must not be called concurrently, but for Until.
+// Lease is a lease as one program sees it. Its methods must not be called concurrently.
 type Lease struct {
 	options Options
 	client  *cluster.Client
@@ -158,7 +158,7 @@ func (l *Lease) Hold(ctx context.Context) error {
 		bounded, cancel := context.WithDeadline(ctx, l.until.Add(-l.options.Duration/3))
 		err := backoff.Wait(bounded, l.options.Duration/6)
 		if err == nil {
-			err = l.renew(bounded)
+			err = l.rewrite(bounded, l.holding)
 		}
 		late := bounded.Err() != nil
 		cancel()
@@ -183,9 +183,9 @@ func (l *Lease) Hold(ctx context.Context) error {
 	}
 }
 
-// renew renews the lease.
-func (l *Lease) renew(ctx context.Context) error {
-	err := l.write(ctx, l.current, l.holding(l.current.Spec))
+// rewrite changes the lease that is held.
+func (l *Lease) rewrite(ctx context.Context, spec func(was cluster.LeaseSpec) cluster.LeaseSpec) error {
+	err := l.write(ctx, l.current, spec(l.current.Spec))
 	if !errors.Is(err, cluster.ErrConflict) {
 		return err
 	}
@@ -197,12 +197,14 @@ func (l *Lease) renew(ctx context.Context) error {
 	case now.Spec.Holder != l.holder:
 		return fmt.Errorf("%w: %s is held by %q", ErrLost, l, httpclient.Clean(now.Spec.Holder))
 	}
-	return l.write(ctx, now, l.holding(now.Spec))
+	return l.write(ctx, now, spec(now.Spec))
 }
 
 // Release gives up the lease, so that another program need not wait until it expires.
 func (l *Lease) Release(ctx context.Context) error {
-	return l.write(ctx, l.current, cluster.LeaseSpec{Transitions: l.current.Spec.Transitions})
+	return l.rewrite(ctx, func(was cluster.LeaseSpec) cluster.LeaseSpec {
+		return cluster.LeaseSpec{Transitions: was.Transitions}
+	})
 }
 
 // holding is what this program makes of a lease.
