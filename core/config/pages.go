@@ -278,6 +278,7 @@ var abilities = map[string]string{
 	kind.CapProbe:       "tells whether it works when it is tested, without doing anything",
 	kind.CapWatch:       "reports at once what happens on the engine",
 	kind.CapLogs:        "reads the last lines that containers wrote, with its option `logs`",
+	kind.CapPullSecrets: "has the credentials with which its engine pulls an image used to look that image up, with its option `pullsecrets`",
 	kind.CapLabels:      "tells the labels of images from those of containers, which may say more",
 	kind.CapUpdate:      "replaces containers by newer ones, with its option `update`",
 	kind.CapCredentials: "passes credentials on to triggers that pull images",

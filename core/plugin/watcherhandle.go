@@ -15,7 +15,7 @@ import (
 )
 
 // WatcherHandle is a configured watcher as the core calls it. It implements
-// watcher.EventWatcher, watcher.Updater and watcher.LogReader.
+// watcher.EventWatcher, watcher.Updater, watcher.LogReader and watcher.CredentialProvider.
 type WatcherHandle struct{ handle }
 
 // Watcher returns the handle of a watcher in this bundle.
@@ -133,6 +133,18 @@ func boundedLog(log watcher.Log, lines int) watcher.Log {
 	}
 	log.Lines = log.Lines[first:]
 	return log
+}
+
+// PullCredentials implements watcher.CredentialProvider.
+func (w WatcherHandle) PullCredentials(
+	ctx context.Context, ids []string,
+) (all map[string]watcher.PullCredentials, err error) {
+	call := func(ctx context.Context, c *pluginclient.Client) (err error) {
+		all, err = c.Watcher(w.id).PullCredentials(ctx, ids)
+		return err
+	}
+	err = w.call(ctx, "PullCredentials", "", listTimeout, retryOnce, call)
+	return all, err
 }
 
 // planTimeout bounds a plan: some reads of the engine.

@@ -146,6 +146,8 @@ var (
 	_ watcher.Watcher      = WatcherClient{}
 	_ watcher.EventWatcher = WatcherClient{}
 	_ watcher.LogReader    = WatcherClient{}
+
+	_ watcher.CredentialProvider = WatcherClient{}
 )
 
 // List returns every container that the watcher sees.
@@ -180,6 +182,17 @@ func (w WatcherClient) ReadLog(ctx context.Context, req watcher.LogRequest) (wat
 		Instance: w.id, ContainerId: req.ContainerID, Lines: int32(req.Lines),
 	})
 	return protocol.DecodeLog(resp), err
+}
+
+// PullCredentials returns what the engine pulls the images of containers with; see watcher.CredentialProvider. A
+// watcher that does not know is an sdk.ErrUnsupported.
+func (w WatcherClient) PullCredentials(
+	ctx context.Context, containerIDs []string,
+) (map[string]watcher.PullCredentials, error) {
+	resp, err := w.client.PullCredentials(ctx, &pluginv1.PullCredentialsRequest{
+		Instance: w.id, ContainerIds: containerIDs,
+	})
+	return protocol.DecodePullCredentials(resp), err
 }
 
 // Registry returns the registry that was configured as id. The hosts it serves are in Configured.

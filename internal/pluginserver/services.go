@@ -59,6 +59,15 @@ func (s *Server) ReadLog(ctx context.Context, req *pluginv1.ReadLogRequest) (*pl
 	})
 }
 
+func (s *Server) PullCredentials(
+	ctx context.Context, req *pluginv1.PullCredentialsRequest,
+) (*pluginv1.PullCredentialsResponse, error) {
+	return answering(s, req, func(p watcher.CredentialProvider) (*pluginv1.PullCredentialsResponse, error) {
+		all, err := p.PullCredentials(ctx, req.GetContainerIds())
+		return protocol.EncodePullCredentials(all), err
+	})
+}
+
 func (s *Server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
 		list, err := r.Tags(out.Context(), protocol.DecodeRepository(req.GetRepository()), req.GetValidator())

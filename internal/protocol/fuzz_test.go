@@ -51,6 +51,8 @@ func decode(m proto.Message) {
 		DecodePlan(m.GetPlan())
 	case *pluginv1.ReadLogResponse:
 		DecodeLog(m)
+	case *pluginv1.PullCredentialsResponse:
+		DecodePullCredentials(m)
 	case *pluginv1.UpdateResponse:
 		DecodeStep(m.GetBegin())
 		DecodeStepRecord(m.GetEnd())

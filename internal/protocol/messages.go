@@ -110,12 +110,18 @@ func DecodeEvent(m *pluginv1.WatchResponse) watcher.Event {
 
 // EncodeRepository makes the message of a repository. The wire calls ScopeHints "together"; protocol 1 keeps the name.
 func EncodeRepository(r registry.Repository) *pluginv1.Repository {
-	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.ScopeHints}
+	m := &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.ScopeHints}
+	if r.Credentials != (sdk.Credentials{}) {
+		m.Credentials = EncodeCredentials(r.Credentials)
+	}
+	return m
 }
 
 // DecodeRepository reads the message of a repository.
 func DecodeRepository(m *pluginv1.Repository) registry.Repository {
-	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), ScopeHints: m.GetTogether()}
+	return registry.Repository{
+		Host: m.GetHost(), Name: m.GetName(), ScopeHints: m.GetTogether(), Credentials: DecodeCredentials(m.GetCredentials()),
+	}
 }
 
 // EncodeManifest makes the message of a manifest.

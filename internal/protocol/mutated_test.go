@@ -149,6 +149,9 @@ func calls() map[string]call {
 		"Watcher/ReadLog": func(ctx context.Context, c client) (received, error) {
 			return of(c.Watcher("w").ReadLog(ctx, watcher.LogRequest{Lines: 1}))
 		},
+		"Watcher/PullCredentials": func(ctx context.Context, c client) (received, error) {
+			return of(c.Watcher("w").PullCredentials(ctx, []string{"c1"}))
+		},
 		"Registry/Tags": func(ctx context.Context, c client) (received, error) {
 			return of(c.Registry("r").Tags(ctx, repo, ""))
 		},

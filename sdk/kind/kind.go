@@ -33,6 +33,7 @@ const (
 	CapWatch       = "watch"       // watchers offer it: they report engine events
 	CapUpdate      = "update"      // watchers offer it: they replace containers by others with another image
 	CapLogs        = "logs"        // watchers offer it: they read what containers have written
+	CapPullSecrets = "pullsecrets" // watchers offer it: they know what their engine pulls an image with
 	CapLabels      = "labels"      // watchers say it of themselves: they tell an image's labels from the operator's
 	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
 	CapLimits      = "limits"      // registries offer it: they report what their hosts allow

@@ -54,6 +54,7 @@ type WatcherInstance struct {
 	*Instance
 	watcher.Watcher
 	watcher.EventWatcher
+	watcher.CredentialProvider
 }
 
 // Watcher serves typ and configures an instance as the host does: options are
@@ -62,7 +63,7 @@ func Watcher(t testing.TB, typ watcher.Type, options map[string]any) WatcherInst
 	t.Helper()
 	i, _ := configured(t, plugin.Bundle{Version: version, Watchers: []watcher.Type{typ}}, typ.Type, options)
 	w := i.client.Watcher(i.id)
-	return WatcherInstance{i, w, w}
+	return WatcherInstance{i, w, w, w}
 }
 
 // RegistryInstance is a registry in a plugin. Credentials of one that has none to

@@ -151,6 +151,9 @@ type Repository struct {
 	// ScopeHints are the token scope hints: repositories of the same host, this one
 	// included, that are looked up in the same run: one token whose scope names them serves them all.
 	ScopeHints []string
+	// Credentials are those of the image's own, for requests to Host alone, where the instance has none that a user
+	// configured; the zero value for none. They are neither kept nor passed on, as by a CredentialProvider.
+	Credentials sdk.Credentials
 }
 
 // TagList is the result of Tags.

@@ -54,6 +54,8 @@ func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, 
 		kind.CapWatch:  reflect.TypeFor[EventWatcher](),
 		kind.CapUpdate: reflect.TypeFor[Updater](),
 		kind.CapLogs:   reflect.TypeFor[LogReader](),
+
+		kind.CapPullSecrets: reflect.TypeFor[CredentialProvider](),
 	}
 	return Type{
 		Type: kind.Define[O, T](kind.Watcher, name, summary, offers, settings...),

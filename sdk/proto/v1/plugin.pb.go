@@ -2315,6 +2315,162 @@ func (x *ReadLogResponse) GetUnreadableDriver() string {
 	return ""
 }
 
+type PullCredentialsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	ContainerIds  []string               `protobuf:"bytes,2,rep,name=container_ids,json=containerIds,proto3" json:"container_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PullCredentialsRequest) Reset() {
+	*x = PullCredentialsRequest{}
+	mi := &file_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PullCredentialsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PullCredentialsRequest) ProtoMessage() {}
+
+func (x *PullCredentialsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PullCredentialsRequest.ProtoReflect.Descriptor instead.
+func (*PullCredentialsRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *PullCredentialsRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *PullCredentialsRequest) GetContainerIds() []string {
+	if x != nil {
+		return x.ContainerIds
+	}
+	return nil
+}
+
+type PullCredentialsResponse struct {
+	state         protoimpl.MessageState      `protogen:"open.v1"`
+	Containers    map[string]*PullCredentials `protobuf:"bytes,1,rep,name=containers,proto3" json:"containers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // by id; those whose images are pulled without any are not there
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PullCredentialsResponse) Reset() {
+	*x = PullCredentialsResponse{}
+	mi := &file_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PullCredentialsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PullCredentialsResponse) ProtoMessage() {}
+
+func (x *PullCredentialsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PullCredentialsResponse.ProtoReflect.Descriptor instead.
+func (*PullCredentialsResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *PullCredentialsResponse) GetContainers() map[string]*PullCredentials {
+	if x != nil {
+		return x.Containers
+	}
+	return nil
+}
+
+type PullCredentials struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Credentials   *CredentialsResponse   `protobuf:"bytes,1,opt,name=credentials,proto3" json:"credentials,omitempty"`
+	Host          string                 `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`     // the only registry host that they are for, as references have it: "docker.io"
+	Source        string                 `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"` // where they are kept, which is no secret: "secret media/regcred"
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PullCredentials) Reset() {
+	*x = PullCredentials{}
+	mi := &file_plugin_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PullCredentials) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PullCredentials) ProtoMessage() {}
+
+func (x *PullCredentials) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PullCredentials.ProtoReflect.Descriptor instead.
+func (*PullCredentials) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *PullCredentials) GetCredentials() *CredentialsResponse {
+	if x != nil {
+		return x.Credentials
+	}
+	return nil
+}
+
+func (x *PullCredentials) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *PullCredentials) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
 type LogLine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"` // absent when the engine does not say
@@ -2326,7 +2482,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2494,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2507,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LogLine) GetAt() *timestamppb.Timestamp {
@@ -2379,14 +2535,15 @@ type Repository struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Host          string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Together      []string               `protobuf:"bytes,3,rep,name=together,proto3" json:"together,omitempty"` // repositories of the host that one token may serve
+	Together      []string               `protobuf:"bytes,3,rep,name=together,proto3" json:"together,omitempty"`       // repositories of the host that one token may serve
+	Credentials   *CredentialsResponse   `protobuf:"bytes,4,opt,name=credentials,proto3" json:"credentials,omitempty"` // of the image's own; for that host alone, where the instance has none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Repository) Reset() {
 	*x = Repository{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2555,7 @@ func (x *Repository) String() string {
 func (*Repository) ProtoMessage() {}
 
 func (x *Repository) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2568,7 @@ func (x *Repository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repository.ProtoReflect.Descriptor instead.
 func (*Repository) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Repository) GetHost() string {
@@ -2435,6 +2592,13 @@ func (x *Repository) GetTogether() []string {
 	return nil
 }
 
+func (x *Repository) GetCredentials() *CredentialsResponse {
+	if x != nil {
+		return x.Credentials
+	}
+	return nil
+}
+
 type TagsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -2446,7 +2610,7 @@ type TagsRequest struct {
 
 func (x *TagsRequest) Reset() {
 	*x = TagsRequest{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2622,7 @@ func (x *TagsRequest) String() string {
 func (*TagsRequest) ProtoMessage() {}
 
 func (x *TagsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2471,7 +2635,7 @@ func (x *TagsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagsRequest.ProtoReflect.Descriptor instead.
 func (*TagsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TagsRequest) GetInstance() string {
@@ -2506,7 +2670,7 @@ type TagsResponse struct {
 
 func (x *TagsResponse) Reset() {
 	*x = TagsResponse{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2682,7 @@ func (x *TagsResponse) String() string {
 func (*TagsResponse) ProtoMessage() {}
 
 func (x *TagsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2695,7 @@ func (x *TagsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagsResponse.ProtoReflect.Descriptor instead.
 func (*TagsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *TagsResponse) GetTags() []string {
@@ -2566,7 +2730,7 @@ type ResolveRequest struct {
 
 func (x *ResolveRequest) Reset() {
 	*x = ResolveRequest{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2578,7 +2742,7 @@ func (x *ResolveRequest) String() string {
 func (*ResolveRequest) ProtoMessage() {}
 
 func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +2755,7 @@ func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveRequest.ProtoReflect.Descriptor instead.
 func (*ResolveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ResolveRequest) GetInstance() string {
@@ -2624,7 +2788,7 @@ type ResolveResponse struct {
 
 func (x *ResolveResponse) Reset() {
 	*x = ResolveResponse{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2636,7 +2800,7 @@ func (x *ResolveResponse) String() string {
 func (*ResolveResponse) ProtoMessage() {}
 
 func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2649,7 +2813,7 @@ func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveResponse.ProtoReflect.Descriptor instead.
 func (*ResolveResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ResolveResponse) GetDigest() string {
@@ -2671,7 +2835,7 @@ type ManifestRequest struct {
 
 func (x *ManifestRequest) Reset() {
 	*x = ManifestRequest{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2847,7 @@ func (x *ManifestRequest) String() string {
 func (*ManifestRequest) ProtoMessage() {}
 
 func (x *ManifestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2860,7 @@ func (x *ManifestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManifestRequest.ProtoReflect.Descriptor instead.
 func (*ManifestRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ManifestRequest) GetInstance() string {
@@ -2740,7 +2904,7 @@ type ManifestResponse struct {
 
 func (x *ManifestResponse) Reset() {
 	*x = ManifestResponse{}
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2752,7 +2916,7 @@ func (x *ManifestResponse) String() string {
 func (*ManifestResponse) ProtoMessage() {}
 
 func (x *ManifestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2765,7 +2929,7 @@ func (x *ManifestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManifestResponse.ProtoReflect.Descriptor instead.
 func (*ManifestResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38}
+	return file_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ManifestResponse) GetDigest() string {
@@ -2815,7 +2979,7 @@ type ImageConfigRequest struct {
 
 func (x *ImageConfigRequest) Reset() {
 	*x = ImageConfigRequest{}
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2827,7 +2991,7 @@ func (x *ImageConfigRequest) String() string {
 func (*ImageConfigRequest) ProtoMessage() {}
 
 func (x *ImageConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2840,7 +3004,7 @@ func (x *ImageConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfigRequest.ProtoReflect.Descriptor instead.
 func (*ImageConfigRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{39}
+	return file_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ImageConfigRequest) GetInstance() string {
@@ -2880,7 +3044,7 @@ type ImageConfigResponse struct {
 
 func (x *ImageConfigResponse) Reset() {
 	*x = ImageConfigResponse{}
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +3056,7 @@ func (x *ImageConfigResponse) String() string {
 func (*ImageConfigResponse) ProtoMessage() {}
 
 func (x *ImageConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +3069,7 @@ func (x *ImageConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfigResponse.ProtoReflect.Descriptor instead.
 func (*ImageConfigResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{40}
+	return file_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ImageConfigResponse) GetConfig() *ImageConfig {
@@ -2927,7 +3091,7 @@ type DescribeTagsRequest struct {
 
 func (x *DescribeTagsRequest) Reset() {
 	*x = DescribeTagsRequest{}
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2939,7 +3103,7 @@ func (x *DescribeTagsRequest) String() string {
 func (*DescribeTagsRequest) ProtoMessage() {}
 
 func (x *DescribeTagsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2952,7 +3116,7 @@ func (x *DescribeTagsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeTagsRequest.ProtoReflect.Descriptor instead.
 func (*DescribeTagsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41}
+	return file_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DescribeTagsRequest) GetInstance() string {
@@ -2992,7 +3156,7 @@ type DescribeTagsResponse struct {
 
 func (x *DescribeTagsResponse) Reset() {
 	*x = DescribeTagsResponse{}
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3004,7 +3168,7 @@ func (x *DescribeTagsResponse) String() string {
 func (*DescribeTagsResponse) ProtoMessage() {}
 
 func (x *DescribeTagsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3017,7 +3181,7 @@ func (x *DescribeTagsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeTagsResponse.ProtoReflect.Descriptor instead.
 func (*DescribeTagsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{42}
+	return file_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DescribeTagsResponse) GetTags() []*DescribedTag {
@@ -3040,7 +3204,7 @@ type DescribedTag struct {
 
 func (x *DescribedTag) Reset() {
 	*x = DescribedTag{}
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3052,7 +3216,7 @@ func (x *DescribedTag) String() string {
 func (*DescribedTag) ProtoMessage() {}
 
 func (x *DescribedTag) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3065,7 +3229,7 @@ func (x *DescribedTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribedTag.ProtoReflect.Descriptor instead.
 func (*DescribedTag) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{43}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DescribedTag) GetName() string {
@@ -3113,7 +3277,7 @@ type CredentialsRequest struct {
 
 func (x *CredentialsRequest) Reset() {
 	*x = CredentialsRequest{}
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3289,7 @@ func (x *CredentialsRequest) String() string {
 func (*CredentialsRequest) ProtoMessage() {}
 
 func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3302,7 @@ func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsRequest.ProtoReflect.Descriptor instead.
 func (*CredentialsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{44}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CredentialsRequest) GetInstance() string {
@@ -3165,7 +3329,7 @@ type CredentialsResponse struct {
 
 func (x *CredentialsResponse) Reset() {
 	*x = CredentialsResponse{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3177,7 +3341,7 @@ func (x *CredentialsResponse) String() string {
 func (*CredentialsResponse) ProtoMessage() {}
 
 func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3190,7 +3354,7 @@ func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsResponse.ProtoReflect.Descriptor instead.
 func (*CredentialsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CredentialsResponse) GetUsername() string {
@@ -3216,7 +3380,7 @@ type LimitsRequest struct {
 
 func (x *LimitsRequest) Reset() {
 	*x = LimitsRequest{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3228,7 +3392,7 @@ func (x *LimitsRequest) String() string {
 func (*LimitsRequest) ProtoMessage() {}
 
 func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3241,7 +3405,7 @@ func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsRequest.ProtoReflect.Descriptor instead.
 func (*LimitsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *LimitsRequest) GetInstance() string {
@@ -3260,7 +3424,7 @@ type LimitsResponse struct {
 
 func (x *LimitsResponse) Reset() {
 	*x = LimitsResponse{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3272,7 +3436,7 @@ func (x *LimitsResponse) String() string {
 func (*LimitsResponse) ProtoMessage() {}
 
 func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3285,7 +3449,7 @@ func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsResponse.ProtoReflect.Descriptor instead.
 func (*LimitsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *LimitsResponse) GetLimits() []*Limit {
@@ -3312,7 +3476,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3488,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3501,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Limit) GetHost() string {
@@ -3424,7 +3588,7 @@ type RunRequest struct {
 
 func (x *RunRequest) Reset() {
 	*x = RunRequest{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3436,7 +3600,7 @@ func (x *RunRequest) String() string {
 func (*RunRequest) ProtoMessage() {}
 
 func (x *RunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3449,7 +3613,7 @@ func (x *RunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunRequest.ProtoReflect.Descriptor instead.
 func (*RunRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RunRequest) GetInstance() string {
@@ -3556,7 +3720,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3568,7 +3732,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3581,7 +3745,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Device) GetEndpoint() string {
@@ -3624,7 +3788,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3636,7 +3800,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3649,7 +3813,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Action) GetContainerId() string {
@@ -3703,7 +3867,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3715,7 +3879,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3728,7 +3892,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Event) GetType() string {
@@ -3852,7 +4016,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3864,7 +4028,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3877,7 +4041,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{53}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Summary) GetUpdated() int32 {
@@ -3932,7 +4096,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3944,7 +4108,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3957,7 +4121,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Engine) GetType() string {
@@ -3984,7 +4148,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3996,7 +4160,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4009,7 +4173,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -4038,7 +4202,7 @@ type OperationRequest struct {
 
 func (x *OperationRequest) Reset() {
 	*x = OperationRequest{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4050,7 +4214,7 @@ func (x *OperationRequest) String() string {
 func (*OperationRequest) ProtoMessage() {}
 
 func (x *OperationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4063,7 +4227,7 @@ func (x *OperationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRequest.ProtoReflect.Descriptor instead.
 func (*OperationRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *OperationRequest) GetContainerId() string {
@@ -4093,7 +4257,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4105,7 +4269,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4118,7 +4282,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -4167,7 +4331,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4179,7 +4343,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4192,7 +4356,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *FollowRequest) GetInstance() string {
@@ -4226,7 +4390,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4238,7 +4402,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4251,7 +4415,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *FollowResponse) GetNext() bool {
@@ -4281,7 +4445,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4293,7 +4457,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4306,7 +4470,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Change) GetAll() bool {
@@ -4356,7 +4520,7 @@ type OperationState struct {
 
 func (x *OperationState) Reset() {
 	*x = OperationState{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4368,7 +4532,7 @@ func (x *OperationState) String() string {
 func (*OperationState) ProtoMessage() {}
 
 func (x *OperationState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4381,7 +4545,7 @@ func (x *OperationState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationState.ProtoReflect.Descriptor instead.
 func (*OperationState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *OperationState) GetWatcher() string {
@@ -4422,7 +4586,7 @@ type WatcherState struct {
 
 func (x *WatcherState) Reset() {
 	*x = WatcherState{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4434,7 +4598,7 @@ func (x *WatcherState) String() string {
 func (*WatcherState) ProtoMessage() {}
 
 func (x *WatcherState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4447,7 +4611,7 @@ func (x *WatcherState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
 func (*WatcherState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *WatcherState) GetName() string {
@@ -4478,7 +4642,7 @@ type AskRun struct {
 
 func (x *AskRun) Reset() {
 	*x = AskRun{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4490,7 +4654,7 @@ func (x *AskRun) String() string {
 func (*AskRun) ProtoMessage() {}
 
 func (x *AskRun) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4503,7 +4667,7 @@ func (x *AskRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
 func (*AskRun) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *AskRun) GetId() int64 {
@@ -4544,7 +4708,7 @@ type Ran struct {
 
 func (x *Ran) Reset() {
 	*x = Ran{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4556,7 +4720,7 @@ func (x *Ran) String() string {
 func (*Ran) ProtoMessage() {}
 
 func (x *Ran) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4569,7 +4733,7 @@ func (x *Ran) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ran.ProtoReflect.Descriptor instead.
 func (*Ran) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Ran) GetId() int64 {
@@ -4596,7 +4760,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4608,7 +4772,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4621,7 +4785,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *PlanRequest) GetInstance() string {
@@ -4647,7 +4811,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4659,7 +4823,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4672,7 +4836,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *PlanResponse) GetPlan() *Plan {
@@ -4695,7 +4859,7 @@ type ImageUpdate struct {
 
 func (x *ImageUpdate) Reset() {
 	*x = ImageUpdate{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4707,7 +4871,7 @@ func (x *ImageUpdate) String() string {
 func (*ImageUpdate) ProtoMessage() {}
 
 func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4720,7 +4884,7 @@ func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
 func (*ImageUpdate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ImageUpdate) GetContainerId() string {
@@ -4763,7 +4927,7 @@ type TargetImage struct {
 
 func (x *TargetImage) Reset() {
 	*x = TargetImage{}
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4775,7 +4939,7 @@ func (x *TargetImage) String() string {
 func (*TargetImage) ProtoMessage() {}
 
 func (x *TargetImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4788,7 +4952,7 @@ func (x *TargetImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
 func (*TargetImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{68}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *TargetImage) GetReference() string {
@@ -4841,7 +5005,7 @@ type ImageConfig struct {
 
 func (x *ImageConfig) Reset() {
 	*x = ImageConfig{}
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4853,7 +5017,7 @@ func (x *ImageConfig) String() string {
 func (*ImageConfig) ProtoMessage() {}
 
 func (x *ImageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4866,7 +5030,7 @@ func (x *ImageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
 func (*ImageConfig) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{69}
+	return file_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ImageConfig) GetUser() string {
@@ -4977,7 +5141,7 @@ type Layer struct {
 
 func (x *Layer) Reset() {
 	*x = Layer{}
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4989,7 +5153,7 @@ func (x *Layer) String() string {
 func (*Layer) ProtoMessage() {}
 
 func (x *Layer) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5002,7 +5166,7 @@ func (x *Layer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Layer.ProtoReflect.Descriptor instead.
 func (*Layer) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{70}
+	return file_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Layer) GetDigest() string {
@@ -5035,7 +5199,7 @@ type UpdateRules struct {
 
 func (x *UpdateRules) Reset() {
 	*x = UpdateRules{}
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5047,7 +5211,7 @@ func (x *UpdateRules) String() string {
 func (*UpdateRules) ProtoMessage() {}
 
 func (x *UpdateRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5060,7 +5224,7 @@ func (x *UpdateRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
 func (*UpdateRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{71}
+	return file_plugin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *UpdateRules) GetKeep() int32 {
@@ -5130,7 +5294,7 @@ type Hooks struct {
 
 func (x *Hooks) Reset() {
 	*x = Hooks{}
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5142,7 +5306,7 @@ func (x *Hooks) String() string {
 func (*Hooks) ProtoMessage() {}
 
 func (x *Hooks) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5155,7 +5319,7 @@ func (x *Hooks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
 func (*Hooks) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{72}
+	return file_plugin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *Hooks) GetPre() []string {
@@ -5192,7 +5356,7 @@ type ComposeRules struct {
 
 func (x *ComposeRules) Reset() {
 	*x = ComposeRules{}
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5204,7 +5368,7 @@ func (x *ComposeRules) String() string {
 func (*ComposeRules) ProtoMessage() {}
 
 func (x *ComposeRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5217,7 +5381,7 @@ func (x *ComposeRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
 func (*ComposeRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{73}
+	return file_plugin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *ComposeRules) GetFile() string {
@@ -5268,7 +5432,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5280,7 +5444,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5293,7 +5457,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{74}
+	return file_plugin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -5354,7 +5518,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5366,7 +5530,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5379,7 +5543,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{75}
+	return file_plugin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -5498,7 +5662,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5510,7 +5674,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5523,7 +5687,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{76}
+	return file_plugin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *FileChange) GetPath() string {
@@ -5560,7 +5724,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5572,7 +5736,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5585,7 +5749,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{77}
+	return file_plugin_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *Backup) GetContainerId() string {
@@ -5634,7 +5798,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5646,7 +5810,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5659,7 +5823,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{78}
+	return file_plugin_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -5695,7 +5859,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5707,7 +5871,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5720,7 +5884,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{79}
+	return file_plugin_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *Step) GetId() string {
@@ -5761,7 +5925,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[80]
+	mi := &file_plugin_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5773,7 +5937,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[80]
+	mi := &file_plugin_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5786,7 +5950,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{80}
+	return file_plugin_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -5814,7 +5978,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[81]
+	mi := &file_plugin_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5826,7 +5990,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[81]
+	mi := &file_plugin_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5839,7 +6003,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{81}
+	return file_plugin_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *PlanChange) GetName() string {
@@ -5874,7 +6038,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[82]
+	mi := &file_plugin_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5886,7 +6050,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[82]
+	mi := &file_plugin_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5899,7 +6063,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{82}
+	return file_plugin_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *Reason) GetCode() string {
@@ -5935,7 +6099,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[83]
+	mi := &file_plugin_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5947,7 +6111,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[83]
+	mi := &file_plugin_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5960,7 +6124,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{83}
+	return file_plugin_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -6004,7 +6168,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[84]
+	mi := &file_plugin_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6016,7 +6180,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[84]
+	mi := &file_plugin_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6029,7 +6193,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{84}
+	return file_plugin_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -6080,7 +6244,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[85]
+	mi := &file_plugin_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6092,7 +6256,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[85]
+	mi := &file_plugin_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6105,7 +6269,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{85}
+	return file_plugin_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *Operation) GetId() string {
@@ -6155,7 +6319,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[86]
+	mi := &file_plugin_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6167,7 +6331,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[86]
+	mi := &file_plugin_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6180,7 +6344,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{86}
+	return file_plugin_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -6223,7 +6387,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[87]
+	mi := &file_plugin_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6235,7 +6399,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[87]
+	mi := &file_plugin_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6248,7 +6412,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{87}
+	return file_plugin_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -6290,7 +6454,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[88]
+	mi := &file_plugin_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6302,7 +6466,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[88]
+	mi := &file_plugin_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6315,7 +6479,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{88}
+	return file_plugin_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -6354,7 +6518,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[89]
+	mi := &file_plugin_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6366,7 +6530,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[89]
+	mi := &file_plugin_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6379,7 +6543,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{89}
+	return file_plugin_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *Outcome) GetState() string {
@@ -6446,7 +6610,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_plugin_proto_msgTypes[90]
+	mi := &file_plugin_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6458,7 +6622,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[90]
+	mi := &file_plugin_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6471,7 +6635,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{90}
+	return file_plugin_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *Evidence) GetContainer() string {
@@ -6527,7 +6691,7 @@ type HealthResult struct {
 
 func (x *HealthResult) Reset() {
 	*x = HealthResult{}
-	mi := &file_plugin_proto_msgTypes[91]
+	mi := &file_plugin_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6539,7 +6703,7 @@ func (x *HealthResult) String() string {
 func (*HealthResult) ProtoMessage() {}
 
 func (x *HealthResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[91]
+	mi := &file_plugin_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6552,7 +6716,7 @@ func (x *HealthResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthResult.ProtoReflect.Descriptor instead.
 func (*HealthResult) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{91}
+	return file_plugin_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *HealthResult) GetAt() *timestamppb.Timestamp {
@@ -6778,16 +6942,31 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05lines\x18\x03 \x01(\x05R\x05lines\"q\n" +
 	"\x0fReadLogResponse\x121\n" +
 	"\x05lines\x18\x01 \x03(\v2\x1b.dogwatch.plugin.v1.LogLineR\x05lines\x12+\n" +
-	"\x11unreadable_driver\x18\x02 \x01(\tR\x10unreadableDriver\"a\n" +
+	"\x11unreadable_driver\x18\x02 \x01(\tR\x10unreadableDriver\"Y\n" +
+	"\x16PullCredentialsRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12#\n" +
+	"\rcontainer_ids\x18\x02 \x03(\tR\fcontainerIds\"\xda\x01\n" +
+	"\x17PullCredentialsResponse\x12[\n" +
+	"\n" +
+	"containers\x18\x01 \x03(\v2;.dogwatch.plugin.v1.PullCredentialsResponse.ContainersEntryR\n" +
+	"containers\x1ab\n" +
+	"\x0fContainersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x129\n" +
+	"\x05value\x18\x02 \x01(\v2#.dogwatch.plugin.v1.PullCredentialsR\x05value:\x028\x01\"\x88\x01\n" +
+	"\x0fPullCredentials\x12I\n" +
+	"\vcredentials\x18\x01 \x01(\v2'.dogwatch.plugin.v1.CredentialsResponseR\vcredentials\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12\x16\n" +
+	"\x06source\x18\x03 \x01(\tR\x06source\"a\n" +
 	"\aLogLine\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
 	"\x06stderr\x18\x02 \x01(\bR\x06stderr\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"P\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\x9b\x01\n" +
 	"\n" +
 	"Repository\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
-	"\btogether\x18\x03 \x03(\tR\btogether\"\x87\x01\n" +
+	"\btogether\x18\x03 \x03(\tR\btogether\x12I\n" +
+	"\vcredentials\x18\x04 \x01(\v2'.dogwatch.plugin.v1.CredentialsResponseR\vcredentials\"\x87\x01\n" +
 	"\vTagsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
 	"\n" +
@@ -7149,13 +7328,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\bDescribe\x12#.dogwatch.plugin.v1.DescribeRequest\x1a$.dogwatch.plugin.v1.DescribeResponse\x12X\n" +
 	"\tConfigure\x12$.dogwatch.plugin.v1.ConfigureRequest\x1a%.dogwatch.plugin.v1.ConfigureResponse\x12R\n" +
 	"\aRelease\x12\".dogwatch.plugin.v1.ReleaseRequest\x1a#.dogwatch.plugin.v1.ReleaseResponse\x12L\n" +
-	"\x05Probe\x12 .dogwatch.plugin.v1.ProbeRequest\x1a!.dogwatch.plugin.v1.ProbeResponse2\x9a\x03\n" +
+	"\x05Probe\x12 .dogwatch.plugin.v1.ProbeRequest\x1a!.dogwatch.plugin.v1.ProbeResponse2\x86\x04\n" +
 	"\aWatcher\x12K\n" +
 	"\x04List\x12\x1f.dogwatch.plugin.v1.ListRequest\x1a .dogwatch.plugin.v1.ListResponse0\x01\x12N\n" +
 	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x01\x12I\n" +
 	"\x04Plan\x12\x1f.dogwatch.plugin.v1.PlanRequest\x1a .dogwatch.plugin.v1.PlanResponse\x12S\n" +
 	"\x06Update\x12!.dogwatch.plugin.v1.UpdateRequest\x1a\".dogwatch.plugin.v1.UpdateResponse(\x010\x01\x12R\n" +
-	"\aReadLog\x12\".dogwatch.plugin.v1.ReadLogRequest\x1a#.dogwatch.plugin.v1.ReadLogResponse2\xf6\x04\n" +
+	"\aReadLog\x12\".dogwatch.plugin.v1.ReadLogRequest\x1a#.dogwatch.plugin.v1.ReadLogResponse\x12j\n" +
+	"\x0fPullCredentials\x12*.dogwatch.plugin.v1.PullCredentialsRequest\x1a+.dogwatch.plugin.v1.PullCredentialsResponse2\xf6\x04\n" +
 	"\bRegistry\x12K\n" +
 	"\x04Tags\x12\x1f.dogwatch.plugin.v1.TagsRequest\x1a .dogwatch.plugin.v1.TagsResponse0\x01\x12R\n" +
 	"\aResolve\x12\".dogwatch.plugin.v1.ResolveRequest\x1a#.dogwatch.plugin.v1.ResolveResponse\x12U\n" +
@@ -7180,270 +7360,280 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 97)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 101)
 var file_plugin_proto_goTypes = []any{
-	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
-	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
-	(*TypeInfo)(nil),              // 2: dogwatch.plugin.v1.TypeInfo
-	(*Option)(nil),                // 3: dogwatch.plugin.v1.Option
-	(*ConfigureRequest)(nil),      // 4: dogwatch.plugin.v1.ConfigureRequest
-	(*ConfigureResponse)(nil),     // 5: dogwatch.plugin.v1.ConfigureResponse
-	(*Host)(nil),                  // 6: dogwatch.plugin.v1.Host
-	(*ReleaseRequest)(nil),        // 7: dogwatch.plugin.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 8: dogwatch.plugin.v1.ReleaseResponse
-	(*ProbeRequest)(nil),          // 9: dogwatch.plugin.v1.ProbeRequest
-	(*ProbeResponse)(nil),         // 10: dogwatch.plugin.v1.ProbeResponse
-	(*Container)(nil),             // 11: dogwatch.plugin.v1.Container
-	(*Skipped)(nil),               // 12: dogwatch.plugin.v1.Skipped
-	(*Decision)(nil),              // 13: dogwatch.plugin.v1.Decision
-	(*DecisionReason)(nil),        // 14: dogwatch.plugin.v1.DecisionReason
-	(*Image)(nil),                 // 15: dogwatch.plugin.v1.Image
-	(*ImageRegistry)(nil),         // 16: dogwatch.plugin.v1.ImageRegistry
-	(*Tag)(nil),                   // 17: dogwatch.plugin.v1.Tag
-	(*Digest)(nil),                // 18: dogwatch.plugin.v1.Digest
-	(*Result)(nil),                // 19: dogwatch.plugin.v1.Result
-	(*Levels)(nil),                // 20: dogwatch.plugin.v1.Levels
-	(*Release)(nil),               // 21: dogwatch.plugin.v1.Release
-	(*CheckState)(nil),            // 22: dogwatch.plugin.v1.CheckState
-	(*UpdateKind)(nil),            // 23: dogwatch.plugin.v1.UpdateKind
-	(*Platform)(nil),              // 24: dogwatch.plugin.v1.Platform
-	(*ListRequest)(nil),           // 25: dogwatch.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 26: dogwatch.plugin.v1.ListResponse
-	(*WatchRequest)(nil),          // 27: dogwatch.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 28: dogwatch.plugin.v1.WatchResponse
-	(*ReadLogRequest)(nil),        // 29: dogwatch.plugin.v1.ReadLogRequest
-	(*ReadLogResponse)(nil),       // 30: dogwatch.plugin.v1.ReadLogResponse
-	(*LogLine)(nil),               // 31: dogwatch.plugin.v1.LogLine
-	(*Repository)(nil),            // 32: dogwatch.plugin.v1.Repository
-	(*TagsRequest)(nil),           // 33: dogwatch.plugin.v1.TagsRequest
-	(*TagsResponse)(nil),          // 34: dogwatch.plugin.v1.TagsResponse
-	(*ResolveRequest)(nil),        // 35: dogwatch.plugin.v1.ResolveRequest
-	(*ResolveResponse)(nil),       // 36: dogwatch.plugin.v1.ResolveResponse
-	(*ManifestRequest)(nil),       // 37: dogwatch.plugin.v1.ManifestRequest
-	(*ManifestResponse)(nil),      // 38: dogwatch.plugin.v1.ManifestResponse
-	(*ImageConfigRequest)(nil),    // 39: dogwatch.plugin.v1.ImageConfigRequest
-	(*ImageConfigResponse)(nil),   // 40: dogwatch.plugin.v1.ImageConfigResponse
-	(*DescribeTagsRequest)(nil),   // 41: dogwatch.plugin.v1.DescribeTagsRequest
-	(*DescribeTagsResponse)(nil),  // 42: dogwatch.plugin.v1.DescribeTagsResponse
-	(*DescribedTag)(nil),          // 43: dogwatch.plugin.v1.DescribedTag
-	(*CredentialsRequest)(nil),    // 44: dogwatch.plugin.v1.CredentialsRequest
-	(*CredentialsResponse)(nil),   // 45: dogwatch.plugin.v1.CredentialsResponse
-	(*LimitsRequest)(nil),         // 46: dogwatch.plugin.v1.LimitsRequest
-	(*LimitsResponse)(nil),        // 47: dogwatch.plugin.v1.LimitsResponse
-	(*Limit)(nil),                 // 48: dogwatch.plugin.v1.Limit
-	(*RunRequest)(nil),            // 49: dogwatch.plugin.v1.RunRequest
-	(*Device)(nil),                // 50: dogwatch.plugin.v1.Device
-	(*Action)(nil),                // 51: dogwatch.plugin.v1.Action
-	(*Event)(nil),                 // 52: dogwatch.plugin.v1.Event
-	(*Summary)(nil),               // 53: dogwatch.plugin.v1.Summary
-	(*Engine)(nil),                // 54: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 55: dogwatch.plugin.v1.RunResponse
-	(*OperationRequest)(nil),      // 56: dogwatch.plugin.v1.OperationRequest
-	(*Progress)(nil),              // 57: dogwatch.plugin.v1.Progress
-	(*FollowRequest)(nil),         // 58: dogwatch.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),        // 59: dogwatch.plugin.v1.FollowResponse
-	(*Change)(nil),                // 60: dogwatch.plugin.v1.Change
-	(*OperationState)(nil),        // 61: dogwatch.plugin.v1.OperationState
-	(*WatcherState)(nil),          // 62: dogwatch.plugin.v1.WatcherState
-	(*AskRun)(nil),                // 63: dogwatch.plugin.v1.AskRun
-	(*Ran)(nil),                   // 64: dogwatch.plugin.v1.Ran
-	(*PlanRequest)(nil),           // 65: dogwatch.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),          // 66: dogwatch.plugin.v1.PlanResponse
-	(*ImageUpdate)(nil),           // 67: dogwatch.plugin.v1.ImageUpdate
-	(*TargetImage)(nil),           // 68: dogwatch.plugin.v1.TargetImage
-	(*ImageConfig)(nil),           // 69: dogwatch.plugin.v1.ImageConfig
-	(*Layer)(nil),                 // 70: dogwatch.plugin.v1.Layer
-	(*UpdateRules)(nil),           // 71: dogwatch.plugin.v1.UpdateRules
-	(*Hooks)(nil),                 // 72: dogwatch.plugin.v1.Hooks
-	(*ComposeRules)(nil),          // 73: dogwatch.plugin.v1.ComposeRules
-	(*HealthGate)(nil),            // 74: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 75: dogwatch.plugin.v1.Plan
-	(*FileChange)(nil),            // 76: dogwatch.plugin.v1.FileChange
-	(*Backup)(nil),                // 77: dogwatch.plugin.v1.Backup
-	(*PlannedImage)(nil),          // 78: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 79: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 80: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 81: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 82: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 83: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 84: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 85: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 86: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 87: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 88: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 89: dogwatch.plugin.v1.Outcome
-	(*Evidence)(nil),              // 90: dogwatch.plugin.v1.Evidence
-	(*HealthResult)(nil),          // 91: dogwatch.plugin.v1.HealthResult
-	nil,                           // 92: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 93: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 94: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 95: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 96: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 97: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 98: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 99: google.protobuf.Duration
+	(*DescribeRequest)(nil),         // 0: dogwatch.plugin.v1.DescribeRequest
+	(*DescribeResponse)(nil),        // 1: dogwatch.plugin.v1.DescribeResponse
+	(*TypeInfo)(nil),                // 2: dogwatch.plugin.v1.TypeInfo
+	(*Option)(nil),                  // 3: dogwatch.plugin.v1.Option
+	(*ConfigureRequest)(nil),        // 4: dogwatch.plugin.v1.ConfigureRequest
+	(*ConfigureResponse)(nil),       // 5: dogwatch.plugin.v1.ConfigureResponse
+	(*Host)(nil),                    // 6: dogwatch.plugin.v1.Host
+	(*ReleaseRequest)(nil),          // 7: dogwatch.plugin.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),         // 8: dogwatch.plugin.v1.ReleaseResponse
+	(*ProbeRequest)(nil),            // 9: dogwatch.plugin.v1.ProbeRequest
+	(*ProbeResponse)(nil),           // 10: dogwatch.plugin.v1.ProbeResponse
+	(*Container)(nil),               // 11: dogwatch.plugin.v1.Container
+	(*Skipped)(nil),                 // 12: dogwatch.plugin.v1.Skipped
+	(*Decision)(nil),                // 13: dogwatch.plugin.v1.Decision
+	(*DecisionReason)(nil),          // 14: dogwatch.plugin.v1.DecisionReason
+	(*Image)(nil),                   // 15: dogwatch.plugin.v1.Image
+	(*ImageRegistry)(nil),           // 16: dogwatch.plugin.v1.ImageRegistry
+	(*Tag)(nil),                     // 17: dogwatch.plugin.v1.Tag
+	(*Digest)(nil),                  // 18: dogwatch.plugin.v1.Digest
+	(*Result)(nil),                  // 19: dogwatch.plugin.v1.Result
+	(*Levels)(nil),                  // 20: dogwatch.plugin.v1.Levels
+	(*Release)(nil),                 // 21: dogwatch.plugin.v1.Release
+	(*CheckState)(nil),              // 22: dogwatch.plugin.v1.CheckState
+	(*UpdateKind)(nil),              // 23: dogwatch.plugin.v1.UpdateKind
+	(*Platform)(nil),                // 24: dogwatch.plugin.v1.Platform
+	(*ListRequest)(nil),             // 25: dogwatch.plugin.v1.ListRequest
+	(*ListResponse)(nil),            // 26: dogwatch.plugin.v1.ListResponse
+	(*WatchRequest)(nil),            // 27: dogwatch.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),           // 28: dogwatch.plugin.v1.WatchResponse
+	(*ReadLogRequest)(nil),          // 29: dogwatch.plugin.v1.ReadLogRequest
+	(*ReadLogResponse)(nil),         // 30: dogwatch.plugin.v1.ReadLogResponse
+	(*PullCredentialsRequest)(nil),  // 31: dogwatch.plugin.v1.PullCredentialsRequest
+	(*PullCredentialsResponse)(nil), // 32: dogwatch.plugin.v1.PullCredentialsResponse
+	(*PullCredentials)(nil),         // 33: dogwatch.plugin.v1.PullCredentials
+	(*LogLine)(nil),                 // 34: dogwatch.plugin.v1.LogLine
+	(*Repository)(nil),              // 35: dogwatch.plugin.v1.Repository
+	(*TagsRequest)(nil),             // 36: dogwatch.plugin.v1.TagsRequest
+	(*TagsResponse)(nil),            // 37: dogwatch.plugin.v1.TagsResponse
+	(*ResolveRequest)(nil),          // 38: dogwatch.plugin.v1.ResolveRequest
+	(*ResolveResponse)(nil),         // 39: dogwatch.plugin.v1.ResolveResponse
+	(*ManifestRequest)(nil),         // 40: dogwatch.plugin.v1.ManifestRequest
+	(*ManifestResponse)(nil),        // 41: dogwatch.plugin.v1.ManifestResponse
+	(*ImageConfigRequest)(nil),      // 42: dogwatch.plugin.v1.ImageConfigRequest
+	(*ImageConfigResponse)(nil),     // 43: dogwatch.plugin.v1.ImageConfigResponse
+	(*DescribeTagsRequest)(nil),     // 44: dogwatch.plugin.v1.DescribeTagsRequest
+	(*DescribeTagsResponse)(nil),    // 45: dogwatch.plugin.v1.DescribeTagsResponse
+	(*DescribedTag)(nil),            // 46: dogwatch.plugin.v1.DescribedTag
+	(*CredentialsRequest)(nil),      // 47: dogwatch.plugin.v1.CredentialsRequest
+	(*CredentialsResponse)(nil),     // 48: dogwatch.plugin.v1.CredentialsResponse
+	(*LimitsRequest)(nil),           // 49: dogwatch.plugin.v1.LimitsRequest
+	(*LimitsResponse)(nil),          // 50: dogwatch.plugin.v1.LimitsResponse
+	(*Limit)(nil),                   // 51: dogwatch.plugin.v1.Limit
+	(*RunRequest)(nil),              // 52: dogwatch.plugin.v1.RunRequest
+	(*Device)(nil),                  // 53: dogwatch.plugin.v1.Device
+	(*Action)(nil),                  // 54: dogwatch.plugin.v1.Action
+	(*Event)(nil),                   // 55: dogwatch.plugin.v1.Event
+	(*Summary)(nil),                 // 56: dogwatch.plugin.v1.Summary
+	(*Engine)(nil),                  // 57: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),             // 58: dogwatch.plugin.v1.RunResponse
+	(*OperationRequest)(nil),        // 59: dogwatch.plugin.v1.OperationRequest
+	(*Progress)(nil),                // 60: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),           // 61: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),          // 62: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                  // 63: dogwatch.plugin.v1.Change
+	(*OperationState)(nil),          // 64: dogwatch.plugin.v1.OperationState
+	(*WatcherState)(nil),            // 65: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                  // 66: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                     // 67: dogwatch.plugin.v1.Ran
+	(*PlanRequest)(nil),             // 68: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),            // 69: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),             // 70: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),             // 71: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),             // 72: dogwatch.plugin.v1.ImageConfig
+	(*Layer)(nil),                   // 73: dogwatch.plugin.v1.Layer
+	(*UpdateRules)(nil),             // 74: dogwatch.plugin.v1.UpdateRules
+	(*Hooks)(nil),                   // 75: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),            // 76: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),              // 77: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                    // 78: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),              // 79: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                  // 80: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),            // 81: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                    // 82: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),             // 83: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),              // 84: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                  // 85: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),               // 86: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),           // 87: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),               // 88: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),              // 89: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),          // 90: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),            // 91: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),                 // 92: dogwatch.plugin.v1.Outcome
+	(*Evidence)(nil),                // 93: dogwatch.plugin.v1.Evidence
+	(*HealthResult)(nil),            // 94: dogwatch.plugin.v1.HealthResult
+	nil,                             // 95: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                             // 96: dogwatch.plugin.v1.PullCredentialsResponse.ContainersEntry
+	nil,                             // 97: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                             // 98: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                             // 99: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                             // 100: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),         // 101: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil),   // 102: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 103: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	97,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	101, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	15,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	92,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	95,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	19,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	22,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	23,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	13,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
-	98,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
-	98,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
-	98,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
+	102, // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
+	102, // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
+	102, // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
 	15,  // 13: dogwatch.plugin.v1.Container.base:type_name -> dogwatch.plugin.v1.Image
 	12,  // 14: dogwatch.plugin.v1.Container.skipped:type_name -> dogwatch.plugin.v1.Skipped
-	98,  // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
+	102, // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
 	14,  // 16: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	98,  // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	98,  // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	98,  // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	102, // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	102, // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	102, // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
 	16,  // 20: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	17,  // 21: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	18,  // 22: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	98,  // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	98,  // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	102, // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	102, // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
 	20,  // 25: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
 	21,  // 26: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
 	21,  // 27: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
 	21,  // 28: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	98,  // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	98,  // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	98,  // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	98,  // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	102, // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	102, // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	102, // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	102, // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	19,  // 33: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11,  // 34: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	98,  // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	31,  // 36: dogwatch.plugin.v1.ReadLogResponse.lines:type_name -> dogwatch.plugin.v1.LogLine
-	98,  // 37: dogwatch.plugin.v1.LogLine.at:type_name -> google.protobuf.Timestamp
-	32,  // 38: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	32,  // 39: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	32,  // 40: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24,  // 41: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	98,  // 42: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	32,  // 43: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24,  // 44: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	69,  // 45: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	32,  // 46: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24,  // 47: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	43,  // 48: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
-	98,  // 49: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
-	32,  // 50: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	48,  // 51: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	98,  // 52: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	98,  // 53: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	98,  // 54: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
-	11,  // 55: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	93,  // 56: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	94,  // 57: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	52,  // 58: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	51,  // 59: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	50,  // 60: dogwatch.plugin.v1.RunRequest.device:type_name -> dogwatch.plugin.v1.Device
-	98,  // 61: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	98,  // 62: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	53,  // 63: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
-	97,  // 64: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	57,  // 65: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	56,  // 66: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	71,  // 67: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	60,  // 68: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	64,  // 69: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	63,  // 70: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 71: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 72: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	62,  // 73: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	61,  // 74: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
-	67,  // 75: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	75,  // 76: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	68,  // 77: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	71,  // 78: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	45,  // 79: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	69,  // 80: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	95,  // 81: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	24,  // 82: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	70,  // 83: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
-	74,  // 84: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	72,  // 85: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	73,  // 86: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	99,  // 87: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	99,  // 88: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	99,  // 89: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	78,  // 90: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	78,  // 91: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	79,  // 92: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	80,  // 93: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	81,  // 94: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	82,  // 95: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	82,  // 96: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	83,  // 97: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	76,  // 98: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	77,  // 99: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	98,  // 100: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	85,  // 101: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	67,  // 102: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	75,  // 103: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	86,  // 104: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	79,  // 105: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	96,  // 106: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	79,  // 107: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	86,  // 108: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	88,  // 109: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	89,  // 110: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	82,  // 111: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	99,  // 112: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	82,  // 113: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	90,  // 114: dogwatch.plugin.v1.Outcome.evidence:type_name -> dogwatch.plugin.v1.Evidence
-	91,  // 115: dogwatch.plugin.v1.Evidence.health:type_name -> dogwatch.plugin.v1.HealthResult
-	98,  // 116: dogwatch.plugin.v1.HealthResult.at:type_name -> google.protobuf.Timestamp
-	45,  // 117: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	54,  // 118: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 119: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 120: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 121: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 122: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	25,  // 123: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	27,  // 124: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	65,  // 125: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	84,  // 126: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	29,  // 127: dogwatch.plugin.v1.Watcher.ReadLog:input_type -> dogwatch.plugin.v1.ReadLogRequest
-	33,  // 128: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	35,  // 129: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	37,  // 130: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	44,  // 131: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	46,  // 132: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	39,  // 133: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	41,  // 134: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
-	49,  // 135: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	58,  // 136: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 137: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 138: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 139: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 140: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	26,  // 141: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	28,  // 142: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	66,  // 143: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	87,  // 144: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	30,  // 145: dogwatch.plugin.v1.Watcher.ReadLog:output_type -> dogwatch.plugin.v1.ReadLogResponse
-	34,  // 146: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	36,  // 147: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	38,  // 148: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	45,  // 149: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	47,  // 150: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	40,  // 151: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	42,  // 152: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
-	55,  // 153: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	59,  // 154: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	137, // [137:155] is the sub-list for method output_type
-	119, // [119:137] is the sub-list for method input_type
-	119, // [119:119] is the sub-list for extension type_name
-	119, // [119:119] is the sub-list for extension extendee
-	0,   // [0:119] is the sub-list for field type_name
+	102, // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	34,  // 36: dogwatch.plugin.v1.ReadLogResponse.lines:type_name -> dogwatch.plugin.v1.LogLine
+	96,  // 37: dogwatch.plugin.v1.PullCredentialsResponse.containers:type_name -> dogwatch.plugin.v1.PullCredentialsResponse.ContainersEntry
+	48,  // 38: dogwatch.plugin.v1.PullCredentials.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	102, // 39: dogwatch.plugin.v1.LogLine.at:type_name -> google.protobuf.Timestamp
+	48,  // 40: dogwatch.plugin.v1.Repository.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	35,  // 41: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	35,  // 42: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	35,  // 43: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	24,  // 44: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	102, // 45: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	35,  // 46: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	24,  // 47: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	72,  // 48: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	35,  // 49: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	24,  // 50: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	46,  // 51: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
+	102, // 52: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
+	35,  // 53: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	51,  // 54: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	102, // 55: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	102, // 56: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	102, // 57: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
+	11,  // 58: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	97,  // 59: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	98,  // 60: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	55,  // 61: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	54,  // 62: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
+	53,  // 63: dogwatch.plugin.v1.RunRequest.device:type_name -> dogwatch.plugin.v1.Device
+	102, // 64: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	102, // 65: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	56,  // 66: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
+	101, // 67: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	60,  // 68: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	59,  // 69: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	74,  // 70: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	63,  // 71: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	67,  // 72: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	66,  // 73: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 74: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 75: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	65,  // 76: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	64,  // 77: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
+	70,  // 78: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	78,  // 79: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	71,  // 80: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	74,  // 81: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	48,  // 82: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	72,  // 83: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	99,  // 84: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	24,  // 85: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	73,  // 86: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
+	77,  // 87: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	75,  // 88: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	76,  // 89: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	103, // 90: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	103, // 91: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	103, // 92: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	81,  // 93: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	81,  // 94: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	82,  // 95: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	83,  // 96: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	84,  // 97: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	85,  // 98: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	85,  // 99: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	86,  // 100: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	79,  // 101: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	80,  // 102: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	102, // 103: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	88,  // 104: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	70,  // 105: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	78,  // 106: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	89,  // 107: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	82,  // 108: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	100, // 109: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	82,  // 110: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	89,  // 111: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	91,  // 112: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	92,  // 113: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	85,  // 114: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	103, // 115: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	85,  // 116: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	93,  // 117: dogwatch.plugin.v1.Outcome.evidence:type_name -> dogwatch.plugin.v1.Evidence
+	94,  // 118: dogwatch.plugin.v1.Evidence.health:type_name -> dogwatch.plugin.v1.HealthResult
+	102, // 119: dogwatch.plugin.v1.HealthResult.at:type_name -> google.protobuf.Timestamp
+	33,  // 120: dogwatch.plugin.v1.PullCredentialsResponse.ContainersEntry.value:type_name -> dogwatch.plugin.v1.PullCredentials
+	48,  // 121: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	57,  // 122: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 123: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 124: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 125: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 126: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	25,  // 127: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	27,  // 128: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	68,  // 129: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	87,  // 130: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	29,  // 131: dogwatch.plugin.v1.Watcher.ReadLog:input_type -> dogwatch.plugin.v1.ReadLogRequest
+	31,  // 132: dogwatch.plugin.v1.Watcher.PullCredentials:input_type -> dogwatch.plugin.v1.PullCredentialsRequest
+	36,  // 133: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	38,  // 134: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	40,  // 135: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	47,  // 136: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	49,  // 137: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	42,  // 138: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	44,  // 139: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
+	52,  // 140: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	61,  // 141: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 142: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 143: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 144: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 145: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	26,  // 146: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	28,  // 147: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	69,  // 148: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	90,  // 149: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	30,  // 150: dogwatch.plugin.v1.Watcher.ReadLog:output_type -> dogwatch.plugin.v1.ReadLogResponse
+	32,  // 151: dogwatch.plugin.v1.Watcher.PullCredentials:output_type -> dogwatch.plugin.v1.PullCredentialsResponse
+	37,  // 152: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	39,  // 153: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	41,  // 154: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	48,  // 155: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	50,  // 156: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	43,  // 157: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	45,  // 158: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
+	58,  // 159: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	62,  // 160: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	142, // [142:161] is the sub-list for method output_type
+	123, // [123:142] is the sub-list for method input_type
+	123, // [123:123] is the sub-list for extension type_name
+	123, // [123:123] is the sub-list for extension extendee
+	0,   // [0:123] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -7458,7 +7648,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   97,
+			NumMessages:   101,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

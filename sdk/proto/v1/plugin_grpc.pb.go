@@ -275,11 +275,12 @@ var Component_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Watcher_List_FullMethodName    = "/dogwatch.plugin.v1.Watcher/List"
-	Watcher_Watch_FullMethodName   = "/dogwatch.plugin.v1.Watcher/Watch"
-	Watcher_Plan_FullMethodName    = "/dogwatch.plugin.v1.Watcher/Plan"
-	Watcher_Update_FullMethodName  = "/dogwatch.plugin.v1.Watcher/Update"
-	Watcher_ReadLog_FullMethodName = "/dogwatch.plugin.v1.Watcher/ReadLog"
+	Watcher_List_FullMethodName            = "/dogwatch.plugin.v1.Watcher/List"
+	Watcher_Watch_FullMethodName           = "/dogwatch.plugin.v1.Watcher/Watch"
+	Watcher_Plan_FullMethodName            = "/dogwatch.plugin.v1.Watcher/Plan"
+	Watcher_Update_FullMethodName          = "/dogwatch.plugin.v1.Watcher/Update"
+	Watcher_ReadLog_FullMethodName         = "/dogwatch.plugin.v1.Watcher/ReadLog"
+	Watcher_PullCredentials_FullMethodName = "/dogwatch.plugin.v1.Watcher/PullCredentials"
 )
 
 // WatcherClient is the client API for Watcher service.
@@ -298,6 +299,9 @@ type WatcherClient interface {
 	Update(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[UpdateRequest, UpdateResponse], error)
 	// ReadLog returns the end of what a container has written; capability "logs".
 	ReadLog(ctx context.Context, in *ReadLogRequest, opts ...grpc.CallOption) (*ReadLogResponse, error)
+	// PullCredentials returns what the engine logs in with to pull the images of containers;
+	// capability "pullsecrets".
+	PullCredentials(ctx context.Context, in *PullCredentialsRequest, opts ...grpc.CallOption) (*PullCredentialsResponse, error)
 }
 
 type watcherClient struct {
@@ -379,6 +383,16 @@ func (c *watcherClient) ReadLog(ctx context.Context, in *ReadLogRequest, opts ..
 	return out, nil
 }
 
+func (c *watcherClient) PullCredentials(ctx context.Context, in *PullCredentialsRequest, opts ...grpc.CallOption) (*PullCredentialsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PullCredentialsResponse)
+	err := c.cc.Invoke(ctx, Watcher_PullCredentials_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WatcherServer is the server API for Watcher service.
 // All implementations must embed UnimplementedWatcherServer
 // for forward compatibility.
@@ -395,6 +409,9 @@ type WatcherServer interface {
 	Update(grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]) error
 	// ReadLog returns the end of what a container has written; capability "logs".
 	ReadLog(context.Context, *ReadLogRequest) (*ReadLogResponse, error)
+	// PullCredentials returns what the engine logs in with to pull the images of containers;
+	// capability "pullsecrets".
+	PullCredentials(context.Context, *PullCredentialsRequest) (*PullCredentialsResponse, error)
 	mustEmbedUnimplementedWatcherServer()
 }
 
@@ -419,6 +436,9 @@ func (UnimplementedWatcherServer) Update(grpc.BidiStreamingServer[UpdateRequest,
 }
 func (UnimplementedWatcherServer) ReadLog(context.Context, *ReadLogRequest) (*ReadLogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadLog not implemented")
+}
+func (UnimplementedWatcherServer) PullCredentials(context.Context, *PullCredentialsRequest) (*PullCredentialsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PullCredentials not implemented")
 }
 func (UnimplementedWatcherServer) mustEmbedUnimplementedWatcherServer() {}
 func (UnimplementedWatcherServer) testEmbeddedByValue()                 {}
@@ -506,6 +526,24 @@ func _Watcher_ReadLog_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Watcher_PullCredentials_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PullCredentialsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WatcherServer).PullCredentials(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Watcher_PullCredentials_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WatcherServer).PullCredentials(ctx, req.(*PullCredentialsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Watcher_ServiceDesc is the grpc.ServiceDesc for Watcher service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -520,6 +558,10 @@ var Watcher_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReadLog",
 			Handler:    _Watcher_ReadLog_Handler,
+		},
+		{
+			MethodName: "PullCredentials",
+			Handler:    _Watcher_PullCredentials_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
