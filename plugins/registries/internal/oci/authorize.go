@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -30,7 +31,7 @@ func (a *attempt) authorize(ctx context.Context, h *host) (authorization, error)
 	var user sdk.Credentials
 	var err error
 	if !a.untrusted {
-		if user, err = a.credentials(ctx, a.repo.Host); err != nil {
+		if user, err = a.ownCredentials(ctx); err != nil {
 			return authorization{}, err
 		}
 	}
@@ -44,6 +45,21 @@ func (a *attempt) authorize(ctx context.Context, h *host) (authorization, error)
 		return authorization{header: "Basic " + encodeBasic(user), user: user}, nil
 	}
 	return a.bearer(ctx, h, *c, user)
+}
+
+// ownCredentials returns what to log in with: of the instance, else of the image, else by default. Those of an image
+// are for its host, and go to no mirror of it.
+func (a *attempt) ownCredentials(ctx context.Context) (sdk.Credentials, error) {
+	if a.Login == nil && a.repo.Credentials != (sdk.Credentials{}) {
+		own := reference.BaseURL(a.repo.Host)
+		if reference.IsHub(a.repo.Host) {
+			own = "https://" + dockerHub + "/v2"
+		}
+		if base, err := a.base(a.repo.Host); err == nil && base.String() == own {
+			return a.repo.Credentials, nil
+		}
+	}
+	return a.credentials(ctx, a.repo.Host)
 }
 
 // bearer returns an authorization by a token, from the cache where it can.

@@ -94,7 +94,7 @@ func (r *Registry) wrap(doing string, repo registry.Repository, err error) error
 		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: %w", text, err))
 	}
 	if status.status == http.StatusUnauthorized || status.status == http.StatusForbidden {
-		err = status.withKind(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
+		err = status.withKind(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo)))
 		if r.defaultSource(r.server(repo.Host)) != "" {
 			err = sdk.WithRemedy(err, "log in anew (docker login), or out (docker logout) where the images are public")
 		}
@@ -123,9 +123,12 @@ func (r *Registry) server(host string) string {
 }
 
 // remedy says how to get access.
-func (r *Registry) remedy(host string) string {
+func (r *Registry) remedy(repo registry.Repository) string {
+	host := repo.Host
 	server := r.server(host)
 	switch source := r.defaultSource(server); {
+	case r.Login == nil && repo.Credentials != (sdk.Credentials{}):
+		return "check the pull secret with which the image is pulled, and whether it may read the repository"
 	case source != "":
 		return fmt.Sprintf("check the credentials for %s in %s, which docker login writes, and whether they may read the repository", server, source)
 	case r.Keys == "":

@@ -42,7 +42,7 @@ func (a *attempt) retryUnauthorized(ctx context.Context, status *statusError) (b
 	case a.sent.token != nil:
 		return a.retryWithOtherToken(status), nil
 	case a.sent.header != "":
-		return a.firstRetry() && a.login().Refused(a.sent.user), nil
+		return a.firstRetry() && a.sent.user != a.repo.Credentials && a.login().Refused(a.sent.user), nil
 	case c != nil:
 		// A concurrent request learned the challenge while this one went without.
 		return a.firstRetry() && a.canAuthenticate(ctx, *c), nil
@@ -65,10 +65,10 @@ func (a *attempt) canAuthenticate(ctx context.Context, c challenge) bool {
 // hasCredentials reports whether there are credentials to log in with. An error
 // in getting them counts as true: the next attempt returns it.
 func (a *attempt) hasCredentials(ctx context.Context) bool {
-	if a.Login != nil || a.login() == nil {
-		return a.Login != nil
+	if a.Login != nil {
+		return true
 	}
-	c, err := a.credentials(ctx, a.repo.Host)
+	c, err := a.ownCredentials(ctx)
 	return err != nil || c != sdk.Credentials{}
 }
 
