@@ -16,8 +16,10 @@ import (
 func (a *App) makeUpdates(context.Context) error {
 	images := a.images()
 	a.updater = updater.New(updater.Options{
-		Watchers:   images,
-		Registries: images,
+		Watchers:        images,
+		Registries:      images,
+		PullCredentials: a.components.PullCredentialsOf,
+
 		Containers: wiring.Containers{Store: a.store},
 		Store:      a.store,
 		Bus:        &a.bus,

@@ -29,7 +29,7 @@ func (r *Runner) ImageDiff(ctx context.Context, c sdk.Container) (ImageDiff, err
 	if d.From, d.To, err = r.Images(ctx, c); err != nil {
 		return ImageDiff{}, err
 	}
-	owner, repo, err := r.registry(c)
+	owner, repo, err := r.registry(ctx, c)
 	if err != nil {
 		return ImageDiff{}, err
 	}
@@ -61,7 +61,7 @@ func (r *Runner) Images(ctx context.Context, c sdk.Container) (from, to watcher.
 			sdk.WithKind(sdk.ErrUnsupported,
 				fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
 	}
-	owner, repo, err := r.registry(c)
+	owner, repo, err := r.registry(ctx, c)
 	if err != nil {
 		return from, to, err
 	}

@@ -100,7 +100,7 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 	}
 	tag := update.KeyOf(&c).ToTag
 	image := watcher.TargetImage{Reference: reference(c, tag), Digest: req.Digest}
-	owner, repo, err := r.registry(c)
+	owner, repo, err := r.registry(ctx, c)
 	if err != nil {
 		return image, nil, err
 	}
@@ -166,12 +166,15 @@ func reference(c sdk.Container, tag string) string {
 	return c.Image.Registry.Host + "/" + c.Image.Name + ":" + tag
 }
 
-func (r *Runner) registry(c sdk.Container) (Registry, registry.Repository, error) {
+func (r *Runner) registry(ctx context.Context, c sdk.Container) (Registry, registry.Repository, error) {
 	repo := registry.Repository{Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}}
 	owner, known := r.opt.Registries.For(repo.Host)
 	if !known {
 		return nil, repo,
 			fmt.Errorf("%s/%s: no registry is configured for %s: %w", c.Watcher, c.Name, repo.Host, sdk.ErrNotFound)
+	}
+	if r.opt.PullCredentials != nil && c.Base == nil {
+		repo.Credentials = r.opt.PullCredentials(ctx, c)
 	}
 	return owner, repo, nil
 }
@@ -182,7 +185,7 @@ func (r *Runner) credentials(ctx context.Context, c sdk.Container, image watcher
 	if image.Digest == "" {
 		return sdk.Credentials{}
 	}
-	owner, repo, err := r.registry(c)
+	owner, repo, err := r.registry(ctx, c)
 	if err != nil {
 		return sdk.Credentials{}
 	}

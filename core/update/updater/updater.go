@@ -183,9 +183,12 @@ type Store interface {
 type Options struct {
 	Watchers   Watchers
 	Registries Registries
-	Containers Containers
-	Store      Store
-	Bus        *event.Bus
+	// PullCredentials, if set, returns what the engine of a container pulls its image with, where the operator lets that
+	// be used to look the image up; the zero value for nothing.
+	PullCredentials func(ctx context.Context, c sdk.Container) sdk.Credentials
+	Containers      Containers
+	Store           Store
+	Bus             *event.Bus
 	// Listed has the containers of a watcher listed now, and the one with the id checked:
 	// an operation has changed them. It returns when ctx ends at the latest. Nil leaves it
 	// to the next check.

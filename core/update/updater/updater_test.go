@@ -106,6 +106,9 @@ type parts struct {
 	// tag is what the registry says of a tag; "" means sha256:new. resolved counts how often it is asked.
 	tag      string
 	resolved atomic.Int32
+	// pulledBy is what came with the last such request; pulls is what the engine pulls images with.
+	pulledBy atomic.Pointer[sdk.Credentials]
+	pulls    func(context.Context, sdk.Container) sdk.Credentials
 	// silence and leaveTime are the options of these names.
 	silence, leaveTime time.Duration
 }
@@ -117,7 +120,8 @@ func (p *parts) Named(name string) (Watcher, bool) {
 	}, name == "local"
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
-func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
+func (p *parts) Resolve(_ context.Context, repo registry.Repository, _ string) (string, error) {
+	p.pulledBy.Store(&repo.Credentials)
 	p.resolved.Add(1)
 	if p.unresolved != nil {
 		return "", p.unresolved
@@ -178,6 +182,12 @@ func freshWith(t *testing.T, p *parts) *fixture {
 func (p *parts) runner(s *store.Store, bus *event.Bus) *Runner {
 	return New(Options{
 		Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Listed: p.listAgain, Silence: p.silence,
+		PullCredentials: func(ctx context.Context, c sdk.Container) sdk.Credentials {
+			if p.pulls == nil {
+				return sdk.Credentials{}
+			}
+			return p.pulls(ctx, c)
+		},
 		LeaveTime: p.leaveTime, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Lister finds the containers of a watcher.
@@ -32,6 +33,13 @@ type Watcher struct {
 	// Exclude matches the names of containers that are left out; nil for none.
 	Exclude policy.Pattern
 	Lister  Lister
+	// Pulls knows what the engine pulls images with; nil for nothing.
+	Pulls PullSecrets
+}
+
+// PullSecrets returns what an engine pulls the images of containers with, by id; see watcher.CredentialProvider.
+type PullSecrets interface {
+	PullCredentials(ctx context.Context, ids []string) (map[string]watcher.PullCredentials, error)
 }
 
 // Events keep what happened. Commit stores events together or not at all.

@@ -17,6 +17,7 @@ const storePause = 500 * time.Millisecond
 // gather fetches the responses of registries about the targets and stores each as
 // it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
+	p.attachPullSecrets(ctx)
 	batch := p.opt.Queries.Batch(p.questions())
 	if p.shared() {
 		batch.ShareSince(p.began.Add(-p.tolerance))
@@ -56,6 +57,24 @@ func (p *pass) gather(ctx context.Context) error {
 			clear(ready)
 			due = nil
 		}
+	}
+}
+
+// attachPullSecrets gives each question what the engine pulls the image with. Without, it is asked as any other.
+func (p *pass) attachPullSecrets(ctx context.Context) {
+	if p.watcher.Pulls == nil {
+		return
+	}
+	ids := make([]string, len(p.targets))
+	for i, s := range p.targets {
+		ids[i] = s.Container.ID
+	}
+	all, err := p.watcher.Pulls.PullCredentials(ctx, ids)
+	if err != nil {
+		p.warnOnce(p.watcher.Name+err.Error(), "the pull secrets of "+p.watcher.Name+" are not used: "+err.Error())
+	}
+	for _, s := range p.targets {
+		s.Pull = all[s.Container.ID]
 	}
 }
 

@@ -279,6 +279,8 @@ type fake struct {
 	underWay   int
 	most       int
 	before     func(ctx context.Context, request string) error // runs before the response
+	refuses    func(sdk.Credentials) error                     // if set, is what who asks gets by its credentials
+	lent       int                                             // requests with credentials
 }
 
 func newFake() *fake {
@@ -297,6 +299,12 @@ func (f *fake) begin(ctx context.Context, repo registry.Repository, format strin
 	f.underWay++
 	f.most = max(f.most, f.underWay)
 	err, before := f.errs[request], f.before
+	if repo.Credentials != (sdk.Credentials{}) {
+		f.lent++
+	}
+	if f.refuses != nil {
+		err = errors.Join(err, f.refuses(repo.Credentials))
+	}
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()

@@ -54,7 +54,7 @@ func (r *kindReader) readAgedImage(ctx context.Context, c candidate.Candidate, n
 	before, digest := cmp.Or(c.AgedDigest, kind.Digest), kind.Digest
 	if digest == "" || kind.At.Before(r.began) { // else it was read in this very check
 		var err error
-		digest, err = r.resolve(ctx, repository{Repository: r.release(c.Tag).Repository(), match: r.Match}, c.Tag)
+		digest, err = r.resolve(ctx, r.repository(r.release(c.Tag).Repository()), c.Tag)
 		if err != nil || digest == "" {
 			return false
 		}

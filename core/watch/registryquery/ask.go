@@ -42,7 +42,7 @@ func (cl *Client) Batch(questions []*Question) *Batch {
 			continue
 		}
 		img := q.Image()
-		repo := repository{Repository: registry.Repository{Host: img.Registry.Host, Name: img.Name}, match: q.Match}
+		repo := q.repository(registry.Repository{Host: img.Registry.Host, Name: img.Name})
 		g := found[repo.key()]
 		if g == nil {
 			g = &group{repository: repo}
@@ -56,10 +56,14 @@ func (cl *Client) Batch(questions []*Question) *Batch {
 		for chunk := range slices.Chunk(groups, maxScopeHints) {
 			var names []string
 			for _, g := range chunk {
-				names = append(names, g.Name)
+				if g.source == "" {
+					names = append(names, g.Name)
+				}
 			}
 			for _, g := range chunk {
-				g.ScopeHints = names
+				if g.source == "" {
+					g.ScopeHints = names
+				}
 			}
 		}
 	}

@@ -32,6 +32,9 @@ type Client struct {
 type repository struct {
 	registry.Repository
 	match Match
+	// source tells the credentials of an image from those of others, "" for those of the registry. Who has others may
+	// see other things.
+	source string
 	// since is when a request to it must have begun for its response to count, whichever check made it; zero for
 	// requests of its own alone.
 	since time.Time

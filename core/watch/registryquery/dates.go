@@ -50,7 +50,7 @@ func (r *kindReader) created(ctx context.Context, name string) (created sdk.Time
 		r.Answer.Date(name, kind.Created)
 		return kind.Created, true
 	}
-	result, err := r.Client.inspect(ctx, r.release(name), true, nil)
+	result, err := r.fetch(ctx, name, true, nil)
 	var none NoneToSpare
 	if errors.As(err, &none) {
 		return created, false

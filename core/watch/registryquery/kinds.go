@@ -114,13 +114,21 @@ func (r *kindReader) inspect(ctx context.Context, name string, earlier tagKind) 
 			return earlier.result(), digest == earlier.Digest && !earlier.Unread
 		}
 	}
-	result, err := r.Client.inspect(ctx, r.release(name), false, known)
+	result, err := r.fetch(ctx, name, false, known)
 	return r.note(name, result, err)
 }
 
 func (r *kindReader) release(tag string) candidate.Release {
 	img := *r.Image()
 	return candidate.Release{Host: img.Registry.Host, Name: img.Name, Tag: tag, Platform: img.Platform()}
+}
+
+// fetch is Client.inspect of a tag of the repository, with the credentials of the image.
+func (r *kindReader) fetch(
+	ctx context.Context, name string, pulls bool, known func(digest string) (reading, bool),
+) (reading, error) {
+	of := r.release(name)
+	return r.Client.inspect(ctx, r.repository(of.Repository()), of, pulls, known)
 }
 
 // note notes what came of reading a tag; told is false when nothing did.

@@ -71,7 +71,7 @@ func (r *kindReader) held(ctx context.Context, name string, since time.Time) tag
 		return have
 	}
 	r.left--
-	result, err := r.Client.inspect(ctx, r.release(name), false, func(digest string) (reading, bool) {
+	result, err := r.fetch(ctx, name, false, func(digest string) (reading, bool) {
 		if digest == have.Digest && !have.Unread {
 			return have.result(), true
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/tag"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // thresholdDigest is the threshold that excludes every other tag.
@@ -25,6 +27,8 @@ type Question struct {
 	// Match serves the image that is watched.
 	Match  Match
 	Labels Labels
+	// Pull is what the engine pulls the image with, where the operator lets that be used; zero for nothing.
+	Pull watcher.PullCredentials
 	// Selector chooses among tags by the labels of the container.
 	Selector *tag.Selector
 	// Known is what the last check found, and Rules those by which the update is decided.
@@ -51,6 +55,16 @@ type Labels interface {
 
 // Image returns the image of which newer ones are looked for.
 func (q *Question) Image() *sdk.Image { return q.Container.Watched() }
+
+// repository is where the image is looked up, with the credentials of the container's engine if they are for it.
+func (q *Question) repository(repo registry.Repository) repository {
+	r := repository{Repository: repo, match: q.Match}
+	if q.Container.Base == nil && q.Pull.Host == repo.Host && q.Pull.Credentials != (sdk.Credentials{}) {
+		r.Credentials, r.ScopeHints = q.Pull.Credentials, nil // a token for others is no business of theirs
+		r.source = q.Container.Watcher + " " + q.Pull.Source
+	}
+	return r
+}
 
 // candidates returns what the answer offers so far.
 func (q *Question) candidates(now time.Time) candidate.Found {

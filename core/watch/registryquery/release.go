@@ -45,7 +45,11 @@ func (cl *Client) MayRead(r candidate.Release) bool {
 // Created returns when a release was made, which may take a pull; zero when its registry says nothing that can be
 // believed. The error is a NoneToSpare when the host has no requests to spare.
 func (cl *Client) Created(ctx context.Context, r candidate.Release) (sdk.Time, error) {
-	result, err := cl.inspect(ctx, r, true, nil)
+	repo, err := cl.repositoryOf(r)
+	if err != nil {
+		return sdk.Time{}, err
+	}
+	result, err := cl.inspect(ctx, repo, r, true, nil)
 	return result.created, err
 }
 
@@ -55,7 +59,7 @@ func (cl *Client) Created(ctx context.Context, r candidate.Release) (sdk.Time, e
 // one. What failed a while ago is not read again (errNotRead). The error is NoneToSpare when the host has no requests
 // to spare.
 func (cl *Client) inspect(
-	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
+	ctx context.Context, repo repository, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
 ) (reading, error) {
 	earlier, isRead := cl.releases.get(r)
 	if known == nil && isRead && (!earlier.created.IsZero() || earlier.retry.IsZero()) {
@@ -64,7 +68,7 @@ func (cl *Client) inspect(
 	if cl.opt.Now().Before(earlier.retry) {
 		return reading{}, errNotRead
 	}
-	result, err := cl.fetchRelease(ctx, r, pulls, known)
+	result, err := cl.fetchRelease(ctx, repo, r, pulls, known)
 	var none NoneToSpare
 	switch {
 	case ctx.Err() != nil:
@@ -81,12 +85,8 @@ func (cl *Client) inspect(
 // fetchRelease asks the registry for what is behind a tag, if it has requests to spare: a date that can
 // be believed, and the type of what is no image.
 func (cl *Client) fetchRelease(
-	ctx context.Context, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
+	ctx context.Context, repo repository, r candidate.Release, pulls bool, known func(digest string) (reading, bool),
 ) (reading, error) {
-	repo, err := cl.repositoryOf(r)
-	if err != nil {
-		return reading{}, err
-	}
 	if err := cl.permit(ctx, repo); err != nil {
 		return reading{}, err
 	}

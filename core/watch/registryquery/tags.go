@@ -53,5 +53,7 @@ func (cl *Client) resolve(ctx context.Context, repo repository, tag string) (str
 	})
 }
 
-// key tells a repository from those of other hosts and of other registries.
-func (r repository) key() string { return r.match.ID + " " + r.Host + "/" + r.Name }
+// key tells a repository from those of other hosts and of other registries, and from itself with other credentials.
+func (r repository) key() string {
+	return strings.TrimSuffix(r.match.ID+" "+r.Host+"/"+r.Name+" by "+r.source, " by ")
+}

@@ -195,7 +195,7 @@ func (s *Scheduler) probe(life context.Context, w *component.Watcher) error {
 // CheckWatcher returns a watcher as the checker takes it.
 func CheckWatcher(w *component.Watcher) check.Watcher {
 	exclude, _ := policy.ParsePattern(w.Settings.Exclude) // what is wrong was reported when the component was made
-	return check.Watcher{Name: w.Name, WatchByDefault: w.Settings.WatchByDefault, Exclude: exclude, Lister: w}
+	return check.Watcher{Name: w.Name, WatchByDefault: w.Settings.WatchByDefault, Exclude: exclude, Lister: w, Pulls: w}
 }
 
 // Next returns when the next check of a watcher is due; the zero time when none is.
