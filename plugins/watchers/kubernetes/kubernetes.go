@@ -21,15 +21,16 @@ import (
 
 // Options says where a cluster is and what of it to list.
 type Options struct {
-	Kubeconfig string   `option:"kubeconfig" help:"Absolute path of a kubeconfig; without it the service account of the pod in which Dogwatch runs" example:"/config/kubeconfig"`
-	Context    string   `option:"context" help:"Context of the kubeconfig; without it the current one"`
-	Namespaces []string `option:"namespaces" help:"Namespaces that are listed, each with requests of its own, so that a Role in each is enough; all namespaces without any" example:"media,web"`
-	Exclude    []string `option:"exclude" help:"Namespaces that are not listed"`
-	Selector   string   `option:"selector" help:"Label selector that workloads must match, as kubectl has it: tier=web,env!=test"`
-	Pods       bool     `option:"pods" default:"false" help:"List pods too that belong to no workload"`
-	Server     *url.URL `option:"server" default:"https://kubernetes.default.svc" help:"Address of the API server where no kubeconfig has one; over http://, as of kubectl proxy, no token is sent"`
-	Update     bool     `option:"update" default:"false" help:"Let Dogwatch change the image of workloads; the role of its account must allow patch"`
-	Account    string   `option:"account" default:"/var/run/secrets/kubernetes.io/serviceaccount" help:"Folder with the token and ca.crt of the service account where there is no kubeconfig"`
+	Kubeconfig  string   `option:"kubeconfig" help:"Absolute path of a kubeconfig; without it the service account of the pod in which Dogwatch runs" example:"/config/kubeconfig"`
+	Context     string   `option:"context" help:"Context of the kubeconfig; without it the current one"`
+	Namespaces  []string `option:"namespaces" help:"Namespaces that are listed, each with requests of its own, so that a Role in each is enough; all namespaces without any" example:"media,web"`
+	Exclude     []string `option:"exclude" help:"Namespaces that are not listed"`
+	Selector    string   `option:"selector" help:"Label selector that workloads must match, as kubectl has it: tier=web,env!=test"`
+	Pods        bool     `option:"pods" default:"false" help:"List pods too that belong to no workload"`
+	Server      *url.URL `option:"server" default:"https://kubernetes.default.svc" help:"Address of the API server where no kubeconfig has one; over http://, as of kubectl proxy, no token is sent"`
+	Update      bool     `option:"update" default:"false" help:"Let Dogwatch change the image of workloads; the role of its account must allow patch"`
+	PullSecrets bool     `option:"pullsecrets" default:"false" help:"Look images up with the credentials that their workloads pull them with (imagePullSecrets); the role of its account must allow get of secrets and serviceaccounts"`
+	Account     string   `option:"account" default:"/var/run/secrets/kubernetes.io/serviceaccount" help:"Folder with the token and ca.crt of the service account where there is no kubeconfig"`
 }
 
 // maxNamespaces bounds the namespaces that are listed one by one: each costs five watches.
@@ -37,6 +38,9 @@ const maxNamespaces = 50
 
 // namespaceForm is a DNS label, as names of namespaces are.
 var namespaceForm = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// objectForm is a DNS subdomain, as names of objects are.
+var objectForm = lazyregexp.New(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 
 // Type is the watcher, as a bundle lists it.
 func Type() watcher.Type {
@@ -52,6 +56,7 @@ type Kubernetes struct {
 	log      hclog.Logger
 	nodes    nodes
 	notified notified
+	pulls    pulls
 
 	mu      sync.Mutex
 	current *mirror // that of Watch; nil while that does not run
@@ -164,6 +169,9 @@ func (k *Kubernetes) List(ctx context.Context) ([]watcher.Container, error) {
 		return nil, err
 	}
 	k.notified.listed(list)
+	if k.options.PullSecrets {
+		k.pulls.listed(m)
+	}
 	return list, nil
 }
 
@@ -182,6 +190,11 @@ func (k *Kubernetes) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeRe
 			return sdk.ProbeResult{}, ctx.Err()
 		}
 		result.Warnings = append(result.Warnings, "changes are not noticed until the next check: "+sentence(err))
+	}
+	if k.options.PullSecrets {
+		if err := k.checkPullSecrets(ctx); err != nil {
+			result.Warnings = append(result.Warnings, "images are looked up without the credentials of workloads: "+sentence(err))
+		}
 	}
 	return result, ctx.Err()
 }

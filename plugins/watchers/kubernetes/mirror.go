@@ -27,7 +27,8 @@ func (k *Kubernetes) newMirror() *mirror {
 		r.Version, r.Labels = "v1", k.options.Selector
 		for _, r := range k.options.resources(r) {
 			m.resources = append(m.resources, r)
-			m.workloads = append(m.workloads, informer.New(k.client, r, reduceWorkload(kind), workload.equal, k.log))
+			reduce := reduceWorkload(kind, k.options.PullSecrets)
+			m.workloads = append(m.workloads, informer.New(k.client, r, reduce, workload.equal, k.log))
 		}
 	}
 	workloads("deployment", cluster.Resource{Group: "apps", Name: "deployments"})

@@ -66,6 +66,7 @@ func newServer(t testing.TB) *server {
 var paths = map[string]string{
 	"Deployment": "/apis/apps/v1/deployments", "StatefulSet": "/apis/apps/v1/statefulsets",
 	"DaemonSet": "/apis/apps/v1/daemonsets", "CronJob": "/apis/batch/v1/cronjobs", "Pod": "/api/v1/pods", "Node": "/api/v1/nodes",
+	"Secret": "/api/v1/secrets", "ServiceAccount": "/api/v1/serviceaccounts",
 }
 
 // put makes or changes an object, which is JSON with a kind.
@@ -194,11 +195,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("watch") == "true" {
 		verb = "watch"
 	}
-	path, namespace := r.URL.Path, ""
+	path, namespace, name := r.URL.Path, "", ""
 	if before, rest, found := strings.Cut(path, "/namespaces/"); found {
-		var name string
-		namespace, name, _ = strings.Cut(rest, "/")
-		path = before + "/" + name
+		var resource string
+		namespace, resource, _ = strings.Cut(rest, "/")
+		if resource, name, found = strings.Cut(resource, "/"); found {
+			verb = "get"
+		}
+		path = before + "/" + resource
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, verb+" "+r.URL.String())
@@ -207,6 +211,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if refused.code != 0 {
 		fail(w, refused.code, refused.message)
+		return
+	}
+	if verb == "get" {
+		s.get(w, path, namespace+"/"+name)
 		return
 	}
 	if !slices.Contains([]string{
@@ -224,6 +232,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.list(w, r, path, selects)
 	}
+}
+
+// get answers with one object.
+func (s *server) get(w http.ResponseWriter, path, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, found := s.objects[path][key]
+	if !found {
+		fail(w, http.StatusNotFound, "not found")
+		return
+	}
+	_ = json.NewEncoder(w).Encode(o)
 }
 
 func fail(w http.ResponseWriter, code int, message string) {

@@ -20,6 +20,10 @@ type workload struct {
 	status                string
 	settings              settings
 	containers            []container
+	// account is the service account of its pods, and secrets what they name to pull images with; "" and none where the
+	// watcher does not use them.
+	account string
+	secrets []string
 }
 
 // container is a container of a workload.
@@ -27,11 +31,12 @@ type container struct{ name, image string }
 
 func (w workload) equal(o workload) bool {
 	return w.kind == o.kind && w.namespace == o.namespace && w.name == o.name && w.created.Equal(o.created) &&
-		w.status == o.status && w.settings.equal(o.settings) && slices.Equal(w.containers, o.containers)
+		w.status == o.status && w.settings.equal(o.settings) && slices.Equal(w.containers, o.containers) &&
+		w.account == o.account && slices.Equal(w.secrets, o.secrets)
 }
 
 // reduceWorkload returns what is kept of a workload of a kind. Pods that belong to another object are none.
-func reduceWorkload(kind string) func(*cluster.Object) (workload, bool) {
+func reduceWorkload(kind string, pulls bool) func(*cluster.Object) (workload, bool) {
 	return func(o *cluster.Object) (workload, bool) {
 		if kind == podKind && len(o.Metadata.OwnerReferences) > 0 {
 			return workload{}, false
@@ -47,6 +52,12 @@ func reduceWorkload(kind string) func(*cluster.Object) (workload, bool) {
 			kind: kind, namespace: o.Metadata.Namespace, name: o.Metadata.Name, created: o.Metadata.CreationTimestamp,
 			status: statusOf(kind, o), containers: containersOf(template.Spec),
 			settings: newSettings(o.Metadata.Labels, template.Metadata.Annotations, o.Metadata.Annotations),
+		}
+		if pulls {
+			w.account = template.Spec.ServiceAccount
+			for _, s := range template.Spec.PullSecrets {
+				w.secrets = append(w.secrets, s.Name)
+			}
 		}
 		return w, true
 	}

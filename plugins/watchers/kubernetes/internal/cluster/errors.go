@@ -132,8 +132,10 @@ func Denied(all []*DeniedError) error {
 	}
 	text := fmt.Sprintf("%s may not %s %s", listed(users, " and "), listed(verbs, " or "), listed(what, ", "))
 	granted := "list, watch"
-	if slices.Contains(verbs, patch) {
-		granted = patch
+	for _, verb := range []string{patch, "get"} {
+		if slices.Contains(verbs, verb) {
+			granted = verb
+		}
 	}
 	var rules []string
 	for _, group := range slices.Sorted(maps.Keys(groups)) {

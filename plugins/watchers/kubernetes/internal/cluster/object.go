@@ -53,6 +53,8 @@ type PodSpec struct {
 	NodeName       string      `json:"nodeName"`
 	Containers     []Container `json:"containers"`
 	InitContainers []Container `json:"initContainers"`
+	ServiceAccount string      `json:"serviceAccountName"`
+	PullSecrets    []Reference `json:"imagePullSecrets"`
 }
 
 // Container is a container of a pod.
