@@ -409,9 +409,10 @@ func TestChartGivesLeastRights(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"least": nil, "engine": nil, "most": nil,
-		"cluster":    append(reading("*"), "* list nodes"),
-		"namespaces": append(updating("media"), updating("tools")...),
-		"lease":      append(reading("*"), "* list nodes", "tools get leases dogwatch", "tools patch leases dogwatch"),
+		"cluster":     append(reading("*"), "* list nodes"),
+		"namespaces":  append(updating("media"), updating("tools")...),
+		"pullsecrets": append(reading("media"), "media get secrets", "media get serviceaccounts"),
+		"lease":       append(reading("*"), "* list nodes", "tools get leases dogwatch", "tools patch leases dogwatch"),
 	} {
 		r := rendering(t, all[name])
 		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(r.rights)), want) {

@@ -50,6 +50,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $_ := set $env (print $of "SERVER") "https://kubernetes.default.svc" -}}
 {{- with .namespaces }}{{ $_ := set $env (print $of "NAMESPACES") (join "," .) }}{{ end -}}
 {{- if .update }}{{ $_ := set $env (print $of "UPDATE") true }}{{ end -}}
+{{- if .pullSecrets }}{{ $_ := set $env (print $of "PULLSECRETS") true }}{{ end -}}
 {{- if .lease }}{{ $_ := set $env "DOGWATCH_LEASE_NAME" $name }}{{ end -}}
 {{- end -}}
 {{- end -}}
@@ -72,4 +73,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 - {apiGroups: [apps], resources: [deployments, statefulsets, daemonsets], verbs: [{{ $verbs }}]}
 - {apiGroups: [batch], resources: [cronjobs], verbs: [{{ $verbs }}]}
 - {apiGroups: [""], resources: [pods], verbs: [list, watch]}
+{{- if .Values.cluster.pullSecrets }}
+- {apiGroups: [""], resources: [secrets, serviceaccounts], verbs: [get]}
+{{- end }}
 {{- end }}
