@@ -63,8 +63,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		p.Running = guide.RunningChecks(checks, h.Started)[c.Name]
 		p.Progress = words.ProgressOf(c.Name, h.service.Progress())
 	case kind.Registry:
-		p.Unresponsive = unresponsiveRegistries(h.service.Containers().All(), h.service.Redact)[c.ID]
-		p.State = p.Unresponsive.stateOf(p.State)
+		use := registryUseOf(h.service.Containers().All(), h.service.Redact)
+		p.Unresponsive, p.State = use.unresponsive[c.ID], use.stateOf(c.ID, p.State)
 	case kind.Trigger:
 		p.Preview = h.previewOf(r.Context(), c)
 		var recent []delivery.Delivery

@@ -25,7 +25,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	}
 	p := newKindPage(k, h.service.ComponentsWithSettings(actor, k), guide.LastChecks(checks))
 	if k == kind.Registry {
-		p.markUnresponsive(unresponsiveRegistries(h.service.Containers().All(), h.service.Redact))
+		p.use(registryUseOf(h.service.Containers().All(), h.service.Redact))
 	}
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
@@ -126,12 +126,11 @@ func (p *kindPage) sum() {
 	}
 }
 
-// markUnresponsive marks the registries that do not respond, by id.
-func (p *kindPage) markUnresponsive(found map[string]*unresponsive) {
+// use marks the registries that do not respond, or that no container uses.
+func (p *kindPage) use(use registryUse) {
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Unresponsive = found[row.ID]
-		row.State = row.Unresponsive.stateOf(row.State)
+		row.Unresponsive, row.State = use.unresponsive[row.ID], use.stateOf(row.ID, row.State)
 	}
 	p.sum()
 }

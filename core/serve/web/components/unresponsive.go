@@ -19,37 +19,53 @@ type unresponsive struct {
 	Of int
 }
 
-// unresponsiveRegistries are the registries, by id, that answered the last check of none of their containers, for a
-// reason that is not that of one image.
-func unresponsiveRegistries(records []*store.Record, redact func(string) string) map[string]*unresponsive {
-	found, answers := map[string]*unresponsive{}, map[string]bool{}
+// registryUse is how containers use registries.
+type registryUse struct {
+	// used are the ids of registries that have images of containers.
+	used map[string]bool
+	// unresponsive are the registries, by id, that answered the last check of none of their containers, for a reason
+	// that is not that of one image.
+	unresponsive map[string]*unresponsive
+}
+
+func registryUseOf(records []*store.Record, redact func(string) string) registryUse {
+	use, answers := registryUse{map[string]bool{}, map[string]*unresponsive{}}, map[string]bool{}
 	for _, rec := range records {
 		c := &rec.Container
 		id := c.Image.Registry.Name
+		use.used[id] = true
+		found := use.unresponsive[id]
 		switch {
 		case id == "" || c.Check.State == sdk.CheckNever || c.Check.Postponed():
 			continue
 		case c.Check.State != sdk.CheckFailed || c.Error == nil || c.Error.Cause == "":
 			answers[id] = true
 			continue
-		case found[id] == nil:
-			found[id] = &unresponsive{Why: words.FailureOf(c.Error.Cause, redact(c.Error.Message))}
+		case found == nil:
+			found = &unresponsive{Why: words.FailureOf(c.Error.Cause, redact(c.Error.Message))}
+			use.unresponsive[id] = found
 		}
-		found[id].Of++
-		if rec.CheckedAt.After(found[id].Asked) {
-			found[id].Asked = rec.CheckedAt
+		found.Of++
+		if rec.CheckedAt.After(found.Asked) {
+			found.Asked = rec.CheckedAt
 		}
 	}
 	for id := range answers {
-		delete(found, id)
+		delete(use.unresponsive, id)
 	}
-	return found
+	return use
 }
 
-// stateOf is the state of a registry: one that is ready does not respond where no check got an answer.
-func (s *unresponsive) stateOf(ready words.State) words.State {
-	if s != nil && ready.Class == "ok" {
+// stateOf is the state of a registry: of one that is ready nobody knows whether it responds where no container uses it,
+// and it does not where no check got an answer.
+func (u registryUse) stateOf(id string, ready words.State) words.State {
+	switch {
+	case ready.Class != "ok":
+		return ready
+	case u.unresponsive[id] != nil:
 		return words.State{Word: phrase.New("Not responding"), Class: "failed"}
+	case !u.used[id]:
+		return words.State{Word: phrase.New("Not used"), Class: "muted"}
 	}
 	return ready
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestUnresponsiveRegistries(t *testing.T) {
+func TestRegistryUse(t *testing.T) {
 	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	record := func(registry, state, cause string) *store.Record {
 		c := sdk.Container{Image: sdk.Image{Registry: sdk.Registry{Name: registry}}, Check: sdk.CheckState{State: state}}
@@ -21,24 +21,29 @@ func TestUnresponsiveRegistries(t *testing.T) {
 		return &store.Record{Container: c, CheckedAt: at}
 	}
 	const down = "home:5000 is unavailable"
-	found := unresponsiveRegistries([]*store.Record{
+	use := registryUseOf([]*store.Record{
 		record("custom.home", sdk.CheckFailed, down), record("custom.home", sdk.CheckFailed, down),
 		record("custom.home", sdk.CheckNever, ""),
 		record("hub.public", sdk.CheckFailed, "Docker Hub is unavailable"), record("hub.public", sdk.CheckOK, ""),
 		record("ghcr.public", sdk.CheckFailed, ""), record("", sdk.CheckFailed, down),
 	}, func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") })
+	found := use.unresponsive
 	home := found["custom.home"]
 	if len(found) != 1 || home == nil || home.Of != 2 || home.Asked.Second() != 2 ||
 		home.Why.String() != down+": 503 ***" {
 		t.Fatalf("%+v, %+v", found, home)
 	}
-	for state, want := range map[component.State]string{component.Ready: "Not responding", component.Failed: "Failed"} {
-		if got := home.stateOf(componentState(state)).Word.String(); got != want {
-			t.Errorf("%s: %s, want %s", state, got, want)
-		}
-		answers := (*unresponsive)(nil)
-		if got := answers.stateOf(componentState(state)); got.Class != componentState(state).Class {
-			t.Errorf("%s: a registry that answers is in another state", state)
+	for _, c := range []struct {
+		id    string
+		state component.State
+		want  string
+	}{
+		{"custom.home", component.Ready, "Not responding"}, {"custom.home", component.Failed, "Failed"},
+		{"hub.public", component.Ready, "Ready"}, {"ghcr.public", component.Failed, "Failed"},
+		{"quay.public", component.Ready, "Not used"}, {"quay.public", component.Failed, "Failed"},
+	} {
+		if got := use.stateOf(c.id, componentState(c.state)).Word.String(); got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.id, c.state, got, c.want)
 		}
 	}
 }
