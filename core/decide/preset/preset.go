@@ -49,6 +49,9 @@ const (
 // Source is how decisions and explanations name a preset: "preset postgres".
 func (p *Preset) Source() string { return "preset " + p.Name }
 
+// Named names a preset within a sentence.
+func (p *Preset) Named() phrase.Phrase { return phrase.New("built-in rule for %s", p.Name) }
+
 // Advice is what an update to another release line takes, and the address of the page that says so.
 func (p *Preset) Advice() string { return p.Needs + " See " + p.Page }
 

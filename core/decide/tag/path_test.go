@@ -12,10 +12,10 @@ import (
 
 // TestSelectorAlongAPath: of the versions that must not be left out the next one comes first.
 func TestSelectorAlongAPath(t *testing.T) {
-	one := Path{Line: 1, Source: "preset nextcloud"}
-	pairs := Path{Line: 2, Source: "preset authentik"}
-	stops := Path{Stops: []string{"15.11", "16.3", "16.7", "16.11", "17.3"}, Source: "preset gitlab"}
-	both := Path{Line: 1, Stops: []string{"6.8", "7.17"}, Source: "preset elasticsearch"}
+	one := Path{Line: 1, Source: phrase.New("built-in rule for %s", "nextcloud")}
+	pairs := Path{Line: 2, Source: phrase.New("built-in rule for %s", "authentik")}
+	stops := Path{Stops: []string{"15.11", "16.3", "16.7", "16.11", "17.3"}, Source: phrase.New("built-in rule for %s", "gitlab")}
+	both := Path{Line: 1, Stops: []string{"6.8", "7.17"}, Source: phrase.New("built-in rule for %s", "elasticsearch")}
 	for _, c := range []struct {
 		about   string
 		path    Path
@@ -60,7 +60,7 @@ func TestSelectorAlongAPath(t *testing.T) {
 		for _, newer := range sel.Tags {
 			got = append(got, newer.Tag)
 		}
-		first, _, _ := strings.Cut(phrase.English(sel.First), " comes first, which must not be left out ("+c.path.Source+")")
+		first, _, _ := strings.Cut(phrase.English(sel.First), " comes first, which must not be left out ("+phrase.English(c.path.Source)+")")
 		if strings.Join(got, " ") != c.want || sel.Beyond != c.beyond || first != c.first {
 			t.Errorf("%s: got %v, beyond %q, %q", c.about, got, sel.Beyond, sel.First)
 		}
@@ -85,7 +85,7 @@ func TestNoLineIsLeftOut(t *testing.T) {
 			}
 		}
 		r.Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
-		path := Path{Line: 1 + r.IntN(2), Source: "x"}
+		path := Path{Line: 1 + r.IntN(2), Source: phrase.New("x")}
 		lineOf := func(tag string) string { return strings.Join(strings.Split(tag, ".")[:path.Line], ".") }
 		along := s.Along(path)
 		current := slices.MinFunc(tags, natural)
@@ -122,14 +122,14 @@ func natural(a, b string) int {
 
 func TestExplainAlongAPath(t *testing.T) {
 	s, _ := Compile(Rules{})
-	e, err := s.Along(Path{Line: 1, Source: "preset nextcloud"}).Explain(t.Context(), "28.0.1",
+	e, err := s.Along(Path{Line: 1, Source: phrase.New("built-in rule for %s", "nextcloud")}).Explain(t.Context(), "28.0.1",
 		[]string{"29.0.1", "30.0.2", "31.0.0"})
 	if err != nil || e.LeftOut != 2 {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	if !slices.ContainsFunc(e.Verdicts, func(v Verdict) bool {
 		return v.Tag == "30.0.2" && v.Reason == ReasonStep &&
-			v.Detail.String() == "29 comes first, which must not be left out (preset nextcloud)"
+			v.Detail.String() == "29 comes first, which must not be left out (built-in rule for nextcloud)"
 	}) {
 		t.Errorf("%+v", e.Verdicts)
 	}

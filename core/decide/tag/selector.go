@@ -152,5 +152,5 @@ type Path struct {
 	// last is passed, others may be left out.
 	Stops []string
 	// Source says who says so, for explanations.
-	Source string
+	Source phrase.Phrase
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -91,12 +92,12 @@ func Shown(text string) phrase.Phrase {
 	return phrase.Verbatim(text)
 }
 
-// RuleSource is where a rule comes from: the label of a container or its image, or a setting.
+// RuleSource is where a rule comes from: a label, a preset, or a setting by its name.
 func RuleSource(source string) phrase.Phrase {
-	if said := phrase.Read(source, "label %s from the image", "label %s"); !phrase.IsVerbatim(said) {
-		return said
+	if strings.HasPrefix(source, "polic") {
+		return phrase.Verbatim(source)
 	}
-	return phrase.Verbatim(source)
+	return preview.Source(source)
 }
 
 // Tag is a tag, or the beginning of the digest that stands in its place.

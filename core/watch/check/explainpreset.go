@@ -30,7 +30,7 @@ func presetSentences(c sdk.Container, s *target) []phrase.Phrase {
 		}
 	}
 	if len(major) > 0 {
-		say = append(say, phrase.New("An update to %s is a major one (%s): %s.", alternatives(major), known.Source(),
+		say = append(say, phrase.New("An update to %s is a major one (%s): %s.", alternatives(major), known.Named(),
 			preset.Said(known.Advice())))
 	}
 	return say

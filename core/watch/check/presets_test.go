@@ -40,7 +40,7 @@ func TestMajorUpdateOfDatabaseIsNotAutomatic(t *testing.T) {
 	}
 	said := strings.Join(phrase.Strings(w.Explain(t.Context(), c).Summary), "\n")
 	for _, part := range []string{"So db can be updated to 16.6 (minor).", "Newer as well: 17.2 (major).",
-		"An update to 17.2 is a major one (preset postgres): A new major version of PostgreSQL does not start on",
+		"An update to 17.2 is a major one (built-in rule for postgres): A new major version of PostgreSQL does not start on",
 		"See https://www.postgresql.org/docs/current/upgrading.html."} {
 		if !strings.Contains(said, part) {
 			t.Errorf("%q is not in\n%s", part, said)
@@ -73,7 +73,7 @@ func TestNoMajorVersionIsLeftOut(t *testing.T) {
 	}
 	e := w.Explain(t.Context(), c)
 	left := "Newer, but left out: 31.0.0-apache and 1 more; 29 comes first, " +
-		"which must not be left out (preset nextcloud)."
+		"which must not be left out (built-in rule for nextcloud)."
 	if !slices.Contains(phrase.Strings(e.Summary), left) {
 		t.Errorf("%q is not in %q", left, e.Summary)
 	}

@@ -78,7 +78,7 @@ func (q *Question) selector() *tag.Selector {
 	if known == nil || known.Steps != preset.One && len(known.Stops) == 0 {
 		return q.Selector
 	}
-	path := tag.Path{Stops: known.Stops, Source: known.Source()}
+	path := tag.Path{Stops: known.Stops, Source: known.Named()}
 	if known.Steps == preset.One {
 		path.Line = known.Line
 	}

@@ -90,6 +90,9 @@ func outage(f tally.Failure[Row]) phrase.Phrase {
 // SearchPath is the list of the containers that a text is found in.
 func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }
 
+// Failure says all of why the check of a row failed.
+func (r Row) Failure() phrase.Phrase { return words.Failure(r.Failed) }
+
 // Why says why the check of a row failed, in the same words wherever that is shown: what others may fail by as well,
 // then what the registry answered.
 func (r *Row) Why() phrase.Phrase {

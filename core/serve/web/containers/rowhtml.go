@@ -57,7 +57,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	case r.Doing != nil:
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
 	case r.Failed != "":
-		full := words.Failure(r.Failed)
+		full := r.Failure()
 		b.raw(`<span class="bad"`)
 		if in.Translates() && phrase.IsVerbatim(full) {
 			b.raw(` lang="en"`)
