@@ -42,6 +42,24 @@ func BenchmarkContainers500(b *testing.B) {
 	b.ReportMetric(float64(size), "bytes/page")
 }
 
+// BenchmarkContainersFleet is the first part of the list of 10,000 containers, compressed, and what it loads after an
+// event.
+func BenchmarkContainersFleet(b *testing.B) {
+	u, _ := withStore(b, fleet(10_000)...)
+	for name, path := range map[string]string{
+		"page": "/containers", "last": "/containers?from=9900", "search": "/containers?q=app1",
+		"rows": "/containers/rows?c=local/app001",
+	} {
+		b.Run(name, func(b *testing.B) {
+			var size int
+			for b.Loop() {
+				size = request(u, "GET", path, nil, "Accept-Encoding", "gzip").Body.Len()
+			}
+			b.ReportMetric(float64(size), "bytes/page")
+		})
+	}
+}
+
 // BenchmarkRows is what a page loads after an event.
 func BenchmarkRows(b *testing.B) {
 	u, _ := withStore(b, fleet(500)...)

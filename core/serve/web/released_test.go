@@ -59,7 +59,7 @@ func TestPageViewsWantReleaseDates(t *testing.T) {
 		Logins: fakeLogins{}, Want: func(c *sdk.Container) { wanted = append(wanted, c.Name) },
 	}, fake)
 	for path, want := range map[string][]string{
-		"/": {"one", "two"}, "/containers": {"one", "two"}, "/containers/rows?c=local/two": {"one", "two"},
+		"/": {"one", "two"}, "/containers": {"two", "one"}, "/containers/rows?c=local/two": {"two", "one"},
 		"/containers/local/two":  {"two"},
 		"/containers/local/gone": nil, "/containers/local/two/why": nil, "/history": nil, "/settings": nil,
 		"/static/app.js": nil, "/start": nil,

@@ -15,8 +15,8 @@ import (
 
 func (h *Handler) list(r *http.Request) listView {
 	snapshot := h.service.Containers()
-	h.WantReleases(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
+	h.WantReleases(v.records)
 	if v.Empty {
 		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
 	}
@@ -68,6 +68,9 @@ func (h *Handler) Write(r *http.Request, lists ...[]Row) {
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	v := h.list(r)
+	if len(v.Groups) > 0 {
+		v.Groups[0].Continued = false
+	}
 	h.write(r, &v)
 	if v.Empty { // what is missing is said as on the overview
 		var err error

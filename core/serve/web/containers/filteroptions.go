@@ -85,7 +85,8 @@ const maxLabelChoices = 20
 func labelChoices(counts map[string]int, chosen string) []page.SelectOption {
 	var all []page.SelectOption
 	for _, name := range SortedKeys(counts) {
-		if value := labelGroup + name; counts[name] > 1 && len(all) < maxLabelChoices || value == chosen {
+		value := labelGroup + name
+		if groupable(name) && (counts[name] > 1 && len(all) < maxLabelChoices || value == chosen) {
 			all = append(all, page.SelectOption{Value: value, Word: phrase.New("by label %s", name)})
 		}
 	}

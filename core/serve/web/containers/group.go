@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func (q listQuery) groupOf(rec *store.Record, r *Row) string {
+func (q listQuery) groupOf(c *sdk.Container) string {
 	switch {
 	case q.Group == "watcher":
-		return r.Watcher
+		return c.Watcher
 	case q.Group == "registry":
-		return r.Registry
+		return c.Image.Registry.Host
 	case q.Group == "stack":
-		return r.Stack
+		return c.Stack
 	case strings.HasPrefix(q.Group, labelGroup):
-		return rec.Container.Labels[strings.TrimPrefix(q.Group, labelGroup)]
+		return c.Labels[strings.TrimPrefix(q.Group, labelGroup)]
 	}
 	return ""
 }
@@ -26,27 +27,39 @@ func (q listQuery) groupOf(rec *store.Record, r *Row) string {
 type group struct {
 	Title string
 	Needs int
-	Rows  []Row
+	// Entries are all that it has, and Rows those that are shown.
+	Entries []*entry
+	Rows    []Row
+	// Continued is whether the part of the list before has its heading.
+	Continued bool
 }
 
-// grouped sorts rows into groups: those that need the user first.
-func grouped(rows []Row, order string) []group {
+// entry is a container of the list, whose row is made where it is shown.
+type entry struct {
+	place
+	rec *store.Record
+}
+
+// grouped sorts containers into groups: those that need the user first.
+func (q listQuery) grouped(all []entry) []group {
 	index := map[string]int{}
 	var groups []group
-	for _, r := range rows {
-		i, known := index[r.group]
+	for n := range all {
+		c := &all[n].rec.Container
+		title := q.groupOf(c)
+		i, known := index[title]
 		if !known {
 			i = len(groups)
-			index[r.group] = i
-			groups = append(groups, group{Title: r.group})
+			index[title] = i
+			groups = append(groups, group{Title: title})
 		}
-		groups[i].Rows = append(groups[i].Rows, r)
-		if r.needs() {
+		groups[i].Entries = append(groups[i].Entries, &all[n])
+		if needs(c) {
 			groups[i].Needs++
 		}
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g.Rows, func(a, b Row) int { return compare(&a, &b, order) })
+		slices.SortStableFunc(g.Entries, func(a, b *entry) int { return compare(&a.place, &b.place, q.Sort) })
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
 		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""),

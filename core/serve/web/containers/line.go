@@ -59,31 +59,36 @@ func FailuresOf(all []Row) []Line {
 
 // silentOf are sentences about the engines of rows that do not respond: "nas does not respond: 9 containers as of
 // 14:02".
-func silentOf(all []Row) []Line {
+func silentOf(all []trouble) []Line {
 	var lines []Line
-	of := map[string][]Row{}
-	for _, r := range all {
-		if r.AsOf != nil {
-			of[r.Watcher] = append(of[r.Watcher], r)
+	of := map[string][]trouble{}
+	for _, t := range all {
+		if t.AsOf != nil {
+			of[t.Watcher] = append(of[t.Watcher], t)
 		}
 	}
 	for _, watcher := range slices.Sorted(maps.Keys(of)) {
-		rows := of[watcher]
+		its := of[watcher]
 		lines = append(lines, Line{
-			Kind: "failed", Detail: rows[0].Silence,
-			Text: phrase.New("%s does not respond: %s as of %s", watcher, phrase.Count(len(rows), "container"), rows[0].AsOf),
+			Kind: "failed", Detail: its[0].Silence,
+			Text: phrase.New("%s does not respond: %s as of %s", watcher, phrase.Count(len(its), "container"), its[0].AsOf),
 		})
 	}
 	return lines
 }
 
 // outagesOf are sentences about the failures that several containers share.
-func outagesOf(all []Row) []Line {
-	return slices.DeleteFunc(FailuresOf(all), func(l Line) bool { return l.Detail == "" })
+func outagesOf(all []trouble) (lines []Line) {
+	for _, f := range tally.Failures(all, func(t trouble) (cause, err string) { return t.Cause, t.Failed }) {
+		if f.Detail != "" {
+			lines = append(lines, Line{Kind: "failed", Text: outage(f), Detail: f.Detail})
+		}
+	}
+	return lines
 }
 
 // outage says what several containers fail by: "Docker Hub is unavailable: 9 containers".
-func outage(f tally.Failure[Row]) phrase.Phrase {
+func outage[T any](f tally.Failure[T]) phrase.Phrase {
 	return phrase.Join(": ", words.Cause(f.Text), phrase.Count(len(f.Of), "container"))
 }
 

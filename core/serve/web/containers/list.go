@@ -23,19 +23,21 @@ type listView struct {
 	// Guide says why there are none, and what to do.
 	Guide *guide.Guide
 	// Outages are failures that several containers share, of which each row says little.
-	Outages  []Line
-	Shown    int
-	Version  uint64
-	Chips    []chip
-	Columns  []column
-	Groups   []group
-	Grouped  bool
-	Watchers []page.SelectOption
-	Statuses []page.SelectOption
-	Registry []page.SelectOption
-	GroupBy  []page.SelectOption
-	SortBy   []page.SelectOption
-	Triggers []triggerOption
+	Outages []Line
+	Shown   int
+	// Earlier and Later are the parts before and after the one that is shown; nil where there is none.
+	Earlier, Later *part
+	Version        uint64
+	Chips          []chip
+	Columns        []column
+	Groups         []group
+	Grouped        bool
+	Watchers       []page.SelectOption
+	Statuses       []page.SelectOption
+	Registry       []page.SelectOption
+	GroupBy        []page.SelectOption
+	SortBy         []page.SelectOption
+	Triggers       []triggerOption
 	// Update is whether any of its containers can be updated.
 	Update bool
 	// Decide is whether the user can decide about updates.
@@ -43,44 +45,48 @@ type listView struct {
 	HasFilter bool
 	// Causes is whether these are failed checks, which say why in full.
 	Causes bool
+	// found are all groups, in their order, without rows; make makes those, and records are what it made them of.
+	found   []group
+	make    rows
+	records []*store.Record
 }
 
 // listOf makes the list that a query asks for.
 func listOf(records []*store.Record, q listQuery, make rows) listView {
-	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
+	v := listView{Query: q, Empty: len(records) == 0}
 	v.Causes = q.State == string(tally.Broken)
 	v.HasFilter = q.Search != "" || q.State != "" || q.Status != "" || q.Watcher != "" || q.Registry != ""
 	var all, matching tally.Counts
-	var found []Row
+	found := slices.Grow([]entry{}, len(records))
+	var troubles []trouble
 	watchers, registries, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
-	terms, ambiguous := strings.Fields(strings.ToLower(q.Search)), ambiguousRepositories(records)
+	terms := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
-		r := make.Of(rec)
-		if ambiguous[r.Repository] {
-			r.Repository = r.Image
+		c := &rec.Container
+		v.Update = v.Update || make.updatable(c)
+		all.Add(c)
+		watchers[c.Watcher], registries[c.Image.Registry.Host], statuses[c.Status] = true, true, true
+		for name := range c.Labels {
+			labels[name]++
 		}
-		v.Update = v.Update || r.Update != ""
-		all.Add(&rec.Container)
-		watchers[r.Watcher], registries[r.Registry], statuses[r.Status] = true, true, true
-		for name := range rec.Container.Labels {
-			if groupable(name) {
-				labels[name]++
-			}
-		}
-		if !q.matches(&r, terms) {
+		if !q.matches(rec, terms, make) {
 			continue
 		}
-		matching.Add(&rec.Container)
-		if !inState(&r, q.State) {
+		matching.Add(c)
+		if !inState(c, q.State) {
 			continue
 		}
-		r.group = q.groupOf(rec, &r)
-		found = append(found, r)
+		found = append(found, entry{make.placeOf(rec), rec})
+		if t := make.troubleOf(c); t.Failed != "" || t.AsOf != nil {
+			troubles = append(troubles, t)
+		}
 	}
 	v.Sentence, v.Chips, v.Shown = words.Counts(all), q.chips(matching), len(found)
-	v.Outages = slices.Concat(silentOf(found), outagesOf(found))
-	v.Groups = grouped(found, q.Sort)
-	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
+	v.Outages = slices.Concat(silentOf(troubles), outagesOf(troubles))
+	v.found = q.grouped(found)
+	v.Grouped = q.Group != "none" && (len(v.found) > 1 || len(v.found) == 1 && v.found[0].Title != "")
+	v.make, v.make.ambiguous = make, ambiguousRepositories(records)
+	v.show()
 	v.Watchers = filterOptions(watchers, q.Watcher, phrase.New("every watcher"))
 	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every state"))
 	v.Registry = filterOptions(registries, q.Registry, phrase.New("every registry"))
@@ -135,8 +141,8 @@ func (q listQuery) columns() []column {
 	return all
 }
 
-func compare(a, b *Row, order string) int {
-	byName := strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+func compare(a, b *place, order string) int {
+	byName := strings.Compare(a.lower, b.lower)
 	switch order {
 	case "name":
 		return byName

@@ -3,12 +3,15 @@ package containers
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // listQuery is what the address of the list says.
 type listQuery struct {
 	Search, State, Status, Watcher, Registry, Group, Sort string
+	// From is how many rows are before the part that is shown.
+	From int
 }
 
 // labelGroup begins the value of group that stands for the value of a label.
@@ -26,24 +29,26 @@ func parseListQuery(v url.Values) listQuery {
 	if !slices.Contains([]string{"need", "name", "age", "image"}, q.Sort) {
 		q.Sort = "need"
 	}
+	q.From, _ = strconv.Atoi(v.Get("from")) // the list begins where it is no number
 	return q
 }
 
 // with returns the query of the same list with one thing changed, or with name
-// "" nothing, for links.
+// "" nothing, for links. A changed list is shown from its beginning.
 func (q listQuery) with(name, value string) string {
 	v := url.Values{}
 	for key, value := range map[string]string{
 		"q": q.Search, "state": q.State, "status": q.Status, "watcher": q.Watcher, "registry": q.Registry,
-		"group": q.Group, "sort": q.Sort,
+		"group": q.Group, "sort": q.Sort, "from": strconv.Itoa(q.From),
 	} {
 		v.Set(key, value)
 	}
 	if name != "" {
+		v.Del("from")
 		v.Set(name, value)
 	}
 	for key, usual := range map[string]string{
-		"q": "", "state": "", "status": "", "watcher": "", "registry": "", "group": "stack", "sort": "need",
+		"q": "", "state": "", "status": "", "watcher": "", "registry": "", "group": "stack", "sort": "need", "from": "0",
 	} {
 		if v.Get(key) == usual {
 			v.Del(key)

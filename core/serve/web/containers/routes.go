@@ -5,6 +5,7 @@ import "net/http"
 // Routes adds its pages.
 func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /containers", h.show)
+	mux.HandleFunc("GET /containers/part", h.showPart)
 	mux.HandleFunc("GET /containers/rows", h.showRows)
 	mux.HandleFunc("POST /containers/act", h.Posted(h.act))
 	mux.HandleFunc("GET /containers/{id}", h.redirectID)

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
@@ -55,27 +56,20 @@ func (h *Handler) RowsFor(r *http.Request) rows {
 // Row is a container as lists show it.
 type Row struct {
 	// Key is "watcher/name", which a container keeps when it is recreated; Href is its page.
-	Key, Href         string
-	Name, Icon, Image string
+	Key, Href, Icon string
+	place
 	// Repository is Image without the host of its registry, unless that tells it from another in a list.
 	Repository         string
 	Current, New, Kind string
-	Watcher, Registry  string
+	Registry           string
 	Stack, Status      string
-	Failed             string // why the last check failed, or which label is wrong
-	Cause              string // what others may fail by as well; "" where Failed is its own
-	// AsOf is how old all of this is, because of Silence, where the engine does not respond; nil where it does.
-	AsOf     phrase.Phrase
-	Silence  string
+	trouble
 	Part     tally.Part
 	Standing words.State
 	Unknown  phrase.Phrase // why nothing could be compared
 	Base     string        // the base image that is watched instead: "node:22-alpine"
 	// Postponed is until when the check waits for a registry, and why, as a state; PostponedUntil begins with "until".
 	Postponed, PostponedUntil phrase.Phrase
-	// Released is when what is newer was made, as its image says, and Seen since when
-	// it is known here. Each is zero when that is not known.
-	Released, Seen time.Time
 	// What became of the update.
 	decision
 	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
@@ -84,8 +78,6 @@ type Row struct {
 	Doing             phrase.Phrase
 	// Warning is said in the rows of the overview; nil where nothing is known.
 	Warning *warning
-	need    int
-	group   string
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }
@@ -102,23 +94,24 @@ type rows struct {
 	may      func(watcher string) bool
 	// silent are the watchers that failed, by name.
 	silent map[string]service.Component
+	// ambiguous are repositories that are shown with the host of their registry.
+	ambiguous map[string]bool
 }
 
 func (m rows) Of(rec *store.Record) Row {
 	c := &rec.Container
 	r := Row{
-		Key: c.Watcher + "/" + c.Name, Href: page.PathOf(c), Name: cmp.Or(c.DisplayName, c.Name),
-		Image:   reference.Short(c.Image.Registry.Host, c.Image.Name),
-		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host,
+		Key: c.Watcher + "/" + c.Name, Href: page.PathOf(c), place: m.placeOf(rec),
+		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), trouble: m.troubleOf(c), Registry: c.Image.Registry.Host,
 		Stack: c.Stack, Status: c.Status,
 		Part: tally.PartOf(c), Standing: words.Standing(c),
 	}
-	if r.Image == "" {
-		r.Image = "no image name"
-	}
 	r.Repository = cmp.Or(reference.Short("", c.Image.Name), r.Image)
+	if m.ambiguous[r.Repository] {
+		r.Repository = r.Image
+	}
 	if r.Kind != "" && c.Result != nil {
-		r.New, r.Released, r.Seen = c.Result.Tag, candidate.Released(c, m.now), rec.FoundAt
+		r.New = c.Result.Tag
 		if tally.Rebuilt(c) {
 			r.New = words.Digest(c.UpdateKind.RemoteValue)
 			if running, offered := tally.Versions(c); running != "" {
@@ -138,48 +131,93 @@ func (m rows) Of(rec *store.Record) Row {
 	if tally.Unknown(c) {
 		r.Unknown = cmp.Or(phrase.Change(policypreview.Uncompared(c.Check.Reason), m.redact), phrase.New("nothing could be compared"))
 	}
-	if tally.Failed(c) {
-		r.Failed = "The check failed"
-		if c.Error != nil && c.Error.Message != "" {
-			r.Failed, r.Cause = m.redact(c.Error.Message), c.Error.Cause
-		}
-	}
 	if c.Check.Postponed() {
 		r.Postponed = phrase.Change(words.Postponed(c), m.redact)
 		r.PostponedUntil = phrase.Change(words.PostponedUntil(c), m.redact)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
 		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
-	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
+	} else if m.updatable(c) {
 		r.Update = page.ChangePath(operation.Update, c)
 	}
-	if w, silent := m.silent[c.Watcher]; silent {
-		r.AsOf, r.Silence = words.Clock(w.AsOf.Time, m.now), w.Error
-	}
-	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
+	r.Icon = m.icon(c.DisplayIcon, c.Image.Name)
 	return r
 }
 
-// since is what a list is sorted by that is to begin with the newest.
-func (r *Row) since() time.Time {
-	if r.Released.IsZero() {
-		return r.Seen
-	}
-	return r.Released
+// trouble is what is wrong with a container.
+type trouble struct {
+	Watcher string
+	Failed  string // why the last check failed, or which label is wrong
+	Cause   string // what others may fail by as well; "" where Failed is its own
+	// AsOf is how old all of this is, because of Silence, where the engine does not respond; nil where it does.
+	AsOf    phrase.Phrase
+	Silence string
 }
 
-// urgency orders rows by how much they need the user: what a rule holds or carries out
+func (m rows) troubleOf(c *sdk.Container) trouble {
+	t := trouble{Watcher: c.Watcher}
+	if tally.Failed(c) {
+		t.Failed = "The check failed"
+		if c.Error != nil && c.Error.Message != "" {
+			t.Failed, t.Cause = m.redact(c.Error.Message), c.Error.Cause
+		}
+	}
+	if w, silent := m.silent[c.Watcher]; silent {
+		t.AsOf, t.Silence = words.Clock(w.AsOf.Time, m.now), w.Error
+	}
+	return t
+}
+
+// updatable reports whether the user can update a container now.
+func (m rows) updatable(c *sdk.Container) bool {
+	if !c.UpdateAvailable || c.Base != nil || m.may == nil || !m.may(c.Watcher) {
+		return false
+	}
+	_, busy := m.underWay[c.Watcher+"/"+c.Name]
+	return !busy
+}
+
+// place is what a row is sorted by. A list has it of all its containers, and the rest of few.
+type place struct {
+	Name, Image string
+	// Released is when what is newer was made, as its image says, and Seen since when
+	// it is known here. Each is zero when that is not known.
+	Released, Seen time.Time
+	need           int
+	lower          string // Name in lower case
+}
+
+func (m rows) placeOf(rec *store.Record) place {
+	c := &rec.Container
+	p := place{Name: cmp.Or(c.DisplayName, c.Name), need: urgency(c),
+		Image: cmp.Or(reference.Short(c.Image.Registry.Host, c.Image.Name), "no image name")}
+	p.lower = strings.ToLower(p.Name)
+	if c.UpdateAvailable && c.Result != nil {
+		p.Released, p.Seen = candidate.Released(c, m.now), rec.FoundAt
+	}
+	return p
+}
+
+// since is what a list is sorted by that is to begin with the newest.
+func (p *place) since() time.Time {
+	if p.Released.IsZero() {
+		return p.Seen
+	}
+	return p.Released
+}
+
+// urgency orders containers by how much they need the user: what a rule holds or carries out
 // by itself comes after all that a user has to decide or to mend.
-func urgency(r *Row) int {
-	switch {
-	case r.Approval:
+func urgency(c *sdk.Container) int {
+	switch state := tally.State(c); {
+	case tally.Approval(c):
 		return 0
-	case r.Failed != "" && r.State != sdk.StateOffered:
+	case tally.Failed(c) && state != sdk.StateOffered:
 		return 2
-	case r.State == sdk.StateHeld || r.State == sdk.StateAutomatic:
+	case state == sdk.StateHeld || state == sdk.StateAutomatic:
 		return 6
 	}
-	switch r.Kind {
+	switch tally.Kind(c) {
 	case "major":
 		return 1
 	case "minor":
@@ -194,10 +232,11 @@ func urgency(r *Row) int {
 
 // ByNeed sorts rows: those that need a user most come first.
 func ByNeed(rows []Row) {
-	slices.SortStableFunc(rows, func(a, b Row) int { return compare(&a, &b, "need") })
+	slices.SortStableFunc(rows, func(a, b Row) int { return compare(&a.place, &b.place, "need") })
 }
 
-// needs reports whether a user has to decide about a row or to mend it.
-func (r *Row) needs() bool {
-	return r.Kind != "" && r.State != sdk.StateHeld && r.State != sdk.StateAutomatic || r.Failed != ""
+// needs reports whether a user has to decide about a container or to mend it.
+func needs(c *sdk.Container) bool {
+	state := tally.State(c)
+	return state != "" && state != sdk.StateHeld && state != sdk.StateAutomatic || tally.Failed(c)
 }

@@ -58,6 +58,14 @@
     now?.focus({ preventScroll: true });
   };
 
+  // A further part of the list may go on with its last group, and has again what a change has moved meanwhile.
+  document.addEventListener('htmx:after:swap', () => {
+    if (!$('#list[data-parts]')) return;
+    const keys = new Set();
+    $$('#list .row').forEach(row => { if (keys.has(row.dataset.key)) row.remove(); else keys.add(row.dataset.key); });
+    $$('#list [data-continued]').forEach(more => { $('.rows', more.previousElementSibling).append(...$$('.row', more)); more.remove(); });
+  });
+
   // Filters change the list and the address.
   const showList = async (url, push) => {
     await load(url, '#list');
@@ -65,7 +73,7 @@
     history[push ? 'pushState' : 'replaceState']({}, '', base + listURL());
     waiting.clear();
     behind(0);
-    const shown = $$('.row').length;
+    const shown = Number($('#list').dataset.parts) || $$('.row').length;
     announce(shown === 1 ? '1 container shown' : shown + ' containers shown');
   };
   const filterURL = form => {
@@ -205,7 +213,7 @@
     const row = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, at + by))];
     const name = $('.name', row);
     name.focus();
-    row.scrollIntoView({ block: 'nearest' });
+    (row === rows.at(-1) && $('#list .lazy') || row).scrollIntoView({ block: 'nearest' }); // which loads a further part
     if (!sheet.hidden && !row.classList.contains('open')) openSheet(name, true).then(() => $('.row.open .name')?.focus());
   };
   const places = { o: '/', c: '/containers', h: '/history', u: '/operations', w: '/watchers', r: '/registries', t: '/triggers', p: '/plugins', s: '/settings' };
@@ -363,8 +371,10 @@
       keys = [];
     }
     const url = new URL(base + listURL(), location.href);
-    const query = new URLSearchParams(url.search);
-    keys.forEach(key => query.append('c', key));
+    const query = new URLSearchParams(url.search), { parts } = $('#list').dataset;
+    // Of a list that is shown by parts, other rows are asked for by n: those that belong to the parts shown are changes.
+    keys.forEach(key => query.append(parts && !rowOf(key) ? 'n' : 'c', key));
+    if (parts) query.set('to', $('#list .lazy')?.dataset.from || parts);
     const part = await fetchPart(base + '/containers/rows?' + query);
     let again = false;
     if (!part) return;
