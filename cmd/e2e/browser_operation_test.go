@@ -82,12 +82,12 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 	b.follow("a.button[href$='/update']")
 	b.says("Update web?")
 	b.follow("#confirm")
-	b.says("web runs 1.1.0 now.")
+	b.says("web was updated to 1.1.0.")
 	only(t, engine, "web", a.new)
 	b.follow("a.button[href$='/rollback']")
 	b.says("Roll back web?")
 	b.follow("#confirm")
-	b.says("web runs 1.0.0 now.")
+	b.says("web was rolled back to 1.0.0.")
 	only(t, engine, "web", a.old)
 }
 
@@ -161,7 +161,7 @@ func TestBrowserPlansComposeFile(t *testing.T) {
 	b.says("What changes in " + file)
 	b.shown("diff")
 	b.click("#confirm")
-	b.says("web runs 1.1.0 now.")
+	b.says("web was updated to 1.1.0.")
 	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(text, ":1.0.0", ":1.1.0", 1) {
 		t.Errorf("the compose file is %q, %v", got, err)
 	}
@@ -181,7 +181,7 @@ func TestBrowserListsBackups(t *testing.T) {
 	b.open("/containers/local/web/update")
 	b.click("input[name=ack]")
 	b.click("#confirm")
-	b.says("web runs 1.1.0 now.")
+	b.says("web was updated to 1.1.0.")
 	b.open("/containers/local/web?tab=activity")
 	b.until("document.querySelector('#backups li')?.innerText.includes('2.1 MB of its own')")
 	b.shown("kept")
@@ -190,7 +190,7 @@ func TestBrowserListsBackups(t *testing.T) {
 	b.says("Kept backups")
 	b.shown("rollback")
 	b.click("#confirm")
-	b.says("web runs 1.0.0 now.")
+	b.says("web was rolled back to 1.0.0.")
 }
 
 // TestBrowserUpdatesWithoutScript goes from the list to the plan, the operation and back
@@ -229,12 +229,12 @@ func TestBrowserUpdatesWithoutScript(t *testing.T) {
 	b.shot("operation")
 	a.g.on(nil)
 	close(release)
-	b.says("web runs 1.1.0 now.") // for the page loads itself again
+	b.says("web was updated to 1.1.0.") // for the page loads itself again
 	only(t, engine, "web", a.new)
 	b.click("a.button[href$='/rollback']")
 	b.says("Roll back web?")
 	b.click("#confirm")
-	b.says("web runs 1.0.0 now.")
+	b.says("web was rolled back to 1.0.0.")
 	only(t, engine, "web", a.old)
 
 	// Several, of which one needs consent, and the wish to stop.

@@ -111,7 +111,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	b.stay()
 	a.g.on(nil)
 	close(release)
-	b.says("web runs 1.1.0 now.")
+	b.says("web was updated to 1.1.0.")
 	b.stayed("the page of the operation")
 	b.shown("updated")
 	only(t, engine, "web", a.new)
@@ -120,7 +120,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	b.click("a.button[href$='/rollback']")
 	b.says("Roll back web?")
 	b.click("#confirm")
-	b.says("web runs 1.0.0 now.")
+	b.says("web was rolled back to 1.0.0.")
 	only(t, engine, "web", a.old)
 
 	// What does not work comes back, and the overview says so.
@@ -143,7 +143,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	}
 	b.click("input[name=ack]")
 	b.click("#confirm")
-	b.says("data runs 1.1.0 now.")
+	b.says("data was updated to 1.1.0.")
 
 	// Several at once, of which one is to lose what it keeps inside itself.
 	a.d.watch()

@@ -39,12 +39,12 @@ func (f Forecast) String() string {
 	if f.reports() {
 		text += fmt.Sprintf("; the host reports %d of %s left", f.LeftAsReported(), f.Reported)
 	}
-	text += fmt.Sprintf("; the next checks make about %d", f.Next)
+	text += fmt.Sprintf("; the next checks need about %d", f.Next)
 	switch {
 	case f.Spreads():
 		text += fmt.Sprintf(", of which %d are left for later ones", f.Next-f.Left())
 	case !f.Limited():
-		text += "; no budget is set"
+		text += "; no limit is set"
 	}
 	return text
 }

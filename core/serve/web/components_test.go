@@ -143,13 +143,13 @@ func TestTriggerPage(t *testing.T) {
 		t.Error("a page without ?tested shows the result")
 	}
 
-	for backlog, says := range map[string]string{"summary": "one message about all updates", "none": "leaves out",
-		"each": "runs for each update"} {
+	for backlog, says := range map[string]string{"summary": "one message about all pending updates", "none": "leaves out",
+		"each": "runs for every pending update"} {
 		mail := webtest.SMTP()
 		mail.Backlog = backlog
 		u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{mail}} })
 		_, body := get(t, u, "/triggers/smtp/main")
-		webtest.Contains(t, body, "When it runs for the first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+
+		webtest.Contains(t, body, "The first time, it "+map[bool]string{true: "sends "}[backlog == "summary"]+
 			says)
 	}
 
@@ -177,7 +177,7 @@ func TestRegistryPage(t *testing.T) {
 	})
 	_, body := get(t, u, "/registries/hub/public")
 	webtest.Contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on",
-		"does not say what it allows", "Nothing is set")
+		"does not say what it allows", "All options have their defaults.")
 	body = tested(t, u, "/registries/hub/public", url.Values{"image": {"nginx:1"}})
 	webtest.Contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if image != "nginx:1" {

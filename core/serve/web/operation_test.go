@@ -102,7 +102,7 @@ func TestOperationPage(t *testing.T) {
 					Downtime: 1200 * time.Millisecond, Kept: []string{"web-old"},
 					Warnings: []watcher.Reason{{Code: "prune", Text: "an image stays"}},
 				})), allowed,
-			[]string{">Updated<", "web runs 1.1.0 now.", "after 20 s", "It was down for 1.2 s.", "Kept: web-old.",
+			[]string{">Updated<", "web was updated to 1.1.0.", "after 20 s", "It was down for 1.2 s.", "Kept: web-old.",
 				"an image stays", "1.5 s", `href="/base/containers/local/web/rollback">Roll back</a>`},
 			[]string{"Cancel</button>", "Plan it again", "refresh", "to come</span>"},
 		},

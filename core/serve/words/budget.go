@@ -21,11 +21,11 @@ func Budget(f budget.Forecast) phrase.Phrase {
 	switch {
 	case f.Spreads():
 		parts = append(parts,
-			phrase.New("the next checks make about %d, of which %d are left for later ones", f.Next, f.Next-f.Left()))
+			phrase.New("the next checks need about %d, of which %d are left for later ones", f.Next, f.Next-f.Left()))
 	case !f.Limited():
-		parts = append(parts, phrase.New("the next checks make about %d", f.Next), phrase.New("no budget is set"))
+		parts = append(parts, phrase.New("the next checks need about %d", f.Next), phrase.New("no limit is set"))
 	default:
-		parts = append(parts, phrase.New("the next checks make about %d", f.Next))
+		parts = append(parts, phrase.New("the next checks need about %d", f.Next))
 	}
 	return phrase.Translated(f.String(), phrase.Join("; ", parts...))
 }

@@ -76,7 +76,10 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 		if op.Rules.DryRun {
 			return phrase.New("The image was pulled, and nothing else was done, as asked."), false
 		}
-		return phrase.New("%s runs %s now.", op.Name, to), false
+		if op.Kind == operation.Rollback {
+			return phrase.New("%s was rolled back to %s.", op.Name, to), false
+		}
+		return phrase.New("%s was updated to %s.", op.Name, to), false
 	case operation.RolledBack:
 		if wasInterrupted(op) {
 			return because(phrase.New("It did not come to its end, so the old container is back as it was"), op.Error), true

@@ -12,7 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// TestReportedLimitSpreadsChecks: what a host says that it allows is kept to, although no budget is set:
+// TestReportedLimitSpreadsChecks: what a host says that it allows is kept to, although no limit is set:
 // no request is refused, the rest waits, and it is said beforehand.
 func TestReportedLimitSpreadsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,9 @@
 package components
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -9,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -132,12 +135,18 @@ func (p *kindPage) use(use registryUse) {
 		row := &p.Rows[i]
 		row.Unresponsive, row.State = use.unresponsive[row.ID], use.stateOf(row.ID, row.State)
 	}
+	first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
+	slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
 	p.sum()
 }
 
-// Summary counts components of a kind: "3 watchers, 1 failed".
-func Summary(k kind.Kind, all []service.Component) phrase.Phrase {
-	return newKindPage(k, all, nil).Summary
+// Summary counts components of a kind: "3 watchers, 1 failed". Of containers it is known which registries respond.
+func Summary(k kind.Kind, all []service.Component, records []*store.Record, redact func(string) string) phrase.Phrase {
+	p := newKindPage(k, all, nil)
+	if k == kind.Registry {
+		p.use(registryUseOf(records, redact))
+	}
+	return p.Summary
 }
 
 // checking marks the watchers that are being checked, by name.

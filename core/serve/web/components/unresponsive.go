@@ -63,7 +63,7 @@ func (u registryUse) stateOf(id string, ready words.State) words.State {
 	case ready.Class != "ok":
 		return ready
 	case u.unresponsive[id] != nil:
-		return words.State{Word: phrase.New("Not responding"), Class: "failed"}
+		return words.State{Word: phrase.New("Unavailable"), Class: "failed"}
 	case !u.used[id]:
 		return words.State{Word: phrase.New("Not used"), Class: "muted"}
 	}

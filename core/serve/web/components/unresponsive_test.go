@@ -38,7 +38,7 @@ func TestRegistryUse(t *testing.T) {
 		state component.State
 		want  string
 	}{
-		{"custom.home", component.Ready, "Not responding"}, {"custom.home", component.Failed, "Failed"},
+		{"custom.home", component.Ready, "Unavailable"}, {"custom.home", component.Failed, "Failed"},
 		{"hub.public", component.Ready, "Ready"}, {"ghcr.public", component.Failed, "Failed"},
 		{"quay.public", component.Ready, "Not used"}, {"quay.public", component.Failed, "Failed"},
 	} {

@@ -85,11 +85,11 @@ func demoGuide() *Guide {
 		Sentence: phrase.New("The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look, and can be installed."),
 		Steps: []guideStep{
 			{
-				Text: phrase.New("Open a container, press Update, and read the plan; a rollback is there afterwards. One update does not work, so that the old container comes back:"),
+				Text: phrase.New("Open a container, press Update and read the plan. You can roll back afterwards. One update fails on purpose, to show how the old container comes back:"),
 				Path: "/containers", Label: phrase.New("Containers"),
 			},
-			{Text: phrase.New("To watch your own containers, run this:"), Lines: composeLines},
-			{Text: phrase.New("Nothing needs to be installed to look once:"), Lines: "dogwatch check\n"},
+			{Text: phrase.New("To watch your own containers, save this as compose.yaml and run docker compose up -d:"), Lines: composeLines},
+			{Text: phrase.New("To check once, without a server:"), Lines: "dogwatch check\n"},
 		},
 	}
 }

@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -67,7 +68,7 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 		watcherName, name, _ := strings.Cut(c.Name, "/")
 		row := policyUpdate{
 			Name: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
-			State: decisionState(c.State),
+			State: decisionState(c),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
 			row.Before = words.Decided(was)
@@ -80,12 +81,15 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 	return v
 }
 
-// decisionState is a state of a decision as users read it.
-func decisionState(state string) words.State {
-	if state == sdk.StateHeld {
-		return words.State{Word: words.Decided(state), Class: ""}
+// decisionState is the state of a decision as users read it.
+func decisionState(c policypreview.Container) words.State {
+	switch {
+	case c.State == sdk.StateHeld:
+		return words.State{Word: words.Decided(c.State), Class: "minor"}
+	case slices.ContainsFunc(c.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonApproval }):
+		return words.State{Word: phrase.New("to approve"), Class: "approval"}
 	}
-	return words.State{Word: words.Decided(state), Class: "ok"}
+	return words.State{Word: words.Decided(c.State), Class: "ok"}
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {

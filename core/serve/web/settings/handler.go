@@ -25,6 +25,8 @@ var Templates embed.FS
 // Service is the program and how it is set up; *service.Service says what its methods return.
 type Service interface {
 	Components(actor auth.Actor, k kind.Kind) []service.Component
+	Containers() store.Snapshot
+	Redact(text string) string
 	Plugins() []service.Plugin
 	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
 	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string,

@@ -73,7 +73,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	var counts []navCount
 	for _, k := range kind.Kinds() {
 		all := h.service.Components(actor, k)
-		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k), components.Summary(k, all)})
+		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k),
+			components.Summary(k, all, h.service.Containers().All(), h.service.Redact)})
 	}
 	counts = append(counts, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))

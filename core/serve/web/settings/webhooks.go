@@ -25,16 +25,16 @@ type sender struct {
 func senders() []sender {
 	inAddress := phrase.New("in the address, ?token=… (webhooks.urltoken)")
 	return []sender{
-		{"Docker Hub", phrase.New("repository, Webhooks"), inAddress},
-		{"GitHub (ghcr.io)", phrase.New("repository or organization, Settings, Webhooks; " +
+		{"Docker Hub", phrase.New("Repository → Webhooks"), inAddress},
+		{"GitHub (ghcr.io)", phrase.New("Repository or organization → Settings → Webhooks; " +
 			"content type application/json, only the event Packages"), phrase.Verbatim("Secret")},
-		{"GitLab", phrase.New("project, Settings, Webhooks; only Pipeline events"), phrase.Verbatim("Secret token")},
-		{"Gitea, Forgejo", phrase.New("repository, owner or site, Webhooks; only the event Package"),
+		{"GitLab", phrase.New("Project → Settings → Webhooks; only Pipeline events"), phrase.Verbatim("Secret token")},
+		{"Gitea, Forgejo", phrase.New("Repository, owner or site → Webhooks; only the event Package"),
 			phrase.Verbatim("Secret")},
-		{"Harbor", phrase.New("project, Webhooks; Artifact pushed, either payload format"), phrase.Verbatim("Auth header")},
-		{"Quay", phrase.New("repository, Settings, %s",
+		{"Harbor", phrase.New("Project → Webhooks; Artifact pushed, either payload format"), phrase.Verbatim("Auth header")},
+		{"Quay", phrase.New("Repository → Settings → %s",
 			phrase.Quote("Events and notifications; Push to Repository, Webhook POST")), inAddress},
-		{"Azure", phrase.New("registry, Services, Webhooks, or an Event Grid subscription to Image Pushed"),
+		{"Azure", phrase.New("Registry → Services → Webhooks, or an Event Grid subscription to Image Pushed"),
 			phrase.New("custom header %s", "Authorization: Bearer …")},
 		{"distribution (registry:2, registry:3)", phrase.New("notifications.endpoints of its configuration"),
 			phrase.Verbatim("headers: Authorization: [Bearer …]")},
