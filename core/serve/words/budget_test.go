@@ -14,7 +14,7 @@ func TestBudget(t *testing.T) {
 	for want, f := range map[string]budget.Forecast{
 		"keine Anfragen in der letzten Stunde; die nächsten Prüfungen brauchen etwa 3; keine Grenze ist gesetzt": {Next: 3},
 		"90 von 100 Anfragen in 6h verbraucht; die nächsten Prüfungen brauchen etwa 30, " +
-			"davon bleiben 20 für spätere": {Use: budget.Use{Used: 90, Allowance: hundred}, Next: 30},
+			"wovon 20 für spätere bleiben": {Use: budget.Use{Used: 90, Allowance: hundred}, Next: 30},
 		"etwa 1 von 100 Anfragen in 6h verbraucht (eine für jede Frage, da das Plugin sie nicht zählt); " +
 			"die nächsten Prüfungen brauchen etwa 2": {Use: budget.Use{Used: 1, Allowance: hundred, Estimated: true}, Next: 2},
 	} {
