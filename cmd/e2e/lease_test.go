@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/kubernetestest"
@@ -37,7 +38,7 @@ func (d *daemon) exit() int {
 }
 
 // TestLease: of two programs one waits, alive and not ready, until the other is killed, or ends; one that cannot renew
-// the lease ends by itself.
+// the lease, or was suspended, ends by itself.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	cluster := kubernetestest.NewLeases(t, "tools", "dogwatch")
@@ -80,8 +81,16 @@ func TestLease(t *testing.T) {
 	third := started()
 	second.stop()
 	third.listens()
+	fourth := started()
+	must(t, third.cmd.Process.Signal(syscall.SIGSTOP)) // as a machine that is suspended
+	fourth.listens()
+	must(t, third.cmd.Process.Signal(syscall.SIGCONT))
+	if code := third.exit(); code != 1 || !third.says("since another Dogwatch may act") {
+		t.Errorf("it ended with %d after it was suspended", code)
+	}
 	cluster.Refuse(http.StatusServiceUnavailable, "shutting down")
-	if code := third.exit(); code != 1 || !third.says("the lease was lost: dogwatch in namespace tools could not be renewed for") {
+	lost := "the lease was lost: dogwatch in namespace tools could not be renewed for"
+	if code := fourth.exit(); code != 1 || !fourth.says(lost) {
 		t.Errorf("it ended with %d without the lease", code)
 	}
 }
