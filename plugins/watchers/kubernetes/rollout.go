@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -162,33 +163,20 @@ func (r *rollout) finish(
 		return done, nil
 	}
 	s := steps[0]
-	err := r.journal.Begin(ctx, s)
-	if err != nil && !errors.Is(err, watcher.ErrStop) {
+	failed, err := orchestrated.Watch(ctx, r.journal, s, func() error { return r.converge(ctx, r.image, before) })
+	if err != nil {
 		return watcher.Outcome{}, err
-	}
-	if err == nil {
-		err = r.converge(ctx, r.image, before)
-		if ctx.Err() != nil {
-			return watcher.Outcome{}, ctx.Err()
-		}
-		if failed := r.journal.End(ctx, s, nil, err); failed != nil {
-			return watcher.Outcome{}, failed
-		}
 	}
 	var other *overtakenError
 	switch {
-	case err == nil:
+	case failed == nil:
 		return done, nil
-	case errors.As(err, &other) && other.by.image != r.old:
+	case errors.As(failed, &other) && other.by.image != r.old:
 		return r.overtaken(other.by), nil
-	case errors.Is(err, sdk.ErrNotFound):
-		return broken(r.op, err.Error()+": create it again"), nil
+	case errors.Is(failed, sdk.ErrNotFound):
+		return broken(r.op, failed.Error()+": create it again"), nil
 	}
-	reason := watcher.Reason{Code: "step." + s.Code, Text: err.Error()}
-	if errors.Is(err, watcher.ErrStop) {
-		reason = watcher.Reason{Code: watcher.ReasonCancelled, Text: "it was cancelled"}
-	}
-	return r.rollBack(ctx, reason)
+	return r.rollBack(ctx, orchestrated.Reason(s, failed))
 }
 
 // returning is the step that returns to the old image.
@@ -254,13 +242,9 @@ func (r *rollout) overtaken(l live) watcher.Outcome {
 }
 
 func unchanged(op watcher.Operation, code, text string) watcher.Outcome {
-	return watcher.Outcome{
-		State: watcher.Unchanged, Reason: watcher.Reason{Code: code, Text: text}, ContainerID: op.Request.ContainerID,
-	}
+	return orchestrated.Ended(op, watcher.Unchanged, code, text)
 }
 
 func broken(op watcher.Operation, text string) watcher.Outcome {
-	return watcher.Outcome{
-		State: watcher.Broken, Reason: watcher.Reason{Code: "workload", Text: text}, ContainerID: op.Request.ContainerID,
-	}
+	return orchestrated.Ended(op, watcher.Broken, "workload", text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -116,33 +117,20 @@ func before(op watcher.Operation) string {
 
 // finish watches a rollout to its end, and has the swarm return to the old image where it does not succeed.
 func (r *rollout) finish(ctx context.Context, s watcher.Step) (watcher.Outcome, error) {
-	err := r.journal.Begin(ctx, s)
-	if err != nil && !errors.Is(err, watcher.ErrStop) {
+	failed, err := orchestrated.Watch(ctx, r.journal, s, func() error { return r.converge(ctx, r.image) })
+	if err != nil {
 		return watcher.Outcome{}, err
-	}
-	if err == nil {
-		err = r.converge(ctx, r.image)
-		if ctx.Err() != nil {
-			return watcher.Outcome{}, ctx.Err()
-		}
-		if failed := r.journal.End(ctx, s, nil, err); failed != nil {
-			return watcher.Outcome{}, failed
-		}
 	}
 	var other *overtakenError
 	switch {
-	case err == nil:
+	case failed == nil:
 		return watcher.Outcome{State: watcher.Updated, ContainerID: r.op.Request.ContainerID}, nil
-	case errors.As(err, &other) && other.image != r.old:
+	case errors.As(failed, &other) && other.image != r.old:
 		return r.overtaken(other.image), nil
-	case errors.Is(err, sdk.ErrNotFound):
+	case errors.Is(failed, sdk.ErrNotFound):
 		return broken(r.op, r.op.Plan.Name+" was removed meanwhile: create it again"), nil
 	}
-	reason := watcher.Reason{Code: "step." + s.Code, Text: err.Error()}
-	if errors.Is(err, watcher.ErrStop) {
-		reason = watcher.Reason{Code: watcher.ReasonCancelled, Text: "it was cancelled"}
-	}
-	return r.rollBack(ctx, reason)
+	return r.rollBack(ctx, orchestrated.Reason(s, failed))
 }
 
 // sequenceTries is how often a change of a service is tried that the swarm itself writes to meanwhile.
@@ -174,15 +162,11 @@ func (r *rollout) overtaken(image string) watcher.Outcome {
 }
 
 func unchanged(op watcher.Operation, code, text string) watcher.Outcome {
-	return watcher.Outcome{
-		State: watcher.Unchanged, Reason: watcher.Reason{Code: code, Text: text}, ContainerID: op.Request.ContainerID,
-	}
+	return orchestrated.Ended(op, watcher.Unchanged, code, text)
 }
 
 func broken(op watcher.Operation, text string) watcher.Outcome {
-	return watcher.Outcome{
-		State: watcher.Broken, Reason: watcher.Reason{Code: "service", Text: text}, ContainerID: op.Request.ContainerID,
-	}
+	return orchestrated.Ended(op, watcher.Broken, "service", text)
 }
 
 // imageIn is the image that the specification of a service has; "" for none.
