@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,34 +14,52 @@ import (
 const fleetReads = 100
 
 // BenchmarkFleet runs the built program in front of 10,000 containers of 6,000 repositories, three registries that are
-// 30 ms away, from its start to its second check. The figures are medians over all iterations.
+// 30 ms away, from its start to its second check. The figures are medians over all iterations. Programs of other commits
+// run in turns with it, as in BenchmarkTurns.
 func BenchmarkFleet(b *testing.B) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
 		b.Skip("this system does not tell how much memory processes have")
 	}
-	s, m := scene{containers: 10_000, repositories: 6_000, latency: benchLatency}, medians{}
-	for range b.N {
-		in := installScene(b, s.fleet(b))
-		in.env = append(in.env, benchSleep)
-		d := in.start()
-		eventually(b, "the first check ends", func() bool { return len(d.checks()) > 0 })
-		m.add("MB-anon/first", d.memory())
-		first := d.cpuAtRest()
-		m.add("cpu-ms/check-first", milliseconds(first))
-		d.watch()
-		m.add("MB-anon/next", d.memory())
-		m.add("cpu-ms/check-next", milliseconds(d.cpuAtRest()-first))
-		checks := d.checks()
-		m.add("ms/check-first", took(b, checks[0]))
-		m.add("ms/check-next", took(b, checks[1]))
-		d.reads(b, m, "list", "/api/containers")
-		d.reads(b, m, "page", "/containers")
-		m.add("MB-anon/read", d.memory())
-		d.rest()
-		m.add("MB-anon/rest", d.memory())
-		d.stop()
+	own, err := built()
+	must(b, err)
+	s, programs := scene{containers: 10_000, repositories: 6_000, latency: benchLatency},
+		append(filepath.SplitList(os.Getenv(programsEnv)), own)
+	all := make([]medians, len(programs))
+	for turn := range b.N {
+		for i, program := range programs {
+			if turn == 0 {
+				all[i] = medians{}
+			}
+			s.readTurn(b, program, all[i])
+		}
 	}
-	m.report(b)
+	all[len(all)-1].report(b)
+	if len(programs) > 1 {
+		b.Log("\n" + compared(programs, all))
+	}
+}
+
+// readTurn runs a new installation of a program once, and reads its list and its page.
+func (s scene) readTurn(b *testing.B, program string, m medians) {
+	in := installScene(b, s.fleet(b))
+	in.program, in.env = program, append(in.env, benchSleep)
+	d := in.start()
+	eventually(b, "the first check ends", func() bool { return len(d.checks()) > 0 })
+	m.add("MB-anon/first", d.memory())
+	first := d.cpuAtRest()
+	m.add("cpu-ms/check-first", milliseconds(first))
+	d.watch()
+	m.add("MB-anon/next", d.memory())
+	m.add("cpu-ms/check-next", milliseconds(d.cpuAtRest()-first))
+	checks := d.checks()
+	m.add("ms/check-first", took(b, checks[0]))
+	m.add("ms/check-next", took(b, checks[1]))
+	d.reads(b, m, "list", "/api/containers")
+	d.reads(b, m, "page", "/containers")
+	m.add("MB-anon/read", d.memory())
+	d.rest()
+	m.add("MB-anon/rest", d.memory())
+	d.stop()
 }
 
 // reads reads a path over and over and notes the 99th percentile of the time until its first 16 kB are there, and

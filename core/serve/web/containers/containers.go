@@ -16,7 +16,7 @@ import (
 func (h *Handler) list(r *http.Request) listView {
 	snapshot := h.service.Containers()
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
-	h.WantReleases(v.records)
+	h.WantReleases(v.shown)
 	if v.Empty {
 		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
 	}
@@ -46,6 +46,7 @@ func (h *Handler) WantReleases(records []*store.Record) {
 // write fills in the HTML of the rows of a list.
 func (h *Handler) write(r *http.Request, v *listView) {
 	in := h.Languages.Of(r)
+	nameHosts(v.Groups, v.all)
 	for _, g := range v.Groups {
 		for i := range g.Rows {
 			if v.Causes {

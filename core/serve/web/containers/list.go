@@ -45,10 +45,12 @@ type listView struct {
 	HasFilter bool
 	// Causes is whether these are failed checks, which say why in full.
 	Causes bool
-	// found are all groups, in their order, without rows; make makes those, and records are what it made them of.
-	found   []group
-	make    rows
-	records []*store.Record
+	// found are all groups, in their order, without rows; make makes those, and shown are what it made them of.
+	found []group
+	make  rows
+	shown []*store.Record
+	// all are all containers there are.
+	all []*store.Record
 }
 
 // listOf makes the list that a query asks for.
@@ -85,7 +87,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Outages = slices.Concat(silentOf(troubles), outagesOf(troubles))
 	v.found = q.grouped(found)
 	v.Grouped = q.Group != "none" && (len(v.found) > 1 || len(v.found) == 1 && v.found[0].Title != "")
-	v.make, v.make.ambiguous = make, ambiguousRepositories(records)
+	v.make, v.all = make, records
 	v.show()
 	v.Watchers = filterOptions(watchers, q.Watcher, phrase.New("every watcher"))
 	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every state"))
@@ -101,17 +103,27 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	return v
 }
 
-// ambiguousRepositories are those that several registries have by the same name.
-func ambiguousRepositories(records []*store.Record) map[string]bool {
+// nameHosts has rows show the host of their registry with a repository that several registries have by the same name.
+func nameHosts(shown []group, records []*store.Record) {
 	hosts, ambiguous := map[string]string{}, map[string]bool{}
+	for _, g := range shown {
+		for i := range g.Rows {
+			hosts[g.Rows[i].Repository] = g.Rows[i].Registry
+		}
+	}
 	for _, rec := range records {
-		host, repository := rec.Container.Image.Registry.Host, reference.Short("", rec.Container.Image.Name)
-		if known, seen := hosts[repository]; seen && known != host {
+		repository := reference.Short("", rec.Container.Image.Name)
+		if host, known := hosts[repository]; known && host != rec.Container.Image.Registry.Host {
 			ambiguous[repository] = true
 		}
-		hosts[repository] = host
 	}
-	return ambiguous
+	for _, g := range shown {
+		for i := range g.Rows {
+			if r := &g.Rows[i]; ambiguous[r.Repository] {
+				r.Repository = r.Image
+			}
+		}
+	}
 }
 
 // column is a heading of the list. Query is the list sorted by it; "" for one that sorts nothing.

@@ -34,7 +34,7 @@ func (v *listView) show() {
 	for _, g := range v.found {
 		n := len(g.Entries)
 		for _, e := range g.Entries[min(max(from-before, 0), n):min(max(to-before, 0), n)] {
-			g.Rows, v.records = append(g.Rows, v.make.Of(e.rec)), append(v.records, e.rec)
+			g.Rows, v.shown = append(g.Rows, v.make.Of(e.rec)), append(v.shown, e.rec)
 		}
 		g.Continued = before < from
 		before += n

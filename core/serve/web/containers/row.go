@@ -94,8 +94,6 @@ type rows struct {
 	may      func(watcher string) bool
 	// silent are the watchers that failed, by name.
 	silent map[string]service.Component
-	// ambiguous are repositories that are shown with the host of their registry.
-	ambiguous map[string]bool
 }
 
 func (m rows) Of(rec *store.Record) Row {
@@ -107,9 +105,6 @@ func (m rows) Of(rec *store.Record) Row {
 		Part: tally.PartOf(c), Standing: words.Standing(c),
 	}
 	r.Repository = cmp.Or(reference.Short("", c.Image.Name), r.Image)
-	if m.ambiguous[r.Repository] {
-		r.Repository = r.Image
-	}
 	if r.Kind != "" && c.Result != nil {
 		r.New = c.Result.Tag
 		if tally.Rebuilt(c) {
