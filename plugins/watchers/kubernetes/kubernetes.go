@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -55,7 +56,7 @@ type Kubernetes struct {
 	client   *cluster.Client
 	log      hclog.Logger
 	nodes    nodes
-	notified notified
+	notified orchestrated.Notified
 	pulls    pulls
 
 	mu      sync.Mutex
@@ -168,7 +169,7 @@ func (k *Kubernetes) List(ctx context.Context) ([]watcher.Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.notified.listed(list)
+	k.notified.Listed(list)
 	if k.options.PullSecrets {
 		k.pulls.listed(m)
 	}

@@ -81,7 +81,7 @@ func (k *Kubernetes) tell(ctx context.Context, m *mirror, changed <-chan struct{
 			k.log.Debug("the nodes of the cluster are not known", "error", err)
 			continue
 		}
-		for _, e := range k.notified.missed(list, moved) {
+		for _, e := range k.notified.Missed(list, moved) {
 			emit(e)
 		}
 		known, moved = true, false

@@ -1,4 +1,4 @@
-package kubernetes
+package orchestrated
 
 import (
 	"maps"
@@ -9,8 +9,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// notified is what the host knows of each container, so that it is notified of what differs and of nothing else.
-type notified struct {
+// Notified is what the host knows of each container, so that it is notified of what differs and of nothing else. Its
+// methods may be called concurrently.
+type Notified struct {
 	mu    sync.Mutex
 	known map[string]known // nil before the first list
 }
@@ -37,8 +38,8 @@ func (k known) same(o known) bool {
 		k.problem == o.problem && k.platform == o.platform && maps.Equal(k.labels, o.labels)
 }
 
-// listed records that the host has been given these containers.
-func (n *notified) listed(list []watcher.Container) {
+// Listed records that the host has been given these containers.
+func (n *Notified) Listed(list []watcher.Container) {
 	all := knownAll(list)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,10 +54,10 @@ func knownAll(list []watcher.Container) map[string]known {
 	return all
 }
 
-// missed compares what the host knows with a new list. It returns one ActionChanged when the host has to list again,
+// Missed compares what the host knows with a new list. It returns one ActionChanged when the host has to list again,
 // else an ActionStatus for each status that changed. A host that never got a list will list, so what it will get is
 // taken for known; unless something has moved: then its list may have failed, or is older.
-func (n *notified) missed(list []watcher.Container, moved bool) (events []watcher.Event) {
+func (n *Notified) Missed(list []watcher.Container, moved bool) (events []watcher.Event) {
 	now := sdk.TimeOf(time.Now())
 	relist := []watcher.Event{{Action: watcher.ActionChanged, At: now}}
 	is := knownAll(list)
