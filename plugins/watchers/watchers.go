@@ -4,6 +4,7 @@ package watchers
 import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes"
+	"github.com/dogwatch/dogwatch/plugins/watchers/nomad"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -15,6 +16,7 @@ func Types() []watcher.Type {
 	return []watcher.Type{
 		docker.Type(),
 		kubernetes.Type(),
+		nomad.Type(),
 		docker.SwarmType(),
 	}
 }
