@@ -25,7 +25,7 @@ func (s *Service) remedy(err error) string {
 	case plugin.NotStarted(err), plugin.Exited(err):
 		return "Its plugin does not run: the page Plugins says why and can restart it."
 	case errors.As(err, &invalid):
-		return "Correct the named setting and run dogwatch reload, or restart Dogwatch. To find every mistake at once, run: dogwatch config validate"
+		return "Correct what is named above and restart Dogwatch; after a change in its file, dogwatch reload is enough. To find every mistake at once, run: dogwatch config validate"
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return "The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it."
 	}

@@ -22,7 +22,7 @@ func TestRemedyFollowsTheKindOfTheError(t *testing.T) {
 		"unauthorized":     {fmt.Errorf("trigger.smtp.main: %w", sdk.WithKind(sdk.ErrUnauthorized, odd)), "Check the login"},
 		"rate limited":     {sdk.RateLimited(time.Minute, odd), "asks for a pause"},
 		"unavailable":      {sdk.WithKind(sdk.ErrUnavailable, odd), "does not answer"},
-		"invalid":          {sdk.Invalid("port", "want a whole number"), "Correct the named setting"},
+		"invalid":          {sdk.Invalid("port", "want a whole number"), "Correct what is named above"},
 		"with its own one": {sdk.WithRemedy(sdk.WithKind(sdk.ErrUnavailable, odd), "turn hunter2 on"), "turn *** on"},
 	} {
 		if got := s.remedy(c.err); (c.want == "") != (got == "") ||

@@ -113,17 +113,21 @@ func TestTriggerPage(t *testing.T) {
 				Error: "535 authentication failed", UpdatedAt: webtest.Noon,
 			},
 			{
-				ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2,
+				ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2, Error: "421 try later",
 				NextAt: webtest.Noon.Add(time.Minute), UpdatedAt: webtest.Noon,
 			},
 			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: webtest.Noon},
 		}}
 	})
 	_, body := get(t, u, "/triggers/smtp/main")
-	webtest.Contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
+	if _, list := get(t, u, "/triggers"); !strings.Contains(list, "Not sending") || !strings.Contains(list, "421 try later") ||
+		!strings.Contains(list, "1 trigger, 1 failed") {
+		t.Errorf("the triggers do not say that one cannot send:\n%s", list)
+	}
+	webtest.Contains(t, body, "Not sending", "It is tried again by itself.", "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
 		"1 option with its default",
 		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`,
-		"tried twice, to be tried again",
+		"2 attempts failed, to be tried again",
 		"DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE", `href="/base/history?trigger=smtp.main"`,
 		`href="/base/deliveries?trigger=smtp.main"`)
 	if strings.Contains(body, "not-mine") || strings.Contains(body, "deliveries/2/retry") {

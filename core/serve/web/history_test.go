@@ -89,7 +89,7 @@ func everyEvent() []event.Event {
 func TestDescribeEvents(t *testing.T) {
 	want := []string{
 		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|",
-		"changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
+		"started|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
 		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2.0 s|partly",
 		"check finished: no containers, nothing newer, 2 left to first, which watches the same engine|",

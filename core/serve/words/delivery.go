@@ -25,6 +25,9 @@ func Delivery(d delivery.Delivery) phrase.Phrase {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
 		return phrase.New("%s of %s", phrase.Count(len(d.Containers), "container"), watcher)
 	}
+	if d.Subject == "backlog" {
+		return phrase.New("all pending updates")
+	}
 	if d.Subject == "summary" {
 		return phrase.New("a summary")
 	}

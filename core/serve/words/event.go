@@ -72,6 +72,12 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	case c.Status == "":
 		return phrase.New("changed"), ""
 	}
+	switch c.Status {
+	case "running":
+		return phrase.New("started"), ""
+	case "exited":
+		return phrase.New("stopped"), ""
+	}
 	return phrase.New("changed, now %s", Status(c.Status)), ""
 }
 

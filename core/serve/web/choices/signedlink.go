@@ -52,9 +52,9 @@ type linkButton struct {
 
 // linkButtons are all that a link can stand for.
 var linkButtons = []linkButton{
-	{choice.Approved, phrase.New("Approve"), phrase.New("this version is taken whatever its age, in the next window if there is one"), false},
-	{choice.Skip, phrase.New("Skip this version"), phrase.New("it is not offered again, and the next version is"), false},
-	{choice.Snooze, phrase.New("Snooze"), phrase.New("it is not offered in the meantime, and then once more"), true},
+	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch takes this version, however new it is, in the next update window if there is one"), false},
+	{choice.Skip, phrase.New("Skip this version"), phrase.New("this version is not offered again, the next one is"), false},
+	{choice.Snooze, phrase.New("Snooze"), phrase.New("nothing is offered until then, and it is offered again afterwards"), true},
 }
 
 // snoozeOption is how long to snooze. 0 days are until the next version.

@@ -67,6 +67,12 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		p.Unresponsive, p.State = use.unresponsive[c.ID], use.stateOf(c.ID, p.State)
 	case kind.Trigger:
 		p.Preview = h.previewOf(r.Context(), c)
+		var unsent map[string]string
+		if unsent, err = h.unsent(r.Context()); err != nil {
+			break
+		}
+		p.Unsent = unsent[c.ID]
+		p.State = sendingState(p.State, p.Unsent)
 		var recent []delivery.Delivery
 		recent, err = h.service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
 		p.Deliveries = history.DeliveryRows(recent)
@@ -104,6 +110,7 @@ type componentPage struct {
 	Limits       []limitRow
 	Budgets      []budgetRow
 	Last         *lastCheck
+	Unsent       string
 	Unresponsive *unresponsive
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool

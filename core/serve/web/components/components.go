@@ -30,6 +30,19 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	if k == kind.Registry {
 		p.use(registryUseOf(h.service.Containers().All(), h.service.Redact))
 	}
+	if k == kind.Trigger {
+		unsent, err := h.unsent(r.Context())
+		if err != nil {
+			h.InternalError(w, r, "read what is to be sent", err)
+			return
+		}
+		for i := range p.Rows {
+			row := &p.Rows[i]
+			row.Unsent = unsent[row.ID]
+			row.State = sendingState(row.State, row.Unsent)
+		}
+		p.sum()
+	}
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
 		p.First = guide.FirstTrigger()
@@ -94,6 +107,8 @@ type componentRow struct {
 	Last  *lastCheck
 	// Unresponsive is what checks know of a registry that does not respond; nil for any other.
 	Unresponsive *unresponsive
+	// Unsent is why a message of a trigger could not be sent so far; "" for none.
+	Unsent string
 	// Running is true while a watcher is being checked, and Progress how far that is.
 	Running  bool
 	Progress check.Progress

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
-	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -17,10 +16,8 @@ func (h *Handler) list(r *http.Request) listView {
 	snapshot := h.service.Containers()
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
 	h.WantReleases(v.shown)
-	if v.Empty {
-		v.Sentence = guide.Headline(tally.Counts{}, h.service.Components(h.ActorOf(r), kind.Watcher))
-	}
-	v.Sentence = phrase.Join(" · ", v.Sentence, beingChecked(h.service.Progress()))
+	headline := guide.Headline(v.counts, h.service.Components(h.ActorOf(r), kind.Watcher))
+	v.Sentence = phrase.Join(" · ", headline, beingChecked(h.service.Progress()))
 	v.Decide = h.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerOptions(h.service.Components(h.ActorOf(r), kind.Trigger))
 	return v

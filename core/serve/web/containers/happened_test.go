@@ -21,7 +21,7 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
 	}, c)
 	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 is held: it was skipped by ann",
-		"Changed, now running"} {
+		"Started"} {
 		if all[i].Words.String() != want {
 			t.Errorf("got %q, want %q", all[i].Words, want)
 		}

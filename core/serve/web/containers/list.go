@@ -9,7 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/internal/reference"
 )
@@ -51,6 +50,8 @@ type listView struct {
 	shown []*store.Record
 	// all are all containers there are.
 	all []*store.Record
+	// counts counts all of them.
+	counts tally.Counts
 }
 
 // listOf makes the list that a query asks for.
@@ -83,7 +84,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 			troubles = append(troubles, t)
 		}
 	}
-	v.Sentence, v.Chips, v.Shown = words.Counts(all), q.chips(matching), len(found)
+	v.Chips, v.Shown, v.counts = q.chips(matching), len(found), all
 	v.Outages = slices.Concat(silentOf(troubles), outagesOf(troubles))
 	v.found = q.grouped(found)
 	v.Grouped = q.Group != "none" && (len(v.found) > 1 || len(v.found) == 1 && v.found[0].Title != "")

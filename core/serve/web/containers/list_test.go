@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -66,7 +67,7 @@ func TestListFilterGroupSort(t *testing.T) {
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
-		if v.Sentence.String() != "3 updates · 1 failed · 1 not checked yet · 1 up to date" {
+		if words.Counts(v.counts).String() != "3 updates · 1 failed · 1 not checked yet · 1 up to date" {
 			t.Errorf("%q says %q", query, v.Sentence)
 		}
 		if again := parseListQuery(mustParse(t, strings.TrimPrefix(v.Query.with("", ""), "?"))); again != v.Query {
@@ -126,12 +127,12 @@ func TestListAddsUp(t *testing.T) {
 				parts += c.Count
 			}
 		}
-		said, _, _ := strings.Cut(held.ReplaceAllString(v.Sentence.String(), ""), ";")
+		said, _, _ := strings.Cut(held.ReplaceAllString(words.Counts(v.counts).String(), ""), ";")
 		for _, n := range number.FindAllString(said, -1) {
 			n, _ := strconv.Atoi(n)
 			sum += n
 		}
-		if onlyCurrent := v.Sentence.String() == "Everything is up to date"; parts != len(records) ||
+		if onlyCurrent := words.Counts(v.counts).String() == "Everything is up to date"; parts != len(records) ||
 			sum != len(records) && !onlyCurrent {
 			t.Errorf("fleet %d of %d: the chips have %d, and %q", seed, len(records), parts, v.Sentence)
 		}

@@ -25,7 +25,8 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	case delivery.Pending:
 		row.State, row.Sentence = words.State{Word: phrase.New("Waiting"), Class: "muted"}, phrase.New("to be sent")
 		if d.Attempts > 0 {
-			row.Sentence = phrase.New("tried %s, to be tried again", words.Times(d.Attempts))
+			row.State = words.State{Word: phrase.New("Retrying"), Class: "minor"}
+			row.Sentence = phrase.New("%s failed, to be tried again", tries)
 		}
 	case delivery.Sending:
 		row.State, row.Sentence = words.State{Word: phrase.New("Sending"), Class: "muted"}, phrase.New("on its way")

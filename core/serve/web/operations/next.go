@@ -13,7 +13,7 @@ func nextOf(op operation.Operation) phrase.Phrase {
 	case op.State == operation.RolledBack && interrupted:
 		return phrase.New("The container runs as before. Once Dogwatch and the engine are up, plan it again.")
 	case op.State == operation.RolledBack:
-		return phrase.New("The container runs as before, so there is no hurry. Read what the new one left; then change what it needs and plan it again, or skip this version on the page of the container.")
+		return phrase.New("The container runs as before, so there is no hurry. What the new one left shows why it failed: fix that and plan it again, or skip this version on the page of the container.")
 	case op.State == operation.Cancelled:
 		return phrase.New("The container runs as before. To carry it out after all, plan it again.")
 	case op.State == operation.Failed && (op.Outcome == nil || op.Outcome.State == watcher.Unchanged):

@@ -43,7 +43,7 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
-			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: phrase.New("See and retry"),
+			To: "/deliveries?trigger=" + url.QueryEscape(w.trigger), Act: phrase.New("See deliveries"),
 		})
 	}
 	return lines
