@@ -93,14 +93,16 @@ func TestContainerPageLeadsToWhatHappened(t *testing.T) {
 	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it did not work"})
 	for name, test := range map[string]struct {
 		cache sdk.Container
+		last  operation.State
 		want  int
 	}{
-		"it did not work": {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), 1},
-		"it is offered":   {webtest.Container("cache", webtest.Newer("1.2.0", "minor")), 0},
+		"it did not work":     {webtest.Container("cache", webtest.Newer("1.1.0", "minor"), cameBack), operation.Succeeded, 1},
+		"it is offered":       {webtest.Container("cache", webtest.Newer("1.2.0", "minor")), operation.Succeeded, 0},
+		"the last one failed": {webtest.Container("cache", webtest.Newer("1.2.0", "minor")), operation.RolledBack, 1},
 	} {
 		u, _ := withStore(t, test.cache)
 		failed := updateOf("cache", operation.RolledBack, failing("never healthy"))
-		fakes(u).fakeOperations.operations = []operation.Operation{updateOf("cache", operation.Succeeded), failed, failed}
+		fakes(u).fakeOperations.operations = []operation.Operation{updateOf("cache", test.last), failed, failed}
 		body := request(u, "GET", "/containers/local/cache", nil).Body.String()
 		link := `href="/base` + page.OperationPath(failed.ID) + `">See what happened</a>`
 		if got := strings.Count(body, link); got != test.want {
