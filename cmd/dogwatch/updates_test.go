@@ -316,7 +316,7 @@ func TestInterruptedUpdateGoesOn(t *testing.T) {
 			if code != test.code || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d, want %d; %s%s", code, test.code, &stdout, &stderr)
 			}
-			if ended := strings.Contains(stdout.String(), "local/web: web runs "); ended != (test.cause == nil) {
+			if ended := strings.Contains(stdout.String(), "local/web: web was updated to "); ended != (test.cause == nil) {
 				t.Errorf("the end was shown: %t\n%s", ended, &stdout)
 			}
 		})

@@ -189,6 +189,7 @@ func TestBrowserNotifications(t *testing.T) {
 	ctx, stop := chromedp.NewContext(b.ctx) // before there is a service worker
 	t.Cleanup(stop)
 	early := &tab{t: t, ctx: ctx, url: d.url}
+	eventually(t, "a container is known", func() bool { return len(d.containers()) > 0 })
 	about := "/containers/local/" + d.containers()[0].Name
 	early.open(about)
 	if shows {
