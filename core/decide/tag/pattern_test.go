@@ -55,7 +55,7 @@ func TestRuleErrors(t *testing.T) {
 		want  []string
 	}{
 		{Rules{Include: "["}, "include", []string{`tag include pattern "["`, "character 1", `write \[`}},
-		{Rules{Include: `^v(\d+$`}, "include", []string{`pattern "^v(\d+$"`, "'('", "character 3", "balance"}},
+		{Rules{Include: `^v(\d+$`}, "include", []string{`pattern "^v(\d+$"`, "'('", "character 3", "bracket"}},
 		{Rules{Include: "(\x1b\xff"}, "include", []string{`pattern "(\x1b\xff"`}},
 		{Rules{Exclude: `a)`}, "exclude", []string{"tag exclude", "')'", "character 2"}},
 		{Rules{Exclude: `(?=x)[a`}, "exclude", []string{"'['", "character 6"}},

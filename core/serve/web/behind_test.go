@@ -18,7 +18,7 @@ func TestOverviewShowsHowFarBehind(t *testing.T) {
 	webtest.Contains(t, body,
 		"2 updates now, those held included; 1 on "+first.Format("2 Jan")+"; most were 3, on "+
 			webtest.Noon.AddDate(0, 0, -1).Format("2 Jan")+".",
-		`<title id="behind-size-title">Updates by day, By size</title>`, `Now major: 2.</desc>`,
+		`<title id="behind-size-title">Updates by day, By kind</title>`, `Now major: 2.</desc>`,
 		`Now less than 7 days: 2.</desc>`, `viewBox="0 0 14 1000"`,
 		"<span>"+webtest.Noon.AddDate(0, 0, 1-14).Format("2 Jan")+"</span><span>today</span>")
 	webtest.Contains(t, body, "<td>2</td><td>major: 2</td><td>less than 7 days: 2</td>")

@@ -80,7 +80,7 @@ func TestPagesShowProgressOfChecks(t *testing.T) {
 		}},
 	}
 	for path, want := range map[string]string{
-		"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<",
+		"/containers": "· checking 5 of 10<", "/containers/rows": "· checking 5 of 10<",
 	} {
 		if body := request(u, "GET", path, nil).Body.String(); !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, body)

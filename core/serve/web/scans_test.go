@@ -51,7 +51,7 @@ func TestVulnerabilitiesOfAContainer(t *testing.T) {
 	}
 	f.status.State = scan.Unscanned
 	if body := page("web"); strings.Contains(body, "Scan both images") ||
-		!strings.Contains(body, "were not compared yet") {
+		!strings.Contains(body, "Not scanned yet.") {
 		t.Error("who may not scan:", body)
 	}
 	f.may = true

@@ -40,8 +40,8 @@ func Failure(err string) phrase.Phrase {
 		}
 		return phrase.Read(part,
 			"label %s",
-			"%s at character %s has no partner",
-			"balance it, or write %s for the character itself",
+			"%s at character %s has no matching bracket",
+			"add one, or write %s for the character itself",
 		)
 	})
 }

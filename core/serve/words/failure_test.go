@@ -9,8 +9,8 @@ import (
 func TestBrief(t *testing.T) {
 	for failure, want := range map[string]string{
 		`registry.custom.attic: list tags of old/archive at localhost:36963: 503 service unavailable: the disk is full`: `localhost:36963: 503 service unavailable: the disk is full`,
-		`label dogwatch.tag.include: tag include pattern "^(2\.\d+": '(' at character 2 has no partner`:                 `label dogwatch.tag.include: "^(2\.\d+": '(' at character 2 has no partner`,
-		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no partner`:                         `label wud.tag.exclude: "a\"b(": '(' at character 4 has no partner`,
+		`label dogwatch.tag.include: tag include pattern "^(2\.\d+": '(' at character 2 has no matching bracket`:        `label dogwatch.tag.include: "^(2\.\d+": '(' at character 2 has no matching bracket`,
+		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no matching bracket`:                `label wud.tag.exclude: "a\"b(": '(' at character 4 has no matching bracket`,
 		`registry.hub.public: unauthorized`:                            `registry.hub.public: unauthorized`,
 		`label dogwatch.watch: "yes please" is neither true nor false`: `label dogwatch.watch: "yes please" is neither true nor false`,
 		`no registry is configured for localhost:5000`:                 `no registry is configured for localhost:5000`,
@@ -28,7 +28,7 @@ func TestFailureInGerman(t *testing.T) {
 	for text, want := range map[string]string{
 		"registry.custom.attic: list tags of old/archive at localhost:5000: 503 service unavailable: the disk is full": "registry.custom.attic: " +
 			"Tags von old/archive auflisten, bei localhost:5000: 503 service unavailable: the disk is full",
-		`label dogwatch.tag.include: '(' at character 2 has no partner: balance it, or write \( for the character itself`: "Label dogwatch.tag.include: " +
+		`label dogwatch.tag.include: '(' at character 2 has no matching bracket: add one, or write \( for the character itself`: "Label dogwatch.tag.include: " +
 			`'(' an Stelle 2 hat kein Gegenstück: ergänzen Sie es, oder schreiben Sie \( für das Zeichen selbst`,
 		"what others say": "what others say",
 	} {

@@ -112,7 +112,7 @@ func TestOnlyArtifactsAreNewer(t *testing.T) {
 	if v := why.Tags[i]; v.Kept || v.Reason != "artifact" || v.Detail.String() != want || why.UpdateAvailable {
 		t.Errorf("%+v, %+v", v, why)
 	}
-	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 0.", "nothing newer")
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "that the rules allow: 0.", "nothing newer")
 }
 
 func TestExplainNamesArtifacts(t *testing.T) {

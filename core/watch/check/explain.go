@@ -212,7 +212,7 @@ func summary(c sdk.Container, s *target) []phrase.Phrase {
 		if img.Tag.Floating {
 			add(phrase.New("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value))
 		}
-		add(phrase.New("Newer and allowed by the rules: %d.", s.Answer.Selection.Kept))
+		add(phrase.New("Newer versions that the rules allow: %d.", s.Answer.Selection.Kept))
 		say = append(say, skippedSentences(c)...)
 		if base := s.Answer.Selection.LeftBase; base != "" {
 			add(phrase.New("Nothing newer is published on its base %s, so another base is offered.", base))

@@ -101,7 +101,7 @@ func TestExplain(t *testing.T) {
 	}
 	equal(t, "summary", phrase.Strings(why.Summary[:3]), []string{
 		"1.25.0 is a version, so it is compared with the 5 tags of library/nginx.",
-		"Newer and allowed by the rules: 1.",
+		"Newer versions that the rules allow: 1.",
 		"So web can be updated to 1.26.0 (minor).",
 	})
 	var verdicts []string
@@ -157,7 +157,7 @@ func TestExplainImage(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	for reference, want := range map[string][]string{
 		"nginx:1.25.0": {"1.25.0 is a version, so it is compared with the 2 tags of library/nginx.",
-			"Newer and allowed by the rules: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
+			"Newer versions that the rules allow: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
 		"nginx": {"latest is not a version, so no other tag can be newer.",
 			"Its digest can only be compared with that of a running image.",
 			"Nothing could be compared: neither a digest nor the id " +
@@ -236,7 +236,7 @@ func TestExplainSaysBaseIsDropped(t *testing.T) {
 	w.hub.tags["library/memcached"] = []string{"1.6.33-alpine3.21", "1.6.34-alpine3.22"}
 	equal(t, "dropped", phrase.Strings(w.ExplainImage(t.Context(), "memcached:1.6.33-alpine3.21").Summary), []string{
 		"1.6.33-alpine3.21 is a version, so it is compared with the 2 tags of library/memcached.",
-		"Newer and allowed by the rules: 1.",
+		"Newer versions that the rules allow: 1.",
 		"Nothing newer is published on its base alpine3.21, so another base is offered.",
 		"So memcached:1.6.33-alpine3.21 can be updated to 1.6.34-alpine3.22 (patch).",
 	})

@@ -80,7 +80,7 @@ func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 			text = phrase.New("The update is %s: %s", stateOf(d.State), preview.Reason(r))
 		}
 		if r.Source != "" {
-			text = phrase.New("%s (%s)", text, r.Source)
+			text = phrase.New("%s (%s)", text, preview.Source(r.Source))
 		}
 		if !r.Until.IsZero() {
 			text = phrase.New("%s, until %s", text, phrase.Time("2006-01-02 15:04 UTC", r.Until.UTC()))

@@ -17,7 +17,7 @@ func presetSentences(c sdk.Container, s *target) []phrase.Phrase {
 		if left.LeftOut > 1 {
 			beyond = phrase.New("%s and %d more", left.Beyond, left.LeftOut-1)
 		}
-		say = append(say, phrase.New("Newer, but left out: %s; %s.", beyond, left.First))
+		say = append(say, phrase.New("Newer too, but not offered yet: %s; %s.", beyond, left.First))
 	}
 	known := s.Rules.Preset
 	if known == nil || c.Result == nil {

@@ -190,7 +190,7 @@ func TestExplainNamesImplausibleVersions(t *testing.T) {
 	if tag.Kept || tag.Reason != "implausible" || tag.Detail.String() != "it was built 13 months before what runs" || why.Result.Tag != "1.3.2" {
 		t.Errorf("%+v, %+v", why.Tags[i], why.Result)
 	}
-	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 1.", "updated to 1.3.2",
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "that the rules allow: 1.", "updated to 1.3.2",
 		"Skipped: 1.8.1259 was built 13 months before what runs. The label dogwatch.tag.implausible=true offers")
 }
 
@@ -346,7 +346,7 @@ func TestManyImplausibleVersionsAreReadByAndBy(t *testing.T) {
 			n++
 		}
 	}
-	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "allowed by the rules: 1.")
+	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "that the rules allow: 1.")
 	if n != abandoned || len(why.Tags) != abandoned+2 {
 		t.Errorf("%d of %d tags are implausible", n, len(why.Tags))
 	}

@@ -29,7 +29,7 @@ func beingChecked(all []check.Progress) phrase.Phrase {
 	if progress == nil {
 		return nil
 	}
-	return phrase.New("being checked, %s", progress)
+	return phrase.New("checking %s", progress)
 }
 
 // WantReleases has the release dates of containers fetched, and the notes of major updates, since a page view shows

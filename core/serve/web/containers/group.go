@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -26,7 +27,8 @@ func (q listQuery) groupOf(c *sdk.Container) string {
 // group is a titled part of the list.
 type group struct {
 	Title string
-	Needs int
+	// Needs is how many need the user, and Open how many have an update, held ones included, or failed.
+	Needs, Open int
 	// Entries are all that it has, and Rows those that are shown.
 	Entries []*entry
 	Rows    []Row
@@ -56,6 +58,9 @@ func (q listQuery) grouped(all []entry) []group {
 		groups[i].Entries = append(groups[i].Entries, &all[n])
 		if needs(c) {
 			groups[i].Needs++
+		}
+		if tally.Kind(c) != "" || tally.Failed(c) {
+			groups[i].Open++
 		}
 	}
 	for _, g := range groups {

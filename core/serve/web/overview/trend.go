@@ -95,8 +95,8 @@ func trendOf(in *language.Language, days []history.Day) *trendView {
 	if missing := fewDays - len(days); missing > 0 {
 		v.First = shortDate(last, 1-fewDays)
 	}
-	v.Pictures = []picture{pictureOf(in, "size", phrase.New("By size"), days, sizes()),
-		pictureOf(in, "age", phrase.New("By age"), days, ages())}
+	v.Pictures = []picture{pictureOf(in, "size", phrase.New("By kind"), days, sizes()),
+		pictureOf(in, "age", phrase.New("By time pending"), days, ages())}
 	for i, d := range slices.Backward(days) {
 		before := history.Day{}
 		if i > 0 {
