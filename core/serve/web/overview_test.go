@@ -67,6 +67,23 @@ func TestOverviewWarnsOfMajorUpdates(t *testing.T) {
 	}
 }
 
+// TestOverviewShowsAllWarningsOfWhatWaits: three lines of an update that a user has to approve, one of others.
+func TestOverviewShowsAllWarningsOfWhatWaits(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("big", webtest.Newer("2.0.0", "major")), webtest.Container("ask", webtest.Newer("2.0.0", "major"),
+		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"})))
+	fakes(u).warnings = []service.ReleaseWarning{{Breaking: []string{"one", "two"}, Action: []string{"three", "four"}}}
+	body := request(u, "GET", "/", nil).Body.String()
+	attention, updates, _ := strings.Cut(body, `id="to-decide"`)
+	for _, c := range []struct {
+		part, more string
+		lines      int
+	}{{attention, "and 1 more", 3}, {updates, "and 3 more", 1}} {
+		if n := strings.Count(c.part, `class="warns"`); n != c.lines || !strings.Contains(c.part, c.more) {
+			t.Errorf("%d warnings, want %d and %q in:\n%s", n, c.lines, c.more, c.part)
+		}
+	}
+}
+
 // TestPagesShowProgressOfChecks on the pages that are looked at during a check.
 func TestPagesShowProgressOfChecks(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web"))

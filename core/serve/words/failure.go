@@ -9,7 +9,9 @@ import (
 
 // What errors of checks begin with: the registry with what was asked of which host, and the pattern of a label.
 var (
-	askedOf    = lazyregexp.New(`^registry\.[a-z0-9_-]+\.[^:\s]+: \S[^:]* at (\S+): `)
+	askedOf = lazyregexp.New(`^registry\.[a-z0-9_-]+\.[^:\s]+: \S[^:]* at (\S+): `)
+	// advised is how a pattern is mended, which the page of the container says.
+	advised    = lazyregexp.New(` at character \d+ has no matching bracket: add one, or write \\\S for the character itself$`)
 	ofItsLabel = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern ("(?:[^"\\]|\\.)*": )`)
 )
 
@@ -17,6 +19,7 @@ var (
 // configuration was asked for what, and that the value of a label is a pattern for tags.
 func Brief(failure string) string {
 	failure = askedOf().ReplaceAllString(failure, "${1}: ")
+	failure = advised().ReplaceAllString(failure, " has no matching bracket")
 	return ofItsLabel().ReplaceAllString(failure, "${1}${2}")
 }
 
@@ -40,7 +43,7 @@ func Failure(err string) phrase.Phrase {
 		}
 		return phrase.Read(part,
 			"label %s",
-			"%s at character %s has no matching bracket",
+			"%s at character %s has no matching bracket", "%s has no matching bracket",
 			"add one, or write %s for the character itself",
 		)
 	})
@@ -51,5 +54,9 @@ func FailureOf(cause, err string) phrase.Phrase {
 	if cause == "" {
 		return Failure(Brief(err))
 	}
-	return phrase.Join(": ", Cause(cause), Failure(Answer(err)))
+	answer := Answer(err)
+	if _, why, more := strings.Cut(answer, "503 service unavailable: "); more {
+		answer = why // the cause says that it is unavailable
+	}
+	return phrase.Join(": ", Cause(cause), Failure(answer))
 }

@@ -13,8 +13,9 @@ func TestBrief(t *testing.T) {
 		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no matching bracket`:                `label wud.tag.exclude: "a\"b(": '(' at character 4 has no matching bracket`,
 		`registry.hub.public: unauthorized`:                            `registry.hub.public: unauthorized`,
 		`label dogwatch.watch: "yes please" is neither true nor false`: `label dogwatch.watch: "yes please" is neither true nor false`,
-		`no registry is configured for localhost:5000`:                 `no registry is configured for localhost:5000`,
-		`the plugin said: registry.a.b: x at y: z`:                     `the plugin said: registry.a.b: x at y: z`,
+		`label wud.tag.include: tag include pattern "a)": ')' at character 2 has no matching bracket: add one, or write \) for the character itself`: `label wud.tag.include: "a)": ')' has no matching bracket`,
+		`no registry is configured for localhost:5000`: `no registry is configured for localhost:5000`,
+		`the plugin said: registry.a.b: x at y: z`:     `the plugin said: registry.a.b: x at y: z`,
 		"": "",
 	} {
 		if got := Brief(failure); got != want {
@@ -46,6 +47,18 @@ func TestAnswer(t *testing.T) {
 	} {
 		if got := Answer(failure); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestFailureOf(t *testing.T) {
+	for err, want := range map[string]string{
+		"registry.custom.a: list tags of b at host: 503 service unavailable: the disk is full": "host is unavailable: the disk is full",
+		"registry.custom.a: list tags of b at host: 503 service unavailable":                   "host is unavailable: 503 service unavailable",
+		"registry.custom.a: list tags of b at host: timeout":                                   "host is unavailable: timeout",
+	} {
+		if got := FailureOf("host is unavailable", err).String(); got != want {
+			t.Errorf("%q is %q, want %q", err, got, want)
 		}
 	}
 }

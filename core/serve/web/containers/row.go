@@ -76,8 +76,8 @@ type Row struct {
 	// operation does to it now, whose page is DoingPath.
 	Update, DoingPath string
 	Doing             phrase.Phrase
-	// Warning is said in the rows of the overview; nil where nothing is known.
-	Warning *warning
+	// Warnings are said in the rows of the overview; none where nothing is known.
+	Warnings warnings
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }

@@ -76,7 +76,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 		b.raw(`<span title="`).text(in.Say(seenTitle(r.Seen))).raw(`">`).text(in.Say(phrase.New("seen %s", words.Relative(h.Now().Sub(r.Seen))))).raw(`</span>`)
 	}
 	b.raw(`</span>`)
-	b.warning(in, r.Warning)
+	b.warnings(in, r.Warnings)
 	if r.Update != "" {
 		b.raw(`<a class="button act" href="`).text(h.Path(r.Update)).raw(`" data-update aria-label="`).text(in.Say(phrase.New("Update %s", r.Name))).raw(`">`).text(in.Say(phrase.New("Update…"))).raw(`</a>`)
 	}
@@ -122,16 +122,15 @@ func (b *rowWriter) cut(text, full string) *rowWriter {
 	return b.raw(`<span class="cut" title="`).text(full).raw(`"><span>`).text(string(runes[:keep])).raw(`</span><span>`).text(string(runes[keep:])).raw(`</span></span>`)
 }
 
-// warning writes what release notes warn of, if anything.
-func (b *rowWriter) warning(in *language.Language, w *warning) {
-	if w == nil {
-		return
+// warnings writes what release notes warn of, each in a line.
+func (b *rowWriter) warnings(in *language.Language, w warnings) {
+	for i, line := range w.Lines {
+		b.raw(`<span class="warns"><span class="kind `).text(line.Class).raw(`">`).text(in.Say(line.Word)).raw(`</span> <span lang="en">`).text(line.Text).raw(`</span>`)
+		if last := i == len(w.Lines)-1; last && w.More > 0 {
+			b.raw(` <span>`).text(in.Say(phrase.New("and %d more", w.More))).raw(`</span>`)
+		}
+		b.raw(`</span>`)
 	}
-	b.raw(`<span class="warns"><span class="kind `).text(w.Class).raw(`">`).text(in.Say(w.Word)).raw(`</span> <span lang="en">`).text(w.Text).raw(`</span>`)
-	if w.More > 0 {
-		b.raw(` <span>`).text(in.Say(phrase.New("and %d more", w.More))).raw(`</span>`)
-	}
-	b.raw(`</span>`)
 }
 
 // say writes a phrase among elements.
