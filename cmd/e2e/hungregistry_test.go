@@ -146,7 +146,7 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 	if n := strings.Count(string(page), `<b class="tag">1.1.0</b>`); n != s.responding() {
 		t.Errorf("the page shows %d updates, want %d", n, s.responding())
 	}
-	if words := fmt.Sprintf("being checked, %d of %d", s.responding(), s.apps); !strings.Contains(string(page), words) {
+	if words := fmt.Sprintf("checking %d of %d", s.responding(), s.apps); !strings.Contains(string(page), words) {
 		t.Errorf("the page does not say %q", words)
 	}
 	want := fmt.Sprintf(`{"checks":[{"watcher":"local","checked":%d,"total":%d}]}`, s.responding(), s.apps)

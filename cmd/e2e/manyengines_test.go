@@ -126,9 +126,13 @@ func TestManyEnginesHalfOfThemGone(t *testing.T) {
 			t.Errorf("%s is %s as of %s", w.Name, w.State, w.AsOf)
 		}
 	}
-	_, page := d.request(http.MethodGet, "/containers", "")
-	if n := strings.Count(string(page), `">as of `); n != manyEngines/2*manyImages {
-		t.Errorf("%d rows say how old they are", n)
+	old := 0
+	for from := 0; from < manyEngines*manyImages; from += 100 { // which a part of the list has
+		_, page := d.request(http.MethodGet, fmt.Sprintf("/containers?from=%d", from), "")
+		old += strings.Count(string(page), `">as of `)
+	}
+	if old != manyEngines/2*manyImages {
+		t.Errorf("%d rows say how old they are", old)
 	}
 	d.stop()
 }

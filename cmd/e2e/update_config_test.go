@@ -77,7 +77,7 @@ func TestPlanShowsTheImageBeforeThePull(t *testing.T) {
 	a.push(t, "1.3.0")
 	a.d.watch()
 	out, problems, code = cli.run("update", a.name, "--yes")
-	if code != 0 || !strings.Contains(out, "local/shown: shown runs ") {
+	if code != 0 || !strings.Contains(out, "local/shown: shown was updated to ") {
 		t.Errorf("exit code %d: %s%s", code, out, problems)
 	}
 	only(t, engine, a.name, a.new)

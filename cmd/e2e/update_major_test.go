@@ -73,13 +73,13 @@ func TestDatabaseIsNotCarriedToAnotherMajorVersion(t *testing.T) {
 		t.Errorf("unasked: exit code %d: %s%s", code, out, problems)
 	}
 	out, problems, code = cli.run("update", "--all", "--kind", "minor", "--yes")
-	if code != 0 || !strings.Contains(out, "local/hand: hand runs ") {
+	if code != 0 || !strings.Contains(out, "local/hand: hand was updated to ") {
 		t.Errorf("the minor version: exit code %d: %s%s", code, out, problems)
 	}
 	only(t, engine, "hand", minor)
 	d.watch()
 	out, problems, code = cli.run("update", "hand", "--yes", "--major")
-	if code != 0 || !strings.Contains(out, "local/hand: hand runs ") {
+	if code != 0 || !strings.Contains(out, "local/hand: hand was updated to ") {
 		t.Errorf("the major version: exit code %d: %s%s", code, out, problems)
 	}
 	only(t, engine, "hand", db.new)

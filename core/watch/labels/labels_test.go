@@ -161,7 +161,7 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 		fatal        bool // no requests to registries
 		parts        []string
 	}{
-		{"dogwatch.tag.include", "[", true, []string{`label dogwatch.tag.include: tag include pattern "["`, "balance"}},
+		{"dogwatch.tag.include", "[", true, []string{`label dogwatch.tag.include: tag include pattern "["`, "matching bracket"}},
 		{"wud.tag.include", "(?<=", true, []string{"label wud.tag.include: "}},
 		{"dogwatch.tag.exclude", "*", true, []string{`label dogwatch.tag.exclude: tag exclude pattern "*"`}},
 		{"wud.tag.transform", "( => $1", true, []string{`label wud.tag.transform: tag transform pattern "( => $1"`}},
