@@ -417,8 +417,9 @@ func (c *Controller) linkOf(name string) (*link, error) {
 		if a.Seen.IsZero() {
 			return nil, errors.New("the agent has joined and was never connected: run dogwatch agent on its host")
 		}
-		return nil, fmt.Errorf("the agent is not connected; it was last at %s",
-			a.Seen.UTC().Format("2006-01-02 15:04:05 UTC"))
+		return nil, sdk.WithRemedy(fmt.Errorf("the agent is not connected; it was last at %s",
+			a.Seen.UTC().Format("2006-01-02 15:04:05 UTC")),
+			"See that dogwatch agent runs on its host. Examine, on the page Agents, says what keeps it from connecting.")
 	}
 	return nil, fmt.Errorf("no agent of this name has joined: run dogwatch agent token --name %s here, and what it prints "+
 		"on the host", name)

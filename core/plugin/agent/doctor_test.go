@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/hashicorp/go-hclog"
 )
 
@@ -143,7 +144,8 @@ func TestControllerExaminesTheWay(t *testing.T) {
 		}
 		return nil
 	})
-	if last, _ = examine(s.url); last.Err == nil || !strings.Contains(last.Err.Error(), "it was last at") {
+	if last, _ = examine(s.url); last.Err == nil || !strings.Contains(last.Err.Error(), "it was last at") ||
+		!strings.Contains(sdk.Remedy(last.Err), "dogwatch agent") {
 		t.Errorf("%+v", last)
 	}
 	// An agent that is too old is refused, and that is said.
