@@ -9,21 +9,27 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// overtakenError says that a workload has another image than the one that is waited for.
-type overtakenError struct{ by live }
-
-func (e *overtakenError) Error() string {
-	return fmt.Sprintf("%s changed %s to %s", e.by.setter(), e.by.name(), readable(e.by.image))
+// Converge implements orchestrated.Workload: it waits until all pods of the workload run an image and are available.
+// The error says why they do not: that the cluster gave up, that nothing changed for too long, or who gave it another
+// one.
+func (r *rollout) Converge(ctx context.Context, image string, before *live) error {
+	var failure *cluster.Condition // of the rollout before
+	if before != nil {
+		failure = before.gaveUp()
+	}
+	err := r.converge(ctx, image, failure)
+	if err != nil && image == r.old && r.target.kind == "statefulset" {
+		return fmt.Errorf("%w; delete the pod that does not start, which a StatefulSet does not replace by itself", err)
+	}
+	return err
 }
 
-// converge waits until all pods of the workload run an image and are available. before is how the rollout before had
-// failed; nil for not. The error says why they do not: that the cluster gave up, that nothing changed for too long, or
-// an *overtakenError.
 func (r *rollout) converge(ctx context.Context, image string, before *cluster.Condition) error {
 	var best int
 	var seen int64 // the newest generation that the cluster has begun to roll out
@@ -38,7 +44,7 @@ func (r *rollout) converge(ctx context.Context, image string, before *cluster.Co
 		case err != nil: // the server may be restarting
 			r.log.Debug("a rollout cannot be watched, trying again", "workload", r.op.Plan.Name, "error", err)
 		case l.image != image:
-			return &overtakenError{l}
+			return &orchestrated.OvertakenError[live]{By: l, Name: l.name()}
 		case !l.isWatched():
 			return nil
 		default:
@@ -119,11 +125,11 @@ func joined(reason, message string) string {
 // evidenceTime is how long a rollback waits at most for what the cluster knows of the pods that failed.
 const evidenceTime = 5 * time.Second
 
-// evidence is what the cluster knows of the newest pod that did not work; nil where there is none.
-func (r *rollout) evidence(ctx context.Context) *watcher.Evidence {
+// Evidence implements orchestrated.Workload.
+func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence {
 	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
 	defer cancel()
-	o := r.failing(ctx, r.image)
+	o := r.failing(ctx, image)
 	if o == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -18,7 +19,7 @@ var _ watcher.Updater = (*Kubernetes)(nil)
 // The codes of blocks and warnings.
 const (
 	BlockReadOnly = "engine.readonly"
-	BlockChanged  = "changed"
+	BlockChanged  = orchestrated.BlockChanged
 	BlockImage    = "image.missing"
 	BlockPod      = "workload.pod"
 	BlockKept     = "workload.kept"    // by a tool or a controller
@@ -52,7 +53,7 @@ func (k *Kubernetes) Plan(ctx context.Context, req watcher.UpdateRequest) (watch
 	if err := k.runs(ctx, l, &p.From); err != nil {
 		return watcher.Plan{}, err
 	}
-	image, err := imageOf(l.image, req.Image)
+	image, err := orchestrated.ImageOf(l.image, req.Image)
 	if err != nil || len(p.Blocks) > 0 {
 		return p, nil
 	}
@@ -89,14 +90,14 @@ func (k *Kubernetes) plan(l live, req watcher.UpdateRequest) watcher.Plan {
 	was, _ := reference.Split(l.image) // without a digest when it is none
 	p := watcher.Plan{
 		ContainerID: req.ContainerID, Name: l.name(), State: l.state(),
-		From:  watcher.PlannedImage{Reference: readable(l.image), Digest: was.Digest},
+		From:  watcher.PlannedImage{Reference: orchestrated.Readable(l.image), Digest: was.Digest},
 		To:    watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
 		Space: watcher.Space{Download: -1, Writable: -1},
 	}
 	if req.Image.Config != nil {
 		p.Space.Download = req.Image.Config.Size
 	}
-	image, err := imageOf(l.image, req.Image)
+	image, err := orchestrated.ImageOf(l.image, req.Image)
 	if err != nil {
 		p.Blocks = []watcher.Reason{{Code: BlockImage, Text: err.Error()}}
 		return p
@@ -107,7 +108,7 @@ func (k *Kubernetes) plan(l live, req watcher.UpdateRequest) watcher.Plan {
 	}
 	p.Steps = []watcher.Step{{
 		ID: "rollout:" + p.Name, Code: watcher.StepRollout, Container: p.Name,
-		Text: fmt.Sprintf("have Kubernetes update %s to %s", p.Name, readable(image)),
+		Text: fmt.Sprintf("have Kubernetes update %s to %s", p.Name, orchestrated.Readable(image)),
 	}}
 	if l.isWatched() {
 		p.Steps = append(p.Steps, watcher.Step{
@@ -121,43 +122,6 @@ func (k *Kubernetes) plan(l live, req watcher.UpdateRequest) watcher.Plan {
 // isWatched reports whether the cluster replaces pods by itself, so that it shows whether the image works.
 func (l live) isWatched() bool {
 	return l.kind != "cronjob" && l.Spec.UpdateStrategy.Type != "OnDelete"
-}
-
-// imageOf returns the image of a container after an update: as the user wrote the old one, so with a digest where that
-// has one, and where the reference alone would change nothing.
-func imageOf(old string, image watcher.TargetImage) (string, error) {
-	ref, err := reference.Split(image.Reference)
-	if err != nil {
-		return "", err
-	}
-	was, err := reference.Split(old)
-	if err != nil {
-		return "", err
-	}
-	if full := ref.Canonical(); was.Domain == "" && full.Domain == reference.DefaultDomain {
-		ref.Domain, ref.Path = "", strings.TrimPrefix(full.Path, "library/")
-	}
-	digest := image.Digest
-	if digest == "" && reference.IsDigest(image.ID) { // of a rollback
-		digest = image.ID
-	}
-	if was.Tag == "" && was.Digest != "" {
-		ref.Tag = ""
-	}
-	if digest != "" && (was.Digest != "" || ref.String() == old) {
-		ref.Digest = digest
-	}
-	return ref.String(), nil
-}
-
-// readable is an image as users name it: without the digest, where it has a tag.
-func readable(image string) string {
-	ref, err := reference.Split(image)
-	if err != nil || ref.Tag == "" {
-		return image
-	}
-	ref.Digest = ""
-	return ref.String()
 }
 
 // blocks say what keeps a workload from being updated.
