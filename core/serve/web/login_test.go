@@ -2,12 +2,16 @@ package web
 
 import (
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -147,6 +151,19 @@ func TestLoginForm(t *testing.T) {
 	resp, _ = post(t, u, "/login", url.Values{"user": {strings.Repeat("x", page.MaxForm)}})
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("the status of a large form is %d", resp.StatusCode)
+	}
+}
+
+// TestBrokenFormNeedsNoPage: clients that stall in the middle of a form are closed by the thousand, and rendering a page
+// for each would need more memory than the bound on what they may send.
+func TestBrokenFormNeedsNoPage(t *testing.T) {
+	u := withLogins(t, fakeLogins{})
+	for _, err := range []error{io.ErrUnexpectedEOF, &net.OpError{Op: "read", Err: net.ErrClosed}, os.ErrDeadlineExceeded} {
+		r := httptest.NewRequest(http.MethodPost, "/login", iotest.ErrReader(err))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if status, body := respond(t, u, r); status != http.StatusBadRequest || strings.Contains(body, "<html") {
+			t.Errorf("%v: %d %s", err, status, body)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package page
 
 import (
 	"errors"
+	"io"
+	"net"
 	"net/http"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -20,6 +22,7 @@ func (s *Site) Posted(next http.HandlerFunc) http.HandlerFunc {
 func (s *Site) parseForm(w http.ResponseWriter, r *http.Request) bool {
 	err := r.ParseForm()
 	var large *http.MaxBytesError
+	var broken net.Error
 	switch {
 	case err == nil:
 		return true
@@ -27,6 +30,9 @@ func (s *Site) parseForm(w http.ResponseWriter, r *http.Request) bool {
 		s.RenderError(w, r, http.StatusRequestEntityTooLarge, Problem{
 			Title: phrase.New("Too much at once"), Detail: phrase.New("The form is larger than %d bytes. Nothing was done.", MaxForm),
 		})
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken):
+		// Nobody reads this, and a page needs far more memory than the form: of clients that stall there may be many.
+		http.Error(w, "The form did not come to its end. Nothing was done.", http.StatusBadRequest)
 	default:
 		s.RenderError(w, r, http.StatusBadRequest, Problem{
 			Title: phrase.New("The form is not understood"), Detail: phrase.New("Nothing was done. Go back, load the page again and repeat it."),
