@@ -55,8 +55,8 @@ func TestHangingPluginHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestCommandsDoNotWaitForAHangingPlugin: they tell of the others two seconds later at most
-// than without it.
+// TestCommandsDoNotWaitForAHangingPlugin: they tell of the others some two seconds later at most
+// than without it; what hangs is given up after ten.
 func TestCommandsDoNotWaitForAHangingPlugin(t *testing.T) {
 	t.Parallel()
 	folder := shortDir(t)
@@ -71,40 +71,46 @@ func TestCommandsDoNotWaitForAHangingPlugin(t *testing.T) {
 		"test":     {[]string{"plugin", "test", "trigger.many1.main"}, []string{"works"}},
 		"describe": {[]string{"plugin", "describe", "trigger.many0"}, []string{"Does nothing"}},
 	}
-	timed := func(args []string) (string, int, time.Duration) {
-		began := time.Now()
-		stdout, stderr, code := in.run(args...)
-		return stdout + stderr, code, time.Since(began)
+	timed := func(args []string, limit time.Duration) (said string, code int, took time.Duration) {
+		for range 3 { // a busy machine holds up a run now and then, a plugin that is waited for each
+			began := time.Now()
+			stdout, stderr, exited := in.run(args...)
+			said, code, took = stdout+stderr, exited, time.Since(began)
+			if took <= limit {
+				break
+			}
+		}
+		return said, code, took
 	}
 	_, err := built()
 	must(t, err)
-	usual := map[string]time.Duration{}
+	limits := map[string]time.Duration{}
 	for name, c := range commands {
-		said, code, took := timed(c.args)
+		said, code, took := timed(c.args, time.Hour)
 		if code != 0 {
 			t.Fatalf("%s: %d: %s", name, code, said)
 		}
-		usual[name] = took
+		limits[name] = 2*took + 2*time.Second
 	}
 	putHanging(t, folder)
 	for name, c := range commands {
-		said, code, took := timed(c.args)
+		said, code, took := timed(c.args, limits[name])
 		for _, want := range c.want {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s does not say %q: %s", name, want, said)
 			}
 		}
-		if code != 0 || took > usual[name]+2*time.Second {
-			t.Errorf("%s: %d after %s, usually %s", name, code, took, usual[name])
+		if code != 0 || took > limits[name] {
+			t.Errorf("%s: %d after %s, want %s at most", name, code, took, limits[name])
 		}
 	}
 	in.env = append(in.env, "DOGWATCH_TRIGGER_MANY0_MAIN_COLOR=red",
 		"DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")
-	said, code, took := timed([]string{"plugin", "test", "trigger.many1.main"})
-	if code != 0 || took > usual["test"]+2*time.Second {
+	said, code, took := timed(commands["test"].args, limits["test"])
+	if code != 0 || took > limits["test"] {
 		t.Errorf("with a component that may be of the file that hangs: %d after %s: %s", code, took, said)
 	}
-	said, _, _ = timed([]string{"config", "validate"})
+	said, _, _ = timed(commands["validate"].args, time.Hour)
 	for _, want := range []string{"waiting for the plugins of trigger.lamp.main; not usable in " + folder, "aaa is ",
 		"color", `unknown trigger type "lamp"`} {
 		if !strings.Contains(said, want) {
@@ -114,7 +120,7 @@ func TestCommandsDoNotWaitForAHangingPlugin(t *testing.T) {
 	if strings.Index(said, "color") > strings.Index(said, `unknown trigger type "lamp"`) {
 		t.Errorf("validate does not begin with what it knows: %s", said)
 	}
-	said, _, _ = timed([]string{"doctor", "--timeout", "3s"})
+	said, _, _ = timed([]string{"doctor", "--timeout", "3s"}, time.Hour)
 	for _, want := range []string{"plugin aaa", "plugin many0", "may run, and holds 1 type", "trigger.many1.main",
 		"watcher.docker.local", "store"} {
 		if !strings.Contains(said, want) {

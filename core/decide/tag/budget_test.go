@@ -59,19 +59,22 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 	}
 }
 
-// The largest program that is allowed, on tags that keep all of it busy, ends in time.
+// The largest program that is allowed, on tags that keep all of it busy, ends soon after its time: few tags are judged
+// then, however long a busy machine takes for each.
 func TestSlowLinearPatternEnds(t *testing.T) {
-	const budget = matchBudget / 10
-	start := time.Now()
 	d := search{
 		Selector: mustCompile(t, Rules{Include: `(?:` + strings.Repeat(`.?`, 90) + `){0,10}!`}), ctx: t.Context(),
-		judged: new(version), deadline: start.Add(budget),
+		judged: new(version), deadline: time.Now().Add(matchBudget / 10),
 	}
-	if err := d.judgeAll(slices.Repeat([]string{strings.Repeat("a", 127)}, 20_000), nil); !errors.Is(err, ErrTimeout) {
-		t.Error(err)
-	}
-	if took := time.Since(start); took > matchBudget {
-		t.Errorf("took %s of a budget of %s", took, budget)
+	judged, late := 0, 0
+	err := d.judgeAll(slices.Repeat([]string{strings.Repeat("a", 127)}, 20_000), func(*search, string, Reason) {
+		judged++
+		if time.Now().After(d.deadline) {
+			late++
+		}
+	})
+	if !errors.Is(err, ErrTimeout) || late > 16 {
+		t.Errorf("%v after %d tags, %d of them late", err, judged, late)
 	}
 }
 
