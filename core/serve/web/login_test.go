@@ -154,11 +154,12 @@ func TestLoginForm(t *testing.T) {
 	}
 }
 
-// TestBrokenFormNeedsNoPage: clients that stall in the middle of a form are closed by the thousand, and rendering a page
-// for each would need more memory than the bound on what they may send.
+// TestBrokenFormNeedsNoPage: clients that stall in the middle of a form are closed by the thousand, and to render a
+// page for each would need more memory than the bound on what they may send.
 func TestBrokenFormNeedsNoPage(t *testing.T) {
 	u := withLogins(t, fakeLogins{})
-	for _, err := range []error{io.ErrUnexpectedEOF, &net.OpError{Op: "read", Err: net.ErrClosed}, os.ErrDeadlineExceeded} {
+	broken := &net.OpError{Op: "read", Err: net.ErrClosed}
+	for _, err := range []error{io.ErrUnexpectedEOF, broken, os.ErrDeadlineExceeded} {
 		r := httptest.NewRequest(http.MethodPost, "/login", iotest.ErrReader(err))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if status, body := respond(t, u, r); status != http.StatusBadRequest || strings.Contains(body, "<html") {
