@@ -3,6 +3,7 @@ package backoff
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -28,4 +29,12 @@ func Wait(ctx context.Context, pause time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Reconnect waits before the next attempt at a stream: about 1 s, doubled with every attempt in a row, at most about a
+// minute. Jitter keeps the many clients of a server that starts again apart. The error is that of ctx, if it ends
+// earlier.
+func Reconnect(ctx context.Context, attempt int) error {
+	pause := Pauses{First: time.Second, Longest: time.Minute}.After(attempt)
+	return Wait(ctx, pause/2+rand.N(pause))
 }

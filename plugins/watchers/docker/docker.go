@@ -9,10 +9,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/containerlog"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -73,7 +73,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		log:       env.Log,
 		engine:    e,
 		inspector: newInspector(e, env.Log),
-		pause:     eventstream.Backoff,
+		pause:     backoff.Reconnect,
 	}
 	d.updater = d.newUpdater(o)
 	return d, nil

@@ -16,7 +16,7 @@ import (
 func (k *Kubernetes) describe(ctx context.Context, m *mirror) ([]watcher.Container, error) {
 	pods, names := map[owner][]pod{}, map[string]struct{}{}
 	for _, c := range m.pods {
-		c.Each(func(p pod) {
+		c.Each(func(_ string, p pod) {
 			pods[p.of] = append(pods[p.of], p)
 			if p.node != "" {
 				names[p.node] = struct{}{}
@@ -29,7 +29,7 @@ func (k *Kubernetes) describe(ctx context.Context, m *mirror) ([]watcher.Contain
 	}
 	list := []watcher.Container{}
 	for _, c := range m.workloads {
-		c.Each(func(w workload) {
+		c.Each(func(_ string, w workload) {
 			of := pods[owner{w.namespace, w.kind, w.name}]
 			for _, c := range w.containers {
 				list = append(list, w.describe(c, of, platforms))

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/mirrored"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -59,8 +60,7 @@ type Kubernetes struct {
 	notified orchestrated.Notified
 	pulls    pulls
 
-	mu      sync.Mutex
-	current *mirror // that of Watch; nil while that does not run
+	current atomic.Pointer[mirror] // that of Watch; nil while that does not run
 
 	// poll is the time between two looks at a rollout, progressDeadline how long it may make no progress.
 	poll, progressDeadline time.Duration
@@ -158,8 +158,8 @@ func (k *Kubernetes) Close() error {
 // request; otherwise one for each type of workload and 500 objects. Errors are of the kinds ErrUnavailable and
 // ErrUnauthorized; of what the account may not list the remedy names the rules that its role lacks.
 func (k *Kubernetes) List(ctx context.Context) ([]watcher.Container, error) {
-	m := k.mirror()
-	if m == nil || !m.synced() {
+	m := k.current.Load()
+	if m == nil || !mirrored.Synced(m.collections()) {
 		m = k.newMirror()
 		if err := m.load(ctx); err != nil {
 			return nil, err
@@ -190,26 +190,12 @@ func (k *Kubernetes) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeRe
 		if ctx.Err() != nil {
 			return sdk.ProbeResult{}, ctx.Err()
 		}
-		result.Warnings = append(result.Warnings, "changes are not noticed until the next check: "+sentence(err))
+		result.Warnings = append(result.Warnings, "changes are not noticed until the next check: "+orchestrated.Sentence(err))
 	}
 	if k.options.PullSecrets {
 		if err := k.checkPullSecrets(ctx); err != nil {
-			result.Warnings = append(result.Warnings, "images are looked up without the credentials of workloads: "+sentence(err))
+			result.Warnings = append(result.Warnings, "images are looked up without the credentials of workloads: "+orchestrated.Sentence(err))
 		}
 	}
 	return result, ctx.Err()
-}
-
-// sentence is an error with its remedy.
-func sentence(err error) string {
-	if remedy := sdk.Remedy(err); remedy != "" {
-		return err.Error() + "; " + remedy
-	}
-	return err.Error()
-}
-
-func (k *Kubernetes) mirror() *mirror {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.current
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/mirrored"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/informer"
 )
@@ -48,11 +49,8 @@ func (k *Kubernetes) newMirror() *mirror {
 
 // collection is what the collections have in common.
 type collection interface {
+	mirrored.Source
 	Load(ctx context.Context) error
-	Follow(ctx context.Context, changed func()) error
-	Synced() bool
-	Moved() bool
-	Problem() error
 }
 
 func (m *mirror) collections() (all []collection) {
@@ -63,33 +61,6 @@ func (m *mirror) collections() (all []collection) {
 		all = append(all, c)
 	}
 	return all
-}
-
-// synced reports whether all is known.
-func (m *mirror) synced() bool {
-	for _, c := range m.collections() {
-		if !c.Synced() {
-			return false
-		}
-	}
-	return true
-}
-
-// moved reports whether an event has changed something since the last call, or the server could not be asked.
-func (m *mirror) moved() (any bool) {
-	for _, c := range m.collections() {
-		any = c.Moved() || any
-	}
-	return any
-}
-
-// problem returns why the server cannot be asked; nil while it can, or where nothing has failed.
-func (m *mirror) problem() error {
-	var errs []error
-	for _, c := range m.collections() {
-		errs = append(errs, c.Problem())
-	}
-	return together(errs)
 }
 
 // load lists everything once.

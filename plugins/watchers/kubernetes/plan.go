@@ -63,7 +63,7 @@ func (k *Kubernetes) Plan(ctx context.Context, req watcher.UpdateRequest) (watch
 	case errors.Is(err, sdk.ErrUnavailable):
 		return watcher.Plan{}, err
 	case err != nil && !errors.Is(err, cluster.ErrConflict) && !strings.Contains(err.Error(), "does not support dry run"):
-		p.Blocks = append(p.Blocks, watcher.Reason{Code: BlockRefused, Text: sentence(err)})
+		p.Blocks = append(p.Blocks, watcher.Reason{Code: BlockRefused, Text: orchestrated.Sentence(err)})
 	}
 	return p, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -24,7 +25,7 @@ type pulls struct {
 func (p *pulls) listed(m *mirror) {
 	of := map[owner]workload{}
 	for _, c := range m.workloads {
-		c.Each(func(w workload) { of[owner{w.namespace, w.kind, w.name}] = w })
+		c.Each(func(_ string, w workload) { of[owner{w.namespace, w.kind, w.name}] = w })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,7 +228,7 @@ func (r *pullReader) each(ctx context.Context, objects []string, do func(i int, 
 }
 
 func (r *pullReader) warn(err error) {
-	if text := sentence(err); r.pulls.warnOnce(text) {
+	if text := orchestrated.Sentence(err); r.pulls.warnOnce(text) {
 		r.log.Warn("images are looked up without the credentials of their workloads", "error", text)
 	}
 }

@@ -19,8 +19,7 @@ func describe(all []*mirror) []watcher.Container {
 	list := []watcher.Container{}
 	ids, exact := map[string]int{}, []string{}
 	for _, m := range all {
-		m.mu.Lock()
-		for of, job := range m.jobs {
+		m.Each(func(of key, job api.Job) {
 			for _, group := range job.TaskGroups {
 				for _, task := range group.Tasks {
 					image, is := imageOf(task)
@@ -33,8 +32,7 @@ func describe(all []*mirror) []watcher.Container {
 					exact = append(exact, strings.Join([]string{of.namespace, of.id, group.Name, task.Name}, "\x00"))
 				}
 			}
-		}
-		m.mu.Unlock()
+		})
 	}
 	for i := range list {
 		if ids[list[i].ID] > 1 { // names may have underscores

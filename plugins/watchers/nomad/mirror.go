@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -12,39 +11,31 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/mirrored"
 	"github.com/dogwatch/dogwatch/plugins/watchers/nomad/internal/api"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-const (
-	// concurrency bounds the jobs that are read at a time.
-	concurrency = 8
-	// progress is how long a stream lasts that is no failure even without an event.
-	progress = time.Minute
-)
+// concurrency bounds the jobs that are read at a time.
+const concurrency = 8
 
 // key names a job.
 type key struct{ namespace, id string }
 
 // mirror keeps the jobs of a namespace in memory as they are. Its methods may be called concurrently, but load and
-// follow by one goroutine.
+// Follow by one goroutine.
 type mirror struct {
+	mirrored.Items[key, api.Job]
 	client    *api.Client
 	namespace string
 	log       hclog.Logger
-
-	mu     sync.Mutex
-	jobs   map[key]api.Job
-	synced bool
-	moved  bool
-	// problem is why the server cannot be asked; nil while it can, and before it was.
-	problem error
+	listed    bool
 }
 
 // mirrors returns mirrors that have nothing yet.
 func (n *Nomad) mirrors() (all []*mirror) {
 	for _, name := range n.namespaces {
-		all = append(all, &mirror{client: n.client, namespace: name, log: n.log})
+		all = append(all, &mirror{client: n.client, namespace: name, log: n.log.With("namespace", name)})
 	}
 	return all
 }
@@ -62,7 +53,7 @@ func (m *mirror) load(ctx context.Context, after uint64) (uint64, error) {
 	group.SetLimit(concurrency)
 	for _, stub := range stubs {
 		of := key{stub.Namespace, stub.ID}
-		was, had := m.job(of)
+		was, had := m.Get(of)
 		switch {
 		case stub.ParentID != "": // it runs what its parent says
 		case had && was.ModifyIndex == stub.ModifyIndex:
@@ -85,39 +76,16 @@ func (m *mirror) load(ctx context.Context, after uint64) (uint64, error) {
 	if err := group.Wait(); err != nil {
 		return 0, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.moved = m.moved || m.jobs != nil && (changed || len(jobs) != len(m.jobs))
-	m.jobs = jobs
+	m.Replace(jobs, m.listed && (changed || len(jobs) != m.Len()))
+	m.listed = true
 	return index, nil
 }
 
-func (m *mirror) job(of key) (api.Job, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	job, has := m.jobs[of]
-	return job, has
-}
-
-// follow keeps the jobs as they are until ctx ends, and returns its error. It calls changed, which must not block, when
-// jobs have changed, and when it loses and finds the server.
-func (m *mirror) follow(ctx context.Context, changed func()) error {
-	for attempt := 1; ; attempt++ {
-		got, err := m.once(ctx, changed)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil && m.lost(err) {
-			changed()
-		}
-		if got {
-			attempt = 1
-		}
-		pause := backoff.Pauses{First: time.Second, Longest: time.Minute}.After(attempt)
-		if err := backoff.Wait(ctx, pause/2+rand.N(pause)); err != nil {
-			return err
-		}
-	}
+// Follow implements mirrored.Source.
+func (m *mirror) Follow(ctx context.Context, changed func()) error {
+	return m.Items.Follow(ctx, m.log, backoff.Reconnect, changed, func(ctx context.Context) (bool, error) {
+		return m.once(ctx, changed)
+	})
 }
 
 // once lists the jobs and follows one stream to its end. It reports whether that got on. That events were lost between
@@ -129,20 +97,20 @@ func (m *mirror) once(ctx context.Context, changed func()) (got bool, err error)
 	}
 	stream, err := m.client.Events(ctx, m.namespace, index)
 	if errors.Is(err, sdk.ErrUnauthorized) {
-		m.log.Debug("events may not be read, asking with blocking queries", "namespace", m.namespace, "error", err)
+		m.log.Debug("events may not be read, asking with blocking queries", "error", err)
 		return m.block(ctx, index, changed)
 	}
 	if err != nil {
 		return false, err
 	}
 	defer stream.Close()
-	m.found()
+	m.Found()
 	changed()
 	started := time.Now()
 	for {
 		events, err := stream.Next()
 		if err != nil {
-			got = got || time.Since(started) >= progress
+			got = got || time.Since(started) >= mirrored.Progress
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -161,7 +129,7 @@ func (m *mirror) once(ctx context.Context, changed func()) (got bool, err error)
 
 // block follows the jobs by lists that the server answers once they have changed.
 func (m *mirror) block(ctx context.Context, index uint64, changed func()) (got bool, err error) {
-	m.found()
+	m.Found()
 	changed()
 	for {
 		if index == 0 {
@@ -184,7 +152,7 @@ func (m *mirror) apply(ctx context.Context, events []api.Event) (moved bool, err
 	done := map[key]bool{}
 	for _, e := range events {
 		of := key{e.Namespace, e.JobID}
-		was, had := m.job(of)
+		was, had := m.Get(of)
 		starting := e.Allocation == "running" || e.Allocation == "pending"
 		if of.id == "" || done[of] || e.Allocation != "" && (!had || starting && was.Status == "running") {
 			continue // an allocation counts for the status of the job alone
@@ -198,31 +166,7 @@ func (m *mirror) apply(ctx context.Context, events []api.Event) (moved bool, err
 		case err != nil && !gone:
 			return moved, err
 		}
-		moved = true
-		m.mu.Lock()
-		m.moved = true
-		if gone {
-			delete(m.jobs, of)
-		} else {
-			m.jobs[of] = job
-		}
-		m.mu.Unlock()
+		moved = m.Set(of, job, !gone, func(api.Job, api.Job) bool { return false })
 	}
 	return moved, nil
-}
-
-// found notes that what changes is heard of.
-func (m *mirror) found() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.synced, m.problem = true, nil
-}
-
-// lost notes that the server cannot be asked, and reports whether it could.
-func (m *mirror) lost(err error) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	first := m.problem == nil
-	m.synced, m.moved, m.problem = false, true, err
-	return first
 }

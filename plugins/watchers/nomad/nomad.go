@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/mirrored"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/nomad/internal/api"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -49,8 +50,7 @@ type Nomad struct {
 	namespaces []string
 	notified   orchestrated.Notified
 
-	mu      sync.Mutex
-	current []*mirror // those of Watch; nil while that does not run
+	current atomic.Pointer[[]*mirror] // those of Watch; nil while that does not run
 }
 
 // New makes a watcher of the cluster that o names. It does not connect.
@@ -91,10 +91,10 @@ func (n *Nomad) Close() error {
 // otherwise one for each namespace and 500 jobs, and one for each job. Errors are of the kinds ErrUnavailable and
 // ErrUnauthorized, whose remedy names the capability that the token lacks.
 func (n *Nomad) List(ctx context.Context) ([]watcher.Container, error) {
-	n.mu.Lock()
-	all := n.current
-	n.mu.Unlock()
-	if all == nil || !synced(all) {
+	var all []*mirror
+	if current := n.current.Load(); current != nil && mirrored.Synced(*current) {
+		all = *current
+	} else {
 		all = n.mirrors()
 		for _, m := range all {
 			if _, err := m.load(ctx, 0); err != nil {
@@ -119,7 +119,7 @@ func (n *Nomad) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult,
 		if err != nil {
 			return sdk.ProbeResult{}, err
 		}
-		jobs += len(m.jobs)
+		jobs += m.Len()
 		opening, cancel := context.WithTimeout(ctx, probing)
 		stream, err := n.client.Events(opening, m.namespace, index)
 		if err == nil {
@@ -128,17 +128,9 @@ func (n *Nomad) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult,
 		cancel()
 		if errors.Is(err, sdk.ErrUnauthorized) {
 			result.Warnings = append(result.Warnings,
-				"its jobs are asked for with blocking queries, since the events may not be read: "+sentence(err))
+				"its jobs are asked for with blocking queries, since the events may not be read: "+orchestrated.Sentence(err))
 		}
 	}
 	result.Summary = fmt.Sprintf("Nomad at %s, jobs: %d", n.client.Host(), jobs)
 	return result, ctx.Err()
-}
-
-// sentence is an error with its remedy.
-func sentence(err error) string {
-	if remedy := sdk.Remedy(err); remedy != "" {
-		return err.Error() + "; " + remedy
-	}
-	return err.Error()
 }

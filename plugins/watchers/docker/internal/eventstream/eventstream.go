@@ -11,20 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 const (
-	minBackoff = time.Second
-	maxBackoff = time.Minute
+	progress = time.Minute
 	// MaxEvent bounds one event document, in bytes; labels of a container are part of it.
 	MaxEvent = 4 << 20
 )
@@ -36,7 +33,7 @@ type Follower struct {
 	Kind    string
 	Actions []string
 	Log     hclog.Logger
-	// Pause waits before the next attempt; attempt counts those in a row, from 1: Backoff.
+	// Pause waits before the next attempt; attempt counts those in a row, from 1: backoff.Reconnect.
 	Pause func(ctx context.Context, attempt int) error
 	// Missed returns what the host has to learn before a stream, which is open already so that nothing falls
 	// between the two. gap is true for all but the first stream.
@@ -80,20 +77,13 @@ func (f Follower) Follow(ctx context.Context, emit func(watcher.Event)) error {
 	}
 }
 
-// Backoff waits before the next attempt: about 1 s, doubled with every attempt in a
-// row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
-func Backoff(ctx context.Context, attempt int) error {
-	pause := backoff.Pauses{First: minBackoff, Longest: maxBackoff}.After(attempt)
-	return backoff.Wait(ctx, pause/2+rand.N(pause))
-}
-
 // reader reads one event stream after the other.
 type reader struct {
 	Follower
 	emit func(watcher.Event)
 
 	opened   bool                  // the last attempt gave a stream
-	progress bool                  // that stream had an event, or lasted for maxBackoff
+	progress bool                  // that stream had an event, or lasted for progress
 	again    bool                  // it is not the first attempt
 	ever     bool                  // some attempt gave a stream
 	down     bool                  // it is logged that there are no events
@@ -133,7 +123,7 @@ func (r *reader) read(ctx context.Context) error {
 		r.Log.Info("events from the engine again")
 	}
 	since := time.Now()
-	defer func() { r.progress = r.progress || time.Since(since) >= maxBackoff }()
+	defer func() { r.progress = r.progress || time.Since(since) >= progress }()
 	if err := r.catchUp(ctx); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/docker/docker/api/types/swarm"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/containerlog"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/eventstream"
@@ -114,7 +115,7 @@ func versions(services []swarm.Service) map[string]uint64 {
 func (s *Swarm) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return eventstream.Follower{
 		Engine: s.engine, Kind: "service", Actions: []string{"create", "update", "remove"}, Log: s.log,
-		Pause: eventstream.Backoff, Missed: s.missed,
+		Pause: backoff.Reconnect, Missed: s.missed,
 		Handle: func(_ context.Context, e eventstream.Document, emit func(watcher.Event)) {
 			emit(watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.At())})
 		},

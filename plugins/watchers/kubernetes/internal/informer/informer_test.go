@@ -94,7 +94,7 @@ func made(t *testing.T, s *script) *Collection[string] {
 }
 
 func items(c *Collection[string]) (all []string) {
-	c.Each(func(item string) { all = append(all, item) })
+	c.Each(func(_ string, item string) { all = append(all, item) })
 	slices.Sort(all)
 	return all
 }
