@@ -171,10 +171,10 @@ func (s *Store) finish(t tx, id int64, o delivery.Outcome) error {
 	if o.NextAt.IsZero() {
 		o.NextAt = s.now()
 	}
-	return t.change(id, "sending or pending", `UPDATE deliveries SET state = ?1, error = ?2, next_at = ?3, updated_at = ?4,
+	return t.change(id, "sending or pending", `UPDATE deliveries SET state = ?1, error = ?2, next_at = ?3, updated_at = ?4, title = ?6,
 		payload = CASE WHEN ?1 IN ('sent', 'skipped') THEN x'' ELSE payload END
 		WHERE id = ?5 AND state IN ('sending', 'pending')`,
-		o.State, o.Error, millis(o.NextAt), millis(s.now()), id)
+		o.State, o.Error, millis(o.NextAt), millis(s.now()), id, o.Title)
 }
 
 // change runs an update of one delivery that depends on its state.
@@ -285,14 +285,14 @@ func (s *Store) Delivery(ctx context.Context, id int64) (delivery.Delivery, erro
 }
 
 const deliveryColumns = `id, trigger, subject, fingerprint, event, run, batch, containers, state, attempts,
-	next_at, created_at, updated_at, error`
+	next_at, created_at, updated_at, error, title`
 
 func scanDelivery(scan scanner, payload bool) (d delivery.Delivery, err error) {
 	var containers []byte
 	var next, created, updated int64
 	dest := []any{&d.ID, &d.Trigger, &d.Subject, &d.Fingerprint, &d.Event, &d.Run, &d.Batch, &containers, &d.State,
 		&d.Attempts,
-		&next, &created, &updated, &d.Error}
+		&next, &created, &updated, &d.Error, &d.Title}
 	if payload {
 		dest = append(dest, &d.Payload)
 	}

@@ -81,10 +81,11 @@ func TestDeliveryFromPlanToSent(t *testing.T) {
 		t.Errorf("claimed again %+v", got)
 	}
 	must(t,
-		s.Finish(ctx, 1, delivery.Outcome{State: delivery.Sent}, event.Event{Type: event.TriggerSent, Subject: "smtp.main"}))
+		s.Finish(ctx, 1, delivery.Outcome{State: delivery.Sent, Title: "web can be updated"},
+			event.Event{Type: event.TriggerSent, Subject: "smtp.main"}))
 	got, err = s.Delivery(ctx, 1)
 	must(t, err)
-	if got.State != delivery.Sent || got.Error != "" || len(got.Payload) != 0 {
+	if got.State != delivery.Sent || got.Title != "web can be updated" || got.Error != "" || len(got.Payload) != 0 {
 		t.Errorf("finished %+v", got)
 	}
 	if events, err := s.Events(ctx, 0, 0); err != nil || len(events) != 1 || events[0].Type != event.TriggerSent {

@@ -46,6 +46,8 @@ type Delivery struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// Error is why the last attempt did not succeed.
 	Error string `json:"error,omitempty"`
+	// Title is that of the message of the last attempt; "" before, and of deliveries of older versions.
+	Title string `json:"title,omitempty"`
 	// Payload is what is to be sent. It is dropped once sent or skipped, and not part of lists.
 	Payload []byte `json:"-"`
 }
@@ -64,6 +66,8 @@ type Outcome struct {
 	// State is Sent, Pending (try again at NextAt), Failed or Skipped.
 	State string
 	Error string
+	// Title is that of the message, if one was made.
+	Title string
 	// NextAt is used with Pending; the zero time means now.
 	NextAt time.Time
 }

@@ -34,6 +34,7 @@ func (r *recorder) record(
 // writer logs an outcome and returns what stores it, and reports whether it could.
 func (r *recorder) writer(t Trigger, ended delivery.Delivery, title string, outcome delivery.Outcome) func() bool {
 	outcome.Error = r.opt.Redact(outcome.Error) // a service may repeat the message, and the links in it
+	outcome.Title = title
 	events := r.logOutcome(t, ended, title, outcome)
 	return func() bool {
 		err := r.opt.Store.Finish(context.WithoutCancel(r.life), ended.ID, outcome, events...)

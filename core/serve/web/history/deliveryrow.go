@@ -31,9 +31,9 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	case delivery.Sending:
 		row.State, row.Sentence = words.State{Word: phrase.New("Sending"), Class: "muted"}, phrase.New("on its way")
 	case delivery.Sent:
-		row.State, row.Sentence = words.State{Word: phrase.New("Sent"), Class: "ok"}, phrase.New("at the first attempt")
+		row.State, row.Sentence = words.State{Word: phrase.New("Sent"), Class: "ok"}, phrase.Quote(d.Title)
 		if d.Attempts > 1 {
-			row.Sentence = phrase.New("at attempt %d", d.Attempts)
+			row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("at attempt %d", d.Attempts))
 		}
 	case delivery.Failed:
 		row.State, row.Sentence = words.State{Word: phrase.New("Failed"), Class: "failed"}, phrase.New("given up after %s", tries)

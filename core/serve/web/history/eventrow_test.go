@@ -19,6 +19,15 @@ func TestDeliveryPath(t *testing.T) {
 	}
 }
 
+func TestSentDeliveriesShowTheirMessage(t *testing.T) {
+	for attempts, want := range map[int]string{1: "web can be updated", 3: "web can be updated, at attempt 3"} {
+		d := delivery.Delivery{State: delivery.Sent, Title: "web can be updated", Attempts: attempts}
+		if got := newDeliveryRow(d).Sentence.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestEventsOfOperationsLeadToThem(t *testing.T) {
 	if got := subjectPath(event.Event{
 		Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}},
