@@ -184,7 +184,7 @@ func (c *circumstances) conclude(d *Decision) {
 		summary, _ := c.facts.Compared(*target)
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonSecurity, Source: c.rules.Security.Source,
 			Text: fmt.Sprintf("it fixes %s, so it need not be %s old",
-				summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
+				summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), spellAge(c.rules.MinAge.Value))})
 	}
 	if back := c.cameBack(d.Target); len(back) > 0 {
 		d.Reasons = append(d.Reasons, back...)
@@ -192,7 +192,7 @@ func (c *circumstances) conclude(d *Decision) {
 	}
 	switch {
 	case !approved && mode.Value == Approve:
-		text := "it waits for the approval of a user"
+		text := "it waits for your approval"
 		if isHeldBack {
 			text += ", since it is a major update"
 		}
@@ -204,7 +204,7 @@ func (c *circumstances) conclude(d *Decision) {
 	case !approved && c.added(c.update.Candidates[d.Target]).Total() > 0:
 		// As where every update waits for a user, so that no trigger carries it out either.
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Source: c.facts.HoldSource,
-			Text: fmt.Sprintf("it waits for the approval of a user, since the new image adds %s",
+			Text: fmt.Sprintf("it waits for your approval, since the new image adds %s",
 				c.added(c.update.Candidates[d.Target]).Vulnerabilities())})
 	case !approved && mode.Value != Auto: // in the place of Auto, see Tighten
 	case !c.facts.MayUpdate:

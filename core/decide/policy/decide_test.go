@@ -212,12 +212,12 @@ func TestDecideAboutVulnerabilities(t *testing.T) {
 		texts = append(texts, r.Text+" ("+r.Source+")")
 	}
 	if got, want := strings.Join(texts, "; "),
-		"it waits for the approval of a user, since the new image adds 2 critical and 1 high vulnerabilities (scan.hold)"; got != want {
+		"it waits for your approval, since the new image adds 2 critical and 1 high vulnerabilities (scan.hold)"; got != want {
 		t.Errorf("%s", got)
 	}
 	d = Decide(Update{Subject: "local/web", Candidates: alone}, security(auto, vulnerability.High), fixes, nil, noon)
 	if got, want := d.Reasons[1].Text,
-		"it fixes 1 critical and 2 high vulnerabilities, so it need not be 7d old"; got != want {
+		"it fixes 1 critical and 2 high vulnerabilities, so it need not be 7 days old"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -88,7 +88,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 	}
 	d := Decide(Update{Candidates: []candidate.Candidate{major}}, postgres, may, nil, noon)
 	if got, want := d.Reasons[0], (Reason{Code: ReasonApproval, Source: "preset postgres",
-		Text: "it waits for the approval of a user, since it is a major update"}); got != want {
+		Text: "it waits for your approval, since it is a major update"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

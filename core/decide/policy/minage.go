@@ -30,10 +30,10 @@ func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (re
 	if unread || c.facts.AgeUnread && !newer.Observed && newer.Created.IsZero() {
 		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
 	} else if did != firstSeenNow && sentences {
-		did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
+		did += " " + began.In(c.now.Location()).Format("2 Jan 2006 15:04")
 	}
 	if sentences {
-		reason.Text = fmt.Sprintf("%s %s, and must be %s old", nameOf(newer), did, FormatAge(age.Value))
+		reason.Text = fmt.Sprintf("%s %s, and must be %s old", nameOf(newer), did, spellAge(age.Value))
 	}
 	return reason, true
 }
@@ -82,4 +82,19 @@ func FormatAge(age time.Duration) string {
 		}
 	}
 	return age.String()
+}
+
+// spellAge is FormatAge in words: "6 weeks", "1 day".
+func spellAge(age time.Duration) string {
+	text := FormatAge(age)
+	number, unit := text[:len(text)-1], text[len(text)-1:]
+	word, known := map[string]string{"w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"}[unit]
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil || !known:
+		return text
+	case n != 1:
+		word += "s"
+	}
+	return number + " " + word
 }

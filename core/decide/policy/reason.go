@@ -137,7 +137,7 @@ func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sente
 	case chosen.Kind == choice.Snooze && chosen.Until.IsZero():
 		text += " until the next version"
 	case chosen.Kind == choice.Snooze:
-		text += " until " + chosen.Until.In(now.Location()).Format("2006-01-02 15:04")
+		text += " until " + chosen.Until.In(now.Location()).Format("2 Jan 2006 15:04")
 	}
 	reason.Text = text
 	return reason

@@ -14,11 +14,11 @@ func facts(r sdk.Reason) phrase.Phrase {
 	switch r.Code {
 	case policy.ReasonSecurity:
 		if args, fits := phrase.Arguments("it fixes %s, so it need not be %s old", r.Text); fits {
-			return phrase.New("it fixes %s, so it need not be %s old", Vulnerabilities(args[0]), args[1])
+			return phrase.New("it fixes %s, so it need not be %s old", Vulnerabilities(args[0]), phrase.Argument(args[1]))
 		}
 	case policy.ReasonApproval:
-		if args, fits := phrase.Arguments("it waits for the approval of a user, since the new image adds %s", r.Text); fits {
-			return phrase.New("it waits for the approval of a user, since the new image adds %s", Vulnerabilities(args[0]))
+		if args, fits := phrase.Arguments("it waits for your approval, since the new image adds %s", r.Text); fits {
+			return phrase.New("it waits for your approval, since the new image adds %s", Vulnerabilities(args[0]))
 		}
 	case policy.ReasonSkipped, policy.ReasonSnoozed, policy.ReasonApproved, policy.ReasonInvalidRule:
 		return nil
@@ -29,7 +29,7 @@ func facts(r sdk.Reason) phrase.Phrase {
 		"%s was moved to another image %s, and must be %s old", "%s is first seen now, and must be %s old",
 		"%s has an age not read yet, and must be %s old",
 		"it waits for the next window: %s", "updates are frozen: %s",
-		"it waits for the approval of a user", "it waits for the approval of a user, since it is a major update",
+		"it waits for your approval", "it waits for your approval, since it is a major update",
 		"it is a major update, which is not carried out by itself",
 		"%s is a major update, which is not carried out by itself",
 		"the watcher may not update containers: %s", "the watcher may not update containers",

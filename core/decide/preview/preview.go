@@ -120,10 +120,10 @@ func (o Opening) said() phrase.Phrase {
 	return phrase.New("%s to %s", Moment(from), Moment(until))
 }
 
-// Moment is a time as previews say it, in the time zone of the machine: "Mon 2026-11-30 09:00".
+// Moment is a time as previews say it, in the time zone of the machine: "Mon 30 Nov 2026 09:00".
 func Moment(t time.Time) phrase.Phrase {
 	t = t.Local()
-	return phrase.Join(" ", weekday(t.Weekday()), phrase.Time("2006-01-02 15:04", t))
+	return phrase.Join(" ", weekday(t.Weekday()), phrase.Time("2 Jan 2006 15:04", t))
 }
 
 func weekday(d time.Weekday) phrase.Phrase {

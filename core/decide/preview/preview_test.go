@@ -109,8 +109,8 @@ func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
 		rules []string
 		want  string
 		until bool
-	}{{nil, "has an age not read yet, and must be 7d old", false},
-		{[]string{"minage=2d"}, "was first seen 2026-", true}} {
+	}{{nil, "has an age not read yet, and must be 7 days old", false},
+		{[]string{"minage=2d"}, "was first seen 23 Nov 2026", true}} {
 		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
 		of[0].Update.Candidates = []candidate.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
 			FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}

@@ -1,6 +1,8 @@
 package phrase
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -60,10 +62,11 @@ func IsVerbatim(p Phrase) bool {
 }
 
 // minutes is the layout of times in texts that are read.
-const minutes = "2006-01-02 15:04"
+const minutes = "2 Jan 2006 15:04"
 
 // Read returns a text that was made elsewhere, or was stored, as the phrase of the first of the English formats that
-// it has, whose verbs are all "%s"; a quote when it has none of them. A time in it is one of Time: 2006-01-02 15:04.
+// it has, whose verbs are all "%s"; a quote when it has none of them. What is in
+// the places of the verbs is an Argument.
 func Read(text string, formats ...string) Phrase {
 	for _, format := range formats {
 		texts, fits := Arguments(format, text)
@@ -72,14 +75,24 @@ func Read(text string, formats ...string) Phrase {
 		}
 		args := make([]any, len(texts))
 		for i, arg := range texts {
-			args[i] = arg
-			if at, err := time.Parse(minutes, arg); err == nil {
-				args[i] = Time(minutes, at)
-			}
+			args[i] = Argument(arg)
 		}
 		return New(format, args...)
 	}
 	return Quote(text)
+}
+
+// Argument is what a text in the place of a verb stands for: a time as Time, an age as Count, else the text.
+func Argument(text string) any {
+	if at, err := time.Parse(minutes, text); err == nil {
+		return Time(minutes, at)
+	}
+	number, unit, _ := strings.Cut(text, " ")
+	unit = strings.TrimSuffix(unit, "s")
+	if n, err := strconv.Atoi(number); err == nil && slices.Contains([]string{"week", "day", "hour", "minute"}, unit) {
+		return Count(n, unit)
+	}
+	return text
 }
 
 // Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the

@@ -154,7 +154,7 @@ func heldBecause(c sdk.Container) string {
 	r := c.Decision.Reasons[0]
 	text := ", " + firstLine(r.Text)
 	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text += ", until " + r.Until.Local().Format("Mon 2006-01-02 15:04")
+		text += ", until " + r.Until.Local().Format("Mon 2 Jan 2006 15:04")
 	}
 	return text
 }

@@ -34,7 +34,7 @@ func house() []sdk.Container {
 			Code: policy.ReasonSkipped, Text: "ana skipped it", Source: "user ana",
 		})),
 		webtest.Container("waits", webtest.Newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, sdk.Reason{
-			Code: policy.ReasonApproval, Text: "it waits for the approval of a user",
+			Code: policy.ReasonApproval, Text: "it waits for your approval",
 		})),
 		webtest.Container("auto", webtest.Newer("1.0.1", "patch"), decidedAs(sdk.StateAutomatic)),
 		webtest.Container("open", webtest.Newer("8.2.1", "minor"), decidedAs(sdk.StateOffered), func(c *sdk.Container) {
@@ -133,7 +133,7 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 	for name, want := range map[string][]string{
 		"young": {`<span class="kind muted">held</span>`,
 			"<li>It is 1 day old, and *** must be 7 (policy careful), until ", "in 6 d"},
-		"waits": {">to approve<", "<li>It waits for the approval of a user</li>"},
+		"waits": {">to approve<", "<li>It waits for your approval</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},
 		"open":  {`<span class="tag">9.0.0</span> <span class="kind major">major</span>`},
 	} {
@@ -185,7 +185,7 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 			Until: sdk.TimeOf(webtest.Noon.Add(d)),
 		}
 	}
-	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"}
+	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for your approval"}
 	all := []sdk.Container{
 		webtest.Container("approved", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
 		webtest.Container("shut", webtest.Newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),

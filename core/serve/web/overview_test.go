@@ -70,7 +70,7 @@ func TestOverviewWarnsOfMajorUpdates(t *testing.T) {
 // TestOverviewShowsAllWarningsOfWhatWaits: three lines of an update that a user has to approve, one of others.
 func TestOverviewShowsAllWarningsOfWhatWaits(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("big", webtest.Newer("2.0.0", "major")), webtest.Container("ask", webtest.Newer("2.0.0", "major"),
-		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"})))
+		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for your approval"})))
 	fakes(u).warnings = []service.ReleaseWarning{{Breaking: []string{"one", "two"}, Action: []string{"three", "four"}}}
 	body := request(u, "GET", "/", nil).Body.String()
 	attention, updates, _ := strings.Cut(body, `id="to-decide"`)

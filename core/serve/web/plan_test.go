@@ -106,7 +106,7 @@ func TestPlanOffersApproval(t *testing.T) {
 	f.details.Window = preview.Opening{From: sdk.TimeOf(from), Until: sdk.TimeOf(from.Add(4 * time.Hour))}
 	webtest.Contains(t, body(), button, `<input type="hidden" name="c" value="local/web">`,
 		`<input type="hidden" name="version:local/web" value="8.2.1">`, `name="sure" value="yes"`,
-		">Skip 8.2.1</button>", ">Snooze for a week</button>", "Approve leaves it to Dogwatch in the next window: Sat 2026-11-28 02:00 to 06:00.")
+		">Skip 8.2.1</button>", ">Snooze for a week</button>", "Approve leaves it to Dogwatch in the next window: Sat 28 Nov 2026 02:00 to 06:00.")
 	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "it has", Acknowledge: true}}
 	if strings.Contains(body(), button) {
 		t.Error("what has to be acknowledged can be approved")

@@ -65,7 +65,7 @@ func TestPoliciesPage(t *testing.T) {
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
 	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`,
-		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7d old (this rule), until ")
+		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7 days old (this rule), until ")
 }
 
 func TestPoliciesPageOfUnreadableRules(t *testing.T) {

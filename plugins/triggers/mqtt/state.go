@@ -108,7 +108,7 @@ func decided(c sdk.Container) string {
 		}
 		text += map[bool]string{true: ": ", false: "; "}[i == 0] + r.Text
 		if !r.Until.IsZero() {
-			text += ", until " + r.Until.Local().Format("Mon 2006-01-02 15:04")
+			text += ", until " + r.Until.Local().Format("Mon 2 Jan 2006 15:04")
 		}
 	}
 	return summarized(text)

@@ -53,7 +53,7 @@ func TestStateSaysWhatIsDecided(t *testing.T) {
 		}, "Updated by rule: the rules ask for it"},
 		{"held", &sdk.Decision{
 			State: sdk.StateHeld, Reasons: []sdk.Reason{young, {Code: "choice.skip", Text: "ana skipped it"}},
-		}, "Held: it is 1 day old, until Sun 2026-11-29 02:00; ana skipped it"},
+		}, "Held: it is 1 day old, until Sun 29 Nov 2026 02:00; ana skipped it"},
 		{"long", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: strings.Repeat("ü", 400)}}},
 			"Held: " + strings.Repeat("ü", maxSummary-7) + "…"},
 	} {
