@@ -38,8 +38,8 @@ func TestListFilterGroupSort(t *testing.T) {
 		webtest.Container("new", func(c *sdk.Container) { c.Check = sdk.CheckState{State: sdk.CheckNever} }, webtest.Labelled("team", "red")),
 	)
 	for query, want := range map[string]string{
-		"":                          "majored broken / minored patched current new",
-		"group=none":                "majored broken minored patched current new",
+		"":                          "broken majored / minored patched current new",
+		"group=none":                "broken majored minored patched current new",
 		"group=none&sort=name":      "broken current majored minored new patched",
 		"group=none&sort=age":       "majored patched minored broken current new",
 		"state=updates":             "majored / minored patched",
@@ -51,9 +51,9 @@ func TestListFilterGroupSort(t *testing.T) {
 		"q=ED+1.0.1":                "patched",
 		"q=503":                     "broken",
 		"q=nothing":                 "",
-		"group=watcher":             "majored broken patched current new / minored",
-		"group=label:team":          "majored broken minored patched current / new",
-		"group=bogus&sort=bogus":    "majored broken / minored patched current new",
+		"group=watcher":             "broken majored patched current new / minored",
+		"group=label:team":          "broken majored minored patched current / new",
+		"group=bogus&sort=bogus":    "broken majored / minored patched current new",
 		"state=bogus":               "",
 		"state=failed&watcher=nobo": "",
 	} {

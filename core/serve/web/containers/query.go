@@ -33,6 +33,11 @@ func parseListQuery(v url.Values) listQuery {
 	return q
 }
 
+// Chosen reports whether one of the choices beside the search differs from the usual.
+func (q listQuery) Chosen() bool {
+	return q.Status != "" || q.Watcher != "" || q.Registry != "" || q.Group != "stack" || q.Sort != "need"
+}
+
 // with returns the query of the same list with one thing changed, or with name
 // "" nothing, for links. A changed list is shown from its beginning.
 func (q listQuery) with(name, value string) string {

@@ -201,20 +201,20 @@ func (p *place) since() time.Time {
 	return p.Released
 }
 
-// urgency orders containers by how much they need the user: what a rule holds or carries out
+// urgency orders containers by how much they need the user, as the overview does: what a rule holds or carries out
 // by itself comes after all that a user has to decide or to mend.
 func urgency(c *sdk.Container) int {
 	switch state := tally.State(c); {
-	case tally.Approval(c):
-		return 0
 	case tally.Failed(c) && state != sdk.StateOffered:
-		return 2
+		return 0
+	case tally.Approval(c):
+		return 1
 	case state == sdk.StateHeld || state == sdk.StateAutomatic:
 		return 6
 	}
 	switch tally.Kind(c) {
 	case "major":
-		return 1
+		return 2
 	case "minor":
 		return 3
 	case "patch", "prerelease":
