@@ -92,27 +92,27 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckFailed:
 		return phrase.New("%s failed: %s", what, phrase.Quote(withoutWatcher(c.Error))), "failed"
 	}
-	parts := []phrase.Phrase{phrase.Count(c.Containers, "container")}
-	switch n := max(c.Known, len(c.Updates)); n { // events of before say less
-	case 0:
-		parts = append(parts, phrase.New("nothing newer"))
-	default:
-		parts = append(parts, phrase.Count(n, "update"))
-		if c.Held > 0 {
-			parts = append(parts, phrase.New("%d of them held", c.Held))
-		}
-		if found := len(c.Found); found > 0 {
-			parts = append(parts, phrase.New("%d of them new", found))
-		}
+	parts := []phrase.Phrase{phrase.New("nothing newer")}
+	if n := max(c.Known, len(c.Updates)); n > 0 { // events of before say less
+		parts[0] = phrase.Count(n, "update")
+	}
+	if found := len(c.Found); found > 0 {
+		parts = append(parts, phrase.New("%d new", found))
 	}
 	if c.Failed > 0 {
 		parts, class = append(parts, phrase.New("%d failed", c.Failed)), "partly"
+	}
+	if c.Held > 0 {
+		parts = append(parts, phrase.New("%d held", c.Held))
 	}
 	if c.Postponed > 0 {
 		parts = append(parts, phrase.New("%d postponed", c.Postponed))
 	}
 	if shared := SharedEngine(c); shared != nil {
 		parts = append(parts, shared)
+	}
+	if !c.Single {
+		parts = append(parts, phrase.Count(c.Containers, "container"))
 	}
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		parts = append(parts, phrase.New("took %s", Took(took)))

@@ -2,14 +2,17 @@ package words
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // describeOperation says how far the replacement of a container is, and the class of its colour.
 func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, class string) {
+	from, to := Versions(watcher.PlannedImage{Reference: o.From}, watcher.PlannedImage{Reference: o.To})
 	name, done := phrase.New("update"), phrase.New("updated")
 	if o.Kind == "rollback" {
 		name, done = phrase.New("rollback"), phrase.New("rolled back")
@@ -19,9 +22,9 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 	}
 	switch t {
 	case event.OperationQueued:
-		return by(phrase.New("%s to %s is waiting", name, o.To), cmp.Or(o.Trigger, o.Actor)), ""
+		return by(phrase.New("%s to %s is waiting", name, to), cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStarted:
-		return by(phrase.New("%s to %s began", name, o.To), cmp.Or(o.Trigger, o.Actor)), ""
+		return by(phrase.New("%s to %s began", name, to), cmp.Or(o.Trigger, o.Actor)), ""
 	case event.OperationStep:
 		step := taken(o.Step)
 		switch {
@@ -33,23 +36,29 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 		return phrase.Join(": ", name, step), ""
 	case event.OperationSucceeded:
 		if o.DryRun {
-			return phrase.Join(": ", done, phrase.Verbatim(o.To)), "ok"
+			return phrase.Join(": ", done, to), "ok"
 		}
-		return phrase.Join(": ", done, phrase.Verbatim(o.From+" → "+o.To)), "ok"
+		if from.String() == to.String() { // the tag of an image that was rebuilt
+			return phrase.Join(": ", done, to), "ok"
+		}
+		return phrase.Join(": ", done, phrase.Join(" → ", from, to)), "ok"
 	case event.OperationRolledBack:
-		return phrase.New("%s to %s did not work, the old container is back: %s", name, o.To, phrase.Quote(o.Error)), "failed"
+		return phrase.New("%s to %s did not work, the old container is back: %s", name, to, phrase.Quote(o.Error)), "failed"
 	case event.OperationCancelled:
-		return by(phrase.New("%s to %s was cancelled", name, o.To), o.By), ""
+		return by(phrase.New("%s to %s was cancelled", name, to), o.By), ""
 	case event.OperationCancelling:
-		return by(phrase.New("%s to %s is to stop", name, o.To), o.By), ""
+		return by(phrase.New("%s to %s is to stop", name, to), o.By), ""
 	}
-	return phrase.New("%s to %s failed: %s", name, o.To, phrase.Quote(o.Error)), "failed"
+	return phrase.New("%s to %s failed: %s", name, to, phrase.Quote(o.Error)), "failed"
 }
 
 // by says who or what did something, if that is known.
 func by(said phrase.Phrase, who string) phrase.Phrase {
 	if who == "" {
 		return said
+	}
+	if strings.HasPrefix(who, "rule ") {
+		return phrase.New("%s automatically (%s)", said, preview.Source(who))
 	}
 	return phrase.New("%s, by %s", said, preview.Source(who))
 }

@@ -11,8 +11,8 @@ func TestPullIsNoUpdateInTheLog(t *testing.T) {
 	o := event.Operation{Kind: "update", From: "web:1.0.0", To: "web:1.1.0", DryRun: true,
 		Actor: "rule updates.preload"}
 	for typ, want := range map[event.Type]string{
-		event.OperationStarted:   "dry run of the update to web:1.1.0 began, by updates.preload",
-		event.OperationSucceeded: "image pulled: web:1.1.0",
+		event.OperationStarted:   "dry run of the update to 1.1.0 began automatically (updates.preload)",
+		event.OperationSucceeded: "image pulled: 1.1.0",
 	} {
 		if got, _ := describeOperation(typ, o); got.String() != want {
 			t.Errorf("%s: %q, want %q", typ, got, want)
