@@ -58,7 +58,7 @@ func TestListShowsDecisions(t *testing.T) {
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
 		"auto":    {"updated by rule"},
-		"open":    {"8.2.1", ", or 9.0.0"},
+		"open":    {"8.2.1", "or 9.0.0"},
 	} {
 		for _, text := range want {
 			if row := rowOf("", name); !strings.Contains(row, text) {

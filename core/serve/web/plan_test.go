@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
@@ -114,6 +115,16 @@ func TestPlanOffersApproval(t *testing.T) {
 	if _, page := get(t, u, "/containers/local/web"); strings.Contains(page, `value="approve"`) {
 		t.Error("it can be approved on its page, which does not say what the update takes")
 	}
+}
+
+// TestPlanSaysWhatApproves: where there is no window to wait for, updating is what approves.
+func TestPlanSaysWhatApproves(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor"),
+		decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for your approval"})))
+	f := fakes(u).fakeOperations
+	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
+	_, body := get(t, u, "/containers/local/web/update")
+	webtest.Contains(t, body, "It waits for your approval. Update approves it and starts it now.")
 }
 
 // TestPlanOffersComposeFile: where the compose file would keep the old tag, it can be changed too.

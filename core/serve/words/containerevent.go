@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -14,12 +16,16 @@ func Decision(c *sdk.Container) phrase.Phrase {
 		return phrase.New("no update")
 	}
 	text := phrase.New("the update is %s", Decided(c.Decision.State))
-	if c.Result != nil && c.UpdateKind.Kind != sdk.KindDigest {
-		text = phrase.New("%s is %s", c.Result.Tag, Decided(c.Decision.State))
-	}
 	var reasons []phrase.Phrase
 	for _, r := range c.Decision.Reasons {
 		reasons = append(reasons, preview.Sentence(r))
+	}
+	switch {
+	case c.Result == nil || c.UpdateKind.Kind == sdk.KindDigest:
+	case len(reasons) > 0 && strings.HasPrefix(c.Decision.Reasons[0].Text, c.Result.Tag+" "): // which names it
+		text = Decided(c.Decision.State)
+	default:
+		text = phrase.New("%s is %s", c.Result.Tag, Decided(c.Decision.State))
 	}
 	return phrase.Join(": ", text, phrase.Join("; ", reasons...))
 }

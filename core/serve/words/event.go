@@ -117,7 +117,11 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		parts = append(parts, phrase.New("took %s", Took(took)))
 	}
-	return phrase.New("%s finished: %s", what, phrase.Join(", ", parts...)), class
+	done := phrase.New("checked")
+	if c.Single {
+		done = phrase.New("one container checked")
+	}
+	return phrase.Join(": ", done, phrase.Join(", ", parts...)), class
 }
 
 // SharedEngine says how many containers a check left to another watcher of the same engine; nil for none.

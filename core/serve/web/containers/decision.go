@@ -58,6 +58,8 @@ func (d decision) brief(now time.Time) phrase.Phrase {
 		return phrase.New("to approve")
 	case d.CameBack():
 		return phrase.New("did not work")
+	case d.State == sdk.StateOffered && d.Code == policy.ReasonUndone:
+		return phrase.New("rolled back")
 	case d.State == sdk.StateOffered && d.Code == policy.ReasonRebuild:
 		return phrase.New("rebuild it")
 	case d.State == sdk.StateAutomatic && d.Approved:

@@ -70,13 +70,13 @@ func TestFold(t *testing.T) {
 				checked(3, "local", event.Check{Containers: 2, Updates: []string{"a"}, Found: []string{"a"}}),
 				checked(4, "local", event.Check{})},
 			[]string{"local: 2 checks since 11:58, 2 with containers that could not be checked (partly)",
-				"local: check finished: 1 update, 1 new, 2 containers",
-				"local: check finished: nothing newer, no containers"},
+				"local: checked: 1 update, 1 new, 2 containers",
+				"local: checked: nothing newer, no containers"},
 		},
 		"checks of one container": {
 			[]event.Event{checked(1, "local", event.Check{Single: true}), checked(2, "local", event.Check{})},
-			[]string{"local: check of one container finished: nothing newer",
-				"local: check finished: nothing newer, no containers"},
+			[]string{"local: one container checked: nothing newer",
+				"local: checked: nothing newer, no containers"},
 		},
 		"the first start": {
 			[]event.Event{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/choices"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -55,8 +56,8 @@ type planView struct {
 	OfferCompose bool
 	// Version is what was chosen among the versions; "" for the one that is offered.
 	Version string
-	// Approve is whether it can be left to Dogwatch in the next window.
-	Approve bool
+	// Approve is whether it can be left to Dogwatch in the next window, Waits whether it waits for the user's approval.
+	Approve, Waits bool
 	planDetails
 }
 
@@ -199,6 +200,7 @@ func (h *Handler) renderPlan(
 	if v.Choose != nil {
 		v.Choose.Back, v.Choose.Leaves = v.Href, true
 		v.Approve = !v.Acknowledge && v.Window != nil
+		v.Waits = tally.Approval(c)
 	}
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
@@ -76,7 +77,13 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k),
 			components.Summary(k, all, h.service.Containers().All(), h.service.Redact)})
 	}
-	counts = append(counts, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
+	var n tally.Counts
+	for _, c := range h.service.Containers().All() {
+		n.Add(&c.Container)
+	}
+	counts = append(counts, navCount{phrase.New("Policies"), "/policies",
+		phrase.New("%s, %d held", phrase.Count(n.Updates, "update"), n.Held)},
+		navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	var err error
