@@ -227,6 +227,9 @@ type Operation struct {
 	Log string `json:"log,omitempty"`
 }
 
+// Anonymous is the actor of what was begun where nobody has to log in.
+const Anonymous = "anonymous"
+
 // Plugin is what became of a plugin.
 type Plugin struct {
 	State string `json:"state,omitempty"`

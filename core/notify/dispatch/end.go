@@ -71,7 +71,7 @@ func endMessage(e trigger.Event) (title, body string) {
 		what, done = "Rollback", "rolled back"
 	}
 	images := fmt.Sprintf("From %s to %s", shortImage(e.From), shortImage(e.To))
-	if e.By != "" {
+	if e.By != "" && e.By != event.Anonymous {
 		images += ", by " + e.By
 	}
 	images += "."

@@ -43,7 +43,7 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		b.ended(event.OperationRolledBack, event.Operation{ID: "4", Kind: "update", Error: "it ended with code 1"})
 		b.ended(event.OperationFailed, event.Operation{ID: "5", Kind: "rollback", Actor: "ana"})
 		b.ended(event.OperationRolledBack, event.Operation{ID: "6", Kind: "update", Error: "it ended",
-			Log: "starting\ncannot bind"})
+			Actor: event.Anonymous, Log: "starting\ncannot bind"})
 		settle(time.Minute)
 		type message struct {
 			typ, title, body string

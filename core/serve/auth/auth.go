@@ -66,7 +66,7 @@ func (e *ThrottledError) Error() string {
 var errThrottled = errors.New("too many wrong logins")
 
 // AnonymousName is the user name, method and type of a caller without a login.
-const AnonymousName = "anonymous"
+const AnonymousName = event.Anonymous
 
 // Identity is the caller of a request. The zero Identity is unauthenticated.
 type Identity struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -52,9 +53,9 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 	return phrase.New("%s to %s failed: %s", name, to, phrase.Quote(o.Error)), "failed"
 }
 
-// by says who or what did something, if that is known.
+// by says who or what did something, if that is known; where nobody logs in, it is not.
 func by(said phrase.Phrase, who string) phrase.Phrase {
-	if who == "" {
+	if who == "" || who == auth.AnonymousName {
 		return said
 	}
 	if strings.HasPrefix(who, "rule ") {

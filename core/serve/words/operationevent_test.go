@@ -19,3 +19,10 @@ func TestPullIsNoUpdateInTheLog(t *testing.T) {
 		}
 	}
 }
+
+func TestNobodyIsNamedWithoutALogin(t *testing.T) {
+	o := event.Operation{Kind: "update", From: "web:1.0.0", To: "web:1.1.0", Actor: event.Anonymous}
+	if got, _ := describeOperation(event.OperationStarted, o); got.String() != "update to 1.1.0 began" {
+		t.Errorf("%q", got)
+	}
+}
