@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -130,7 +131,7 @@ func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sente
 		return reason
 	}
 	text := "it was " + did
-	if chosen.Actor != "" {
+	if chosen.Actor != "" && chosen.Actor != event.Anonymous {
 		text += " by " + chosen.Actor
 	}
 	switch {

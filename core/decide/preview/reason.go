@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -12,7 +13,8 @@ import (
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) phrase.Phrase {
 	text := Reason(r)
-	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(r.Text, r.Source) {
+	named := r.Source == "" || r.Source == policy.DefaultSource || strings.Contains(r.Text, r.Source)
+	if !named && r.Source != event.Anonymous {
 		text = phrase.New("%s (%s)", text, Source(r.Source))
 	}
 	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
@@ -66,14 +68,33 @@ func reason(r sdk.Reason) phrase.Phrase {
 
 // chosen says what a user decided.
 func chosen(r sdk.Reason) phrase.Phrase {
-	by := cmp.Or(r.Source, "?")
+	until := Moment(r.Until.Time)
+	if By(r.Source) == nil {
+		switch {
+		case r.Code == policy.ReasonSkipped:
+			return phrase.New("it was skipped")
+		case r.Code == policy.ReasonApproved:
+			return phrase.New("it was approved")
+		case r.Until.IsZero():
+			return phrase.New("it was snoozed until the next version")
+		}
+		return phrase.New("it was snoozed until %s", until)
+	}
 	switch {
 	case r.Code == policy.ReasonSkipped:
-		return phrase.New("it was skipped by %s", by)
+		return phrase.New("it was skipped by %s", r.Source)
 	case r.Code == policy.ReasonApproved:
-		return phrase.New("it was approved by %s", by)
+		return phrase.New("it was approved by %s", r.Source)
 	case r.Until.IsZero():
-		return phrase.New("it was snoozed by %s until the next version", by)
+		return phrase.New("it was snoozed by %s until the next version", r.Source)
 	}
-	return phrase.New("it was snoozed by %s until %s", by, Moment(r.Until.Time))
+	return phrase.New("it was snoozed by %s until %s", r.Source, until)
+}
+
+// By names the user who did something; nil where nobody is known, as without a login.
+func By(actor string) phrase.Phrase {
+	if actor == "" || actor == event.Anonymous {
+		return nil
+	}
+	return phrase.New("by %s", actor)
 }

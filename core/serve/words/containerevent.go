@@ -34,13 +34,13 @@ func Decision(c *sdk.Container) phrase.Phrase {
 func Choice(t event.Type, c event.Choice) phrase.Phrase {
 	if t == event.ChoiceUndone {
 		text := phrase.New("no longer %s", chosen(c.Action))
-		return phrase.Join(" ", phrase.Verbatim(c.Version), text, phrase.New("by %s", c.Actor))
+		return phrase.Join(" ", phrase.Verbatim(c.Version), text, preview.By(c.Actor))
 	}
 	var until phrase.Phrase
 	if !c.Until.IsZero() {
 		until = phrase.New("until %s", preview.Moment(c.Until.Time))
 	}
-	return phrase.Join(" ", phrase.Verbatim(c.Version), chosen(c.Action), until, phrase.New("by %s", c.Actor))
+	return phrase.Join(" ", phrase.Verbatim(c.Version), chosen(c.Action), until, preview.By(c.Actor))
 }
 
 // chosen is what an action makes of an update.

@@ -7,7 +7,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -55,11 +54,8 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 
 // by says who or what did something, if that is known; where nobody logs in, it is not.
 func by(said phrase.Phrase, who string) phrase.Phrase {
-	if who == "" || who == auth.AnonymousName {
-		return said
-	}
 	if strings.HasPrefix(who, "rule ") {
-		return phrase.New("%s automatically (%s)", said, preview.Source(who))
+		return phrase.Join(" ", said, phrase.New("automatically (%s)", preview.Source(who)))
 	}
-	return phrase.New("%s, by %s", said, preview.Source(who))
+	return phrase.Join(", ", said, preview.By(who))
 }

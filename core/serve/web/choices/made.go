@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -14,7 +15,7 @@ import (
 // Made is what was decided about the updates of a container.
 type Made struct {
 	Words phrase.Phrase // "Skipped 9.0.0"
-	By    string
+	By    phrase.Phrase // "by ana"; nil where nobody logs in
 	At    time.Time
 	// Until is when it ends; zero when it does not by itself.
 	Until time.Time
@@ -33,7 +34,7 @@ func MadeOf(all []choice.Choice, container *sdk.Container, now time.Time) []Made
 		if c.Update.Kind == sdk.KindDigest {
 			version = phrase.New("the image %s", words.Digest(c.Version()))
 		}
-		m := Made{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
+		m := Made{By: preview.By(c.Actor), At: c.At.Time, Until: c.Until.Time}
 		switch {
 		case c.Kind == choice.Skip:
 			m.Words = phrase.New("Skipped %s", version)

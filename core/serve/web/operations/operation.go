@@ -9,7 +9,6 @@ import (
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
-	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -73,12 +72,13 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 	return v
 }
 
-// byOf is who or what began an operation; nil where there is no login.
+// byOf is who or what began an operation: "by ana", "automatically (policy careful)"; nil where there is no login.
 func byOf(op operation.Operation) phrase.Phrase {
-	if op.Trigger == "" && op.Actor == auth.AnonymousName {
-		return nil
+	who := cmp.Or(op.Trigger, op.Actor)
+	if strings.HasPrefix(who, "rule ") {
+		return phrase.New("automatically (%s)", policypreview.Source(who))
 	}
-	return policypreview.Source(cmp.Or(op.Trigger, op.Actor))
+	return policypreview.By(who)
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
