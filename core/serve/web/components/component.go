@@ -6,16 +6,12 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/service"
-	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/history"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -50,29 +46,11 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 
 // render renders the page of a component, with its last test result if there is one.
 func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Component, last testResult) {
-	p := newComponentPage(c, h.Now())
+	known, err := h.evidence(r.Context(), h.ActorOf(r), c.Kind)
+	p := newComponentPage(c, known.stateOf(c), h.Now())
 	p.Image, p.Test = last.image, last.view
-	var err error
-	switch c.Kind {
-	case kind.Watcher:
-		var checks []event.Event
-		checks, err = h.guide.RecentChecks(r.Context(), h.ActorOf(r))
-		if e, checked := guide.LastChecks(checks)[c.Name]; checked {
-			p.checked(e)
-		}
-		p.Running = guide.RunningChecks(checks, h.Started)[c.Name]
-		p.Progress = words.ProgressOf(c.Name, h.service.Progress())
-	case kind.Registry:
-		use := registryUseOf(h.service.Containers().All(), h.service.Redact)
-		p.Unresponsive, p.State = use.unresponsive[c.ID], use.stateOf(c.ID, p.State)
-	case kind.Trigger:
+	if c.Kind == kind.Trigger && err == nil {
 		p.Preview = h.previewOf(r.Context(), c)
-		var unsent map[string]string
-		if unsent, err = h.unsent(r.Context()); err != nil {
-			break
-		}
-		p.Unsent = unsent[c.ID]
-		p.State = sendingState(p.State, p.Unsent)
 		var recent []delivery.Delivery
 		recent, err = h.service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
 		p.Deliveries = history.DeliveryRows(recent)
@@ -99,22 +77,16 @@ func (h *Handler) previewOf(ctx context.Context, c service.Component) *preview {
 // componentPage is one component.
 type componentPage struct {
 	service.Component
+	state
 	Title string
 	Path  string
 	// List is the path of all of its kind.
-	List         string
-	State        words.State
-	Given        []service.Setting
-	Defaults     []service.Setting
-	Snippet      service.Snippet
-	Limits       []limitRow
-	Budgets      []budgetRow
-	Last         *lastCheck
-	Unsent       string
-	Unresponsive *unresponsive
-	// Running is true while a watcher is being checked, and Progress how far that is.
-	Running  bool
-	Progress check.Progress
+	List     string
+	Given    []service.Setting
+	Defaults []service.Setting
+	Snippet  service.Snippet
+	Limits   []limitRow
+	Budgets  []budgetRow
 	// Preview is what a trigger would say.
 	Preview    *preview
 	Deliveries []history.DeliveryRow
@@ -129,9 +101,9 @@ type componentPage struct {
 
 type preview struct{ Title, Body, Error string }
 
-func newComponentPage(c service.Component, now time.Time) componentPage {
+func newComponentPage(c service.Component, s state, now time.Time) componentPage {
 	p := componentPage{
-		Component: c, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind), State: componentState(c.State),
+		Component: c, state: s, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind),
 	}
 	for _, s := range c.Settings {
 		if s.Given() {
@@ -155,10 +127,4 @@ func newComponentPage(c service.Component, now time.Time) componentPage {
 		p.Budgets = append(p.Budgets, newBudgetRow(f, now))
 	}
 	return p
-}
-
-// checked takes in how the last check of a watcher ended.
-func (p *componentPage) checked(e event.Event) {
-	p.Last = checkOf(e)
-	p.State = p.Last.stateOf(p.State)
 }

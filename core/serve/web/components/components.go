@@ -5,44 +5,23 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	actor := h.ActorOf(r)
-	var checks []event.Event
-	if k == kind.Watcher {
-		var err error
-		if checks, err = h.guide.RecentChecks(r.Context(), actor); err != nil {
-			h.InternalError(w, r, "read the last checks", err)
-			return
-		}
+	known, err := h.evidence(r.Context(), actor, k)
+	if err != nil {
+		doing := map[kind.Kind]string{kind.Watcher: "read the last checks", kind.Trigger: "read what is to be sent"}[k]
+		h.InternalError(w, r, doing, err)
+		return
 	}
-	p := newKindPage(k, h.service.ComponentsWithSettings(actor, k), guide.LastChecks(checks))
-	if k == kind.Registry {
-		p.use(registryUseOf(h.service.Containers().All(), h.service.Redact))
-	}
-	if k == kind.Trigger {
-		unsent, err := h.unsent(r.Context())
-		if err != nil {
-			h.InternalError(w, r, "read what is to be sent", err)
-			return
-		}
-		for i := range p.Rows {
-			row := &p.Rows[i]
-			row.Unsent = unsent[row.ID]
-			row.State = sendingState(row.State, row.Unsent)
-		}
-		p.sum()
-	}
+	p := newKindPage(k, h.service.ComponentsWithSettings(actor, k), known)
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	if k == kind.Trigger && p.Empty != nil {
 		p.First = guide.FirstTrigger()
@@ -51,7 +30,6 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 			p.Empty.Guide = nil // it is the same
 		}
 	}
-	p.checking(guide.RunningChecks(checks, h.Started), h.service.Progress())
 	h.Live(w, r, "components", page.Page{Title: p.Title, Nav: page.KindPath(k)[1:], Live: follows(k), Content: p})
 }
 
@@ -100,74 +78,43 @@ var wordsOf = map[kind.Kind]struct{ about, none, unknown, back phrase.Phrase }{
 // componentRow is a component in a list.
 type componentRow struct {
 	service.Component
-	Path  string
-	State words.State
+	state
+	Path string
 	// Facts are the few settings that tell one from the other.
 	Facts []phrase.Phrase
-	Last  *lastCheck
-	// Unresponsive is what checks know of a registry that does not respond; nil for any other.
-	Unresponsive *unresponsive
-	// Unsent is why a message of a trigger could not be sent so far; "" for none.
-	Unsent string
-	// Running is true while a watcher is being checked, and Progress how far that is.
-	Running  bool
-	Progress check.Progress
 }
 
-func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
+func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage {
 	p := kindPage{
 		Kind: k, Title: phrase.New(page.KindTitles[k]), About: wordsOf[k].about, None: wordsOf[k].none,
 	}
 	for _, c := range all {
-		row := componentRow{Component: c, Path: page.ComponentPath(c), State: componentState(c.State), Facts: facts(c)}
-		if e, checked := last[c.Name]; checked && k == kind.Watcher {
-			row.Last = checkOf(e)
-			row.State = row.Last.stateOf(row.State)
-		}
-		p.Rows = append(p.Rows, row)
+		p.Rows = append(p.Rows, componentRow{
+			Component: c, state: known.stateOf(c), Path: page.ComponentPath(c), Facts: facts(c),
+		})
 	}
-	p.sum()
-	return p
-}
-
-// sum counts its rows, and those that failed.
-func (p *kindPage) sum() {
+	if k == kind.Registry {
+		first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
+		slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
+	}
 	failed := 0
 	for _, row := range p.Rows {
 		if row.State.Class == "failed" {
 			failed++
 		}
 	}
-	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(p.Kind)))
+	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(k)))
 	if failed > 0 {
 		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d failed", failed))
 	}
-}
-
-// use marks the registries that do not respond, or that no container uses.
-func (p *kindPage) use(use registryUse) {
-	for i := range p.Rows {
-		row := &p.Rows[i]
-		row.Unresponsive, row.State = use.unresponsive[row.ID], use.stateOf(row.ID, row.State)
-	}
-	first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
-	slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
-	p.sum()
+	return p
 }
 
 // Summary counts components of a kind: "3 watchers, 1 failed". Of containers it is known which registries respond.
 func Summary(k kind.Kind, all []service.Component, records []*store.Record, redact func(string) string) phrase.Phrase {
-	p := newKindPage(k, all, nil)
+	var known evidence
 	if k == kind.Registry {
-		p.use(registryUseOf(records, redact))
+		known.registries = registryUseOf(records, redact)
 	}
-	return p.Summary
-}
-
-// checking marks the watchers that are being checked, by name.
-func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {
-	for i := range p.Rows {
-		row := &p.Rows[i]
-		row.Running, row.Progress = running[row.Name], words.ProgressOf(row.Name, progress)
-	}
+	return newKindPage(k, all, known).Summary
 }

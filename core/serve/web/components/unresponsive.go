@@ -21,7 +21,7 @@ type unresponsive struct {
 
 // registryUse is how containers use registries.
 type registryUse struct {
-	// used are the ids of registries that have images of containers.
+	// used are the ids of registries that have images of containers; nil where that is not known.
 	used map[string]bool
 	// unresponsive are the registries, by id, that answered the last check of none of their containers, for a reason
 	// that is not that of one image.
@@ -54,18 +54,4 @@ func registryUseOf(records []*store.Record, redact func(string) string) registry
 		delete(use.unresponsive, id)
 	}
 	return use
-}
-
-// stateOf is the state of a registry: of one that is ready nobody knows whether it responds where no container uses it,
-// and it does not where no check got an answer.
-func (u registryUse) stateOf(id string, ready words.State) words.State {
-	switch {
-	case ready.Class != "ok":
-		return ready
-	case u.unresponsive[id] != nil:
-		return words.State{Word: phrase.New("Unavailable"), Class: "failed"}
-	case !u.used[id]:
-		return words.State{Word: phrase.New("Not used"), Class: "muted"}
-	}
-	return ready
 }

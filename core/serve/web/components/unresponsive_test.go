@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -27,7 +28,7 @@ func TestRegistryUse(t *testing.T) {
 		record("hub.public", sdk.CheckFailed, "Docker Hub is unavailable"), record("hub.public", sdk.CheckOK, ""),
 		record("ghcr.public", sdk.CheckFailed, ""), record("", sdk.CheckFailed, down),
 	}, func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") })
-	found := use.unresponsive
+	found, known := use.unresponsive, evidence{registries: use}
 	home := found["custom.home"]
 	if len(found) != 1 || home == nil || home.Of != 2 || home.Asked.Second() != 2 ||
 		home.Why.String() != down+": 503 ***" {
@@ -42,7 +43,8 @@ func TestRegistryUse(t *testing.T) {
 		{"hub.public", component.Ready, "Ready"}, {"ghcr.public", component.Failed, "Failed"},
 		{"quay.public", component.Ready, "Not used"}, {"quay.public", component.Failed, "Failed"},
 	} {
-		if got := use.stateOf(c.id, componentState(c.state)).Word.String(); got != c.want {
+		got := known.stateOf(service.Component{View: component.View{ID: c.id, State: c.state}}).State.Word.String()
+		if got != c.want {
 			t.Errorf("%s, %s: %s, want %s", c.id, c.state, got, c.want)
 		}
 	}
