@@ -87,6 +87,20 @@ func Planned(text string) phrase.Phrase {
 		"%s of %s pods of %s are ready, so a failed update returns to what does not work either",
 		"the probe of %s is not used: Kubernetes waits for the readiness probes of its pods",
 		"the hooks of %s are not run: they belong to one container, and a workload has many pods",
+		"this watcher only reads: set its option update to true to let it update jobs",
+		"%s runs in several regions, each of which has its own version: change its job file, and run that",
+		"%s is stopped, so nothing would run the new image: start it with nomad job start",
+		"%s has canaries that somebody has to promote: set auto_promote in its update block, or run its job file",
+		"%s is a job of Nomad, which no compose file has: change its job file",
+		"the image %s of %s has a variable, which Nomad replaces on the node: change it where the variable is set",
+		"the job file of %s is not changed: write the new image there too, or running it returns to the old one",
+		"%s has no allocations (count = 0), so whether the new image works is not known",
+		"%s is a batch job, which runs again with the new image at once",
+		"%s does not run, so a failed update returns to what does not work either",
+		"the probe of %s is not used: Nomad waits for the checks of its services",
+		"the hooks of %s are not run: they belong to one container, and a job has many allocations",
+		"registering %s changes more than its image: %s",
+		"Nomad finds no node for all allocations of %s now: %s",
 	)
 	if !phrase.IsVerbatim(said) {
 		return said

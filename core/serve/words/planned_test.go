@@ -75,7 +75,10 @@ var anyVerb = regexp.MustCompile(`%(\.\d)?[a-z]`)
 // theirs.
 func TestReadTextsAreWritten(t *testing.T) {
 	for name, folders := range map[string][]string{
-		"planned.go": {"plugins/watchers/docker", "plugins/watchers/kubernetes", "core/update/updater", "core/plugin", "internal/imagediff"},
+		"planned.go": {
+			"plugins/watchers/docker", "plugins/watchers/kubernetes", "plugins/watchers/nomad", "core/update/updater", "core/plugin",
+			"internal/imagediff",
+		},
 		"mistake.go": {
 			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
 			"core/plugin/agent", "core/plugin/reload",

@@ -68,5 +68,8 @@ func stepTexts() []string {
 		"have Kubernetes update %s to %s",
 		"have Kubernetes return %s to %s",
 		"wait until all pods of %s run the new image and are ready",
+		"have Nomad update %s to %s",
+		"have Nomad return %s to %s",
+		"wait until all allocations of %s run the new image and are healthy",
 	}
 }

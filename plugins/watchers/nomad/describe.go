@@ -14,10 +14,24 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+// row is a container with the task that it is.
+type row struct {
+	watcher.Container
+	target target
+}
+
 // describe makes the containers that the host sees, sorted by id.
 func describe(all []*mirror) []watcher.Container {
 	list := []watcher.Container{}
-	ids, exact := map[string]int{}, []string{}
+	for _, r := range rows(all) {
+		list = append(list, r.Container)
+	}
+	return list
+}
+
+// rows makes the containers with their tasks, sorted by id.
+func rows(all []*mirror) (list []row) {
+	ids := map[string]int{}
 	for _, m := range all {
 		m.Each(func(of key, job api.Job) {
 			for _, group := range job.TaskGroups {
@@ -28,19 +42,19 @@ func describe(all []*mirror) []watcher.Container {
 					}
 					c := containerOf(of, job, group, task, image)
 					ids[c.ID]++
-					list = append(list, c)
-					exact = append(exact, strings.Join([]string{of.namespace, of.id, group.Name, task.Name}, "\x00"))
+					list = append(list, row{c, target{job: of, group: group.Name, task: task.Name}})
 				}
 			}
 		})
 	}
-	for i := range list {
-		if ids[list[i].ID] > 1 { // names may have underscores
-			sum := sha256.Sum256([]byte(exact[i]))
+	for i, r := range list {
+		if ids[r.ID] > 1 { // names may have underscores
+			t := r.target
+			sum := sha256.Sum256([]byte(strings.Join([]string{t.job.namespace, t.job.id, t.group, t.task}, "\x00")))
 			list[i].ID += "_" + hex.EncodeToString(sum[:4])
 		}
 	}
-	slices.SortFunc(list, func(a, b watcher.Container) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b row) int { return cmp.Compare(a.ID, b.ID) })
 	names := map[string]int{}
 	for _, c := range list {
 		names[c.Name]++
@@ -79,8 +93,7 @@ func containerOf(of key, job api.Job, group api.Group, task api.Task, text strin
 	if job.SubmitTime > 0 {
 		c.Created = sdk.TimeOf(time.Unix(0, job.SubmitTime))
 	}
-	// Both drivers take a transport before the name: https://developer.hashicorp.com/nomad/plugins/drivers/podman#image
-	image, err := watcher.ParseImage(strings.TrimPrefix(strings.TrimPrefix(text, "docker://"), "https://"))
+	image, err := watcher.ParseImage(withoutTransport(text))
 	switch {
 	case strings.Contains(text, "${"):
 		c.Error = fmt.Sprintf("the image %.100q has a variable, which Nomad replaces on the node of the task: "+

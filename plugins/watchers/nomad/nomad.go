@@ -27,6 +27,7 @@ type Options struct {
 	Token      string   `option:"token,secret" help:"Token with a policy that has the capabilities list-jobs and read-job"`
 	Namespaces []string `option:"namespaces" default:"default" help:"Namespaces that are listed, or * for all that the token may list" example:"media,web"`
 	Region     string   `option:"region" help:"Region of the jobs; without it that of the server"`
+	Update     bool     `option:"update" default:"false" help:"Let Dogwatch change the image of jobs; the token must have the capability submit-job, too"`
 	httpclient.Options
 }
 
@@ -48,9 +49,13 @@ type Nomad struct {
 	client     *api.Client
 	log        hclog.Logger
 	namespaces []string
+	update     bool
 	notified   orchestrated.Notified
 
 	current atomic.Pointer[[]*mirror] // those of Watch; nil while that does not run
+
+	// poll is the time between two looks at a rollout, progressDeadline how long it may make no progress.
+	poll, progressDeadline time.Duration
 }
 
 // New makes a watcher of the cluster that o names. It does not connect.
@@ -78,7 +83,10 @@ func New(env sdk.Env, o Options) (*Nomad, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Nomad{client: client, log: env.Log, namespaces: names}, nil
+	return &Nomad{
+		client: client, log: env.Log, namespaces: names, update: o.Update,
+		poll: 2 * time.Second, progressDeadline: 10 * time.Minute,
+	}, nil
 }
 
 // Close drops the connections that are not in use.
@@ -91,20 +99,27 @@ func (n *Nomad) Close() error {
 // otherwise one for each namespace and 500 jobs, and one for each job. Errors are of the kinds ErrUnavailable and
 // ErrUnauthorized, whose remedy names the capability that the token lacks.
 func (n *Nomad) List(ctx context.Context) ([]watcher.Container, error) {
-	var all []*mirror
-	if current := n.current.Load(); current != nil && mirrored.Synced(*current) {
-		all = *current
-	} else {
-		all = n.mirrors()
-		for _, m := range all {
-			if _, err := m.load(ctx, 0); err != nil {
-				return nil, err
-			}
-		}
+	all, err := n.known(ctx)
+	if err != nil {
+		return nil, err
 	}
 	list := describe(all)
 	n.notified.Listed(list)
 	return list, nil
+}
+
+// known returns mirrors that have the jobs: those of Watch, or new ones.
+func (n *Nomad) known(ctx context.Context) ([]*mirror, error) {
+	if current := n.current.Load(); current != nil && mirrored.Synced(*current) {
+		return *current, nil
+	}
+	all := n.mirrors()
+	for _, m := range all {
+		if _, err := m.load(ctx, 0); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // probing is how long Probe waits for the beginning of a stream, which has a heartbeat every 10 seconds.

@@ -1,5 +1,6 @@
-// Package orchestrated has what updates have in common that an orchestrator carries out, a swarm or a Kubernetes
-// cluster: the step in which it is watched, and the outcomes; and which changes of a list the host is notified of.
+// Package orchestrated has what updates have in common that an orchestrator carries out: the step in which it is
+// watched, and the outcomes; of clusters, as those of Kubernetes and Nomad, the whole operation; and which changes of
+// a list the host is notified of.
 package orchestrated
 
 import (

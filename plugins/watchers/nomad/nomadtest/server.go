@@ -23,18 +23,31 @@ type Object = map[string]any
 // Server is a Nomad server that keeps its jobs in memory. Its methods may be called concurrently.
 type Server struct {
 	URL string
+	// RollOut says what becomes of a job that is registered; nil for a Rollout that works. Planned changes the response to
+	// a plan, and Before is called with the path of a change before that is made; nil for nothing. They are set before
+	// requests are made, and the first two are called while the server holds its lock.
+	RollOut func(job Object) Rollout
+	Planned func(response Object)
+	Before  func(path string)
 
 	mu       sync.Mutex
 	index    int
 	jobs     map[string]Object // by namespace/id
 	events   []event
-	oldest   int               // events before this index are not in the buffer
-	denials  map[string]string // by path, what it says with 403
-	token    string            // that requests need; "" for none
-	requests []string          // "path?query"
+	oldest   int                 // events before this index are not in the buffer
+	versions map[string][]Object // of the jobs, the newest first
+	failures map[string]failure  // by path, or by method and path
+	rollouts map[string]*rollouts
+	token    string   // that requests need; "" for none
+	requests []string // "path?query"
 	streams  int
 	wake     chan struct{}
 	cut      chan struct{} // closed to end all streams
+}
+
+type failure struct {
+	status int
+	text   string
 }
 
 type event struct {
@@ -47,8 +60,8 @@ type event struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
-		index: 10, jobs: map[string]Object{}, denials: map[string]string{},
-		wake: make(chan struct{}), cut: make(chan struct{}),
+		index: 10, jobs: map[string]Object{}, versions: map[string][]Object{}, failures: map[string]failure{},
+		rollouts: map[string]*rollouts{}, wake: make(chan struct{}), cut: make(chan struct{}),
 	}
 	listener := httptest.NewServer(s)
 	s.URL = listener.URL
@@ -63,17 +76,26 @@ func New(t testing.TB) *Server {
 func (s *Server) Put(t testing.TB, text string) {
 	t.Helper()
 	var job Object
-	if err := json.Unmarshal([]byte(text), &job); err != nil {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&job); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.register(job)
+}
+
+// register stores a new version of a job. The caller holds mu.
+func (s *Server) register(job Object) {
 	s.index++
-	job["ModifyIndex"], job["JobModifyIndex"] = s.index, s.index
+	key := keyOf(job)
+	job["ModifyIndex"], job["JobModifyIndex"], job["Version"] = s.index, s.index, len(s.versions[key])
 	if job["Status"] == nil {
 		job["Status"] = "running"
 	}
-	s.jobs[keyOf(job)] = job
+	s.jobs[key] = job
+	s.versions[key] = append([]Object{job}, s.versions[key]...)
 	s.emit("Job", "JobRegistered", job, Object{"Job": job})
 }
 
@@ -109,11 +131,14 @@ func (s *Server) emit(topic, kind string, job, payload Object) {
 	s.wake = make(chan struct{})
 }
 
-// Deny answers a path with 403 and a text from now on; "" ends that.
-func (s *Server) Deny(path, text string) {
+// Deny answers a path, or a method and a path, with 403 and a text from now on; "" ends that.
+func (s *Server) Deny(path, text string) { s.Fail(path, http.StatusForbidden, text) }
+
+// Fail answers a path, or a method and a path, with a status and a text from now on; "" ends that.
+func (s *Server) Fail(path string, status int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.denials[path] = text
+	s.failures[path] = failure{status, text}
 }
 
 // Require makes requests need a token.
@@ -180,20 +205,26 @@ func keyOf(job Object) string { return fmt.Sprintf("%v/%v", job["Namespace"], jo
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := r.URL.EscapedPath()
+	path, request := r.URL.EscapedPath(), r.URL.EscapedPath()
+	if r.Method != http.MethodGet {
+		request = r.Method + " " + path
+	}
 	s.mu.Lock()
-	s.requests = append(s.requests, path+"?"+r.URL.RawQuery)
-	denial, token := s.denials[path], s.token
+	s.requests = append(s.requests, request+"?"+r.URL.RawQuery)
+	fails, token := s.failures[path], s.token
+	if fails.text == "" {
+		fails = s.failures[r.Method+" "+path]
+	}
 	s.mu.Unlock()
 	switch {
 	case token != "" && r.Header.Get("X-Nomad-Token") == "":
-		denial = "Permission denied"
+		fails = failure{http.StatusForbidden, "Permission denied"}
 	case token != "" && r.Header.Get("X-Nomad-Token") != token:
-		denial = "ACL token not found"
+		fails = failure{http.StatusForbidden, "ACL token not found"}
 	}
-	if denial != "" {
-		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, denial)
+	if fails.text != "" {
+		w.WriteHeader(fails.status)
+		fmt.Fprint(w, fails.text)
 		return
 	}
 	namespace := r.FormValue("namespace")
@@ -207,16 +238,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/v1/event/stream":
 		s.stream(w, r, namespace)
 	case isJob:
+		id, of, _ := strings.Cut(id, "/")
 		id, _ = url.PathUnescape(id)
+		if r.Method != http.MethodGet && s.Before != nil {
+			s.Before(path)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		job, has := s.jobs[namespace+"/"+id]
-		if !has {
-			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, "job not found")
-			return
-		}
-		_ = json.NewEncoder(w).Encode(job)
+		s.job(w, r, namespace+"/"+id, of)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}

@@ -8,6 +8,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -30,8 +31,9 @@ const (
 
 // The capabilities of policies: https://developer.hashicorp.com/nomad/docs/other-specifications/acl-policy#capabilities
 const (
-	listJobs = "list-jobs"
-	readJob  = "read-job"
+	listJobs  = "list-jobs"
+	readJob   = "read-job"
+	submitJob = "submit-job"
 )
 
 // Client makes requests to one cluster. It is safe for concurrent use.
@@ -76,7 +78,7 @@ func (c *Client) Jobs(ctx context.Context, namespace string, after uint64) (jobs
 	}
 	for {
 		var page []Job
-		header, err := c.get(ctx, client, question{"v1/jobs", query, "list the jobs", listJobs, namespace}, &page)
+		header, err := c.exchange(ctx, client, question{"v1/jobs", query, "list the jobs", listJobs, namespace}, nil, &page)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -103,9 +105,7 @@ func (c *Client) Jobs(ctx context.Context, namespace string, after uint64) (jobs
 // Job reads a job. The error is an sdk.ErrNotFound where there is none.
 func (c *Client) Job(ctx context.Context, namespace, id string) (Job, error) {
 	var job Job
-	_, err := c.get(ctx, c.http, question{
-		"v1/job/" + url.PathEscape(id), url.Values{"namespace": {namespace}}, "read the job " + id, readJob, namespace,
-	}, &job)
+	err := c.ask(ctx, namespace, id, "", "read the job", readJob, nil, &job)
 	if err == nil && job.ID == "" {
 		err = sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("read the job %s: %s answered without one", id, c.base.Host))
 	}
@@ -121,8 +121,11 @@ type question struct {
 	namespace  string
 }
 
-func (c *Client) get(ctx context.Context, client *httpclient.Client, q question, out any) (http.Header, error) {
-	resp, err := c.open(ctx, client, q)
+// exchange posts in, or gets where that is nil, and reads the response into out.
+func (c *Client) exchange(
+	ctx context.Context, client *httpclient.Client, q question, in, out any,
+) (http.Header, error) {
+	resp, err := c.open(ctx, client, q, in)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +142,7 @@ func (c *Client) get(ctx context.Context, client *httpclient.Client, q question,
 }
 
 // open requests what is asked. The body of the response must be closed.
-func (c *Client) open(ctx context.Context, client *httpclient.Client, q question) (*http.Response, error) {
+func (c *Client) open(ctx context.Context, client *httpclient.Client, q question, in any) (*http.Response, error) {
 	if c.region != "" {
 		q.query.Set("region", c.region)
 	}
@@ -151,6 +154,14 @@ func (c *Client) open(ctx context.Context, client *httpclient.Client, q question
 	req, err := httpclient.NewRequest(ctx, http.MethodGet, at.String())
 	if err != nil {
 		return nil, err
+	}
+	if in != nil {
+		payload, err := httpclient.EncodeJSON(in)
+		if err != nil {
+			return nil, err
+		}
+		req.Method = http.MethodPost
+		httpclient.SetBody(req, "application/json", payload)
 	}
 	req.Header.Set("Accept", "application/json")
 	if c.token != "" {
@@ -171,6 +182,12 @@ func (c *Client) open(ctx context.Context, client *httpclient.Client, q question
 func (c *Client) failure(q question, status int, err error) error {
 	err = fmt.Errorf("%s of Nomad in namespace %s: %w", q.doing, q.namespace, err)
 	switch {
+	case status == http.StatusInternalServerError && q.capability == submitJob: // Nomad refuses with it
+		text := err.Error()
+		if strings.Contains(text, "nforcing job modify index") || strings.Contains(text, "enforcing version") {
+			return fmt.Errorf("%w: %s", ErrConflict, text)
+		}
+		return errors.New(text)
 	case status != http.StatusForbidden && status != http.StatusUnauthorized:
 		return err
 	case c.token == "":

@@ -50,7 +50,7 @@ func (c *Client) Events(ctx context.Context, namespace string, index uint64) (*S
 	query := url.Values{"namespace": {namespace}, "topic": {"Job", "Allocation"}, "index": {strconv.FormatUint(index, 10)}}
 	ctx, stop := context.WithTimeout(ctx, lasting-rand.N(lasting/5)) // many streams do not end at once
 	silent := time.AfterFunc(silence, stop)
-	resp, err := c.open(ctx, c.long, question{"v1/event/stream", query, "stream the events", readJob, namespace})
+	resp, err := c.open(ctx, c.long, question{"v1/event/stream", query, "stream the events", readJob, namespace}, nil)
 	if err != nil {
 		silent.Stop()
 		stop()
