@@ -103,20 +103,20 @@ func (r *rollout) look(ctx context.Context) (l live, p condition, err error) {
 	if err != nil {
 		return l, p, err
 	}
-	if _, p.problem = newest(all, *r.target, l.Version.Version); l.deploys() {
-		return l, p, r.deployed(ctx, l, &p)
+	_, p.problem = newest(all, *r.target, l.Version.Version)
+	if made, err := r.deployed(ctx, l, &p); made || err != nil {
+		return l, p, err
 	}
 	return l, p, r.placed(ctx, l, all, &p)
 }
 
-// deployed reads how far the deployment of a job is.
-func (r *rollout) deployed(ctx context.Context, l live, p *condition) error {
-	p.wanted = l.group.Count
+// deployed reads how far the deployment of a job is, and reports whether its newest version has one. That is made with
+// the first allocation. Services have one unless max_parallel is 0, system jobs since Nomad 1.11.
+func (r *rollout) deployed(ctx context.Context, l live, p *condition) (made bool, err error) {
 	d, err := r.client.Deployment(ctx, l.job.namespace, l.job.id)
-	if err != nil || d.ID == "" || d.JobVersion != l.Version.Version { // it is not made yet
-		return err
+	if err != nil || d.ID == "" || d.JobVersion != l.Version.Version {
+		return false, err
 	}
-	p.wanted = 0
 	for _, group := range d.TaskGroups {
 		p.healthy, p.wanted = p.healthy+group.HealthyAllocs, p.wanted+group.DesiredTotal
 	}
@@ -127,7 +127,7 @@ func (r *rollout) deployed(ctx context.Context, l live, p *condition) error {
 			p.failure = p.problem + " (" + p.failure + ")"
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // placed reads how far the allocations of a job are that has no deployment.

@@ -78,11 +78,6 @@ func (l live) with(image string) (json.RawMessage, error) {
 	return l.WithImage(l.target.group, l.task, strings.TrimSuffix(l.written, l.image)+image)
 }
 
-// deploys reports whether Nomad makes a deployment of a change.
-func (l live) deploys() bool {
-	return l.Type == "service" && l.group.Count > 0 && l.group.Update != nil && l.group.Update.MaxParallel > 0
-}
-
 // isWatched reports whether allocations run the new image at once, so that the cluster shows whether it works.
 func (l live) isWatched() bool {
 	return l.Periodic == nil && l.ParameterizedJob == nil && (l.group.Count > 0 || strings.HasPrefix(l.Type, "sys"))

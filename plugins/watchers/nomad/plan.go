@@ -121,7 +121,7 @@ func (n *Nomad) blocks(l live, rules watcher.UpdateRules) (all []watcher.Reason)
 	if l.Stop {
 		block(BlockStopped, "%s is stopped, so nothing would run the new image: start it with nomad job start", l.name)
 	}
-	if u := l.group.Update; l.deploys() && u.Canary > 0 && !u.AutoPromote {
+	if u := l.group.Update; l.isWatched() && u != nil && u.Canary > 0 && !u.AutoPromote {
 		block(BlockCanaries, "%s has canaries that somebody has to promote: set auto_promote in its update block, or run its job file",
 			l.name)
 	}

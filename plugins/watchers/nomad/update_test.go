@@ -182,6 +182,7 @@ func TestUpdate(t *testing.T) {
 		"service":             {webJob("service", "", rolling, "nginx:1.27"), "nginx:1.28", watched, nil},
 		"no deployment":       {webJob("service", "", `"Count": 1, "Update": {"MaxParallel": 0}`, "nginx:1.27"), "nginx:1.28", watched, without(nomadtest.Running())},
 		"system":              {webJob("system", "", "", "nginx:1.27"), "nginx:1.28", watched, without(nomadtest.Running(), nomadtest.Running())},
+		"system, deployed":    {webJob("system", "", "", "nginx:1.27"), "nginx:1.28", watched, nil},
 		"system without node": {webJob("system", "", "", "nginx:1.27"), "nginx:1.28", watched, without()},
 		"sysbatch":            {webJob("sysbatch", "", "", "nginx:1.27"), "nginx:1.28", watched, without(nomadtest.Object{"ClientStatus": "complete"})},
 		"batch":               {webJob("batch", "", `"Count": 1`, "nginx:1.27"), "nginx:1.28", watched, without(nomadtest.Object{"ClientStatus": "complete"})},
@@ -379,13 +380,13 @@ func TestOldAllocationsCount(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	const canaries = `"Count": 1, "Update": {"MaxParallel": 1, "Canary": 1, "AutoPromote": %v}`
 	for name, c := range map[string]struct{ job, want string }{
-		"regions":  {webJob("service", `"Multiregion": {"Regions": []}`, rolling, "nginx:1.27"), "workload.regions: media_web runs in several regions, each of which has its own version: change its job file, and run that"},
-		"stopped":  {webJob("service", `"Stop": true`, rolling, "nginx:1.27"), "workload.stopped: media_web is stopped, so nothing would run the new image: start it with nomad job start"},
-		"canaries": {webJob("service", "", fmt.Sprintf(canaries, false), "nginx:1.27"), "workload.canaries: media_web has canaries that somebody has to promote: set auto_promote in its update block, or run its job file"},
-		"variable": {webJob("service", "", rolling, "nginx:${NOMAD_META_tag}"), `image.missing: the image "nginx:${NOMAD_META_tag}" of media_web has a variable, which Nomad replaces on the node: change it where the variable is set`},
+		"regions":           {webJob("service", `"Multiregion": {"Regions": []}`, rolling, "nginx:1.27"), "workload.regions: media_web runs in several regions, each of which has its own version: change its job file, and run that"},
+		"stopped":           {webJob("service", `"Stop": true`, rolling, "nginx:1.27"), "workload.stopped: media_web is stopped, so nothing would run the new image: start it with nomad job start"},
+		"canaries of nodes": {webJob("system", "", fmt.Sprintf(canaries, false), "nginx:1.27"), "workload.canaries: media_web has canaries that somebody has to promote: set auto_promote in its update block, or run its job file"},
+		"canaries":          {webJob("service", "", fmt.Sprintf(canaries, false), "nginx:1.27"), "workload.canaries: media_web has canaries that somebody has to promote: set auto_promote in its update block, or run its job file"},
+		"variable":          {webJob("service", "", rolling, "nginx:${NOMAD_META_tag}"), `image.missing: the image "nginx:${NOMAD_META_tag}" of media_web has a variable, which Nomad replaces on the node: change it where the variable is set`},
 
 		"promoted by Nomad": {webJob("service", "", fmt.Sprintf(canaries, true), "nginx:1.27"), ""},
-		"system canaries":   {webJob("system", "", fmt.Sprintf(canaries, false), "nginx:1.27"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := nomadtest.New(t)

@@ -35,9 +35,9 @@ type VersionGroup struct {
 	Group
 	Count  int
 	Update *struct {
-		MaxParallel, Canary int
-		AutoPromote         bool
-		ProgressDeadline    time.Duration
+		Canary           int
+		AutoPromote      bool
+		ProgressDeadline time.Duration
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *Client) Revert(ctx context.Context, v Version, version uint64) error {
 	}, &struct{}{})
 }
 
-// Deployment is how a version of a service is rolled out.
+// Deployment is how a version of a job is rolled out.
 type Deployment struct {
 	ID         string // "" for none
 	JobVersion uint64
