@@ -1,13 +1,11 @@
 package kubernetes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -20,7 +18,7 @@ var _ watcher.Updater = (*Kubernetes)(nil)
 const (
 	BlockReadOnly = "engine.readonly"
 	BlockChanged  = orchestrated.BlockChanged
-	BlockImage    = "image.missing"
+	BlockImage    = orchestrated.BlockImage
 	BlockPod      = "workload.pod"
 	BlockKept     = "workload.kept"    // by a tool or a controller
 	BlockApplied  = "workload.applied" // by another manager of fields
@@ -68,9 +66,8 @@ func (k *Kubernetes) Plan(ctx context.Context, req watcher.UpdateRequest) (watch
 	return p, nil
 }
 
-// runs fills in which image the pods run, to which a user may return: its digest where that is known, or its name.
+// runs fills in which image the pods run, to which a user may return: its digest where that is known.
 func (k *Kubernetes) runs(ctx context.Context, l live, from *watcher.PlannedImage) error {
-	from.ID = cmp.Or(from.Digest, l.image)
 	var pods []pod
 	r := cluster.Resource{Version: "v1", Name: "pods", Namespace: l.namespace}
 	_, err := k.client.List(ctx, r, func(o *cluster.Object) {
@@ -87,34 +84,13 @@ func (k *Kubernetes) runs(ctx context.Context, l live, from *watcher.PlannedImag
 
 // plan makes a plan from what the cluster has.
 func (k *Kubernetes) plan(l live, req watcher.UpdateRequest) watcher.Plan {
-	was, _ := reference.Split(l.image) // without a digest when it is none
-	p := watcher.Plan{
-		ContainerID: req.ContainerID, Name: l.name(), State: l.state(),
-		From:  watcher.PlannedImage{Reference: orchestrated.Readable(l.image), Digest: was.Digest},
-		To:    watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
-		Space: watcher.Space{Download: -1, Writable: -1},
-	}
-	if req.Image.Config != nil {
-		p.Space.Download = req.Image.Config.Size
-	}
-	image, err := orchestrated.ImageOf(l.image, req.Image)
-	if err != nil {
-		p.Blocks = []watcher.Reason{{Code: BlockImage, Text: err.Error()}}
-		return p
-	}
-	p.Blocks, p.Warnings = k.blocks(l, req.Rules), l.warnings(req.Rules)
-	if req.Rules.DryRun {
-		return p
-	}
-	p.Steps = []watcher.Step{{
-		ID: "rollout:" + p.Name, Code: watcher.StepRollout, Container: p.Name,
-		Text: fmt.Sprintf("have Kubernetes update %s to %s", p.Name, orchestrated.Readable(image)),
-	}}
+	wait := ""
 	if l.isWatched() {
-		p.Steps = append(p.Steps, watcher.Step{
-			ID: "health:" + p.Name, Code: watcher.StepHealth, Container: p.Name,
-			Text: "wait until all pods of " + p.Name + " run the new image and are ready",
-		})
+		wait = "wait until all pods of " + l.name() + " run the new image and are ready"
+	}
+	p := orchestrated.NewPlan(req, "Kubernetes", l.name(), l.image, wait)
+	if p.State = l.state(); len(p.Blocks) == 0 {
+		p.Blocks, p.Warnings = k.blocks(l, req.Rules), l.warnings(req.Rules)
 	}
 	return p
 }

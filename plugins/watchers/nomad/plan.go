@@ -1,7 +1,6 @@
 package nomad
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/nomad/internal/api"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -22,7 +20,7 @@ var _ watcher.Updater = (*Nomad)(nil)
 // The codes of blocks and warnings.
 const (
 	BlockReadOnly = "engine.readonly"
-	BlockImage    = "image.missing"
+	BlockImage    = orchestrated.BlockImage
 	BlockRegions  = "workload.regions"
 	BlockStopped  = "workload.stopped"
 	BlockCanaries = "workload.canaries"
@@ -69,40 +67,18 @@ func (n *Nomad) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Pl
 
 // plan makes a plan from what the cluster has.
 func (n *Nomad) plan(l live, req watcher.UpdateRequest) watcher.Plan {
-	was, _ := reference.Split(l.image) // without a digest when it is none
-	p := watcher.Plan{
-		ContainerID: req.ContainerID, Name: l.name, State: l.State(),
-		From: watcher.PlannedImage{
-			Reference: orchestrated.Readable(l.image), Digest: was.Digest, ID: cmp.Or(was.Digest, l.image),
-		},
-		To:    watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
-		Space: watcher.Space{Download: -1, Writable: -1},
-	}
-	if req.Image.Config != nil {
-		p.Space.Download = req.Image.Config.Size
-	}
-	image, err := orchestrated.ImageOf(l.image, req.Image)
-	if strings.Contains(l.image, "${") {
-		err = fmt.Errorf("the image %.100q of %s has a variable, which Nomad replaces on the node: change it where the variable is set",
-			httpclient.Clean(l.image), l.name)
-	}
-	if err != nil {
-		p.Blocks = []watcher.Reason{{Code: BlockImage, Text: err.Error()}}
-		return p
-	}
-	p.Blocks, p.Warnings = n.blocks(l, req.Rules), l.warnings(req.Rules)
-	if req.Rules.DryRun {
-		return p
-	}
-	p.Steps = []watcher.Step{{
-		ID: "rollout:" + p.Name, Code: watcher.StepRollout, Container: p.Name,
-		Text: fmt.Sprintf("have Nomad update %s to %s", p.Name, orchestrated.Readable(image)),
-	}}
+	wait := ""
 	if l.isWatched() {
-		p.Steps = append(p.Steps, watcher.Step{
-			ID: "health:" + p.Name, Code: watcher.StepHealth, Container: p.Name,
-			Text: "wait until all allocations of " + p.Name + " run the new image and are healthy",
-		})
+		wait = "wait until all allocations of " + l.name + " run the new image and are healthy"
+	}
+	p := orchestrated.NewPlan(req, "Nomad", l.name, l.image, wait)
+	p.State = l.State()
+	switch {
+	case strings.Contains(l.image, "${"):
+		p.Blocks = []watcher.Reason{{Code: BlockImage, Text: fmt.Sprintf("the image %.100q of %s has a variable, "+
+			"which Nomad replaces on the node: change it where the variable is set", httpclient.Clean(l.image), l.name)}}
+	case len(p.Blocks) == 0:
+		p.Blocks, p.Warnings = n.blocks(l, req.Rules), l.warnings(req.Rules)
 	}
 	return p
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// BlockChanged is the code of a block: the workload is not what was planned for any more.
-const BlockChanged = "changed"
-
 // Live is a workload as its cluster had it when it was read.
 type Live interface {
 	// Image is that of the container which is updated.
