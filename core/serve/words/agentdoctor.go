@@ -33,11 +33,7 @@ func AgentFound(text string) phrase.Phrase {
 
 // AgentRemedy says what to do about a part that does not work.
 func AgentRemedy(text string) phrase.Phrase {
-	said := phrase.Read(text, "run dogwatch doctor on the host, with the configuration of its agent",
+	return phrase.Read(text, "run dogwatch doctor on the host, with the configuration of its agent",
 		"run dogwatch agent doctor on the host: it goes the way from there, and names the part that fails",
 		"correct public.url, or the name in the DNS", "correct public.url, or the proxy before Dogwatch")
-	if phrase.IsVerbatim(said) {
-		return phrase.Quote(text)
-	}
-	return said
 }

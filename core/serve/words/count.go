@@ -73,17 +73,6 @@ func Stale(t tally.Counts) phrase.Phrase {
 	return phrase.New("%d with an update failed as well", t.Stale)
 }
 
-// Times is how often something was done: "once", "twice", "3 times".
-func Times(n int) phrase.Phrase {
-	switch n {
-	case 1:
-		return phrase.New("once")
-	case 2:
-		return phrase.New("twice")
-	}
-	return phrase.New("%d times", n)
-}
-
 // Bytes is a size of n bytes as users read it, in powers of 1000: "999 bytes", "1.5 kB", "71.0 MB"; nil for none.
 func Bytes(n int64) phrase.Phrase {
 	size := float64(n)

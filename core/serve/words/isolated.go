@@ -29,7 +29,7 @@ func Isolated(text string) phrase.Phrase {
 	if phrase.IsVerbatim(named) {
 		return phrase.Quote(text)
 	}
-	because := phrase.Read(why,
+	return phrase.Join(": ", named, phrase.Read(why,
 		"there are no control groups of version 2 here",
 		"the control group of Dogwatch is not mounted here",
 		"its control group lacks %s",
@@ -40,9 +40,5 @@ func Isolated(text string) phrase.Phrase {
 		"not available: the container engine forbids Landlock (its seccomp profile)",
 		"not available: kernel without Landlock",
 		"kernel without seccomp filters",
-		"the container engine forbids further seccomp filters")
-	if phrase.IsVerbatim(because) {
-		because = phrase.Quote(why)
-	}
-	return phrase.Join(": ", named, because)
+		"the container engine forbids further seccomp filters"))
 }

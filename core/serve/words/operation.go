@@ -116,7 +116,7 @@ func because(said phrase.Phrase, why string) phrase.Phrase {
 	if why == "" {
 		return phrase.Sentence(said)
 	}
-	return phrase.New("%s. The reason: %s", said, phrase.Quote(Sentence(why)))
+	return phrase.New("%s. The reason: %s", said, phrase.Sentence(phrase.Quote(why)))
 }
 
 // Downtime says how long the container was down; nil where that is not known.

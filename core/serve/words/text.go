@@ -2,12 +2,6 @@
 // and times. Its functions are pure. Pages and the command line share them, so that each sentence stands once.
 package words
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
-
 // Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string {
 	var text string
@@ -18,22 +12,4 @@ func Joined(separator string, parts ...string) string {
 		text += part
 	}
 	return text
-}
-
-// Capital begins a message as a sentence does.
-func Capital(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[size:]
-}
-
-// Sentence makes a sentence of an error, whose first word may be a name.
-func Sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" || strings.HasSuffix(text, ".") {
-		return text
-	}
-	return text + "."
 }

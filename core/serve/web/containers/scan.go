@@ -54,7 +54,7 @@ func (h *Handler) scanOf(ctx context.Context, r *http.Request, c *sdk.Container)
 		return v
 	}
 	v.Busy = v.State == scan.Waiting || v.State == scan.Running
-	v.Error = words.Sentence(v.Error)
+	v.Error = phrase.English(phrase.Sentence(phrase.Quote(v.Error)))
 	if known := v.Comparison; known != nil {
 		v.Compared = words.Scanned(known.Summary.String())
 		v.Remain = preview.Vulnerabilities(known.Remaining.Vulnerabilities())

@@ -48,7 +48,7 @@ func (h *Handler) showBackups(w http.ResponseWriter, r *http.Request, rec *store
 		v.Changes, err = h.ChangesOf(r, &rec.Container)
 	}
 	if err != nil {
-		v.Failed = words.Sentence(err.Error())
+		v.Failed = phrase.English(phrase.Sentence(phrase.Quote(err.Error())))
 	}
 	h.Fragment(w, r, "container", "backups", v)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/install"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
-	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // galleryPart is the plugins that can be installed by their names.
@@ -55,7 +54,7 @@ func (h *Handler) gallery(r *http.Request) galleryPart {
 	g := galleryPart{Asks: actor.Operator(), Newest: newest(r)}
 	all, err := h.service.Gallery(r.Context(), actor, g.Newest)
 	if err != nil {
-		g.Problem = words.Sentence(words.Capital(err.Error()))
+		g.Problem = phrase.English(phrase.Sentence(phrase.Capital(phrase.Quote(err.Error()))))
 	}
 	for _, o := range all {
 		g.Offers = append(g.Offers, offer{o, pathOf(o.Name), buttons(actor.Operator(), map[service.PluginChange]bool{
@@ -130,7 +129,7 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return phrase.Sentence(phrase.Capital(phrase.Quote(err.Error()))), true
 			}
-			return text.done(words.Capital(name) + " " + cmp.Or(pin.Version, pin.Ref)), false
+			return text.done(phrase.English(phrase.Capital(phrase.Verbatim(name))) + " " + cmp.Or(pin.Version, pin.Ref)), false
 		})
 	if !started {
 		h.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
