@@ -68,14 +68,7 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 			b.WriteString(strings.Repeat(" ", 2*gap) + part + "\n")
 		}
 	}
-	if len(rows) > 0 {
-		b.WriteString("\n")
-	}
-	for _, part := range wrap(last, s.width) {
-		b.WriteString(s.paint(part, "1") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return s.writeLast(w, &b, last)
 }
 
 // writeStack writes each row in lines of its own, for terminals that are too
@@ -96,7 +89,12 @@ func (s style) writeStack(w io.Writer, rows []row, last string) error {
 			b.WriteString(strings.Repeat(" ", 2*gap) + text + "\n")
 		}
 	}
-	if len(rows) > 0 {
+	return s.writeLast(w, &b, last)
+}
+
+// writeLast writes what b has of rows, and the last sentence below them.
+func (s style) writeLast(w io.Writer, b *strings.Builder, last string) error {
+	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
 	for _, part := range wrap(last, s.width) {

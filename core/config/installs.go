@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -68,7 +69,7 @@ func (w *yamlWalk) installs(n *yaml.Node, depth int) []string {
 		if !w.enter(item, depth) {
 			return items
 		}
-		item = resolveAlias(item)
+		item = yamltext.Resolve(item)
 		if item.Kind == yaml.ScalarNode {
 			items = append(items, item.Value)
 			continue
@@ -79,7 +80,7 @@ func (w *yamlWalk) installs(n *yaml.Node, depth int) []string {
 		}
 		var fields []string
 		for _, p := range w.pairs(item, depth+1) {
-			value := resolveAlias(p.value)
+			value := yamltext.Resolve(p.value)
 			if p.name == "grants" && value.Kind == yaml.SequenceNode {
 				value = w.joined(value, depth+1)
 			}
@@ -101,7 +102,7 @@ func (w *yamlWalk) joined(list *yaml.Node, depth int) *yaml.Node {
 		if !w.enter(item, depth) {
 			break
 		}
-		item = resolveAlias(item)
+		item = yamltext.Resolve(item)
 		if item.Kind != yaml.ScalarNode {
 			return item // which is refused
 		}

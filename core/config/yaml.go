@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // The limits of a configuration file. Aliases count each time they are used,
@@ -115,7 +116,7 @@ func (w *yamlWalk) value(n, key *yaml.Node, path string, depth int) {
 	if !w.enter(n, depth) {
 		return
 	}
-	n = resolveAlias(n)
+	n = yamltext.Resolve(n)
 	switch {
 	case isNull(n), n.Kind != yaml.ScalarNode && len(n.Content) == 0:
 		w.add(path, "", key)
@@ -155,7 +156,7 @@ func (w *yamlWalk) list(n *yaml.Node, prefix string, depth int) (items []string,
 		if !w.enter(item, depth) {
 			return items, ok
 		}
-		switch item = resolveAlias(item); {
+		switch item = yamltext.Resolve(item); {
 		case item.Kind != yaml.ScalarNode:
 			ok = false
 		case !isNull(item):
@@ -169,7 +170,7 @@ func (w *yamlWalk) list(n *yaml.Node, prefix string, depth int) (items []string,
 func (w *yamlWalk) namedList(n *yaml.Node, depth int) (items []string, ok bool) {
 	ok = true
 	for _, p := range w.pairs(n, depth) {
-		values := resolveAlias(p.value)
+		values := yamltext.Resolve(p.value)
 		if values.Kind != yaml.SequenceNode {
 			values = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{p.value}}
 		}
@@ -190,7 +191,7 @@ func (w *yamlWalk) pairs(n *yaml.Node, depth int) []pair {
 	var own, merged []pair
 	index := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolveAlias(n.Content[i]), n.Content[i+1]
+		key, value := yamltext.Resolve(n.Content[i]), n.Content[i+1]
 		switch {
 		case key.Tag == "!!merge":
 			merged = append(merged, w.merged(value, depth)...)
@@ -220,7 +221,7 @@ func (w *yamlWalk) merged(n *yaml.Node, depth int) []pair {
 	if !w.enter(n, depth+1) {
 		return nil
 	}
-	n = resolveAlias(n)
+	n = yamltext.Resolve(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		return w.pairs(n, depth+1)
@@ -233,13 +234,6 @@ func (w *yamlWalk) merged(n *yaml.Node, depth int) []pair {
 	}
 	w.fault(n, "<< wants a mapping", "")
 	return nil
-}
-
-func resolveAlias(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }

@@ -102,3 +102,11 @@ func Closing(line []byte) int {
 	}
 	return -1
 }
+
+// Resolve returns the node that an alias stands for, and any other as it is.
+func Resolve(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}

@@ -8,15 +8,16 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // compose rewrites the environments and the labels of a compose file's services.
 func (r Rewriter) compose(name string, data []byte, root *yaml.Node) (Result, error) {
 	r.Keep = nil // these are the names in containers, not those of the surroundings
 	c := &composeFile{Rewriter: r, splicer: newSplicer(data), done: map[*yaml.Node]bool{}, result: Result{Name: name}}
-	services := resolve(lookup(root, "services"))
+	services := yamltext.Resolve(lookup(root, "services"))
 	for i := 0; services.Kind == yaml.MappingNode && i+1 < len(services.Content); i += 2 {
-		c.service(resolve(services.Content[i+1]))
+		c.service(yamltext.Resolve(services.Content[i+1]))
 	}
 	slices.SortStableFunc(c.result.Findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	if len(c.edits) == 0 {
@@ -55,7 +56,7 @@ func (c *composeFile) service(service *yaml.Node) {
 	}
 	image := ""
 	if n := lookup(service, "image"); n != nil {
-		image = resolve(n).Value
+		image = yamltext.Resolve(n).Value
 		if tool := imageOf(image); tool != "" && !c.done[n] {
 			c.done[n] = true
 			c.find(n, Finding{
@@ -105,7 +106,7 @@ func items(n *yaml.Node) (own []item, merged []*yaml.Node) {
 			if key.Kind != yaml.ScalarNode {
 				continue
 			}
-			target := resolve(value)
+			target := yamltext.Resolve(value)
 			it := item{key: key, value: value, name: key.Value, text: target.Value, absent: target.Tag == "!!null"}
 			own = append(own, it)
 		}
@@ -123,13 +124,13 @@ func items(n *yaml.Node) (own []item, merged []*yaml.Node) {
 
 // mappings returns the mappings that a merge names.
 func mappings(n *yaml.Node) []*yaml.Node {
-	n = resolve(n)
+	n = yamltext.Resolve(n)
 	if n.Kind != yaml.SequenceNode {
 		return []*yaml.Node{n}
 	}
 	var all []*yaml.Node
 	for _, entry := range n.Content {
-		all = append(all, resolve(entry))
+		all = append(all, yamltext.Resolve(entry))
 	}
 	return all
 }
@@ -147,7 +148,7 @@ func (c *composeFile) environment(n *yaml.Node, image string) {
 	if n == nil {
 		return
 	}
-	n = resolve(n)
+	n = yamltext.Resolve(n)
 	if c.done[n] {
 		return
 	}
@@ -206,10 +207,10 @@ func (c *composeFile) edit(it item, name, value string) bool {
 // command reads the flags of a service of Watchtower, which are its variables in other words.
 func (c *composeFile) command(service *yaml.Node, tool string) {
 	n := lookup(service, "command")
-	if n == nil || tool == "" || tool == "wud" || c.done[resolve(n)] {
+	if n == nil || tool == "" || tool == "wud" || c.done[yamltext.Resolve(n)] {
 		return
 	}
-	n = resolve(n)
+	n = yamltext.Resolve(n)
 	c.done[n] = true
 	if tool != "watchtower" {
 		c.find(n, Finding{Aside: true, Name: "command", Note: "is not one of Dogwatch: remove it"})
@@ -218,7 +219,7 @@ func (c *composeFile) command(service *yaml.Node, tool string) {
 	words := strings.Fields(n.Value)
 	if n.Kind == yaml.SequenceNode {
 		for _, entry := range n.Content {
-			words = append(words, strings.Fields(resolve(entry).Value)...)
+			words = append(words, strings.Fields(yamltext.Resolve(entry).Value)...)
 		}
 	}
 	c.find(n, Finding{Aside: true, Name: "command", Note: "is not one of Dogwatch: remove it" + c.flags(words)})

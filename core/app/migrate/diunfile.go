@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // maxValues bounds what a configuration of Diun may hold, aliases counted each time.
@@ -22,7 +23,7 @@ func (r Rewriter) diunFile(name string, root *yaml.Node) (Result, error) {
 		return Result{}, fmt.Errorf("%w: it holds more than %d values", ErrUnknown, maxValues)
 	}
 	if docker := lookup(root, "providers"); docker != nil {
-		if docker = lookup(docker, "docker"); docker != nil && len(resolve(docker).Content) > 0 {
+		if docker = lookup(docker, "docker"); docker != nil && len(yamltext.Resolve(docker).Content) > 0 {
 			s.variables = append(s.variables, variable{name: "DIUN_PROVIDERS_DOCKER", value: "true", line: docker.Line})
 		}
 	}
@@ -49,7 +50,7 @@ func (r Rewriter) diunFile(name string, root *yaml.Node) (Result, error) {
 // flatten writes a tree as variables. It is false when left, how many nodes may
 // still be looked at, does not suffice.
 func flatten(n *yaml.Node, name string, s *scope, left *int) bool {
-	n = resolve(n)
+	n = yamltext.Resolve(n)
 	if *left -= 1 + len(n.Content); *left < 0 {
 		return false
 	}
@@ -66,7 +67,7 @@ func flatten(n *yaml.Node, name string, s *scope, left *int) bool {
 	case yaml.SequenceNode:
 		var values []string
 		for i, entry := range n.Content {
-			if entry = resolve(entry); entry.Kind == yaml.ScalarNode {
+			if entry = yamltext.Resolve(entry); entry.Kind == yaml.ScalarNode {
 				values = append(values, entry.Value)
 			} else if !flatten(entry, name+"_"+strconv.Itoa(i), s, left) {
 				return false

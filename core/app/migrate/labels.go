@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/core/config/label"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -16,7 +17,7 @@ func (c *composeFile) labels(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	n = resolve(n)
+	n = yamltext.Resolve(n)
 	if c.done[n] {
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/internal/yamltext"
 )
 
 // maxSize bounds the files that are read.
@@ -160,7 +161,7 @@ func looksLikeEnv(name string, data []byte) bool {
 
 // lookup returns the value of a key of a mapping; nil when there is none.
 func lookup(mapping *yaml.Node, key string) *yaml.Node {
-	mapping = resolve(mapping)
+	mapping = yamltext.Resolve(mapping)
 	if mapping.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -170,13 +171,6 @@ func lookup(mapping *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-func resolve(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
 }
 
 // References returns the names, in upper case, of the variables that a compose

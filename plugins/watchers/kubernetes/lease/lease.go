@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -125,7 +126,7 @@ func (l *Lease) Acquire(ctx context.Context) error {
 		case errors.Is(err, cluster.ErrConflict): // another one was faster
 		case err != nil && said != err.Error():
 			said = err.Error()
-			l.options.Log.Warn("the lease cannot be had, trying again until it can", "lease", l.String(), "error", sentence(err))
+			l.options.Log.Warn("the lease cannot be had, trying again until it can", "lease", l.String(), "error", orchestrated.Sentence(err))
 		case err == nil && said != holder:
 			said = holder
 			l.options.Log.Info("waits until another one gives up the lease, or does not renew it any more",
@@ -173,10 +174,10 @@ func (l *Lease) Hold(ctx context.Context) error {
 			if last == nil {
 				last = err
 			}
-			return fmt.Errorf("%w: %s could not be renewed for %s: %s", ErrLost, l, l.options.Duration*2/3, sentence(last))
+			return fmt.Errorf("%w: %s could not be renewed for %s: %s", ErrLost, l, l.options.Duration*2/3, orchestrated.Sentence(last))
 		default:
 			if last == nil {
-				l.options.Log.Warn("renew the lease", "lease", l.String(), "error", sentence(err))
+				l.options.Log.Warn("renew the lease", "lease", l.String(), "error", orchestrated.Sentence(err))
 			}
 			last = err
 		}
@@ -255,12 +256,4 @@ func (l *Lease) denial(err error) error {
 	return sdk.WithRemedy(err, fmt.Sprintf("add to the rules of a Role in namespace %s that is bound to it: "+
 		`{apiGroups: ["coordination.k8s.io"], resources: [leases], resourceNames: [%s], verbs: [get, patch]}`,
 		l.options.Namespace, l.options.Name))
-}
-
-// sentence is an error with its remedy.
-func sentence(err error) string {
-	if remedy := sdk.Remedy(err); remedy != "" {
-		return err.Error() + "; " + remedy
-	}
-	return err.Error()
 }

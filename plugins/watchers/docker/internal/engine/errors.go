@@ -130,7 +130,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case endpoint.Proxy != nil && isOfProxy(err):
-		f = &failure{text: fmt.Sprintf("the proxy %s cannot be used: %v", endpoint.Proxy.Host, innermost(err))}
+		f = &failure{text: fmt.Sprintf("the proxy %s cannot be used: %v", endpoint.Proxy.Host, sshdial.Innermost(err))}
 		return f
 	case errors.As(err, &tunnel):
 		return &failure{text: tunnel.Error(), kind: tunnel.Kind(), remedy: tunnel.Remedy()}
@@ -156,7 +156,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 		f.text = "the engine speaks without TLS on that port: use its TLS port (2376), or remove cafile, certfile and keyfile"
 	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
 		f.kind = sdk.ErrUnauthorized
-		f.text = fmt.Sprintf("the engine refuses the TLS connection (%v): set certfile and keyfile to a certificate that it accepts", innermost(err))
+		f.text = fmt.Sprintf("the engine refuses the TLS connection (%v): set certfile and keyfile to a certificate that it accepts", sshdial.Innermost(err))
 	case strings.Contains(err.Error(), "malformed HTTP response"):
 		f.text = "what answers there does not speak HTTP: if the engine wants TLS, set cafile or write https://"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
@@ -164,7 +164,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		f.text = fmt.Sprintf("no connection within %s: check the address and the firewall", dialTimeout)
 	default:
-		f.text = innermost(err).Error()
+		f.text = sshdial.Innermost(err).Error()
 	}
 	if endpoint.Network == "unix" && endpoint.SSH == nil {
 		f.remedy = statSocket(endpoint.Address).remedy(us())
@@ -184,14 +184,6 @@ func refusedByProxy(_ context.Context, _ *url.URL, _ *http.Request, response *ht
 		return nil
 	}
 	return &failure{status: response.StatusCode, text: response.Status}
-}
-
-// innermost is the cause, without the layers that repeat the address.
-func innermost(err error) error {
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-	return err
 }
 
 // isVersionError reports whether an engine does not speak the API version that was

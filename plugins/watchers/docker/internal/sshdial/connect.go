@@ -116,7 +116,7 @@ func notReached(ctx context.Context, hop Hop, err error) error {
 	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded):
 		return tooLate(hop)
 	}
-	return unavailable(innermost(err).Error(), err)
+	return unavailable(Innermost(err).Error(), err)
 }
 
 // notLoggedIn understands why a handshake failed.
@@ -140,7 +140,7 @@ func notLoggedIn(hop Hop, keys *keys, err error) error {
 		return unavailable("the connection was closed before the login: is that the port of an ssh server, and does it "+
 			"take connections from here (MaxStartups, a firewall)?", err)
 	}
-	return unavailable("the login failed: "+innermost(err).Error(), err)
+	return unavailable("the login failed: "+Innermost(err).Error(), err)
 }
 
 // notOpened understands why a server does not connect to one of its sockets. OpenSSH gives the same reason for a
@@ -164,8 +164,8 @@ func (c *client) notOpened(network, address string, err error) error {
 			address, c.hop.User))
 }
 
-// innermost is the cause, without the layers that repeat the address.
-func innermost(err error) error {
+// Innermost is the cause, without the layers that repeat the address.
+func Innermost(err error) error {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}

@@ -159,7 +159,7 @@ func (k *keys) askAgent(socket string) (held []ssh.Signer, why string) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Sprintf("the ssh agent at %s does not respond: %v", socket, innermost(err))
+		return nil, fmt.Sprintf("the ssh agent at %s does not respond: %v", socket, Innermost(err))
 	case len(held) == 0:
 		return nil, fmt.Sprintf("the ssh agent at %s has no keys: ssh-add adds one", socket)
 	}
