@@ -27,6 +27,8 @@ type Printer interface {
 	Sprintf(english message.Reference, args ...any) string
 	// Quote returns what others wrote as it stands within texts of the language.
 	Quote(english string) string
+	// Formats returns the English formats of a kind of texts that are stored, each before those that are less specific.
+	Formats(kind string) []string
 }
 
 // New returns a phrase by its English format, which is the key of its translation, as fmt.Sprintf takes it.

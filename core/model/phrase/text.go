@@ -95,6 +95,20 @@ func Argument(text string) any {
 	return text
 }
 
+// Stored returns a text that was made elsewhere, or was stored, as it is in English. Any other language reads it by its
+// formats of a kind of texts, as Read does.
+func Stored(kind, text string) Phrase {
+	if text == "" {
+		return nil
+	}
+	return stored{kind, text}
+}
+
+type stored struct{ kind, text string }
+
+func (s stored) String() string      { return s.text }
+func (s stored) In(p Printer) string { return Read(s.text, p.Formats(s.kind)...).In(p) }
+
 // Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the
 // format.
 func Arguments(format, text string) (args []string, fits bool) {

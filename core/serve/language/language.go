@@ -3,6 +3,7 @@
 package language
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -44,15 +46,15 @@ type Language struct {
 	// Tag is its BCP 47 tag: "de"; Name is what its speakers call it.
 	Tag, Name string
 	files     fs.FS // its catalogue; nil for English
-	load      func() (*message.Printer, error)
+	load      func() (*catalogue, error)
 }
 
 // New returns the languages there are, English first. Catalogues are read at their first use.
 func New() *Languages {
 	l := &Languages{all: []*Language{
 		{Tag: English, Name: "English"},
-		{Tag: "de", Name: "Deutsch", files: german, load: sync.OnceValues(func() (*message.Printer, error) {
-			return printer(language.German, german)
+		{Tag: "de", Name: "Deutsch", files: german, load: sync.OnceValues(func() (*catalogue, error) {
+			return load(language.German, german)
 		})},
 	}}
 	tags := make([]language.Tag, len(l.all))
@@ -138,13 +140,13 @@ func (l *Language) HTML(p phrase.Phrase) template.HTML {
 }
 
 // plain leaves what others wrote unmarked.
-type plain struct{ *message.Printer }
+type plain struct{ *catalogue }
 
 // Quote returns the text.
 func (plain) Quote(english string) string { return english }
 
 // marking marks what others wrote.
-type marking struct{ *message.Printer }
+type marking struct{ *catalogue }
 
 // Quote returns the text between marks.
 func (marking) Quote(english string) string { return phrase.QuoteBegin + english + phrase.QuoteEnd }
@@ -171,23 +173,40 @@ func (l *Language) Text(english string) string {
 	return l.Say(phrase.New(strings.ReplaceAll(english, "%", "%%")))
 }
 
-// printer makes the printer of a catalogue: translations by their English text, and those of numbers with a noun by
-// the forms that CLDR names for plurals ("one", "other"), or "=0".
-func printer(tag language.Tag, files fs.FS) (*message.Printer, error) {
+// catalogue is a language that was read: its printer, and the formats of each file, each before those that are less
+// specific.
+type catalogue struct {
+	*message.Printer
+	formats map[string][]string
+}
+
+// Formats implements phrase.Printer.
+func (c *catalogue) Formats(kind string) []string { return c.formats[kind+".json"] }
+
+// load makes a catalogue: translations by their English text, and those of numbers with a noun by the forms that CLDR
+// names for plurals ("one", "other"), or "=0".
+func load(tag language.Tag, files fs.FS) (*catalogue, error) {
 	areas, err := read(files)
 	if err != nil {
 		return nil, fmt.Errorf("catalogue of the language %s: %w", tag, err)
 	}
 	entries := catalog.NewBuilder(catalog.Fallback(language.English))
-	for _, translations := range areas {
+	formats := map[string][]string{}
+	for name, translations := range areas {
+		formats[path.Base(name)] = slices.SortedFunc(maps.Keys(translations), func(a, b string) int {
+			return cmp.Or(literal(b)-literal(a), strings.Compare(a, b))
+		})
 		for english, t := range translations {
 			if err := entries.Set(tag, english, t.message()); err != nil {
 				return nil, fmt.Errorf("catalogue of the language %s: %q: %w", tag, english, err)
 			}
 		}
 	}
-	return message.NewPrinter(tag, message.Catalog(entries)), nil
+	return &catalogue{message.NewPrinter(tag, message.Catalog(entries)), formats}, nil
 }
+
+// literal is how much of a format is no verb.
+func literal(format string) int { return len(format) - strings.Count(format, "%s")*len("%s") }
 
 // translation is the text of a phrase, or its plural forms.
 type translation struct {

@@ -9,9 +9,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"golang.org/x/text/language"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/internal/visible"
@@ -44,6 +48,9 @@ func TestSay(t *testing.T) {
 		{phrase.Verbatim("Log in"), "Log in", "Log in"},
 		{phrase.Join(" · ", phrase.New("Log in"), nil, phrase.Verbatim("x")), "Anmelden · x", "Log in · x"},
 		{phrase.Sentence(phrase.Capital(phrase.New("or"))), "Oder.", "Or."},
+		{phrase.Stored("planned", "web runs no containers"), "web betreibt keine Container", "web runs no containers"},
+		{phrase.Stored("planned", "Log in"), "Log in", "Log in"}, // a text of another kind
+		{phrase.Stored("planned", ""), "", ""},
 	} {
 		if got := german.Say(tt.phrase); got != tt.german {
 			t.Errorf("German %q, want %q", got, tt.german)
@@ -51,6 +58,18 @@ func TestSay(t *testing.T) {
 		if got := english.Say(tt.phrase); got != tt.plain {
 			t.Errorf("English %q, want %q", got, tt.plain)
 		}
+	}
+}
+
+// TestFormatsBeginWithTheMostSpecific, as a text is read by the first that it has.
+func TestFormatsBeginWithTheMostSpecific(t *testing.T) {
+	c, err := load(language.German, fstest.MapFS{"german/kind.json": {Data: []byte(
+		`{"%s of %s": "%s von %s", "a %s": "ein %s", "%s of %s of b": "%s von %s von b", "%s and %s": "%s und %s"}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Formats("kind"); !slices.Equal(got, []string{"%s of %s of b", "%s and %s", "%s of %s", "a %s"}) {
+		t.Errorf("%q", got)
 	}
 }
 
