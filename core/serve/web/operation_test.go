@@ -117,7 +117,7 @@ func TestOperationPage(t *testing.T) {
 		"evidence of what ran": {
 			updateOf("web", operation.RolledBack, failing("it became unhealthy"),
 				outcome(watcher.Outcome{Evidence: &watcher.Evidence{Container: "web", Status: "running, unhealthy"}})), allowed,
-			[]string{"State of web: running, unhealthy.", "It wrote nothing"}, []string{"exit code"},
+			[]string{"The new container when it was removed: running, unhealthy.", "It wrote nothing"}, []string{"exit code"},
 		},
 		"evidence": {
 			updateOf("web", operation.RolledBack, failing("it ended with code 3"),
@@ -125,7 +125,7 @@ func TestOperationPage(t *testing.T) {
 					Container: "web", Status: "exited", ExitCode: 3, Error: "out of memory", Log: "line 1\ncannot bind",
 					Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
 				}})), allowed,
-			[]string{"State of web: exited, exit code 3.", "The engine says: out of memory",
+			[]string{"The new container when it was removed: exited, exit code 3.", "The engine says: out of memory",
 				"exit code 7: <code>not today</code>", "<pre>line 1\ncannot bind</pre>"},
 			[]string{"It wrote nothing"},
 		},
@@ -263,14 +263,16 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 	f.permission = service.Permission{Allowed: true}
 	f.operations = []operation.Operation{
 		updateOf("web", operation.Running, took("stop", false, "")),
-		updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
+		updateOf("cache", operation.RolledBack, failing("never healthy"), outcome(watcher.Outcome{
+			Evidence: &watcher.Evidence{Log: "starting\ncannot bind to port 80\n"},
+		}), func(op *operation.Operation) { op.ID = "op0" }),
 		updateOf("old", operation.Failed, func(op *operation.Operation) {
 			op.ID, op.Ended = "op00", webtest.Noon.Add(-24*time.Hour-time.Minute)
 		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
 	webtest.Contains(t, body, "<h2>In progress</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
-		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
+		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy. Its log ends with “cannot bind to port 80”.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -23,12 +24,15 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 			{Tag: "17.2", Kind: "major", Chosen: true}},
 		Warnings: []service.ReleaseWarning{{Version: "17.0", URL: "https://r.example/17.0",
 			Breaking: []string{"**adminpack** is gone & more"}, Action: []string{"Run it"}}}}
+	f.operations = []operation.Operation{updateOf("db", operation.RolledBack, func(op *operation.Operation) {
+		op.Image.Reference = "db:16.6"
+	})}
 	body := request(u, "GET", "/containers/local/db/update", nil).Body.String()
 	webtest.Contains(t, body, `<b class="tag">1.1.0</b> <span class="kind major">major</span>`,
 		`<p>Dump it. See <a class="alone" href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
 			`title="https://example.org/upgrading">example.org</a>`,
 		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
-			` <span class="second">skipped by ana</span>`,
+			` <span class="second">skipped by ana</span> <span class="bad">did not work <time`,
 		`href="/base/containers/local/db/update?version=17.2" aria-current="true" data-tab><span class="tag">17.2</span> <span class="kind major">major</span></a>`, "What the release notes warn of",
 		`<a href="https://r.example/17.0" target="_blank" rel="noopener noreferrer">17.0</a>`,
 		`<span class="kind major">breaking</span> <span lang="en">adminpack is gone &amp; more</span>`,

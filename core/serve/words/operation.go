@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -51,7 +53,7 @@ func OperationState(op operation.Operation) State {
 		}
 		return State{Word: phrase.New("Updated"), Class: "ok"}
 	case operation.RolledBack:
-		if wasInterrupted(op) {
+		if Interrupted(op) {
 			return State{Word: phrase.New("Interrupted"), Class: "failed"}
 		}
 		return State{Word: phrase.New("Did not work"), Class: "failed"}
@@ -81,7 +83,7 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 		}
 		return phrase.New("%s was updated to %s.", op.Name, to), false
 	case operation.RolledBack:
-		if wasInterrupted(op) {
+		if Interrupted(op) {
 			return because(phrase.New("It did not come to its end, so the old container is back as it was"), op.Error), true
 		}
 		return because(phrase.New("%s did not work, so the old container is back as it was", to), op.Error), true
@@ -98,6 +100,26 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 		return phrase.New("it failed."), true
 	}
 	return phrase.Sentence(phrase.Quote(op.Error)), true
+}
+
+// Undone says of an operation that ended badly what did not work, and what runs again.
+func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
+	back, why := op.Kind == operation.Rollback, phrase.Quote(strings.TrimSuffix(op.Error, "."))
+	var said phrase.Phrase
+	switch {
+	case op.State == operation.RolledBack && back:
+		said = phrase.New("The rollback to %s did not work, so %s runs again", to, from)
+	case op.State == operation.RolledBack:
+		said = phrase.New("The update to %s did not work, so %s runs again", to, from)
+	case back:
+		said = phrase.New("The rollback to %s failed", to)
+	default:
+		said = phrase.New("The update to %s failed", to)
+	}
+	if op.Error != "" {
+		said = phrase.Join(": ", said, why)
+	}
+	return phrase.Sentence(said)
 }
 
 // stopping says of an operation under way that it was cancelled; nil if it was not.
@@ -139,9 +161,9 @@ func Space(s watcher.Space) phrase.Phrase {
 	return phrase.Join(" ", download, writable)
 }
 
-// wasInterrupted reports whether an operation returned to the old container since
+// Interrupted reports whether an operation returned to the old container since
 // Dogwatch or the engine ended in the middle of it, not since the new image failed.
-func wasInterrupted(op operation.Operation) bool {
+func Interrupted(op operation.Operation) bool {
 	return op.Outcome != nil && op.Outcome.Reason.Code == watcher.ReasonInterrupted
 }
 

@@ -166,6 +166,9 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	if v.Changes, err = h.operations.ChangesOf(r, c); err != nil {
 		return v, err
 	}
+	for i, l := range v.Levels {
+		v.Levels[i].Tried = v.Changes.Tried[l.Tag]
+	}
 	if version != "" {
 		v.Changes.Instead = "" // it leads to what was chosen
 	} else if v.Changes.Instead != "" {

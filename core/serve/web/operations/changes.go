@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -33,6 +34,8 @@ type Changes struct {
 	More      string
 	// Kept is whether there may be backups.
 	Kept bool
+	// Tried is when updates did not work, by their tags.
+	Tried map[string]time.Time
 }
 
 // ChangesOf returns what was and can be done to a container.
@@ -65,7 +68,7 @@ func (h *Handler) ChangesOf(r *http.Request, c *sdk.Container) (Changes, error) 
 	if len(found) > operationLines {
 		found, v.More = found[:operationLines], "/operations?container="+url.QueryEscape(c.Watcher+"/"+c.Name)
 	}
-	v.Rows = operationRows(found)
+	v.Rows, v.Tried = operationRows(found), triedOf(found)
 	if permission.Allowed && v.Doing == nil && len(found) > 0 {
 		previous, err := h.service.PreviousImage(r.Context(), *c)
 		if err != nil {

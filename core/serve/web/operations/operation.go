@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -41,9 +44,11 @@ type operationView struct {
 	Next     phrase.Phrase
 	// Notice is about what the user just did.
 	Notice phrase.Phrase
-	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
+	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none, and AgainWord
+	// what leads there.
 	Cancel, Rollback bool
 	Again            string
+	AgainWord        phrase.Phrase
 }
 
 // operationOf makes the page of an operation, of which progress is that of its step under way.
@@ -128,11 +133,24 @@ func (h *Handler) offer(r *http.Request, op operation.Operation, v *operationVie
 		v.Rollback = previous != ""
 		return err
 	case op.State != operation.Succeeded && op.Kind == operation.Rollback:
-		v.Again = v.Href + "/rollback"
+		v.Again, v.AgainWord = v.Href+"/rollback", phrase.New("Plan it again")
 	case op.State != operation.Succeeded && rec.Container.UpdateAvailable:
-		v.Again = v.Href + "/update"
+		v.Again, v.AgainWord = h.again(r, op, &rec.Container)
 	}
 	return nil
+}
+
+// again is the page of another plan of an update, for the version that it was about as long as that is offered.
+func (h *Handler) again(r *http.Request, op operation.Operation, c *sdk.Container) (string, phrase.Phrase) {
+	path, byHand := page.ChangePath(operation.Update, c), h.service.ByHand(r.Context(), *c)
+	tag, said := words.TagOf(op.Image.Reference), phrase.New("Plan it again")
+	switch {
+	case byHand.Result == nil || byHand.Result.Tag == tag:
+		return path, said
+	case c.Result.Tag == tag || slices.ContainsFunc(tally.Levels(c), func(l tally.Level) bool { return l.Tag == tag }):
+		return path + page.Query(map[string]string{"version": tag}), said
+	}
+	return path, phrase.New("Plan %s", words.Tag(byHand.Result.Tag))
 }
 
 // operation returns the operation that the path names. When there is none, it renders an error and returns false.

@@ -28,8 +28,10 @@ type operationRow struct {
 	State                 words.State
 	Sentence              phrase.Phrase
 	Error                 string
-	By                    phrase.Phrase
-	At                    time.Time
+	// Told says in one sentence what did not work; nil for anything else.
+	Told phrase.Phrase
+	By   phrase.Phrase
+	At   time.Time
 }
 
 func newOperationsPage(q operationQuery, wrong []phrase.Phrase, found []operation.Operation) operationsPage {
@@ -50,6 +52,9 @@ func operationRows(all []operation.Operation) []operationRow {
 			Link: page.OperationPath(op.ID), State: words.OperationState(op),
 			Sentence: changed(op.Kind, from, to), Error: op.Error, By: byOf(op),
 			At: op.Queued,
+		}
+		if row.State.Class == "failed" {
+			row.Told = words.Undone(op, from, to)
 		}
 		if words.Stopped(op) {
 			row.Error = ""

@@ -189,6 +189,14 @@ func (h *Handler) renderPlan(
 	if details, err := h.service.PlanDetails(r.Context(), actor, change); err == nil {
 		v.planDetails = h.planDetailsOf(details, v.Path)
 	}
+	if found, err := h.service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name,
+		Limit: operationLines}); err == nil && !v.Rollback {
+		tried := triedOf(found)
+		v.Tried = tried[words.TagOf(plan.To.Reference)]
+		for i := range v.Levels {
+			v.Levels[i].Tried = tried[v.Levels[i].Tag]
+		}
+	}
 	permission := h.service.UpdatePermission(actor, c.Watcher)
 	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
 	v.Paste.Lines = append(v.Paste.Lines, permission.Paste.Lines...)

@@ -1,10 +1,13 @@
 package operations
 
 import (
+	"time"
+
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 )
 
@@ -20,6 +23,8 @@ type planDetails struct {
 	// once.
 	Target string
 	Window phrase.Phrase
+	// Tried is that of the Level of the plan.
+	Tried time.Time
 }
 
 // Level is a version to choose, which To leads to.
@@ -28,6 +33,21 @@ type Level struct {
 	Chosen        bool
 	// Skipped says who skipped it; "" for nobody.
 	Skipped string
+	// Tried is when an update to it did not work last; zero for never.
+	Tried time.Time
+}
+
+// triedOf returns when the latest update to a version did not work, by its tag, of operations with the newest first.
+func triedOf(found []operation.Operation) map[string]time.Time {
+	tried, seen := map[string]time.Time{}, map[string]bool{}
+	for _, op := range found {
+		tag := words.TagOf(op.Image.Reference)
+		if op.State == operation.RolledBack && op.Kind == operation.Update && !seen[tag] && !words.Interrupted(op) {
+			tried[tag] = op.Ended
+		}
+		seen[tag] = seen[tag] || op.State == operation.RolledBack || op.State == operation.Succeeded
+	}
+	return tried
 }
 
 // Release is a release with what its notes warn of and demand, as text.

@@ -136,17 +136,20 @@ func alive(c container.InspectResponse) error {
 	case c.State.Restarting:
 		return endedAgain(c.State.ExitCode)
 	case c.RestartCount > 0:
-		return &coded{exited, "it ended and was restarted: see its log"}
+		return &coded{exited, "it ended and was restarted"}
 	case !c.State.Running:
-		return &coded{exited,
-			strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
+		text := fmt.Sprintf("it ended with exit code %d", c.State.ExitCode)
+		if c.State.Error != "" {
+			text += ": " + c.State.Error
+		}
+		return &coded{exited, text}
 	}
 	return nil
 }
 
 // endedAgain is the error of a container that the engine restarts, with the code with which it ended last.
 func endedAgain(code int) error {
-	return &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", code)}
+	return &coded{exited, fmt.Sprintf("it ended with exit code %d and was restarted", code)}
 }
 
 // The codes of new containers that do not work.
