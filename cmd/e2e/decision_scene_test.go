@@ -117,7 +117,7 @@ func TestDecisionsOnARealEngine(t *testing.T) {
 		only(t, engine, name, p.new)
 		b.mayFail() // its status is 410
 		b.open(path)
-		b.says("This link was used")
+		b.says("You already used this link")
 	}
 
 	// Skipped with the link, and the next version comes.

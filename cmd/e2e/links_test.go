@@ -121,7 +121,7 @@ func TestLinksOfMessages(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if status, body := d.request(method, skip, ""); status != http.StatusGone ||
-			!strings.Contains(string(body), "This link was used") {
+			!strings.Contains(string(body), "You already used this link") {
 			t.Errorf("used again, %s: %d %s", method, status, body)
 		}
 	}

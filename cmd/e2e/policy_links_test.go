@@ -57,7 +57,7 @@ func TestLinksThatAreOfNoUse(t *testing.T) {
 		"of another Dogwatch":         {foreign, http.StatusNotFound, "This link is not valid"},
 		"forged":                      {good[:40] + string(other) + good[41:], http.StatusNotFound, "This link is not valid"},
 		"cut off":                     {good[:len(good)-10], http.StatusNotFound, "This link is not valid"},
-		"of a container that is gone": {good, http.StatusGone, "no longer offered"},
+		"of a container that is gone": {good, http.StatusGone, "no longer sees this container"},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			status, body := d.request(method, c.path, "")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -96,7 +97,8 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 				webtest.Contains(t, body,
 					append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0",
 						"The window is closed, until 2026-03-29 12:00:00 UTC",
-						"<strong>Before a major update</strong><br>Back it up first.", `href="https://example.org/notes"`, "ntfy.main")...)
+						"<strong>Before a major update</strong><br>Back it up first.", `href="https://example.org/notes"`,
+						"Sent by ntfy.main. The link works once and expires in 5 days.")...)
 				if strings.Contains(body, "<nav") || strings.Contains(body, "<script") {
 					t.Error("who has only the link gets navigation or script")
 				}
@@ -149,7 +151,7 @@ func TestDecidePageLetsChoose(t *testing.T) {
 	_, body = openLink(t, u, http.MethodGet, "/decide/good", nil)
 	webtest.Contains(t, body, `<button name="action" value="approve" class="first">Approve</button>`)
 	_, body = openLink(t, u, http.MethodPost, "/decide/good", url.Values{"action": {"skip"}, "days": {"7"}})
-	webtest.Contains(t, body, "Skipped", "This version is not offered again")
+	webtest.Contains(t, body, "Skipped", "Dogwatch ignores this version of web and offers the next one")
 	if len(f.redeemed) != 1 || !f.redeemed[0].IsZero() {
 		t.Errorf("skipped until %v", f.redeemed)
 	}
@@ -163,8 +165,8 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 	}{
 		"expired": {signedlink.ErrExpired, http.StatusGone, "This link has expired"},
 		"revoked": {signedlink.ErrRevoked, http.StatusGone, "This link was revoked"},
-		"gone":    {signedlink.ErrGone, http.StatusGone, "no longer offered"},
-		"used":    {signedlink.ErrUsed, http.StatusGone, "This link was used on 2026-03-29 12:00:00 UTC, and works once"},
+		"gone":    {signedlink.ErrGone, http.StatusGone, "no longer available"},
+		"used":    {signedlink.ErrUsed, http.StatusGone, "You already used this link <time datetime=\"2026-03-29T12:00:00Z\" title=\"2026-03-29 12:00:00 UTC\">just now</time>. To change your decision, open Dogwatch."},
 		"store":   {errors.New("disk: secret"), http.StatusInternalServerError, "its log has the details"},
 	} {
 		u, f := withLink(t, choice.Skip)
@@ -177,7 +179,18 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 			}
 		}
 	}
-	u, f := withLink(t, choice.Skip)
+	u, f := withLink(t, choice.Snooze, func(c *sdk.Container) {
+		c.Decision = &sdk.Decision{Reasons: []sdk.Reason{{Code: policy.ReasonSnoozed, Until: sdk.TimeOf(webtest.Noon)}}}
+	})
+	f.err, f.shown.Use = signedlink.ErrUsed, signedlink.Use{At: webtest.Noon, Action: "snooze"}
+	if _, body := openLink(t, u, http.MethodGet, "/decide/good", nil); !strings.Contains(body, "It is snoozed until ") {
+		t.Errorf("nothing says until when it is snoozed:\n%s", body)
+	}
+	f.err, f.shown.Known = signedlink.ErrGone, false
+	if _, body := openLink(t, u, http.MethodGet, "/decide/good", nil); !strings.Contains(body, "no longer sees this container") {
+		t.Errorf("nothing says that the container is gone:\n%s", body)
+	}
+	u, f = withLink(t, choice.Skip)
 	for _, token := range []string{"forged", url.PathEscape(webtest.Evil), "%00", strings.Repeat("x", 5000)} {
 		resp, body := openLink(t, u, http.MethodPost, "/decide/"+token, url.Values{})
 		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "This link is not valid") {

@@ -89,7 +89,7 @@ func everyEvent() []event.Event {
 func TestDescribeEvents(t *testing.T) {
 	want := []string{
 		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|",
-		"started|", "check failed: 429 Too Many Requests|failed", "gone|",
+		"started|", "check failed: 429 Too Many Requests|failed", "removed|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
 		"check began|", "checked: 2 updates, 1 new, 1 failed, 12 containers, took 2.0 s|partly",
 		"checked: nothing newer, 2 left to first, which watches the same engine, no containers|",
@@ -102,7 +102,7 @@ func TestDescribeEvents(t *testing.T) {
 		"update to 1.27 failed: disk full|failed", "update to 1.27 was cancelled|",
 		"process started|", "process stopped|", "process is down: died|failed",
 		"will not run (untrusted): file changed|failed",
-		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed",
+		"logged in with a password from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed",
 		"12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
 		"changed from info to debug by ana from 10.0.0.1|",
 	}

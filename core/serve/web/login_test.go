@@ -137,12 +137,13 @@ func TestLoginForm(t *testing.T) {
 	if resp.StatusCode != http.StatusUnauthorized || strings.Contains(body, "secret-typed-wrong") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
 	}
-	webtest.Contains(t, body, "The user or the password is wrong.", `value="/a"`)
+	webtest.Contains(t, body, "Wrong username or password.", `value="/a"`)
 	webtest.MustBeInert(t, body)
 	resp, body = post(t, withLogins(t, fakeLogins{err: &auth.ThrottledError{Wait: 90 * time.Second}}), "/login", nil)
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "90" {
 		t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 	}
+	webtest.Contains(t, request(u, http.MethodGet, "/login?next=/a", nil).Body.String(), "Log in to continue.")
 	webtest.Contains(t, body, "Too many wrong logins: try again in 1m30s.")
 	resp, body = post(t, withLogins(t, fakeLogins{err: errors.New("disk full")}), "/login", nil)
 	if resp.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk full") {

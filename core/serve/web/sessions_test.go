@@ -25,7 +25,7 @@ func TestSessionSettings(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
 	webtest.MustBeInert(t, body)
-	webtest.Contains(t, body, "this one", "oidc.home", "expires <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
+	webtest.Contains(t, body, "this session", ">Log out</button>", "oidc.home", "expires <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
 		"End all others (1)")
 	for path, want := range map[string]string{
 		"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others",
@@ -34,6 +34,11 @@ func TestSessionSettings(t *testing.T) {
 		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/base/settings#sessions" ||
 			ended[len(ended)-1] != want {
 			t.Errorf("%s: %d to %q, ended %v", path, r.StatusCode, r.Header.Get("Location"), ended)
+		}
+	}
+	for _, part := range []string{"sessions", "tokens"} {
+		if r := request(u, http.MethodGet, "/settings/"+part, nil).Result(); r.Header.Get("Location") != "/base/settings#"+part {
+			t.Errorf("the page of %s leads to %q", part, r.Header.Get("Location"))
 		}
 	}
 	fake.sessions = fake.sessions[:1]

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -54,7 +55,7 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	case event.ContainerReplaced:
 		return phrase.New("recreated, running %s", imageOf(c)), ""
 	case event.ContainerRemoved:
-		return phrase.New("gone"), ""
+		return phrase.New("removed"), ""
 	}
 	switch {
 	case a == event.Postponed && c.Check.Postponed():
@@ -77,6 +78,8 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 		return phrase.New("started"), ""
 	case "exited":
 		return phrase.New("stopped"), ""
+	case "removing":
+		return phrase.New("being removed"), ""
 	}
 	return phrase.New("changed, now %s", Status(c.Status)), ""
 }
@@ -193,7 +196,7 @@ func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class strin
 		text = phrase.New("revoked the token %s", l.Token)
 	}
 	if l.Method != "" {
-		text = phrase.Join(" ", text, phrase.New("by %s", l.Method))
+		text = phrase.Join(" ", text, loginMethod(l.Method))
 	}
 	if l.By != "" {
 		text = phrase.Join(", ", text, phrase.New("ended by %s", l.By))
@@ -202,6 +205,17 @@ func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class strin
 		text = phrase.Join(" ", text, phrase.New("from %s", l.Address))
 	}
 	return phrase.Join(": ", text, phrase.Quote(l.Error)), class
+}
+
+// loginMethod says of the section of a method how somebody logged in.
+func loginMethod(id string) phrase.Phrase {
+	switch typ, name, _ := strings.Cut(id, "."); {
+	case typ == "basic":
+		return phrase.New("with a password")
+	case name != "":
+		return phrase.New("with %s", name)
+	}
+	return phrase.New("with %s", id)
 }
 
 func describeSetting(s event.Setting) phrase.Phrase {

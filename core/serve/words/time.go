@@ -92,6 +92,18 @@ func Span(d time.Duration) phrase.Phrase {
 	}
 }
 
+// Whole is a duration in its largest unit, with its name: "6 days", "3 hours".
+func Whole(d time.Duration) phrase.Phrase {
+	switch n, in := span(d); in {
+	case seconds, minutes:
+		return phrase.Count(int(max(d, 0)/time.Minute), "minute")
+	case hours:
+		return phrase.Count(n, "hour")
+	default:
+		return phrase.Count(int(d/time.Duration(days)), "day")
+	}
+}
+
 // Elapsed is a time that goes on, to the second: "9 s", "2 min 3 s", "1 h 5 min".
 func Elapsed(d time.Duration) phrase.Phrase {
 	if d < time.Minute {

@@ -44,7 +44,7 @@ func (h *Handler) redeem(w http.ResponseWriter, r *http.Request) {
 	log.Info("decided with a link")
 	p := h.about(shown)
 	chosen := choice.Kind(shown.Use.Action)
-	p.Title, p.Done = doneTitle(chosen), doneSentence(chosen, until)
+	p.Title, p.Done = doneTitle(chosen), doneSentence(p.Name, chosen, until)
 	h.renderLink(w, r, http.StatusOK, p)
 }
 
@@ -59,15 +59,15 @@ func (h *Handler) snoozeEnd(form url.Values) (until time.Time, ok bool) {
 	return h.Now().AddDate(0, 0, int(n)), err == nil
 }
 
-// doneSentence says what follows from a decision.
-func doneSentence(chosen choice.Kind, until time.Time) phrase.Phrase {
+// doneSentence says what follows from a decision about the update of a container.
+func doneSentence(name string, chosen choice.Kind, until time.Time) phrase.Phrase {
 	switch {
 	case chosen == choice.Approved:
-		return phrase.New("The update is approved. You can close this page")
+		return phrase.New("Dogwatch updates %s in the next update window, or right away if there is none. You can close this page", name)
 	case chosen == choice.Skip:
-		return phrase.New("This version is not offered again, the next one is. You can close this page")
+		return phrase.New("Dogwatch ignores this version of %s and offers the next one. You can close this page", name)
 	case until.IsZero():
-		return phrase.New("It is offered again with the next version. You can close this page")
+		return phrase.New("You will hear about %s again when the next version is out. You can close this page", name)
 	}
-	return phrase.New("It is offered again from %s on. You can close this page", words.Exact(until))
+	return phrase.New("You will hear about %s again after %s. You can close this page", name, words.Exact(until))
 }

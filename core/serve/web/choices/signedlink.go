@@ -21,8 +21,8 @@ import (
 // the link needs no login, so the page shows the update of the link and nothing else.
 type linkPage struct {
 	Theme string
-	// Title says what the page is about. Done and Wrong are sentences; one of them
-	// stands where there is nothing to ask.
+	// Title says what the page is about. Done, which is no mistake, and Wrong are sentences; one of them, or Used, stands
+	// where there is nothing to ask.
 	Title, Done, Wrong phrase.Phrase
 	// Path takes the form; "" when there is nothing to ask.
 	Path        string
@@ -37,9 +37,12 @@ type linkPage struct {
 	Advice  phrase.Phrase
 	// Snoozes are until when.
 	Snoozes []snoozeOption
-	// Trigger is whose message the link is in, Expires when it ends.
+	// Trigger is whose message the link is in, Expires when it ends, and Left the time until then.
 	Trigger string
 	Expires time.Time
+	Left    phrase.Phrase
+	// Used is when the link was used, Until when the snooze ends that it began; zero for never and not known.
+	Used, Until time.Time
 }
 
 // linkButton is one thing that can be decided, and what follows from it.
@@ -52,9 +55,9 @@ type linkButton struct {
 
 // linkButtons are all that a link can stand for.
 var linkButtons = []linkButton{
-	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch takes this version, however new it is, in the next update window if there is one"), false},
-	{choice.Skip, phrase.New("Skip this version"), phrase.New("this version is not offered again, the next one is"), false},
-	{choice.Snooze, phrase.New("Snooze"), phrase.New("nothing is offered until then, and it is offered again afterwards"), true},
+	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch updates to this version in the next update window, or right away if there is none, even if your rules ask for an older version or a smaller step"), false},
+	{choice.Skip, phrase.New("Skip this version"), phrase.New("Dogwatch ignores this version and offers the next one"), false},
+	{choice.Snooze, phrase.New("Snooze"), phrase.New("Dogwatch does not offer an update of this container until then"), true},
 }
 
 // snoozeOption is how long to snooze. 0 days are until the next version.
@@ -128,6 +131,7 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 func (h *Handler) question(shown signedlink.Shown, token string) linkPage {
 	p := h.about(shown)
 	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeOptions
+	p.Left = words.Whole(shown.Expires.Sub(h.Now()))
 	for _, b := range linkButtons {
 		if b.Action == shown.Action || shown.Action == signedlink.Any && (b.Action != choice.Approved || shown.MayApprove) {
 			p.Buttons = append(p.Buttons, b)

@@ -3,11 +3,13 @@ package choices
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
-	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // linkErrors are the statuses and titles of the reasons for which a link is refused.
@@ -16,14 +18,16 @@ var linkErrors = []struct {
 	status int
 	title  phrase.Phrase
 	help   phrase.Phrase
+	wrong  bool // whether it may be the reader's mistake
 }{
 	{signedlink.ErrInvalid, http.StatusNotFound, phrase.New("This link is not valid"),
-		phrase.New("Copy all of it from the message, or open the pages of Dogwatch to decide")},
+		phrase.New("Part of the link may be missing. Copy the whole link from the message, or decide in Dogwatch"), true},
 	{signedlink.ErrExpired, http.StatusGone, phrase.New("This link has expired"),
-		phrase.New("A later message has another one, and the pages of Dogwatch let you decide too")},
-	{signedlink.ErrRevoked, http.StatusGone, phrase.New("This link was revoked"), phrase.New("Open the pages of Dogwatch to decide")},
-	{signedlink.ErrGone, http.StatusGone, phrase.New("There is nothing to decide any more"),
-		phrase.New("What this link is about is no longer offered: the container was updated or removed, or there is something newer")},
+		phrase.New("Use the link in a later message, or decide in Dogwatch"), false},
+	{signedlink.ErrRevoked, http.StatusGone, phrase.New("This link was revoked"),
+		phrase.New("All links sent before were revoked in Dogwatch. Decide there, or wait for the next message"), false},
+	{signedlink.ErrGone, http.StatusGone, phrase.New("Nothing left to decide"),
+		phrase.New("This update is no longer available: the container was updated, or a newer version came out"), false},
 }
 
 // renderLinkError says why a link is refused.
@@ -31,15 +35,22 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 	p := h.about(shown)
 	if errors.Is(err, signedlink.ErrUsed) {
 		kind := choice.Kind(shown.Use.Action)
-		p.Title = doneTitle(kind)
-		p.Done = phrase.New("This link was used on %s, and works once. To change that, open the pages of Dogwatch",
-			words.Exact(shown.Use.At))
+		p.Title, p.Used = doneTitle(kind), shown.Use.At
+		if kind == choice.Snooze {
+			p.Until = snoozedUntil(&shown.Container)
+		}
 		h.renderLink(w, r, http.StatusGone, p)
 		return
 	}
 	for _, known := range linkErrors {
 		if errors.Is(err, known.err) {
-			p.Title, p.Wrong = known.title, known.help
+			p.Title, p.Done = known.title, known.help
+			switch {
+			case known.wrong:
+				p.Done, p.Wrong = nil, known.help
+			case known.err == signedlink.ErrGone && !shown.Known:
+				p.Done = phrase.New("Dogwatch no longer sees this container")
+			}
 			h.renderLink(w, r, known.status, p)
 			return
 		}
@@ -51,4 +62,16 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 	h.renderLink(w, r, http.StatusInternalServerError, linkPage{
 		Title: phrase.New("This did not work"), Wrong: phrase.New("Dogwatch could not do it; its log has the details. Try the link again later"),
 	})
+}
+
+// snoozedUntil returns when the snooze of an update ends; zero when that is not known, or with the next version.
+func snoozedUntil(c *sdk.Container) (until time.Time) {
+	if c.Decision != nil {
+		for _, reason := range c.Decision.Reasons {
+			if reason.Code == policy.ReasonSnoozed {
+				until = reason.Until.Time
+			}
+		}
+	}
+	return until
 }

@@ -30,7 +30,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 		p.Wrong = phrase.New("Too many wrong logins: try again in %s", tooMany.Wait.Round(time.Second).String())
 		h.render(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
-		p.Wrong = phrase.New("The user or the password is wrong")
+		p.Wrong = phrase.New("Wrong username or password")
 		h.render(w, r, http.StatusUnauthorized, p)
 	default:
 		h.InternalError(w, r, "log somebody in", err)

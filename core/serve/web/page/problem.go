@@ -23,7 +23,7 @@ type Problem struct {
 func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p Problem) {
 	p.Detail = phrase.Change(p.Detail, s.Service.Redact)
 	if p.BackTo == "" {
-		p.Back, p.BackTo = phrase.New("To the overview"), "/"
+		p.Back, p.BackTo = phrase.New("Go to overview"), "/"
 	}
 	switch {
 	case Partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
@@ -76,7 +76,7 @@ func statusOf(err error) int {
 // notFound responds to an address that no page has.
 func (s *Site) notFound(w http.ResponseWriter, r *http.Request) {
 	s.RenderError(w, r, http.StatusNotFound, Problem{
-		Title: phrase.New("There is no such page"), Detail: phrase.New("The address may be old, or mistyped."),
+		Title: phrase.New("Page not found"), Detail: phrase.New("The address may be old, or mistyped."),
 	})
 }
 

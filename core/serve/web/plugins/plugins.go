@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -47,7 +48,13 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 }
 
 // Summary counts plugins: "3 plugins, 2 running".
-func Summary(all []service.Plugin) phrase.Phrase { return newPluginPage(all, nil, false).Summary }
+func Summary(all []service.Plugin) phrase.Phrase {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Memory = 0 // which only their own page tells
+	}
+	return newPluginPage(all, nil, false).Summary
+}
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	all := h.service.Plugins()

@@ -9,6 +9,9 @@ func (h *Handler) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /settings/reload", h.showReload)
 	mux.HandleFunc("POST /settings/reload", h.Posted(h.reload))
 	mux.HandleFunc("GET /settings/webhooks", h.showWebhooks)
+	for _, part := range []string{"tokens", "sessions"} { // which are parts of the settings
+		mux.Handle("GET /settings/"+part, http.RedirectHandler(h.Path("/settings#"+part), http.StatusSeeOther))
+	}
 	mux.HandleFunc("GET /log", h.showLog)
 	mux.HandleFunc("GET /settings/notifications", h.showNotifications)
 	mux.HandleFunc("POST /settings/notifications/{id}/remove", h.Posted(h.removeDevice))

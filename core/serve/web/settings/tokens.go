@@ -17,7 +17,7 @@ import (
 
 // lifetimes are the choices of how long a token is good, in days; the first is the default.
 var lifetimes = []lifetime{
-	{365, phrase.New("a year")}, {90, phrase.New("90 days")}, {30, phrase.New("30 days")}, {0, phrase.New("ever")},
+	{365, phrase.New("a year")}, {90, phrase.New("90 days")}, {30, phrase.New("30 days")}, {0, phrase.New("unlimited time")},
 }
 
 type lifetime struct {
