@@ -29,7 +29,7 @@ func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 		n.Reason = "not known: neither the tag nor a label says which version is offered"
 		return n
 	}
-	body := "### Fixed\n\n- A file that was open is no longer read twice.\n- The clock of the page goes on after a night.\n\n*These notes are simulated.*\n"
+	body := "### Fixed\n\n- A file that was open is no longer read twice.\n- The clock no longer stops overnight.\n\n*These notes are simulated.*\n"
 	if c.UpdateKind.SemverDiff == sdk.DiffMajor {
 		body = fmt.Sprintf("## Breaking changes\n\n- The settings of versions before **%s** are no longer read.\n- `/api/v1` was removed.\n\n## Before upgrading\n\nYou must run `migrate` once.\n\n%s", tag, body)
 	}

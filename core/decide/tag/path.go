@@ -76,7 +76,7 @@ func (d *search) comesFirst(v *version) phrase.Phrase {
 	for i := range limit {
 		numbers[i] = decimal(limit[i])
 	}
-	return phrase.New("%s comes first, which must not be left out (%s)", strings.Join(numbers, "."), d.path.Source)
+	return phrase.New("update to %s first, which must not be skipped (%s)", strings.Join(numbers, "."), d.path.Source)
 }
 
 // compareTo compares as many of the numbers as there are others.

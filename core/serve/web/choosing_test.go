@@ -175,7 +175,7 @@ func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 	}
 	_, body := get(t, u, to)
 	webtest.Contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`,
-		`name="back" value="/containers?state=held"`, "carried out")
+		`name="back" value="/containers?state=held"`, "Dogwatch updates what you approve")
 	form.Set("sure", "1")
 	if r, _ = post(t, u, "/choose", form); r.Header.Get("Location") != "/base/containers?state=held" ||
 		len(fakes(u).chosen) != 1 {

@@ -64,9 +64,9 @@ func TestLogOfContainerIsThereWhereAllowed(t *testing.T) {
 	const variable, flag = "<code>DOGWATCH_WATCHER_LOCAL_LOGS=true</code>", "<code>dogwatch agent --logs</code>"
 	for access, says := range map[service.LogAccess]string{
 		{}: "",
-		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS"}:                "what would show it is " + variable + "</dd>",
-		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS", ByOwner: true}: "what would show it is " + variable + ", and on its host " + flag,
-		{ByOwner: true}: "what would show it, on its host, is " + flag,
+		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS"}:                "to show it, set " + variable + "</dd>",
+		{Variable: "DOGWATCH_WATCHER_LOCAL_LOGS", ByOwner: true}: "to show it, set " + variable + ", and on its host " + flag,
+		{ByOwner: true}: "its host shows it with " + flag,
 	} {
 		u, _ := withStore(t, webtest.Container("web"))
 		f := fakes(u)

@@ -33,13 +33,13 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 			`title="https://example.org/upgrading">example.org</a>`,
 		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
 			` <span class="second">skipped by ana</span> <span class="bad">did not work <time`,
-		`href="/base/containers/local/db/update?version=17.2" aria-current="true" data-tab><span class="tag">17.2</span> <span class="kind major">major</span></a>`, "What the release notes warn of",
+		`href="/base/containers/local/db/update?version=17.2" aria-current="true" data-tab><span class="tag">17.2</span> <span class="kind major">major</span></a>`, "Warnings in the release notes",
 		`<a href="https://r.example/17.0" target="_blank" rel="noopener noreferrer">17.0</a>`,
 		`<span class="kind major">breaking</span> <span lang="en">adminpack is gone &amp; more</span>`,
 		`<span class="kind minor">to do</span> <span lang="en">Run it</span>`)
 	fakes(u).warnings = f.details.Warnings
 	head, _, _ := strings.Cut(request(u, "GET", "/containers/local/db", nil).Body.String(), `id="decide"`)
-	webtest.Contains(t, head, "What the release notes warn of", `<span lang="en">adminpack is gone &amp; more</span>`)
+	webtest.Contains(t, head, "Warnings in the release notes", `<span lang="en">adminpack is gone &amp; more</span>`)
 	if major, notes, warnings := strings.Index(body, `<section class="note major"`), strings.Index(body, `id="releases"`),
 		strings.Index(body, `id="confirm"`); notes < 0 || notes > major || major > warnings {
 		t.Errorf("the warning of the major update, the release notes and the button are at %d, %d, %d", major, notes,

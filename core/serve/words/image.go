@@ -19,14 +19,14 @@ func ImageSize(d imagediff.Diff) phrase.Phrase {
 	if size == nil {
 		size = phrase.New("a size that is not known")
 	}
-	size = phrase.New("Compressed it has %s", size)
+	size = phrase.New("Compressed size: %s", size)
 	if before := Bytes(d.Size.Before); before != nil {
-		size = phrase.New("%s, before %s", size, before)
+		size = phrase.New("%s, was %s", size, before)
 	}
 	if d.Layers != nil {
-		layers = phrase.New("Layers that are there already: %d of %d", d.Layers.Shared, d.Layers.After)
+		layers = phrase.New("%d of %d layers are there already", d.Layers.Shared, d.Layers.After)
 		if download := Bytes(d.Layers.Download); download != nil {
-			layers = phrase.New("%s; to download: %s", layers, download)
+			layers = phrase.New("%s; %s to download", layers, download)
 		}
 	}
 	return phrase.Join(" ", phrase.Sentence(size), phrase.Sentence(layers))

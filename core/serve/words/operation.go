@@ -153,7 +153,7 @@ func Downtime(op operation.Operation) phrase.Phrase {
 func Space(s watcher.Space) phrase.Phrase {
 	var download, writable phrase.Phrase
 	if size := Bytes(s.Download); size != nil {
-		download = phrase.New("Up to %s to download.", size)
+		download = phrase.New("Up to %s to download, less what is there already.", size)
 	}
 	if size := Bytes(s.Writable); size != nil {
 		writable = phrase.New("It has written %s into itself.", size)

@@ -66,7 +66,7 @@ func span(d time.Duration) (n int, in unit) {
 		in = minutes
 	case whole < 2*days:
 		in = hours
-	case whole < 60*days:
+	case whole < 100*days:
 		in = days
 	case whole < 2*years:
 		in = months

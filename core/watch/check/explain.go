@@ -238,7 +238,7 @@ func summary(c sdk.Container, s *target) []phrase.Phrase {
 	case c.Base != nil && kind != sdk.KindUnknown:
 		add(phrase.New("So base image %s → %s: rebuild %s.", tally.Base(&c), c.Result.Tag, strings.TrimPrefix(c.Name, "/")))
 	case kind == sdk.KindTag:
-		add(phrase.New("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, stepOf(c.UpdateKind.SemverDiff)))
+		add(phrase.New("So %s can be updated to %s (%s).", cmp.Or(c.DisplayName, strings.TrimPrefix(c.Name, "/")), c.Result.Tag, stepOf(c.UpdateKind.SemverDiff)))
 		say = append(say, otherLevels(c)...)
 	case kind == sdk.KindDigest:
 		add(phrase.New("So there is a newer image of the same tag."))

@@ -83,7 +83,7 @@ func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 			text = phrase.New("%s (%s)", text, preview.Source(r.Source))
 		}
 		if !r.Until.IsZero() {
-			text = phrase.New("%s, until %s", text, phrase.Time("2006-01-02 15:04 UTC", r.Until.UTC()))
+			text = phrase.New("%s, until %s", text, preview.Moment(r.Until.Time))
 		}
 		say = append(say, phrase.Join("", text, phrase.Verbatim(".")))
 	}

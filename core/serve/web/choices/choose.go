@@ -40,6 +40,7 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 	f.Back, f.Several = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1
 	title := phrase.New("Decide about %s", phrase.Count(len(f.Items), "update"))
 	if !f.Several {
+		f.Advice = h.service.MajorAdvice(chosen[0])
 		title = phrase.New("Decide about the update of %s", f.Items[0].Name)
 	}
 	h.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})

@@ -25,6 +25,8 @@ type Chooser struct {
 	Items  []chooserItem
 	// Several is true on the page about a selection, where a container is left out by its box.
 	Several bool
+	// Advice is what a major update of its one container takes; nil for nothing.
+	Advice phrase.Phrase
 	// May is whether a watcher of theirs can update containers, Approve whether approving one has an effect.
 	May     bool
 	Approve bool
@@ -101,7 +103,7 @@ func (f *Chooser) Approving() phrase.Phrase {
 	case !f.Approve:
 		return phrase.New("There is nothing to approve: what is newer is a base image; rebuild the image.")
 	case f.May:
-		return phrase.New("What is approved is carried out, in the next window or at once where there is none.")
+		return phrase.New("Dogwatch updates what you approve in the next window, or at once if there is none.")
 	}
 	return phrase.New("What is approved is offered whatever its age and step.")
 }

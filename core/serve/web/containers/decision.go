@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/policy"
@@ -21,6 +22,8 @@ type decision struct {
 	// words: "too young".
 	Reasons []phrase.Phrase
 	Short   phrase.Phrase
+	// Because are the Reasons without the time of Until, which pages say beside the state.
+	Because []phrase.Phrase
 	// Code is that of the reason that ends last. An approval is none that holds.
 	Code string
 	// Approved is true for what a user approved; Follows for a held update that is carried
@@ -47,6 +50,10 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 			}
 		}
 		d.Reasons = append(d.Reasons, phrase.Capital(phrase.Change(policypreview.Sentence(r), redact)))
+		if r.Until.Time.Equal(d.Until) {
+			r.Until = sdk.Time{}
+		}
+		d.Because = append(d.Because, phrase.Capital(phrase.Change(policypreview.Sentence(r), redact)))
 	}
 	return d
 }
@@ -68,10 +75,21 @@ func (d decision) brief(now time.Time) phrase.Phrase {
 		return phrase.New("updated by rule")
 	case d.State != sdk.StateHeld:
 		return nil
-	case d.Until.IsZero():
-		return phrase.New("held: %s", d.Short)
 	}
-	return phrase.New("held: %s, ends %s", d.Short, words.Relative(now.Sub(d.Until)))
+	return phrase.New("held: %s", d.Ends(d.Until, now))
+}
+
+// Ends says what holds the update, and for how long where that ends by itself: "too young for another 8 d", "window
+// opens in 6 h".
+func (d decision) Ends(until, now time.Time) phrase.Phrase {
+	short := cmp.Or(d.Short, words.Reason(""))
+	switch {
+	case until.IsZero():
+		return short
+	case d.Code == policy.ReasonWindow:
+		return phrase.New("window opens %s", words.Relative(now.Sub(until)))
+	}
+	return phrase.New("%s for another %s", short, words.Span(max(until.Sub(now), 0)))
 }
 
 // Said is its State as users read it.

@@ -94,7 +94,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every state"))
 	v.Registry = filterOptions(registries, q.Registry, phrase.New("every registry"))
 	v.Columns = q.columns()
-	v.GroupBy = []page.SelectOption{{Value: "stack", Word: phrase.New("by stack")}, {Value: "watcher", Word: phrase.New("by engine")},
+	v.GroupBy = []page.SelectOption{{Value: "stack", Word: phrase.New("by stack")}, {Value: "watcher", Word: phrase.New("by watcher")},
 		{Value: "registry", Word: phrase.New("by registry")}, {Value: "none", Word: phrase.New("ungrouped")}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
 	v.SortBy = []page.SelectOption{{Value: "need", Word: phrase.New("needs attention first")}, {Value: "name", Word: phrase.New("by name")},

@@ -207,22 +207,24 @@ func urgency(c *sdk.Container) int {
 	switch state := tally.State(c); {
 	case tally.Failed(c) && state != sdk.StateOffered:
 		return 0
-	case tally.Approval(c):
+	case tally.Approval(c) && tally.Kind(c) == sdk.DiffMajor:
 		return 1
+	case tally.Approval(c):
+		return 2
 	case state == sdk.StateHeld || state == sdk.StateAutomatic:
-		return 6
+		return 7
 	}
 	switch tally.Kind(c) {
 	case "major":
-		return 2
-	case "minor":
 		return 3
-	case "patch", "prerelease":
+	case "minor":
 		return 4
-	case "digest", "other":
+	case "patch", "prerelease":
 		return 5
+	case "digest", "other":
+		return 6
 	}
-	return 7
+	return 8
 }
 
 // ByNeed sorts rows: those that need a user most come first.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	policypreview "github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -58,6 +59,8 @@ type planView struct {
 	Version string
 	// Approve is whether it can be left to Dogwatch in the next window, Waits whether it waits for the user's approval.
 	Approve, Waits bool
+	// Held says what holds it; nil for nothing.
+	Held phrase.Phrase
 	planDetails
 }
 
@@ -208,7 +211,7 @@ func (h *Handler) renderPlan(
 	if v.Choose != nil {
 		v.Choose.Back, v.Choose.Leaves = v.Href, true
 		v.Approve = !v.Acknowledge && v.Window != nil
-		v.Waits = tally.Approval(c)
+		v.Waits, v.Held = tally.Approval(c), heldBy(c)
 	}
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"
@@ -218,6 +221,18 @@ func (h *Handler) renderPlan(
 		title = phrase.New("Roll back %s", v.Name)
 	}
 	h.Show(w, r, status, "plan", page.Page{Title: title, Nav: "containers", Content: v})
+}
+
+// heldBy says what holds the update of a container; nil for nothing.
+func heldBy(c *sdk.Container) phrase.Phrase {
+	if tally.State(c) != sdk.StateHeld {
+		return nil
+	}
+	var reasons []phrase.Phrase
+	for _, r := range c.Decision.Reasons {
+		reasons = append(reasons, policypreview.Sentence(r))
+	}
+	return phrase.Join("; ", reasons...)
 }
 
 // changeOf is what a form, or the address of a plan, asks for.

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -32,13 +31,9 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 	var lines []containers.Line
 	for _, reason := range order {
 		rows := byReason[reason]
-		text := phrase.Join(", ", phrase.Count(len(rows), "update"), cmp.Or(rows[0].Short, words.Reason("")))
-		if next := earliest(rows); !next.IsZero() {
-			ends := phrase.New("ends %s", words.Relative(now.Sub(next)))
-			if len(rows) > 1 {
-				ends = phrase.New("the first ends %s", words.Relative(now.Sub(next)))
-			}
-			text = phrase.Join(", ", text, ends)
+		text := phrase.Join(", ", phrase.Count(len(rows), "update"), rows[0].Ends(earliest(rows), now))
+		if len(rows) > 1 && !earliest(rows).IsZero() {
+			text = phrase.New("%s (the first)", text)
 		}
 		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: phrase.New("held"), Text: text, To: "/containers?state=held"}))
 	}
