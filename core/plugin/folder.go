@@ -134,7 +134,11 @@ func (h *Host) Unusable() string {
 		switch {
 		case st.Builtin:
 		case st.State == Untrusted, st.State == Rejected, st.State == Broken, st.State == Backoff:
-			all = append(all, fmt.Sprintf("%s is %s: %s", st.Name, st.State, st.Error))
+			state := string(st.State)
+			if st.State == Backoff {
+				state = "started again after a crash"
+			}
+			all = append(all, fmt.Sprintf("%s is %s: %s", st.Name, state, st.Error))
 		case st.State == Starting && len(st.Types) == 0:
 			all = append(all, fmt.Sprintf("%s is %s: it has not said what it is so far", st.Name, st.State))
 		}

@@ -230,7 +230,7 @@ func TestCallErrorExplainsLoopbackInContainer(t *testing.T) {
 			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", closed)
 			return err
 		})
-		if err == nil || strings.Contains(err.Error(), "127.0.0.1 is this container itself") != inside {
+		if err == nil || strings.Contains(err.Error(), "127.0.0.1 means Dogwatch's own container") != inside {
 			t.Errorf("contained %v: %v", inside, err)
 		}
 	}

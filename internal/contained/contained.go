@@ -37,5 +37,5 @@ func Explain(failure string) string {
 		return ""
 	}
 	return m[1] +
-		" is this container itself: name the other container, or the host as host.docker.internal (with extra_hosts: host.docker.internal:host-gateway)"
+		" means Dogwatch's own container: use the other container's name, or host.docker.internal for the host (it may need extra_hosts: host.docker.internal:host-gateway)"
 }

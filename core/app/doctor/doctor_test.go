@@ -79,7 +79,7 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 				return nil, errors.New("dial tcp 127.0.0.1:5000: connect: connection refused")
 			})
 		},
-			[]string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 is this container itself: name the other container"}, ""},
+			[]string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 means Dogwatch's own container: use the other container's name"}, ""},
 		"no network": {func(_ *fake, o *Options) {
 			o.Transport = respond(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
 		}, []string{"fail host ghcr.io: cannot be reached: connection refused > check the network"}, "clock"},

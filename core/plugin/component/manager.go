@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -376,7 +377,19 @@ func (m *Manager) unknownType(section config.Component) config.Problem {
 	return problem
 }
 
+// PluginDown says of a plugin that it does not run, and why.
+func PluginDown(st plugin.Status) string {
+	state := map[plugin.State]string{plugin.Backoff: "keeps crashing", plugin.Broken: "crashed too often",
+		plugin.Untrusted: "is not trusted", plugin.Rejected: "cannot be used"}[st.State]
+	return fmt.Sprintf("its plugin %s %s: %s", st.Name, cmp.Or(state, "does not run"), st.Error)
+}
+
 func (m *Manager) unknownText(section config.Component) string {
+	if own, known := m.opt.Plugins.Bundle(string(section.Kind) + "-" + section.Type); known {
+		if st := own.Status(); !st.State.Well() {
+			return PluginDown(st)
+		}
+	}
 	var names []string
 	for _, t := range m.opt.Plugins.Types(section.Kind) {
 		names = append(names, t.Name)

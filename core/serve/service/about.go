@@ -17,6 +17,8 @@ type Setting struct {
 	Value  string
 	Help   string
 	Secret bool
+	// Required is whether an option has to be written.
+	Required bool
 	// Source is where it was written; "default" when nowhere.
 	Source string
 }

@@ -158,6 +158,12 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 	}
 	if state, err := c.State(); state == component.Failed {
 		v.Remedy = s.remedy(err)
+		if v.Remedy == "" && c.Kind == kind.Watcher {
+			v.Remedy = "Check the configuration below, then press Test."
+		}
+		if down, is := s.pluginDown(c.Kind, c.Type); is { // it says how that is now
+			v.Error, v.Remedy = component.PluginDown(down), NoPlugin
+		}
 	}
 	if v.Configuration == nil {
 		v.Configuration = map[string]any{}
@@ -235,7 +241,7 @@ func (s *Service) settings(c *component.Component) []Setting {
 			all = append(all, Setting{
 				Name: name, Value: s.opt.Redact(written(given.Value)), Help: o.Help,
 				// What is not known may be a secret under a mistyped name, and is masked as one.
-				Secret: o.Secret || !known, Source: given.Source,
+				Secret: o.Secret || !known, Source: given.Source, Required: o.Required,
 			})
 		}
 	}

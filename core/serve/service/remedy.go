@@ -6,7 +6,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
+
+// NoPlugin is what to do about a component whose plugin does not run.
+const NoPlugin = "Its plugin does not run: the page Plugins says why and can restart it."
 
 // remedy returns what a user can do about an error of a component: what its plugin
 // says, or else what follows from the kind of the error; "" when that says nothing.
@@ -23,11 +27,21 @@ func (s *Service) remedy(err error) string {
 	case errors.Is(err, sdk.ErrUnauthorized):
 		return "Check the login, password or token below: the other side refuses it. Secrets are read when Dogwatch starts, so restart it after a change."
 	case plugin.NotStarted(err), plugin.Exited(err):
-		return "Its plugin does not run: the page Plugins says why and can restart it."
+		return NoPlugin
 	case errors.As(err, &invalid):
-		return "Correct what is named above and restart Dogwatch; after a change in its file, dogwatch reload is enough. To find every mistake at once, run: dogwatch config validate"
+		return "Correct what is named above. After a change of an environment variable, recreate the container (docker compose up -d); after a change of the file, dogwatch reload is enough."
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return "The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it."
 	}
 	return ""
+}
+
+// pluginDown returns the plugin that is named after a type and does not run though it should.
+func (s *Service) pluginDown(k kind.Kind, typ string) (plugin.Status, bool) {
+	bundle, known := s.opt.Plugins.Bundle(string(k) + "-" + typ)
+	if !known {
+		return plugin.Status{}, false
+	}
+	status := bundle.Status()
+	return status, !status.State.Well()
 }

@@ -124,7 +124,7 @@ func TestTriggerPage(t *testing.T) {
 		!strings.Contains(list, "1 trigger, 1 failed") {
 		t.Errorf("the triggers do not say that one cannot send:\n%s", list)
 	}
-	webtest.Contains(t, body, "Not sending", "It is tried again by itself.", "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
+	webtest.Contains(t, body, "Not sending", "Dogwatch tries again by itself.", "Send a test", "New tag found", "Container web can be updated", "mail.example.org",
 		"1 option with its default",
 		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`,
 		"2 attempts failed, to be tried again",
@@ -186,5 +186,19 @@ func TestRegistryPage(t *testing.T) {
 	webtest.Contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if image != "nginx:1" {
 		t.Errorf("tested with %q", image)
+	}
+}
+
+// TestComponentSaysWhatIsMissing: a required option that nobody wrote is named, and its configuration not to be copied.
+func TestComponentSaysWhatIsMissing(t *testing.T) {
+	ntfy := service.Component{
+		View: component.View{ID: "ntfy.main", Type: "ntfy", Name: "main", State: component.Failed, Error: "topic is required"},
+		Kind: kind.Trigger, Settings: []service.Setting{{Name: "topic", Required: true, Source: "default"}},
+	}
+	u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{ntfy}} })
+	_, body := get(t, u, "/triggers/ntfy/main")
+	webtest.Contains(t, body, `<span class="tag">topic</span>: <span class="bad">not set, required</span>`)
+	if strings.Contains(body, "Copy this configuration") || strings.Contains(body, "All options have their defaults") {
+		t.Error("what is missing is offered to be copied, or said to have its default")
 	}
 }

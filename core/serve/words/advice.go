@@ -9,7 +9,9 @@ func Remedy(text string) phrase.Phrase {
 		"Check the login, password or token below: the other side refuses it. Secrets are read when Dogwatch starts, so restart it after a change.",
 		"Its plugin does not run: the page Plugins says why and can restart it.",
 		"See that dogwatch agent runs on its host. Examine, on the page Agents, says what keeps it from connecting.",
-		"Correct what is named above and restart Dogwatch; after a change in its file, dogwatch reload is enough. To find every mistake at once, run: dogwatch config validate",
+		"Correct what is named above. After a change of an environment variable, recreate the container (docker compose up -d); after a change of the file, dogwatch reload is enough.",
+		"Check the configuration below, then press Test.",
+		"Check host and port, and whether a proxy answers instead.",
 		"The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it.",
 	)
 }

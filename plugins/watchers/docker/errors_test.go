@@ -81,7 +81,8 @@ func TestEngineErrors(t *testing.T) {
 	}{
 		"ping forbidden": {enginesim.Ping, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
 			"connect: forbidden (simulated fault): allow it in the socket proxy, with PING=1"},
-		"ping missing": {enginesim.Ping, enginesim.Fault{Status: 404}, sdk.ErrNotFound, "connect: simulated fault"},
+		"ping missing": {enginesim.Ping, enginesim.Fault{Status: 404}, sdk.ErrNotFound,
+			"connect: something answers there, but it is not a Docker engine (404: simulated fault)"},
 		"containers forbidden": {enginesim.ListContainers, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
 			"list containers: forbidden (simulated fault): allow it in the socket proxy, with CONTAINERS=1"},
 		"unauthorized": {enginesim.ListContainers, enginesim.Fault{Status: 401}, sdk.ErrUnauthorized, "see certfile"},

@@ -1,6 +1,7 @@
 package components
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -54,6 +55,12 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		var recent []delivery.Delivery
 		recent, err = h.service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
 		p.Deliveries = history.DeliveryRows(recent)
+		for i := range p.Deliveries {
+			row := &p.Deliveries[i]
+			if row.Own = true; row.Error == cmp.Or(p.Unsent, c.Error) {
+				row.Error = "" // it stands above
+			}
+		}
 		history.AddSteps(p.Deliveries, h.service.DeliveryProgress())
 	}
 	if err != nil {
@@ -84,9 +91,11 @@ type componentPage struct {
 	List     string
 	Given    []service.Setting
 	Defaults []service.Setting
-	Snippet  service.Snippet
-	Limits   []limitRow
-	Budgets  []budgetRow
+	// Missing are required options that nobody wrote.
+	Missing []service.Setting
+	Snippet service.Snippet
+	Limits  []limitRow
+	Budgets []budgetRow
 	// Preview is what a trigger would say.
 	Preview    *preview
 	Deliveries []history.DeliveryRow
@@ -106,9 +115,12 @@ func newComponentPage(c service.Component, s state, now time.Time) componentPage
 		Component: c, state: s, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind),
 	}
 	for _, s := range c.Settings {
-		if s.Given() {
+		switch {
+		case s.Given():
 			p.Given = append(p.Given, s)
-		} else {
+		case s.Required && s.Value == "":
+			p.Missing = append(p.Missing, s)
+		default:
 			p.Defaults = append(p.Defaults, s)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -93,10 +94,8 @@ func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage 
 			Component: c, state: known.stateOf(c), Path: page.ComponentPath(c), Facts: facts(c),
 		})
 	}
-	if k == kind.Registry {
-		first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
-		slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
-	}
+	first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
+	slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
 	failed := 0
 	for _, row := range p.Rows {
 		if row.State.Class == "failed" {
@@ -110,9 +109,11 @@ func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage 
 	return p
 }
 
-// Summary counts components of a kind: "3 watchers, 1 failed". Of containers it is known which registries respond.
-func Summary(k kind.Kind, all []service.Component, records []*store.Record, redact func(string) string) phrase.Phrase {
-	var known evidence
+// Summary counts components of a kind: "3 watchers, 1 failed". Of containers it is known which registries respond, of
+// pending deliveries which triggers cannot send.
+func Summary(k kind.Kind, all []service.Component, records []*store.Record, pending []delivery.Delivery,
+	redact func(string) string) phrase.Phrase {
+	known := evidence{unsent: unsentOf(pending)}
 	if k == kind.Registry {
 		known.registries = registryUseOf(records, redact)
 	}

@@ -59,12 +59,18 @@ func (h *Handler) evidence(ctx context.Context, actor auth.Actor, k kind.Kind) (
 	case kind.Trigger:
 		var pending []delivery.Delivery
 		pending, err = h.service.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending})
-		e.unsent = map[string]string{}
-		for _, d := range pending {
-			e.unsent[d.Trigger] = cmp.Or(d.Error, e.unsent[d.Trigger])
-		}
+		e.unsent = unsentOf(pending)
 	}
 	return e, err
+}
+
+// unsentOf are the errors of messages that triggers have yet to send, by the id of the trigger.
+func unsentOf(pending []delivery.Delivery) map[string]string {
+	unsent := map[string]string{}
+	for _, d := range pending {
+		unsent[d.Trigger] = cmp.Or(d.Error, unsent[d.Trigger])
+	}
+	return unsent
 }
 
 // stateOf is the state of a component. One that is ready does not do its work when the last check of a watcher failed,

@@ -16,6 +16,7 @@ type sentLine struct {
 	Trigger  string
 	Word     phrase.Phrase
 	Failed   bool
+	Bad      bool // whether it could not be sent, so far or for good
 	At, Next time.Time
 	Error    string
 }
@@ -33,12 +34,16 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 			line.Word, line.Error = phrase.New("sent"), ""
 		case delivery.Failed:
 			line.Word, line.Failed = phrase.New("given up after %s", phrase.Count(d.Attempts, "try")), true
+			line.Bad = true
 		case delivery.Skipped:
 			line.Word = phrase.New("not sent: no longer newer")
 		case delivery.Sending:
 			line.Word = phrase.New("being sent")
 		default:
 			line.Word, line.Next = phrase.New("to be sent"), d.NextAt
+			if d.Error != "" {
+				line.Word, line.Bad = phrase.New("not sent yet, tried again"), true
+			}
 		}
 		lines = append(lines, line)
 	}

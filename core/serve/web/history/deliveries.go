@@ -29,6 +29,8 @@ type deliveriesPage struct {
 	Empty          *guide.Empty
 	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
+	// Retrying is how many messages failed and are tried again, where nothing failed for good.
+	Retrying int
 }
 
 type deliveryQuery struct{ State, Trigger, before string }
@@ -85,6 +87,18 @@ func (h *Handler) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newDeliveriesPage(q, wrong, found, h.triggerIDs(h.ActorOf(r)))
 	AddSteps(p.Rows, h.service.DeliveryProgress())
+	if q.State == delivery.Failed && len(p.Rows) == 0 {
+		pending, err := h.service.Deliveries(r.Context(), store.DeliveryFilter{State: delivery.Pending, Trigger: q.Trigger})
+		if err != nil {
+			h.InternalError(w, r, "read the deliveries", err)
+			return
+		}
+		for _, d := range pending {
+			if d.Attempts > 0 {
+				p.Retrying++
+			}
+		}
+	}
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
 	h.Live(w, r, "deliveries", page.Page{Title: phrase.New("Deliveries"), Nav: "history", Live: page.FollowsDeliveries, Content: p})

@@ -16,6 +16,8 @@ type DeliveryRow struct {
 	// Sentence is what became of it; Retry whether a person may have it sent again.
 	Sentence phrase.Phrase
 	Retry    bool
+	// Own is whether the page is that of its trigger.
+	Own bool
 }
 
 func newDeliveryRow(d delivery.Delivery) DeliveryRow {
@@ -39,6 +41,9 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 		row.State, row.Sentence = words.State{Word: phrase.New("Failed"), Class: "failed"}, phrase.New("given up after %s", tries)
 	default:
 		row.State, row.Sentence = words.State{Word: phrase.New("Skipped"), Class: "muted"}, phrase.New("not worth sending any more")
+	}
+	if d.Title != "" && d.State != delivery.Sent {
+		row.Sentence = phrase.Join(": ", phrase.Quote(d.Title), row.Sentence)
 	}
 	return row
 }

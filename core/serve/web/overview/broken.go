@@ -37,7 +37,8 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	}
 	var lines []containers.Line
 	for _, w := range order {
-		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger, phrase.Count(counts[w], "message"), phrase.Quote(brief(w.reason)))
+		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger,
+			phrase.Count(counts[w], "message"), phrase.Quote(brief(strings.TrimPrefix(w.reason, "trigger."+w.trigger+": "))))
 		if updates[w.trigger] {
 			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(brief(w.reason)))
 		}
@@ -58,7 +59,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: phrase.New("failed"),
-				Text: phrase.Join(": ", phrase.Verbatim(string(c.Kind)+" "+c.ID), phrase.Quote(brief(withoutKey(c.Error, c)))),
+				Text: phrase.Join(": ", phrase.Verbatim(c.ID), phrase.Quote(brief(withoutKey(c.Error, c)))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -106,7 +107,7 @@ func pluginsOf(plugins []service.Plugin, components []service.Component) []conta
 		}
 		for _, c := range components {
 			if c.State == component.Failed && failedBy(c, p) {
-				line.Links = append(line.Links, page.Anchor{Text: string(c.Kind) + " " + c.ID, To: page.ComponentPath(c)})
+				line.Text = phrase.Join(". ", line.Text, phrase.New("%s does not work.", c.ID))
 			}
 		}
 		lines = append(lines, line)

@@ -132,6 +132,9 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	if g := v.Guide; g != nil && g.Whole && g.Reason != "" {
 		unreachable = nil // the guide says it, and what to do
 	}
+	if len(v.Approvals) == 0 {
+		v.Others = nil // nothing else waits beside them
+	}
 	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
 		unreachable, failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
 		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles))

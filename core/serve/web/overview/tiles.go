@@ -56,9 +56,9 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 		stateTile(t.Automatic, phrase.New("automatic"), sdk.StateAutomatic),
 	)
 	all := append(counted(silent), updates)
-	failed := stateTile(t.Failed, phrase.New("failed checks"), string(tally.Broken))
+	failed := stateTile(t.Failed, phrase.New("containers with errors"), string(tally.Broken))
 	if t.Failed == 1 {
-		failed.Word = phrase.New("failed check")
+		failed.Word = phrase.New("container with errors")
 	}
 	all = append(all, failed)
 	all = append(all, counted(

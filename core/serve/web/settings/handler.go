@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/plugin/reload"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -28,6 +29,7 @@ type Service interface {
 	Containers() store.Snapshot
 	Redact(text string) string
 	Plugins() []service.Plugin
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
 	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string,
 		created store.Token, err error)

@@ -6,11 +6,13 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
+	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/plugins"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -72,10 +74,15 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, with func(*tokensView)) {
 	actor := h.ActorOf(r)
 	var counts []navCount
+	pending, err := h.service.Deliveries(r.Context(), store.DeliveryFilter{State: delivery.Pending})
+	if err != nil {
+		h.InternalError(w, r, "read what is to be sent", err)
+		return
+	}
 	for _, k := range kind.Kinds() {
 		all := h.service.Components(actor, k)
 		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k),
-			components.Summary(k, all, h.service.Containers().All(), h.service.Redact)})
+			components.Summary(k, all, h.service.Containers().All(), pending, h.service.Redact)})
 	}
 	var n tally.Counts
 	for _, c := range h.service.Containers().All() {
@@ -86,7 +93,6 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
-	var err error
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {
 		h.InternalError(w, r, "read the tokens", err)
 		return

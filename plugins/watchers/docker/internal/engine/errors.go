@@ -98,6 +98,10 @@ func (f failure) advised(op endpointCall) failure {
 		f.text = "the proxy wants other credentials: write them as user:password@ in proxy"
 	case http.StatusNotFound:
 		f.kind = sdk.ErrNotFound
+		if op == connecting {
+			f.text = fmt.Sprintf("something answers there, but it is not a Docker engine (404: %s)", f.text)
+			f.remedy = "Check host and port, and whether a proxy answers instead."
+		}
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if strings.Contains(f.text, "swarm manager") { // errNoSwarm and its like in daemon/cluster of moby
 			f.text = "it is not a manager of a swarm: watch an engine that is, or make this one a manager with " +
