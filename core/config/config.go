@@ -307,7 +307,7 @@ type Updates struct {
 // SignedLinks are the signed links of messages; see package signedlink.
 type SignedLinks struct {
 	Enabled bool          `option:"enabled" default:"true" help:"Send links in messages with which their reader approves, skips or snoozes an update, once, without a login; public.url must be set"`
-	Expiry  time.Duration `option:"expiry" default:"168h" help:"For how long such a link is good"`
+	Expiry  time.Duration `option:"expiry" default:"168h" help:"How long a link in a message is valid"`
 }
 
 // Registries are the settings of all registries together. After Load

@@ -113,7 +113,7 @@ func TestLoadExplainsOdditiesOfTheCorpus(t *testing.T) {
 		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug",
 			"error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
 		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, "log.level = debug"},
-		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY)"},
+		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY); remove it, or correct its name"},
 		{"options that do not exist", "WUD_TRIGGER_DISCORD_MAIN_WEBHOOKURL=x", "trigger.discord.main webhookurl"},
 		{"trigger types that do not exist", "WUD_TRIGGER_WATCHTOWER_MAIN_URL=x", "trigger.watchtower.main url"},
 		{"registry variables without a name", "WUD_REGISTRY_HUB_LOGIN=ana",

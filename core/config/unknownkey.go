@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,7 @@ func (l *loader) reportUnknown(path, source string) {
 	case len(sameEnd) == 1:
 		p.Remedy = meant(sameEnd[0], source)
 	}
+	p.Remedy = cmp.Or(p.Remedy, "remove it, or correct its name")
 	// A mistyped section of a file is one mistake, however much is below it.
 	if !isEnv(source) && !slices.Contains(sections, section) {
 		if l.unknown[section] {

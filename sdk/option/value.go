@@ -273,7 +273,7 @@ func scalarText(v any) (string, bool) {
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" {
-		return fmt.Errorf("a URL with scheme and host")
+		return fmt.Errorf("a URL such as https://example.org")
 	}
 	return nil
 }

@@ -87,10 +87,10 @@ func TestParse(t *testing.T) {
 		{"timeout", "9223372036854", 9223372036854 * time.Millisecond, ""},
 
 		{"url", "https://ntfy.sh/x?y=z", "https://ntfy.sh/x?y=z", ""},
-		{"url", "ntfy.sh", nil, "want a URL with scheme and host"},
-		{"url", "localhost:5000", nil, "want a URL with scheme and host"},
-		{"url", "http://", nil, "want a URL with scheme and host"},
-		{"url", "http://a b/", nil, "want a URL with scheme and host"},
+		{"url", "ntfy.sh", nil, "want a URL such as https://example.org"},
+		{"url", "localhost:5000", nil, "want a URL such as https://example.org"},
+		{"url", "http://", nil, "want a URL such as https://example.org"},
+		{"url", "http://a b/", nil, "want a URL such as https://example.org"},
 
 		{"mode", "ONE", "one", ""},
 		{"mode", "two", "Two", ""},

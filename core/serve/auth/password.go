@@ -130,13 +130,14 @@ func (p *passwords) find(user, password string) int {
 	return -1
 }
 
-func (p *passwords) knows(user string) bool {
-	for _, u := range p.users {
-		if u.user == user {
-			return true
+// of returns the account of a user; nil when there is none.
+func (p *passwords) of(user string) *account {
+	for i := range p.users {
+		if p.users[i].user == user {
+			return &p.users[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // byPassword identifies the caller by the user and password of a request. fresh
@@ -148,15 +149,15 @@ func (a *Auth) byPassword(r *http.Request, user, password string) (caller Identi
 	}
 	var tooMany *ThrottledError
 	if refused := errors.As(err, &tooMany); fresh || refused {
-		subject := unknownUser
-		if a.passwords.knows(user) {
-			subject = user
+		subject, method := unknownUser, "basic" // nobody knows which of several a stranger meant
+		if known := a.passwords.of(user); known != nil {
+			subject, method = user, known.method.ID()
 		}
 		why := err
 		if refused {
 			why = errThrottled
 		}
-		a.auditFailure(r, "basic", subject, why)
+		a.auditFailure(r, method, subject, why)
 	}
 	return Identity{}, fresh, err
 }

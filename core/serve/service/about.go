@@ -65,6 +65,14 @@ func written(v any) string {
 		return strings.Join(v, ",")
 	case map[string]any:
 		return ""
+	case time.Duration:
+		text := v.String()
+		for _, zero := range []string{"m0s", "h0m"} { // as in 168h0m0s
+			if short, ends := strings.CutSuffix(text, zero); ends {
+				text = short + zero[:1]
+			}
+		}
+		return text
 	}
 	return fmt.Sprint(v)
 }

@@ -118,7 +118,7 @@ func TestHistoryPagination(t *testing.T) {
 	var events []event.Event
 	for i := range 120 {
 		events = append(events, event.Event{
-			ID: int64(120 - i), At: webtest.Noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i),
+			ID: int64(120 - i), At: webtest.Noon, Type: event.PluginBroken, Subject: fmt.Sprintf("plugin-%d", 120-i),
 			Payload: event.Payload{Plugin: &event.Plugin{}},
 		})
 	}

@@ -24,5 +24,5 @@ func TestWebhooksPage(t *testing.T) {
 	u, _ := withStore(t)
 	page := request(u, "GET", "/settings/webhooks", nil).Body.String()
 	webtest.Contains(t, page, "/api/webhooks/ghcr", "ghcr.io/a/b", "local/web", "checked", "the secret is missing",
-		"it may be in the address", "localhost:5000", "None since Dogwatch started", "Docker Hub")
+		"it may be in the address", "localhost:5000", "None since Dogwatch started", "Docker Hub", "Secret: at the end of the address, as ?token=SECRET")
 }

@@ -66,8 +66,8 @@ func kindOf(e event.Event, start bool) runKind {
 	}
 	said, _ := words.Event(e)
 	text := phrase.English(said)
-	if e.Type == event.ContainerChanged {
-		return runKind{typ: e.Type, text: text} // of several containers, too
+	if e.Type == event.ContainerChanged || e.Type == event.PluginUp || e.Type == event.PluginDown {
+		return runKind{typ: e.Type, text: text} // of several containers or plugins, too
 	}
 	return runKind{typ: e.Type, subject: e.Subject, text: text}
 }
@@ -105,6 +105,9 @@ func (r run) row(row eventRow, since func(time.Time) phrase.Phrase) eventRow {
 		}
 	case r.subjects() > 1:
 		row.Subject, row.Path = phrase.Count(r.subjects(), "container"), "/containers"
+		if r.newest().Plugin != nil {
+			row.Subject, row.Path = phrase.Count(r.subjects(), "plugin"), "/plugins"
+		}
 	default:
 		row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("%d times since %s", n, from))
 	}

@@ -105,7 +105,7 @@ func TestFold(t *testing.T) {
 		"the same event again": {
 			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
 				at(3, event.PluginUp, "triggers", "", up)},
-			[]string{"watchers: process started, 2 times since 11:58", "triggers: process started"},
+			[]string{"2 plugins: process started"},
 		},
 		"deliveries": {
 			[]event.Event{at(1, event.TriggerSent, "smtp.main", "", event.Payload{Delivery: &event.Delivery{ID: 2}}),

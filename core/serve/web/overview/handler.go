@@ -29,6 +29,7 @@ var Templates embed.FS
 
 // Service is what the overview sums up; *service.Service says what its methods return.
 type Service interface {
+	About() service.About
 	Containers() store.Snapshot
 	NextCheck(watcher string) time.Time
 	Progress() []check.Progress

@@ -137,7 +137,8 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	}
 	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
 		unreachable, failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
-		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles))
+		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles),
+		configurationOf(h.service.About().Problems, slices.Concat(watchers, registries, triggers)))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)
 	v.Outdated = outdatedOf(bundles)
 	v.Watchers = watchersOf(watchers, events, h.Started, h.service.Progress(), h.service.NextCheck)

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -11,6 +12,8 @@ import (
 // webhooksPage shows the webhooks and what they received.
 type webhooksPage struct {
 	Hooks []webhook.Status
+	// Origin is where senders reach Dogwatch: scheme and host.
+	Origin string
 	// Senders are how to set each of them up.
 	Senders []sender
 }
@@ -23,7 +26,7 @@ type sender struct {
 
 // senders are those whose forms are understood.
 func senders() []sender {
-	inAddress := phrase.New("in the address, ?token=… (webhooks.urltoken)")
+	inAddress := phrase.New("at the end of the address, as ?token=SECRET; add the name of the webhook to webhooks.urltoken")
 	return []sender{
 		{"Docker Hub", phrase.New("Repository → Webhooks"), inAddress},
 		{"GitHub (ghcr.io)", phrase.New("Repository or organization → Settings → Webhooks; " +
@@ -45,6 +48,20 @@ func senders() []sender {
 // showWebhooks shows the webhooks.
 func (h *Handler) showWebhooks(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, "webhooks", page.Page{
-		Title: phrase.New("Webhooks"), Nav: "settings", Content: webhooksPage{h.service.Webhooks(), senders()},
+		Title: phrase.New("Webhooks"), Nav: "settings", Content: webhooksPage{h.service.Webhooks(), h.origin(r), senders()},
 	})
+}
+
+// origin returns scheme and host of public.url, or those of a request, as far as they are known.
+func (h *Handler) origin(r *http.Request) string {
+	origin := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		origin.Scheme = "https"
+	}
+	for _, s := range h.service.About().Settings {
+		if u, err := url.Parse(s.Value); s.Name == "public.url" && err == nil && u.Host != "" {
+			origin.Scheme, origin.Host = u.Scheme, u.Host
+		}
+	}
+	return origin.String()
 }

@@ -1,0 +1,32 @@
+package overview
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/plugin/component"
+	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/web/containers"
+)
+
+// configurationOf is the sentence about what is wrong with the configuration. Components that failed by it have
+// sentences of their own.
+func configurationOf(problems []string, components []service.Component) []containers.Line {
+	others := slices.DeleteFunc(slices.Clone(problems), func(problem string) bool {
+		return slices.ContainsFunc(components, func(c service.Component) bool {
+			rest, mine := strings.CutPrefix(problem, c.Key())
+			return mine && strings.IndexAny(rest, ".:") == 0 && c.State == component.Failed
+		})
+	})
+	if len(others) == 0 {
+		return nil
+	}
+	text := phrase.New("%s in the configuration", phrase.Count(len(others), "problem"))
+	if len(others) == 1 {
+		text = phrase.Join(": ", text, phrase.Quote(brief(others[0])))
+	}
+	return []containers.Line{{
+		Kind: "minor", Word: phrase.New("configuration"), Text: text, To: "/settings", Act: phrase.New("See what to do"),
+	}}
+}
