@@ -180,10 +180,10 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 	for _, c := range containers {
 		subject := event.Subject(c)
 		subjects = append(subjects, preview.Subject{
-			Running: c.Image.Tag.Value,
-			Update:  policy.Update{Subject: subject, Candidates: recorded.Found[subject].Candidates},
-			Rules:   rules(c),
-			Facts:   factsOf(cfg, c, recorded.Stops[subject]),
+			Running: c.Image.Tag.Value, Container: c,
+			Update: policy.Update{Subject: subject, Candidates: recorded.Found[subject].Candidates},
+			Rules:  rules(c),
+			Facts:  factsOf(cfg, c, recorded.Stops[subject]),
 			Choices: slices.DeleteFunc(slices.Clone(recorded.Choices), func(chosen choice.Choice) bool {
 				return chosen.Subject != subject
 			}),

@@ -23,9 +23,9 @@ func (d *Decisions) Subjects(ctx context.Context) ([]preview.Subject, error) {
 	for _, c := range stored {
 		subject := event.Subject(c)
 		all = append(all, preview.Subject{
-			Running: c.Image.Tag.Value,
-			Update:  policy.Update{Subject: subject, Candidates: known[subject].Candidates},
-			Rules:   d.Rules(c), Facts: d.facts(c), Choices: d.choices(subject),
+			Running: c.Image.Tag.Value, Container: c,
+			Update: policy.Update{Subject: subject, Candidates: known[subject].Candidates},
+			Rules:  d.Rules(c), Facts: d.facts(c), Choices: d.choices(subject),
 		})
 	}
 	return all, nil

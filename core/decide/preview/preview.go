@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy/window"
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -25,10 +26,12 @@ const openings = 3
 // Subject is a container and what its update is decided with.
 type Subject struct {
 	Running string // the tag that runs
-	Update  policy.Update
-	Rules   policy.Rules
-	Facts   policy.Facts
-	Choices []choice.Choice
+	// Container is what the last check made of it; zero when that is not known.
+	Container sdk.Container
+	Update    policy.Update
+	Rules     policy.Rules
+	Facts     policy.Facts
+	Choices   []choice.Choice
 }
 
 // Preview is what rules make of the updates of containers.
@@ -39,14 +42,19 @@ type Preview struct {
 
 // Counts are how many updates are in which state.
 type Counts struct {
+	// Offered are all that are offered, Approval those of them that wait for an approval.
 	Offered   int `json:"offered"`
+	Approval  int `json:"approval"`
 	Held      int `json:"held"`
 	Automatic int `json:"automatic"`
-	// Current are the containers without an update.
+	// Failed are the containers without an update whose check failed or that have a wrong label, Current those that
+	// are up to date, and Others those of which neither is known.
+	Failed  int `json:"failed"`
 	Current int `json:"current"`
+	Others  int `json:"others"`
 }
 
-// String returns "3 offered, 5 held"; what there is none of is left out.
+// String returns "3 offered, 2 to approve, 5 held"; what there is none of is left out.
 func (c Counts) String() string { return c.said().String() }
 
 // In returns it in a language.
@@ -58,8 +66,10 @@ func (c Counts) said() phrase.Phrase {
 		n    int
 		text phrase.Phrase
 	}{
-		{c.Offered, phrase.New("%d offered", c.Offered)}, {c.Held, phrase.New("%d held", c.Held)},
-		{c.Automatic, phrase.New("%d automatic", c.Automatic)}, {c.Current, phrase.New("%d without an update", c.Current)},
+		{c.Offered - c.Approval, phrase.New("%d offered", c.Offered-c.Approval)},
+		{c.Approval, phrase.New("%d to approve", c.Approval)}, {c.Held, phrase.New("%d held", c.Held)},
+		{c.Automatic, phrase.New("%d automatic", c.Automatic)}, {c.Failed, phrase.New("%d failed", c.Failed)},
+		{c.Current, phrase.New("%d up to date", c.Current)}, {c.Others, phrase.New("%d without an update", c.Others)},
 	} {
 		if part.n > 0 {
 			parts = append(parts, part.text)
@@ -73,7 +83,9 @@ func (c Counts) said() phrase.Phrase {
 
 // Container is what becomes of the update of one container.
 type Container struct {
-	Name    string `json:"name"` // "local/nginx"
+	Name string `json:"name"` // "local/nginx"
+	// Shown is what users call it: "Nginx".
+	Shown   string `json:"displayName"`
 	Running string `json:"running"`
 	// Target is the version that is offered or held; "" when there is none.
 	Target string `json:"target,omitempty"`
@@ -87,6 +99,14 @@ type Container struct {
 	Windows []Opening `json:"windows,omitempty"`
 	// NeverOpens is why there are none.
 	NeverOpens string `json:"neverOpens,omitempty"`
+
+	part tally.Part
+}
+
+// Approval reports whether its update waits for an approval.
+func (c Container) Approval() bool {
+	return c.State == sdk.StateOffered &&
+		slices.ContainsFunc(c.Reasons, func(r sdk.Reason) bool { return r.Code == sdk.ReasonApproval })
 }
 
 // Rule is a rule that is set, and where.
@@ -150,10 +170,12 @@ func Of(subjects []Subject, now time.Time) Preview {
 	for _, s := range subjects {
 		d := policy.Decide(s.Update, s.Rules, s.Facts, s.Choices, now)
 		c := Container{
-			Name: s.Update.Subject, Running: s.Running, State: string(d.State), Until: sdk.TimeOf(d.Next), Rules: Rules(s.Rules),
+			Name: s.Update.Subject, Shown: cmp.Or(s.Container.DisplayName, s.Container.Name, s.Update.Subject),
+			Running: s.Running, State: string(d.State), Until: sdk.TimeOf(d.Next), Rules: Rules(s.Rules),
+			part: tally.PartOf(&s.Container),
 		}
 		if d.Target >= 0 {
-			c.Target = targetOf(s.Update.Candidates[d.Target])
+			c.setTarget(s.Update.Candidates[d.Target], &s.Container)
 		}
 		for _, r := range d.Reasons {
 			c.Reasons = append(c.Reasons, sdk.Reason{Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until)})
@@ -166,7 +188,7 @@ func Of(subjects []Subject, now time.Time) Preview {
 		if problem, never := s.Rules.NeverOpens(now); never {
 			c.NeverOpens = problem.Text
 		}
-		p.count(d.State)
+		p.count(c)
 		p.Containers = append(p.Containers, c)
 	}
 	slices.SortStableFunc(p.Containers, func(a, b Container) int {
@@ -175,16 +197,23 @@ func Of(subjects []Subject, now time.Time) Preview {
 	return p
 }
 
-func (c *Counts) count(state policy.State) {
-	switch state {
-	case policy.Offered:
+func (c *Counts) count(of Container) {
+	switch {
+	case of.State == sdk.StateOffered:
 		c.Offered++
-	case policy.Held:
+		if of.Approval() {
+			c.Approval++
+		}
+	case of.State == sdk.StateHeld:
 		c.Held++
-	case policy.Automatic:
+	case of.State == sdk.StateAutomatic:
 		c.Automatic++
-	default:
+	case of.part == tally.Broken:
+		c.Failed++
+	case of.part == tally.Current:
 		c.Current++
+	default:
+		c.Others++
 	}
 }
 
@@ -194,14 +223,18 @@ func rank(state string) int {
 		string(policy.None)}, state)
 }
 
-func targetOf(c candidate.Candidate) string {
-	if c.Kind != sdk.KindDigest {
-		return c.Tag
+// setTarget sets the version that is offered or held. Behind one tag, that is said as elsewhere: "edge (1.0.4) → 1.0.5"
+// where both versions are known.
+func (c *Container) setTarget(to candidate.Candidate, running *sdk.Container) {
+	c.Target = to.Tag
+	if to.Kind != sdk.KindDigest {
+		return
 	}
-	if _, hex, found := strings.Cut(c.Digest, ":"); found {
-		return c.Tag + "@" + hex[:min(len(hex), 12)]
+	if now := running.Image.Version; now != "" && to.Version != "" && now != to.Version {
+		c.Running, c.Target = fmt.Sprintf("%s (%s)", c.Running, now), to.Version
+	} else if _, hex, found := strings.Cut(to.Digest, ":"); found {
+		c.Target += "@" + hex[:min(len(hex), 12)]
 	}
-	return c.Tag
 }
 
 // With returns subjects as they would be with other rules, each written as "minage=7d".
@@ -308,7 +341,7 @@ func (p Preview) Uses() []Use {
 				i = len(all)
 				all = append(all, Use{Rule: r})
 			}
-			all[i].count(policy.State(c.State))
+			all[i].count(c)
 			all[i].Containers = append(all[i].Containers, c.Name)
 		}
 	}

@@ -79,6 +79,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestCountsSayWhatTheListSays: what waits for an approval and what failed is counted apart, and a container has the
+// name and the versions that lists show.
+func TestCountsSayWhatTheListSays(t *testing.T) {
+	web, db := subject(t, "local/web", 48*time.Hour, "update=approve"), subject(t, "local/db", 0)
+	web.Container = sdk.Container{Name: "web", DisplayName: "Website", Image: sdk.Image{Version: "1.0.4"}}
+	web.Running = "edge"
+	web.Update.Candidates[0] = candidate.Candidate{
+		Tag: "edge", Kind: sdk.KindDigest, Digest: "sha256:027efd38fc76aa", Version: "1.0.5",
+	}
+	db.Container.Check.State = sdk.CheckFailed
+	fine := subject(t, "local/fine", 0)
+	fine.Container.Check.State = sdk.CheckOK
+	p := preview.Of([]preview.Subject{web, db, fine, subject(t, "local/new", 0)}, now())
+	if got, want := p.String(), "1 to approve, 1 failed, 1 up to date, 1 without an update"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if c := p.Containers[0]; c.Shown != "Website" || c.Running != "edge (1.0.4)" || c.Target != "1.0.5" {
+		t.Errorf("got %q %q → %q", c.Shown, c.Running, c.Target)
+	}
+	web.Container.Image.Version = ""
+	if c := preview.Of([]preview.Subject{web}, now()).Containers[0]; c.Target != "edge@027efd38fc76" {
+		t.Errorf("of versions that are not known: %q", c.Target)
+	}
+}
+
 func TestWithAnotherRule(t *testing.T) {
 	subjects := fleet(t)
 	for _, test := range []struct {

@@ -55,9 +55,9 @@ func TestPoliciesPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePolicies.subjects = policySubjects(t) })
 	_, body := get(t, u, "/policies")
 	webtest.Contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`,
-		"it waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
+		"It waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
 		"Next windows",
-		"<td class=\"tag wrap\">label dogwatch.update.window</td><td>1 held</td>",
+		"<td class=\"wrap\">label dogwatch.update.window</td><td>1 held</td>",
 		`<option>minage</option>`)
 	if strings.Contains(body, "local/current") || strings.Contains(body, "With this rule") {
 		t.Errorf("it shows a container without an update, or a rule that is not tried: %s", body)

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -36,7 +37,7 @@ type policiesPage struct {
 // policyUse is a rule that is set.
 type policyUse struct {
 	policypreview.Rule
-	Sentence phrase.Phrase
+	By, Sentence phrase.Phrase
 }
 
 // policyUpdate is what becomes of an update.
@@ -49,9 +50,10 @@ type policyUpdate struct {
 }
 
 func newPoliciesPage(p service.PolicyPreview) policiesPage {
+	order := []string{"approval", "minor", "ok"} // to approve, held, offered or automatic
 	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.Counts}
 	for _, use := range p.Now.Uses() {
-		v.Uses = append(v.Uses, policyUse{use.Rule, use.Counts})
+		v.Uses = append(v.Uses, policyUse{use.Rule, policypreview.Source(use.Source), use.Counts})
 	}
 	shown, before := p.Now, map[string]string{}
 	if p.Tried != nil {
@@ -60,24 +62,35 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 			before[c.Name] = c.State
 		}
 	}
-	v.Windows = shown.Windows()
+	names := map[string]string{}
 	for _, c := range shown.Containers {
+		names[c.Name] = c.Shown
 		if c.State == "" {
 			continue
 		}
 		watcherName, name, _ := strings.Cut(c.Name, "/")
 		row := policyUpdate{
-			Name: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
+			Name: c.Shown, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
 			State: decisionState(c),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
 			row.Before = words.Decided(was)
 		}
 		for _, r := range c.Reasons {
-			row.Why = append(row.Why, policypreview.Sentence(r))
+			row.Why = append(row.Why, phrase.Capital(policypreview.Sentence(r)))
 		}
 		v.Updates = append(v.Updates, row)
 	}
+	v.Windows = shown.Windows()
+	for _, w := range v.Windows {
+		for i, name := range w.Containers {
+			w.Containers[i] = names[name]
+		}
+	}
+	// What waits for the user comes first.
+	slices.SortStableFunc(v.Updates, func(a, b policyUpdate) int {
+		return cmp.Compare(slices.Index(order, a.State.Class), slices.Index(order, b.State.Class))
+	})
 	return v
 }
 
@@ -86,7 +99,7 @@ func decisionState(c policypreview.Container) words.State {
 	switch {
 	case c.State == sdk.StateHeld:
 		return words.State{Word: words.Decided(c.State), Class: "minor"}
-	case slices.ContainsFunc(c.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonApproval }):
+	case c.Approval():
 		return words.State{Word: phrase.New("to approve"), Class: "approval"}
 	}
 	return words.State{Word: words.Decided(c.State), Class: "ok"}
