@@ -138,7 +138,7 @@ type TLS struct {
 // CORS lets pages of other sites read the API.
 type CORS struct {
 	Enabled bool     `option:"enabled" default:"false" help:"Let pages of other origins use the API"`
-	Origin  string   `option:"origin" default:"*" help:"The origin that may; * for any"`
+	Origin  string   `option:"origin" default:"*" help:"Origin that may use the API from a browser; * for any"`
 	Methods []string `option:"methods" default:"GET,HEAD,PUT,PATCH,POST,DELETE" help:"The methods it may use"`
 }
 
@@ -274,7 +274,7 @@ type Check struct {
 	Total   int           `option:"total" default:"64" min:"1" max:"256" help:"The most questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
 	// Budgets are read by Allowances.
-	Budgets []string `option:"budgets" help:"How many requests hosts of images get in a period of time, such as registry.example.org=1000/h, for those that allow few and do not say so; a check that needs more is spread over several"`
+	Budgets []string `option:"budgets" help:"Limit of requests per registry host, such as registry.example.org=1000/h; a check that needs more continues later"`
 	// Floating is about containers whose labels do not say.
 	Floating bool `option:"floating" default:"true" help:"Watch the digest behind versions that float, such as 16-alpine where there is 16.4-alpine; the label dogwatch.watch.digest decides for one container"`
 }

@@ -21,7 +21,7 @@ const maxScanTime = 2 * time.Hour
 
 // Scan is how images are scanned for vulnerabilities; see package scan.
 type Scan struct {
-	Command     []string      `option:"command" help:"Program that scans images for vulnerabilities: trivy or grype, or a command as a list of its words, with ${image} where the image belongs (and ${platform}), that writes the JSON of one of them; no image is scanned when not set"`
+	Command     []string      `option:"command" help:"Scanner of images: trivy, grype, or your own command as a list of its words, in which ${image} and ${platform} are replaced and which writes the JSON of one of them; no scans when not set"`
 	Timeout     time.Duration `option:"timeout" default:"10m" help:"How long the scan of one image may take"`
 	Env         []string      `option:"env" help:"Names of environment variables that the scanner may see besides PATH, HOME, proxies and the like, such as TRIVY_CACHE_DIR"`
 	MaxAge      time.Duration `option:"maxage" default:"24h" help:"For how long what was found in an image counts before it is scanned again, when that is asked for"`

@@ -13,7 +13,7 @@ import (
 
 // fixed is a place whose hosts are those of the row.
 type fixed struct {
-	Mirror *url.URL `option:"mirror,alias=url" help:"Pull-through cache or mirror to ask instead of the registry; it is shown the credentials if it wants any. May end in /v2/PROJECT where it keeps its copies below a project"`
+	Mirror *url.URL `option:"mirror,alias=url" help:"Mirror or pull-through cache to use instead; it receives the credentials if it asks for them. For a mirror with projects, end with /v2/PROJECT"`
 }
 
 func (f fixed) place(r row) (place, error) { return f.serve(r, r.hosts) }
@@ -57,7 +57,7 @@ const addressKey = "url"
 type own struct {
 	URL       *url.URL `option:"url" help:"Address of the registry, such as https://registry.example.com:5000" example:"https://registry.example.com"`
 	AuthHosts []string `option:"authhosts" help:"Hosts of token services that may receive the credentials, besides those of the registry's own domain"`
-	Mirror    *url.URL `option:"mirror" help:"Pull-through cache or mirror to ask instead of the registry; it is shown the credentials if it wants any. May end in /v2/PROJECT where it keeps its copies below a project"`
+	Mirror    *url.URL `option:"mirror" help:"Mirror or pull-through cache to use instead; it receives the credentials if it asks for them. For a mirror with projects, end with /v2/PROJECT"`
 }
 
 func (o own) place(r row) (place, error) {
@@ -69,7 +69,7 @@ func (o own) place(r row) (place, error) {
 type gitlab struct {
 	URL     *url.URL `option:"url" help:"Address of the registry, such as https://registry.example.com"`
 	AuthURL *url.URL `option:"authurl" help:"Address of GitLab itself, which receives the token; only needed where it is of another domain than the registry"`
-	Mirror  *url.URL `option:"mirror" help:"Pull-through cache or mirror to ask instead of the registry; it is shown the token if it wants one. May end in /v2/PROJECT where it keeps its copies below a project"`
+	Mirror  *url.URL `option:"mirror" help:"Mirror or pull-through cache to use instead; it receives the token if it asks for it. For a mirror with projects, end with /v2/PROJECT"`
 }
 
 func (g gitlab) place(r row) (place, error) {

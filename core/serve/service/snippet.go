@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
@@ -9,28 +10,35 @@ import (
 // Snippet is a piece of configuration to paste, in both spellings.
 type Snippet struct{ YAML, Env string }
 
+// Files reports whether it names files, which are to have secrets in them.
+func (s Snippet) Files() bool { return strings.Contains(s.Env, "__FILE=") }
+
 // Snippet returns what would make a component, as the content of a configuration
 // file and as lines of an env file of Docker Compose. Secrets are no part of it:
 // the lines name files to keep them in.
 func (c Component) Snippet() Snippet {
 	var settings []config.Setting
 	var lines []string
-	add := func(path, value string) {
+	add := func(path, variable, value string) {
 		settings = append(settings, config.Setting{Path: path, Value: value})
-		lines = append(lines, config.ShortEnvName(path)+"="+envValue(value))
+		lines = append(lines, cmp.Or(variable, config.ShortEnvName(path))+"="+envValue(value))
 	}
 	for _, s := range c.Settings {
 		path := c.Key() + "." + s.Name
 		switch {
 		case !s.Given():
 		case s.Secret || strings.Contains(s.Value, "***"): // a URL may have a password
-			add(path+"__file", "/run/secrets/"+strings.NewReplacer(".", "_", "-", "_").Replace(path))
+			add(path+"__file", "", "/run/secrets/"+strings.NewReplacer(".", "_", "-", "_").Replace(path))
 		default:
-			add(path, s.Value)
+			variable, env := strings.CutPrefix(s.Source, "env ") // the one that the user knows it by
+			if !env {
+				variable = ""
+			}
+			add(path, variable, s.Value)
 		}
 	}
 	if len(settings) == 0 {
-		add(c.Key(), "true")
+		add(c.Key(), "", "true")
 	}
 	yaml, err := config.Document(settings)
 	if err != nil { // the lines say the same

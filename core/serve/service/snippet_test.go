@@ -20,7 +20,7 @@ func configured(k kind.Kind, typ, name string, settings ...Setting) Component {
 
 func TestSnippetNamesFilesOfSecrets(t *testing.T) {
 	snippet := configured(kind.Trigger, "smtp", "main",
-		Setting{Name: "host", Value: "mail.example.org", Source: "env X"},
+		Setting{Name: "host", Value: "mail.example.org", Source: "env DOGWATCH_TRIGGER_SMTP_MAIN_SERVER"},
 		Setting{Name: "pass", Value: "s*****", Secret: true, Source: "env Y"},
 		Setting{Name: "proxy", Value: "http://ann:***@proxy:3128", Source: "dogwatch.yaml:3"},
 		Setting{Name: "simpletitle", Value: `${container.name} "is" new`, Source: "dogwatch.yaml:4"},
@@ -33,7 +33,7 @@ func TestSnippetNamesFilesOfSecrets(t *testing.T) {
       proxy__file: /run/secrets/trigger_smtp_main_proxy
       simpletitle: ${container.name} "is" new
 `
-	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_HOST=mail.example.org
+	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_SERVER=mail.example.org
 DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
 DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
 DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'

@@ -24,7 +24,7 @@ type Options struct {
 	RoleARN         string   `option:"rolearn" help:"Role to take before the registries are asked, such as arn:aws:iam::123456789012:role/reader"`
 	AccountID       string   `option:"accountid" help:"AWS account of the private registries, 12 digits; those of other accounts are asked too, unless another instance has their accountid"`
 	Public          bool     `option:"public" help:"Serve public.ecr.aws too, which needs no keys"`
-	Mirror          *url.URL `option:"mirror,alias=url" help:"Pull-through cache or mirror to ask instead of the registries of region, and of accountid where that is given; it is shown the credentials if it wants any"`
+	Mirror          *url.URL `option:"mirror,alias=url" help:"Mirror or pull-through cache to use instead of the registries of region, and of accountid if given; it receives the credentials if it asks for them"`
 	Endpoint        *url.URL `option:"endpoint" help:"Address of the ECR API of region, such as that of a VPC endpoint"`
 	httpclient.Options
 }

@@ -17,7 +17,7 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("mock", "Write the message to the log, to try out a configuration", New)
+	return trigger.Define("mock", "Writes messages to the log, for trying things out", New)
 }
 
 type mock struct {

@@ -16,14 +16,14 @@ import (
 // Options configures one smtp trigger.
 type Options struct {
 	Host           string        `option:"host,required" help:"Name or address of the mail server" example:"mail.example.com"`
-	Port           int           `option:"port,required" min:"1" max:"65535" help:"Port of the mail server: 25, 465 with tls.enabled, 587" example:"587"`
+	Port           int           `option:"port,required" min:"1" max:"65535" help:"Port of the mail server: 587 (STARTTLS), 465 (with tls.enabled) or 25" example:"587"`
 	User           string        `option:"user" help:"User name, when the server asks for a login" example:"dogwatch"`
 	Pass           string        `option:"pass,secret,mask=none" help:"Password of user" example:"secret"`
 	From           string        `option:"from,required,alias=from.address" help:"Sender: dogwatch@example.org or Dogwatch <dogwatch@example.org>" example:"Dogwatch <dogwatch@example.com>"`
 	FromName       string        `option:"from.name" help:"Name of the sender"`
 	To             string        `option:"to,required" help:"Recipients, separated by commas" example:"ana@example.com"`
 	AllowCustomTLD bool          `option:"allowcustomtld" default:"false" help:"No effect: any domain is accepted" deprecated:"remove it, any domain is accepted"`
-	StartTLS       string        `option:"starttls" default:"auto" choices:"auto,require,off" help:"Encryption after connecting, without tls.enabled: auto when the server offers it, require or fail, off"`
+	StartTLS       string        `option:"starttls" default:"auto" choices:"auto,require,off" help:"STARTTLS: auto uses it if the server offers it, require fails without it, off never uses it; not used with tls.enabled"`
 	TLS            TLS           `option:"tls"`
 	Timeout        time.Duration `option:"timeout" default:"30s" help:"Longest time for one mail"`
 }

@@ -17,13 +17,15 @@ import (
 // typePage is a form with the options of a type. What it leads to is text to paste.
 type typePage struct {
 	kind.Type
-	Path string
+	Title phrase.Phrase
+	Path  string
 	// Of is the bundle that holds the type.
 	Of string
 	// Name is the name of the component that is to be made, NameProblem what is wrong with it.
 	Name        string
 	NameProblem phrase.Phrase
-	// Groups are the options: its own, and those of every component of the kind.
+	// Groups are the options: its own, those of them that are optional and have a prefix in common, and those of every
+	// component of the kind.
 	Groups []typeGroup
 	// Snippet is what the values lead to; nil before there are any.
 	Snippet *service.Snippet
@@ -33,9 +35,40 @@ type typePage struct {
 
 // typeGroup is some of the options, with a heading.
 type typeGroup struct {
-	Title  phrase.Phrase
-	Own    bool
+	Title phrase.Phrase
+	Own   bool
+	// Open is whether one of its options has a value or a problem.
+	Open   bool
 	Fields []typeField
+}
+
+func (g *typeGroup) add(f typeField) {
+	g.Fields, g.Open = append(g.Fields, f), g.Open || f.Value != "" || f.Problem != ""
+}
+
+// folded moves optional fields with a prefix in common, such as tls., into groups of their own.
+func (g typeGroup) folded() []typeGroup {
+	groups := []typeGroup{{Title: g.Title, Own: g.Own, Open: g.Open}}
+	for _, f := range g.Fields {
+		prefix, _, dotted := strings.Cut(f.Name, ".")
+		siblings := 0
+		for _, other := range g.Fields {
+			if strings.HasPrefix(other.Name, prefix+".") && !other.Required {
+				siblings++
+			}
+		}
+		title := phrase.Verbatim(prefix + ".*")
+		switch last := &groups[len(groups)-1]; {
+		case !g.Own || !dotted || f.Required || siblings < 2:
+			groups[0].add(f)
+		case last.Title == title:
+			last.add(f)
+		default:
+			groups = append(groups, typeGroup{Title: title})
+			groups[len(groups)-1].add(f)
+		}
+	}
+	return groups
 }
 
 // typeField is an option as a field of a form.
@@ -57,7 +90,7 @@ type typeField struct {
 const fieldPrefix = "o."
 
 func newTypePage(t kind.Type, form url.Values) typePage {
-	p := typePage{Type: t, Path: page.TypePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name")))}
+	p := typePage{Type: t, Title: newOf(t), Path: page.TypePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name")))}
 	given := form.Has("name")
 	if !given {
 		p.Name = "main"
@@ -80,18 +113,20 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		}
 		for _, o := range g.schema {
 			f := newTypeField(o, form)
+			if o.Deprecated != "" && f.Value == "" {
+				continue
+			}
 			f.Problem = problems[o.Name]
 			if f.Problem != "" {
 				p.Wrong++
 			}
-			g.Fields = append(g.Fields, f)
+			g.add(f)
 			if f.Value != "" {
 				c.Settings = append(c.Settings, service.Setting{Name: o.Name, Value: f.Value, Secret: o.Secret, Source: "form"})
 			}
 		}
 		if len(g.Fields) > 0 {
-			p.Groups = append(p.Groups, g.typeGroup)
-			p.Groups[len(p.Groups)-1].Fields = g.Fields
+			p.Groups = append(p.Groups, g.folded()...)
 		}
 	}
 	if given && p.NameProblem == nil {
@@ -99,6 +134,17 @@ func newTypePage(t kind.Type, form url.Values) typePage {
 		p.Snippet = &snippet
 	}
 	return p
+}
+
+// newOf is the title of the page of a type.
+func newOf(t kind.Type) phrase.Phrase {
+	switch t.Kind {
+	case kind.Watcher:
+		return phrase.New("New watcher: %s", t.Name)
+	case kind.Registry:
+		return phrase.New("New registry: %s", t.Name)
+	}
+	return phrase.New("New trigger: %s", t.Name)
 }
 
 // optionsOfEvery is the heading of the options that all components of a kind have.
@@ -207,5 +253,5 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	h.Show(w, r, http.StatusOK, "type", page.Page{Title: phrase.Verbatim(string(k) + " " + name), Nav: "plugins", Content: p})
+	h.Show(w, r, http.StatusOK, "type", page.Page{Title: p.Title, Nav: "plugins", Content: p})
 }
