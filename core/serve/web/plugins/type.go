@@ -90,7 +90,9 @@ type typeField struct {
 const fieldPrefix = "o."
 
 func newTypePage(t kind.Type, form url.Values) typePage {
-	p := typePage{Type: t, Title: newOf(t), Path: page.TypePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name")))}
+	p := typePage{
+		Type: t, Title: newOf(t), Path: page.TypePath(t.Kind, t.Name), Name: strings.ToLower(strings.TrimSpace(form.Get("name"))),
+	}
 	given := form.Has("name")
 	if !given {
 		p.Name = "main"
