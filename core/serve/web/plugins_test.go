@@ -39,7 +39,7 @@ func somePlugins() []service.Plugin {
 func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
-	webtest.Contains(t, body, "8 plugins, 1 running, 4 problems, 21.5 MB in total", "4711", "21.5 MB", "Provides 2 types",
+	webtest.Contains(t, body, "8 plugins, 1 running, 4 failed, 21.5 MB in total", "4711", "21.5 MB", "Provides 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
@@ -128,7 +128,7 @@ func TestPluginWhoseFileWasReplaced(t *testing.T) {
 		strings.Repeat("ab", 32)
 	fake := fakePlugins{all: []service.Plugin{replaced, webtest.PluginIn("triggers", plugin.Running)}, calls: &[]string{}}
 	_, body := get(t, withFakes(t, func(f *fakeService) { f.fakePlugins = fake }), "/plugins")
-	webtest.Contains(t, body, "2 running, 1 problem", "The process of the file before goes on",
+	webtest.Contains(t, body, "2 running, 1 failed", "The process of the file before goes on",
 		"its file changed since it was trusted", ">Trust this file</button>")
 	if n := strings.Count(body, ">Trust this file</button>"); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)

@@ -32,7 +32,11 @@ func (s *smtp) explain(ctx context.Context, doing, option string, err error) err
 	if problem := s.tlsProblem(err); problem != nil {
 		return fmt.Errorf("%s%w", prefix, problem)
 	}
-	text := prefix + s.clean(err.Error())
+	said := err.Error()
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		said = strings.TrimPrefix(dial.Err.Error(), "connect: ") // the address is named already
+	}
+	text := prefix + s.clean(said)
 	var response *textproto.Error
 	if !errors.As(err, &response) {
 		return sdk.WithKind(sdk.ErrUnavailable, errors.New(text))

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -36,9 +37,11 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 			bad++
 		}
 	}
+	rank := func(r row) int { return slices.Index([]string{"failed", r.State.Class}, r.State.Class) }
+	slices.SortStableFunc(p.Rows, func(a, b row) int { return cmp.Compare(rank(a), rank(b)) })
 	parts := []phrase.Phrase{phrase.Capital(phrase.Count(len(all), "plugin")), phrase.New("%d running", running)}
 	if bad > 0 {
-		parts = append(parts, phrase.Count(bad, "problem"))
+		parts = append(parts, phrase.New("%d failed", bad))
 	}
 	if memory > 0 {
 		parts = append(parts, phrase.New("%s in total", words.Bytes(memory)))

@@ -76,10 +76,10 @@ func newRow(b service.Plugin, operator bool) row {
 			phrase.New("It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed.")
 	case plugin.Backoff:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			phrase.New("It died and is started again after a pause. Restart tries at once.")
+			phrase.New("It crashed and is started again after a pause. Restart tries at once.")
 	case plugin.Broken:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			phrase.New("It died too often in a row. Its log lines say why; Restart gives it another chance.")
+			phrase.New("What needs it does not work. The last lines it wrote say why. Correct that, then press Restart.")
 	case plugin.Untrusted:
 		row.State, row.Trust = words.State{Word: word, Class: "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = phrase.Join(" ", phrase.New("Its file is not the one that was trusted, or others may write it."),
