@@ -3,6 +3,7 @@ package words
 import (
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -18,6 +19,10 @@ func Decision(c *sdk.Container) phrase.Phrase {
 	text := phrase.New("the update is %s", Decided(c.Decision.State))
 	var reasons []phrase.Phrase
 	for _, r := range c.Decision.Reasons {
+		if r.Code == policy.ReasonAutomatic { // as the state says
+			reasons = append(reasons, preview.Source(r.Source))
+			continue
+		}
 		reasons = append(reasons, preview.Sentence(r))
 	}
 	switch {

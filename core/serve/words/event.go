@@ -65,7 +65,7 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	case (a == event.Decided || a == event.Leveled) && c.Decision != nil:
 		return Decision(c), ""
 	case c.Error != nil && c.Check.State == sdk.CheckFailed:
-		return phrase.New("check failed: %s", phrase.Quote(c.Error.Message)), "failed"
+		return phrase.New("check failed: %s", FailureOf(c.Error.Cause, c.Error.Message)), "failed"
 	case c.Error != nil:
 		return phrase.New("wrong label: %s", phrase.Quote(c.Error.Message)), "failed"
 	case tally.Unknown(c):

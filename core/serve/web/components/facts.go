@@ -32,7 +32,11 @@ func facts(c service.Component) (all []phrase.Phrase) {
 			all = append(all, phrase.New("and %d more", more))
 		}
 		for _, f := range c.Budgets {
-			all = append(all, phrase.New("%s: %s", f.Host, words.BudgetUsed(f)))
+			if used := words.BudgetUsed(f); len(c.Hosts) == 1 && c.Hosts[0] == f.Host {
+				all = append(all, used)
+			} else {
+				all = append(all, phrase.New("%s: %s", f.Host, used))
+			}
 		}
 	case kind.Trigger:
 		if mode := valueOf(c, "mode"); mode == "batch" {
