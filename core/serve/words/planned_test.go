@@ -83,7 +83,9 @@ func TestReadTextsAreWritten(t *testing.T) {
 			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
 			"core/plugin/agent", "core/plugin/reload",
 		},
-		"advice.go":      {"core/serve/service", "core/decide/notes", "core/plugin/agent"},
+		"advice.go": {
+			"core/serve/service", "core/decide/notes", "core/plugin/agent", "plugins/watchers/docker/internal/engine",
+		},
 		"scan.go":        {"core/decide/vulnerability"},
 		"isolated.go":    {"core/plugin", "internal/sandbox"},
 		"agentdoctor.go": {"core/plugin/agent"},
