@@ -92,7 +92,7 @@ func TestDescribeEvents(t *testing.T) {
 		"started|", "check failed: 429 Too Many Requests|failed", "removed|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
 		"check began|", "checked: 2 updates, 1 new, 1 failed, 12 containers, took 2.0 s|partly",
-		"checked: nothing newer, 2 left to first, which watches the same engine, no containers|",
+		"checked: 2 left to first, which watches the same engine, no containers|",
 		"one container checked: nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3: nginx 1.27|ok", "failed after 10 attempts: 535|failed",
 		"skipped: not worth sending any more|",

@@ -95,9 +95,11 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckFailed:
 		return phrase.New("%s failed: %s", what, phrase.Quote(withoutWatcher(c.Error))), "failed"
 	}
-	parts := []phrase.Phrase{phrase.New("nothing newer")}
+	var parts []phrase.Phrase
 	if n := max(c.Known, len(c.Updates)); n > 0 { // events of before say less
-		parts[0] = phrase.Count(n, "update")
+		parts = append(parts, phrase.Count(n, "update"))
+	} else if c.Single || c.Containers > 0 {
+		parts = append(parts, phrase.New("nothing newer"))
 	}
 	if found := len(c.Found); found > 0 {
 		parts = append(parts, phrase.New("%d new", found))

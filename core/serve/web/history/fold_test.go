@@ -71,12 +71,12 @@ func TestFold(t *testing.T) {
 				checked(4, "local", event.Check{})},
 			[]string{"local: 2 checks since 11:58, 2 with containers that could not be checked (partly)",
 				"local: checked: 1 update, 1 new, 2 containers",
-				"local: checked: nothing newer, no containers"},
+				"local: checked: no containers"},
 		},
 		"checks of one container": {
 			[]event.Event{checked(1, "local", event.Check{Single: true}), checked(2, "local", event.Check{})},
 			[]string{"local: one container checked: nothing newer",
-				"local: checked: nothing newer, no containers"},
+				"local: checked: no containers"},
 		},
 		"the first start": {
 			[]event.Event{
