@@ -24,8 +24,8 @@ func TestStartPage(t *testing.T) {
 			}}}}
 	})
 	_, body := get(t, u, "/start")
-	webtest.Contains(t, body, "does not reach its engine", "permission denied", "/var/run/docker.sock:/var/run/docker.sock:ro",
-		"group_add", "dogwatch demo")
+	webtest.Contains(t, body, "Docker cannot be reached", "permission denied",
+		"/run/user/1000/docker.sock:/var/run/docker.sock:ro", "<code>stat -c %g /var/run/docker.sock</code>", "group_add", "dogwatch:latest demo")
 }
 
 // TestStartPageIsDone says that all is set up only where nothing that is configured has failed.
@@ -68,9 +68,9 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 		"nothing at all": {nil, nil, nil, append(every, "/containers", "/watchers", "/triggers", "/history"),
 			[]string{"Nothing to watch yet", "No watcher is configured.", "group_add", "Other ways"}},
 		"an engine that fails": {[]service.Component{down}, nil, nil, append(every, "/containers", "/triggers", "/history"),
-			[]string{"The engine cannot be reached", "the watcher docker.nas does not reach its engine.", "permission denied"}},
+			[]string{"Docker cannot be reached", "group_add", "permission denied"}},
 		"an engine that failed": {one, nil, checked("connection refused"), append(every, "/containers", "/triggers"),
-			[]string{"The engine cannot be reached", "connection refused"}},
+			[]string{"Docker cannot be reached", "connection refused"}},
 		"before the first check": {one, nil, nil, append(every, "/containers", "/triggers", "/history"),
 			[]string{"Looking for containers", "The first check is under way."}},
 		"an engine without containers": {one, nil, checked(""), append(every, "/containers", "/triggers"),

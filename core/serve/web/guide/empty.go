@@ -27,6 +27,9 @@ type Empty struct {
 	Guide    *Guide
 }
 
+// Unlisted is whether nothing is known of containers, as their watcher fails; e may be nil.
+func (e *Empty) Unlisted() bool { return e != nil && e.Guide != nil && e.Guide.Reason != "" }
+
 // Empty returns what a page says that has the given number of rows; nil where it has some.
 func (h *Handler) Empty(ctx context.Context, actor auth.Actor, rows int) *Empty {
 	if rows > 0 {
@@ -42,13 +45,18 @@ func (h *Handler) Empty(ctx context.Context, actor auth.Actor, rows int) *Empty 
 // Headline says in one line how the containers are, and whether there may be others that nobody can see.
 func Headline(t tally.Counts, watchers []service.Component) phrase.Phrase {
 	down := countFailed(watchers)
-	if down > 0 && t.All == 0 {
+	if Unlisted(t, watchers) {
 		return phrase.New("Your containers cannot be listed")
 	}
 	if down > 0 {
 		return words.Counts(t, phrase.Count(down, "failed watcher"))
 	}
 	return words.Counts(t)
+}
+
+// Unlisted is whether nothing is known of containers, as a watcher has failed.
+func Unlisted(t tally.Counts, watchers []service.Component) bool {
+	return t.All == 0 && countFailed(watchers) > 0
 }
 
 // countFailed is how many components have failed.

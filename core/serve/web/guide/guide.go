@@ -1,8 +1,10 @@
 package guide
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -14,7 +16,8 @@ import (
 
 // Guide says what to do next, to a user who has not got everything running yet.
 type Guide struct {
-	Title    phrase.Phrase
+	Title phrase.Phrase
+	// Sentence is nil where the title says it all.
 	Sentence phrase.Phrase
 	// Reason is the error that stands in the way, if one does.
 	Reason string
@@ -62,17 +65,18 @@ func (s situation) guide() *Guide {
 	case s.Demo:
 		return demoGuide()
 	case s.Containers == 0 && len(s.Watchers) == 0:
-		return engineGuide(phrase.New("Nothing to watch yet"), phrase.New("No watcher is configured."), "")
+		g := &Guide{Title: phrase.New("Nothing to watch yet"), Sentence: phrase.New("No watcher is configured.")}
+		g.addSocket(defaultSocket)
+		return g
 	case s.Containers == 0 && failed >= 0:
-		return engineGuide(phrase.New("The engine cannot be reached"), phrase.New(
-			"Dogwatch cannot list your containers: the watcher %s does not reach its engine.", s.Watchers[failed].ID), s.Watchers[failed].Error)
+		return s.failedGuide(s.Watchers[failed])
 	case s.Containers == 0 && unchecked >= 0:
 		return &Guide{
 			Title:    phrase.New("Looking for containers"),
 			Sentence: phrase.New("The first check is under way. It takes a few seconds; this page is complete when you load it again."),
 		}
 	case s.Containers == 0:
-		return emptyGuide()
+		return s.emptyGuide()
 	case s.Triggers == 0:
 		return FirstTrigger()
 	}
@@ -88,7 +92,7 @@ func demoGuide() *Guide {
 				Text: phrase.New("Open a container, press Update and read the plan. You can roll back afterwards. One update fails on purpose, to show how the old container comes back:"),
 				Path: "/containers", Label: phrase.New("Containers"),
 			},
-			{Text: phrase.New("To watch your own containers, save this as compose.yaml and run docker compose up -d:"), Lines: composeLines},
+			{Text: phrase.New("To watch your own containers, save this as compose.yaml and run `docker compose up -d`:"), Lines: composeLines},
 			{Text: phrase.New("To check once, without a server:"), Lines: "dogwatch check\n"},
 		},
 	}
@@ -121,49 +125,95 @@ networks:
   engine: { internal: true }
 `
 
-const groupLines = `services:
-  dogwatch:
-    group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
+// groupLines give a container the group of the socket.
+const groupLines = `    group_add: ["999"]
 `
 
-// socketLines let a Dogwatch that runs in a container reach the engine.
-const socketLines = `services:
-  dogwatch:
-    volumes:
-      - /var/run/docker.sock:/var/run/docker.sock:ro
-`
+// mountLine lets a Dogwatch that runs in a container reach an engine by its socket on the host.
+func mountLine(socket, inside string) string { return "      - " + socket + ":" + inside + ":ro\n" }
 
-func engineGuide(title, sentence phrase.Phrase, reason string) *Guide {
-	return &Guide{
-		Title: title, Sentence: sentence, Reason: reason,
-		Steps: []guideStep{
-			{Text: phrase.New("See whether Docker runs on this machine:"), Lines: "docker info\n"},
-			{Text: phrase.New("If Dogwatch runs in a container, mount Docker's socket into it: add this to its compose file, and run docker compose up -d:"), Lines: socketLines},
-			{Text: phrase.New("If access is denied, give Dogwatch the group of the socket. 999 is an example: use the number that stat prints:"), Lines: groupLines},
+// defaultSocket is where Docker listens.
+const defaultSocket = "/var/run/docker.sock"
+
+// engineName is what a watcher looks at, as its users call it.
+func engineName(typ string) any {
+	if name, known := map[string]string{"docker": "Docker", "kubernetes": "Kubernetes", "nomad": "Nomad"}[typ]; known {
+		return name
+	}
+	return phrase.New("The engine")
+}
+
+// failedGuide says what to do about a watcher that cannot list its containers.
+func (s situation) failedGuide(failed service.Component) *Guide {
+	g := &Guide{Title: phrase.New("%s cannot be reached", engineName(failed.Type)), Reason: failed.Error}
+	if len(s.Watchers) > 1 {
+		g.Sentence = phrase.New("The watcher %s cannot list your containers.", failed.ID)
+	}
+	path, _ := failed.Configuration["socket"].(string)
+	if failed.Type == "docker" && (path == "" || strings.HasPrefix(path, "/")) {
+		g.addSocket(cmp.Or(path, defaultSocket))
+	} else {
+		g.Steps = []guideStep{{Text: phrase.New("See how the watcher is set up:"), Path: "/watchers", Label: phrase.New("Watchers")}}
+	}
+	return g
+}
+
+// addSocket adds what to do where a socket cannot be used, by why it cannot, and what there is in its place.
+func (g *Guide) addSocket(path string) {
+	group := guideStep{Text: phrase.New("Access denied? Run `%s` on the host, and put the number it prints in place of 999. "+
+		"Add the line to Dogwatch's service in compose.yaml, then run `docker compose up -d`:", "stat -c %g "+path), Lines: groupLines}
+	mount := guideStep{Text: phrase.New("Dogwatch runs in a container? Add this line under volumes: of its service in compose.yaml, " +
+		"then run `docker compose up -d`:"), Lines: mountLine(path, path)}
+	runs := guideStep{Text: phrase.New("Docker does not run? See what it says on the host:"), Lines: "docker info\n"}
+	switch {
+	case strings.Contains(g.Reason, "permission denied"):
+		g.Steps = []guideStep{group}
+	case g.Reason == "":
+		g.Steps = []guideStep{mount, runs, group}
+	default:
+		g.Steps = []guideStep{mount, runs}
+	}
+	g.Steps = append(g.Steps, guideStep{Text: phrase.New("Then press Check all on the overview.")})
+	g.Others = []guideStep{
+		{Text: phrase.New("Safer than the socket: leave it out, and put a proxy in between that can only read:"), Lines: proxyLines},
+		{
+			Text:  phrase.New("If the socket is elsewhere (rootless Docker, Podman), mount it from there:"),
+			Lines: mountLine("/run/user/1000/docker.sock", path),
 		},
-		Others: []guideStep{
-			{Text: phrase.New("Safer than the socket: leave it out, and put a proxy in between that can only read:"), Lines: proxyLines},
-			{Text: phrase.New("If the socket is elsewhere (rootless Docker, Podman), name it:"), Lines: "DOGWATCH_WATCHER_LOCAL_SOCKET=/run/user/1000/docker.sock\n"},
-			{Text: phrase.New("Look around with simulated containers first:"), Lines: "dogwatch demo\n"},
+		{
+			Text:  phrase.New("To look around with simulated containers on port 3001, without Docker's socket:"),
+			Lines: "docker run --rm -p 3001:3000 " + config.Image + " demo\n",
 		},
 	}
 }
 
-func emptyGuide() *Guide {
-	return &Guide{
-		Title: phrase.New("No containers"), Sentence: phrase.New("The engine answers, but there is no running container to watch."),
-		Steps: []guideStep{
-			{
-				Text:  phrase.New("Any container that runs is found within seconds. For example:"),
-				Lines: "docker run -d --name web nginx:1.25\n",
-			},
-			{
-				Text: phrase.New("Are only labelled containers watched (watchbydefault is false)? Then add this label to those you mean:"), Lines: "labels:\n  dogwatch.watch: \"true\"\n",
-			},
-			{Text: phrase.New("To watch stopped containers too, add this to Dogwatch's environment and restart it:"), Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
-			{Text: phrase.New("How the watchers are set up, and what their last check said:"), Path: "/watchers", Label: phrase.New("Watchers")},
-		},
+func (s situation) emptyGuide() *Guide {
+	first := s.Watchers[0]
+	g := &Guide{
+		Title:    phrase.New("No containers"),
+		Sentence: phrase.New("%s answers, but no container is running.", engineName(first.Type)),
+		Steps: []guideStep{{
+			Text: phrase.New("Start any container. It appears here within seconds:"), Lines: "docker run -d --name web nginx:1.25\n",
+		}},
 	}
+	if labelled, set := first.Configuration["watchbydefault"].(bool); set && !labelled {
+		g.Sentence = phrase.New("%s answers, but no running container has the label dogwatch.watch.", engineName(first.Type))
+		g.Steps = []guideStep{{
+			Text: phrase.New("Add this label to the containers to watch:"), Lines: "labels:\n  dogwatch.watch: \"true\"\n",
+		}}
+	}
+	if first.Type != "docker" {
+		g.Steps = nil
+	} else {
+		g.Others = []guideStep{{
+			Text:  phrase.New("To watch stopped containers too, add this under environment: in compose.yaml and run `docker compose up -d`:"),
+			Lines: config.ShortEnvName("watcher."+first.ID+".watchall") + ": \"true\"\n",
+		}}
+	}
+	g.Others = append(g.Others, guideStep{
+		Text: phrase.New("How the watchers are set up, and what their last check said:"), Path: "/watchers", Label: phrase.New("Watchers"),
+	})
+	return g
 }
 
 // FirstTrigger shows the shortest trigger that works.
@@ -172,15 +222,24 @@ func FirstTrigger() *Guide {
 		Title: phrase.New("No notifications configured"), Sentence: phrase.New("Updates show on these pages only: no trigger is configured."),
 		Steps: []guideStep{
 			{
-				Text:  phrase.New("The quickest way is ntfy, a free push service. Choose a topic that nobody guesses: whoever knows it can read your messages. In the environment of Dogwatch:"),
+				Text: phrase.New("The quickest way is ntfy, a free push service. Install its app and subscribe to a topic that nobody can guess, " +
+					"as whoever knows it can read your messages. Then set the same topic for Dogwatch, as an environment variable:"),
 				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates-CHANGE-ME\n",
 			},
 			{
-				Text:  phrase.New("Or in its configuration file:"),
+				Text: phrase.New("Run `docker compose up -d` (without Compose: restart Dogwatch). The trigger is then listed here, with a Test button:"),
+				Path: "/triggers", Label: phrase.New("Triggers"),
+			},
+		},
+		Others: []guideStep{
+			{
+				Text: phrase.New("Choose another service (e-mail, Discord, Telegram, …):"),
+				Path: "/plugins#trigger", Label: phrase.New("All types of triggers"),
+			},
+			{
+				Text:  phrase.New("In its configuration file, /config/dogwatch.yaml:"),
 				Lines: "trigger:\n  ntfy:\n    main:\n      topic: updates-CHANGE-ME\n",
 			},
-			{Text: phrase.New("Restart Dogwatch. The trigger is then listed here, with a button to test it:"), Path: "/triggers", Label: phrase.New("Triggers")},
-			{Text: phrase.New("For e-mail, Discord, Telegram and others, see:"), Path: "/plugins", Label: phrase.New("Plugins")},
 		},
 	}
 }

@@ -114,6 +114,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"say":          say(in.Say),
 		"sayHTML":      say(in.HTML),
 		"described":    func(text string) template.HTML { return described(in, text) },
+		"commands":     func(p phrase.Phrase) template.HTML { return commands(in.Say(p)) },
 		"lang":         func() string { return in.Tag },
 		"scriptWords":  func() (string, error) { return scriptWords(in) },
 		"progress":     words.Progress,

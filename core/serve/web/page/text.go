@@ -2,6 +2,7 @@ package page
 
 import (
 	"html/template"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/language"
@@ -24,6 +25,15 @@ func described(in *language.Language, text string) template.HTML {
 	marked := template.HTMLEscapeString(said)
 	if said == text && in.Translates() {
 		marked = `<span lang="en">` + marked + `</span>`
+	}
+	return template.HTML(marked)
+}
+
+// commands returns a text of ours as HTML, with what stands between backticks as code.
+func commands(text string) template.HTML {
+	marked := template.HTMLEscapeString(text)
+	for strings.Count(marked, "`") > 1 {
+		marked = strings.Replace(strings.Replace(marked, "`", "<code>", 1), "`", "</code>", 1)
 	}
 	return template.HTML(marked)
 }

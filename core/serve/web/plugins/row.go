@@ -33,6 +33,9 @@ type row struct {
 	Changes []button
 }
 
+// Needed is whether something that is configured uses the plugin.
+func (r row) Needed() bool { return r.Plugin.State != plugin.Stopped }
+
 // holding is a type that a plugin holds: "trigger smtp".
 type holding struct{ Name, Path string }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/components"
+	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/web/plugins"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -88,9 +89,11 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	for _, c := range h.service.Containers().All() {
 		n.Add(&c.Container)
 	}
-	counts = append(counts, navCount{phrase.New("Policies"), "/policies",
-		phrase.New("%s, %d held", phrase.Count(n.Updates, "update"), n.Held)},
-		navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
+	updates := phrase.New("%s, %d held", phrase.Count(n.Updates, "update"), n.Held)
+	if guide.Unlisted(n, h.service.Components(actor, kind.Watcher)) {
+		updates = phrase.New("unknown: the containers cannot be listed")
+	}
+	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates}, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {
