@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -44,5 +46,43 @@ func TestGuideNamesWhatIsMissing(t *testing.T) {
 	}
 	if g := newGuide(situation{Watchers: []service.Component{failed}}); g.Reason != "permission denied" {
 		t.Errorf("the reason is %q", g.Reason)
+	}
+}
+
+// TestGuideFitsTheReason: what to do is what the error calls for, at the socket that is configured.
+func TestGuideFitsTheReason(t *testing.T) {
+	for _, c := range []struct {
+		reason, typ, socket string
+		lines               []string
+	}{
+		{"permission denied: it belongs to group 998", "docker", "", []string{groupLines, ""}},
+		{"there is no such socket", "docker", "/run/d.sock", []string{mountLine("/run/d.sock", "/run/d.sock"), "docker info\n", ""}},
+		{"there is no such context", "docker", "docker-context:nas", []string{""}},
+		{"connection refused", "kubernetes", "", []string{""}},
+	} {
+		w := webtest.Configured(kind.Watcher, c.typ, "local", component.Failed)
+		w.Error, w.Configuration = c.reason, map[string]any{"socket": c.socket}
+		var lines []string
+		for _, step := range newGuide(situation{Watchers: []service.Component{w}}).Steps {
+			lines = append(lines, step.Lines)
+		}
+		if !slices.Equal(lines, c.lines) {
+			t.Errorf("%s: the steps have %q", c.reason, lines)
+		}
+	}
+}
+
+// TestGuideWithoutContainersNamesLabels only where containers without one are not watched.
+func TestGuideWithoutContainersNamesLabels(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		w := webtest.Configured(kind.Watcher, "docker", "nas", component.Ready)
+		w.Configuration = map[string]any{"watchbydefault": all}
+		g := newGuide(situation{Watchers: []service.Component{w}, Checked: map[string]bool{"nas": true}})
+		if labels := strings.Contains(g.Steps[0].Lines, "labels:"); labels == all {
+			t.Errorf("watchbydefault=%t: %q", all, g.Steps[0].Lines)
+		}
+		if g.Others[0].Lines != "DOGWATCH_WATCHER_NAS_WATCHALL: \"true\"\n" {
+			t.Errorf("other ways: %q", g.Others[0].Lines)
+		}
 	}
 }
