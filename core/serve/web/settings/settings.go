@@ -93,7 +93,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	if guide.Unlisted(n, h.service.Components(actor, kind.Watcher)) {
 		updates = phrase.New("unknown: the containers cannot be listed")
 	}
-	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates}, navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
+	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates},
+		navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {
