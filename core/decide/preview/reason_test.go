@@ -59,12 +59,12 @@ func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
 		want      string
 	}{
 		{"threshold=minor", version, policy.Facts{}, "8.2.3 ist ein major-Update, und die Schwelle ist minor"},
-		{"minage=7d", version, policy.Facts{}, "8.2.3 wurde am 19.11.2026 10:00 gebaut und muss 7 Tage alt sein"},
+		{"minage=7d", version, policy.Facts{}, "8.2.3 wurde am 19.11.2026 10:00 gebaut und muss mindestens 7 Tage alt sein"},
 		{"minage=7d", digest, policy.Facts{},
-			"das neue Image von latest wurde am 20.11.2026 11:00 zum ersten Mal gesehen und muss 7 Tage alt sein"},
-		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wird jetzt zum ersten Mal gesehen und muss 7 Tage alt sein"},
-		{"minage=7d", moved, policy.Facts{}, "8.2.3 zeigt seit 19.11.2026 10:00 auf ein anderes Image und muss 7 Tage alt sein"},
-		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 hat ein noch nicht gelesenes Alter und muss 1 Stunde alt sein"},
+			"das neue Image von latest wurde am 20.11.2026 11:00 zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
+		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wird jetzt zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
+		{"minage=7d", moved, policy.Facts{}, "8.2.3 zeigt seit 19.11.2026 10:00 auf ein anderes Image und muss mindestens 7 Tage alt sein"},
+		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 hat ein noch nicht gelesenes Alter und muss mindestens 1 Stunde alt sein"},
 		{"minage=7d; security=high", version, fixes,
 			"es behebt 3 kritische und 1 hohe Schwachstellen und muss daher nicht 7 Tage alt sein"},
 		{"update=auto", version, adds,

@@ -11,7 +11,7 @@ func TestMistake(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",
 		"local/web: there is no image to change to: nothing newer is known": `<span lang="en">local/web</span>: ` +
-			"es gibt kein Image, zu dem gewechselt werden könnte: nichts Neueres ist bekannt",
+			"kein Image zum Zurücksetzen: nichts Neueres ist bekannt",
 		"name: is required: say what the token is for": `<span lang="en">name</span>: ist erforderlich: ` +
 			"schreiben Sie, wofür das Token ist",
 		"watcher local: updating is not allowed, since its option update is false: set watcher.docker.local.update to true": `` +

@@ -13,10 +13,10 @@ import (
 func TestTaken(t *testing.T) {
 	german := language.New().Named("de")
 	for text, want := range map[string]string{
-		"pull nginx:1.27": "nginx:1.27 laden", "stop the old web": "den alten web stoppen",
+		"pull nginx:1.27": "nginx:1.27 laden", "stop the old web": "den alten Container web stoppen",
 		"stop app, which depends on web":                         "app stoppen, abhängig von web",
 		"write web:2 instead of web:1 into /srv/compose.yaml":    "web:2 statt web:1 in /srv/compose.yaml schreiben",
-		"keep the old web stopped, and remove all but 2 of them": "den alten web gestoppt behalten und alle bis auf 2 entfernen",
+		"keep the old web stopped, and remove all but 2 of them": "den alten Container web gestoppt behalten und alle bis auf 2 entfernen",
 		"wait until web responds at http://a/":                   "warten, bis web unter http://a/ antwortet",
 		// What has none of the forms is another plugin's.
 		"stop the old ": "stop the old ", "dance": "dance", "wait until web responds at ": "wait until web responds at ",

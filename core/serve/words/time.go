@@ -26,6 +26,8 @@ func Relative(d time.Duration) phrase.Phrase {
 		switch n, unit := span(-d); {
 		case d > -time.Second:
 			return phrase.New("now")
+		case unit == days:
+			return phrase.New("in %d d", n)
 		case unit == months:
 			return phrase.New("in %d months", n)
 		case unit == years:
@@ -36,6 +38,8 @@ func Relative(d time.Duration) phrase.Phrase {
 	switch n, unit := span(d); {
 	case d < 5*time.Second:
 		return phrase.New("just now")
+	case unit == days:
+		return phrase.New("%d d ago", n)
 	case unit == months:
 		return phrase.New("%d months ago", n)
 	case unit == years:

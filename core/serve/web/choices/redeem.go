@@ -69,5 +69,5 @@ func doneSentence(name string, chosen choice.Kind, until time.Time) phrase.Phras
 	case until.IsZero():
 		return phrase.New("You will hear about %s again when the next version is out. You can close this page", name)
 	}
-	return phrase.New("You will hear about %s again after %s. You can close this page", name, words.Exact(until))
+	return phrase.New("You will hear about %s again after %s. You can close this page", name, preview.Moment(until))
 }

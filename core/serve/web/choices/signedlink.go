@@ -119,7 +119,7 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 		for _, reason := range c.Decision.Reasons {
 			text := phrase.Capital(phrase.Change(preview.Reason(reason), h.service.Redact))
 			if !reason.Until.IsZero() {
-				text = phrase.New("%s, until %s", text, words.Exact(reason.Until.Time))
+				text = phrase.New("%s, until %s", text, preview.Moment(reason.Until.Time))
 			}
 			p.Reasons = append(p.Reasons, text)
 		}
