@@ -42,7 +42,7 @@ func Failure(err string) phrase.Phrase {
 			}
 		}
 		return phrase.Read(part,
-			"label %s", "tag include pattern %s", "tag exclude pattern %s",
+			"label %s", "tag %s pattern %s",
 			"%s at character %s has no matching bracket", "%s has no matching bracket",
 			"add one, or write %s for the character itself",
 		)

@@ -31,6 +31,7 @@ func TestFailureInGerman(t *testing.T) {
 			"Tags von old/archive auflisten, bei localhost:5000: 503 service unavailable: the disk is full",
 		`label dogwatch.tag.include: '(' at character 2 has no matching bracket: add one, or write \( for the character itself`: "Label dogwatch.tag.include: " +
 			`zu '(' an Stelle 2 fehlt die zweite Klammer: ergänzen Sie sie, oder schreiben Sie \( für das Zeichen selbst`,
+		`label dogwatch.tag.include: tag include pattern "[": no`: `Label dogwatch.tag.include: Tag-Muster (include) "[": no`,
 		"what others say": "what others say",
 	} {
 		said := Failure(text)
