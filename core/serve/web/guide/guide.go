@@ -237,7 +237,7 @@ func FirstTrigger() *Guide {
 				Path: "/plugins#trigger", Label: phrase.New("All types of triggers"),
 			},
 			{
-				Text:  phrase.New("In its configuration file, /config/dogwatch.yaml:"),
+				Text:  phrase.New("Or in Dogwatch's configuration file, /config/dogwatch.yaml:"),
 				Lines: "trigger:\n  ntfy:\n    main:\n      topic: updates-CHANGE-ME\n",
 			},
 		},
