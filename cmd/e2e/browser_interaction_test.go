@@ -53,7 +53,7 @@ func TestBrowserActionsTakeTwoSteps(t *testing.T) {
 			},
 		},
 		{
-			desk: []string{to("settings"), "main a[href='/policies']"},
+			desk: []string{".side a[href='/policies']"}, phone: []string{to("settings"), to("policies")},
 			then: map[string]string{"see what was decided": "#choices"},
 		},
 		{
