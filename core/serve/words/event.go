@@ -197,16 +197,20 @@ func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class strin
 	default:
 		text = phrase.New("revoked the token %s", l.Token)
 	}
+	between := " "
+	if l.Error != "" {
+		text, between = phrase.Join(": ", text, phrase.Quote(l.Error)), ", "
+	}
 	if l.Method != "" {
-		text = phrase.Join(" ", text, loginMethod(l.Method))
+		text = phrase.Join(between, text, loginMethod(l.Method))
 	}
 	if l.By != "" {
 		text = phrase.Join(", ", text, phrase.New("ended by %s", l.By))
 	}
 	if l.Address != "" {
-		text = phrase.Join(" ", text, phrase.New("from %s", l.Address))
+		text = phrase.Join(between, text, phrase.New("from %s", l.Address))
 	}
-	return phrase.Join(": ", text, phrase.Quote(l.Error)), class
+	return text, class
 }
 
 // loginMethod says of the section of a method how somebody logged in.
