@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,7 +183,7 @@ func TestFirstStartSurvivesAFailingStore(t *testing.T) {
 			b.stop()
 			all, stored := ten()
 			b.list(stored...)
-			calls := 0
+			var calls atomic.Int64
 			b.start(func(s Store) Store { return &failingPlans{failingStore: failingStore{s, &calls}} })
 			defer func() { b.stop() }()
 			b.checked(all)

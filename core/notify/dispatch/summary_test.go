@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,14 +170,13 @@ func TestEmptySummaryIsSentOnRequest(t *testing.T) {
 // failingStore fails every second plan of a summary, after or before it is stored.
 type failingStore struct {
 	Store
-	calls *int
+	calls *atomic.Int64
 }
 
 func (s failingStore) PlanSummary(
 	ctx context.Context, id string, upTo delivery.Summary, ds ...delivery.Delivery,
 ) error {
-	*s.calls++
-	switch *s.calls % 4 {
+	switch s.calls.Add(1) % 4 {
 	case 1:
 		return errors.New("disk full")
 	case 3: // as if the process had been killed after the commit
@@ -188,7 +188,7 @@ func (s failingStore) PlanSummary(
 func TestSummarySurvivesAFailingStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone, got := simple(t, "ntfy.phone", summed(t))
-		calls := 0
+		var calls atomic.Int64
 		b := open(t, phone)
 		b.stop()
 		b.list(with(minor("web"), sdk.StateOffered))
