@@ -197,3 +197,12 @@ func TestContainerPageChoosesAVersion(t *testing.T) {
 		webtest.Contains(t, body, want...)
 	}
 }
+
+// TestContainerPageSaysAFailureBriefly: as the overview does, in other words than the registry was asked with.
+func TestContainerPageSaysAFailureBriefly(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web",
+		webtest.Failed("registry.hub.public: list tags of team/web at docker.io: 503 service unavailable: the disk is full"),
+		func(c *sdk.Container) { c.Error.Cause = "docker.io is unavailable" }))
+	_, body := get(t, u, "/containers/local/web")
+	webtest.Contains(t, body, ">docker.io is unavailable: the disk is full</p>", `title="registry.hub.public: list tags of`)
+}

@@ -98,6 +98,14 @@ func SearchPath(text string) string { return "/containers?q=" + url.QueryEscape(
 // Failure says all of why the check of a row failed.
 func (r Row) Failure() phrase.Phrase { return words.Failure(r.Failed) }
 
+// Brief is Failure without what was asked of the registry, where others may fail by the same.
+func (r Row) Brief() phrase.Phrase {
+	if r.Cause == "" {
+		return r.Failure()
+	}
+	return words.FailureOf(r.Cause, r.Failed)
+}
+
 // Why says why the check of a row failed, in the same words wherever that is shown: what others may fail by as well,
 // then what the registry answered.
 func (r *Row) Why() phrase.Phrase {
