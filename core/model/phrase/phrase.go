@@ -184,7 +184,7 @@ func (j *joined) said(in func(Phrase) string) string {
 	return strings.Join(texts, j.separator)
 }
 
-// Capital returns a phrase with an upper-case first letter.
+// Capital returns a phrase with an upper-case first letter, unless it begins with a version: "v3.0.0 is held".
 func Capital(p Phrase) Phrase { return Change(p, capital) }
 
 // Sentence returns a phrase with a full stop at its end, if it has none.
@@ -211,6 +211,10 @@ func (c *change) In(p Printer) string { return c.by(c.phrase.In(p)) }
 
 func capital(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
+	word, _, _ := strings.Cut(text, " ")
+	if strings.ContainsAny(word, "0123456789") { // a version, which has no capital
+		return text
+	}
 	if size == 0 {
 		return ""
 	}

@@ -26,3 +26,13 @@ func TestEnglish(t *testing.T) {
 		}
 	}
 }
+
+func TestCapitalLeavesVersions(t *testing.T) {
+	for text, want := range map[string]string{
+		"it is held": "It is held", "v3.0.0 is held": "v3.0.0 is held", "élan": "Élan", "": "",
+	} {
+		if got := Capital(Verbatim(text)); got != nil && got.String() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
