@@ -52,8 +52,11 @@ func (s *Service) About() About {
 			Name: l.Path, Value: s.opt.Redact(written(l.Value)), Help: help[l.Path], Source: l.Source,
 		})
 	}
-	for _, p := range slices.Concat(c.Problems, s.installProblems(), s.opt.Components.Problems()) {
-		about.Problems = append(about.Problems, s.opt.Redact(p.String()))
+	for _, p := range slices.Concat(c.Problems, s.opt.Auth.Problems(), s.opt.Policies.Problems(s.opt.Now()),
+		s.installProblems(), s.opt.Components.Problems()) {
+		if text := s.opt.Redact(p.String()); !slices.Contains(about.Problems, text) {
+			about.Problems = append(about.Problems, text)
+		}
 	}
 	return about
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/decide/preview"
 )
 
@@ -12,6 +13,8 @@ type Policies interface {
 	Subjects(ctx context.Context) ([]preview.Subject, error)
 	// Zone is that of windows that name none.
 	Zone() *time.Location
+	// Problems are those of the rules that are configured, at now.
+	Problems(now time.Time) []config.Problem
 }
 
 // PolicyPreview is what rules make of updates.
