@@ -217,7 +217,7 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	order(body, "Needs attention", "other updates can wait", "503", "local/waits", "local/back", "did not work", ">Updates<", "local/open", "Held and scheduled",
+	order(body, `Needs attention <span class="second">3</span>`, "503", "local/waits", "local/back", "did not work", ">Updates<", "local/open", "Held and scheduled",
 		">3 updates, window opens in 3 d (the first)<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)

@@ -41,8 +41,6 @@ type overviewView struct {
 	More            int
 	// Starts is whether the user may start them, and Decides whether the user may start and postpone Approvals.
 	Starts, Decides bool
-	// Others are the updates that do not wait for the user; nil for none.
-	Others phrase.Phrase
 	// Failures are what the user has to mend, one for each cause.
 	Failures []containers.Line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
@@ -61,6 +59,9 @@ type overviewView struct {
 	Headings []phrase.Phrase
 }
 
+// Attention is how many things need the user.
+func (v overviewView) Attention() int { return len(v.Failures) + len(v.Approvals) }
+
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	v, err := h.overviewOf(r)
 	if err != nil {
@@ -72,14 +73,6 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Show(w, r, http.StatusOK, "overview", page.Page{Title: phrase.New("Overview"), Nav: "overview", Live: page.FollowsAll, Content: v})
-}
-
-// othersOf says how many updates do not wait for the user; nil for none.
-func othersOf(t tally.Counts) phrase.Phrase {
-	if others := t.Updates - t.Approval; others > 0 {
-		return phrase.New("%s can wait", phrase.Count(others, "other update"))
-	}
-	return nil
 }
 
 func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
@@ -95,7 +88,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	}
 	watchers := h.service.Components(actor, kind.Watcher)
 	v := overviewView{
-		Sentence: guide.Headline(t, watchers), Empty: t.All == 0, Headings: containers.Headings(), Others: othersOf(t),
+		Sentence: guide.Headline(t, watchers), Empty: t.All == 0, Headings: containers.Headings(),
 	}
 	events, err := h.service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack,
@@ -131,9 +124,6 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 	unreachable := componentsOf(watchers, bundles)
 	if g := v.Guide; g != nil && g.Whole && g.Reason != "" {
 		unreachable = nil // the guide says it, and what to do
-	}
-	if len(v.Approvals) == 0 {
-		v.Others = nil // nothing else waits beside them
 	}
 	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
 		unreachable, failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
