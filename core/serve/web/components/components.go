@@ -54,6 +54,7 @@ type kindPage struct {
 	About, None phrase.Phrase
 	// Summary counts them: "3 watchers, 1 failed".
 	Summary phrase.Phrase
+	failing bool
 	Rows    []componentRow
 	// Empty is what an empty list says, and First how to make the first of them.
 	Empty *guide.Empty
@@ -103,19 +104,20 @@ func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage 
 		}
 	}
 	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(k)))
-	if failed > 0 {
+	if p.failing = failed > 0; p.failing {
 		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d failed", failed))
 	}
 	return p
 }
 
-// Summary counts components of a kind: "3 watchers, 1 failed". Of containers it is known which registries respond, of
-// pending deliveries which triggers cannot send.
+// Summary counts components of a kind: "3 watchers, 1 failed", and says whether any failed. Of containers it is known
+// which registries respond, of pending deliveries which triggers cannot send.
 func Summary(k kind.Kind, all []service.Component, records []*store.Record, pending []delivery.Delivery,
-	redact func(string) string) phrase.Phrase {
+	redact func(string) string) (summary phrase.Phrase, failing bool) {
 	known := evidence{unsent: unsentOf(pending)}
 	if k == kind.Registry {
 		known.registries = registryUseOf(records, redact)
 	}
-	return newKindPage(k, all, known).Summary
+	p := newKindPage(k, all, known)
+	return p.Summary, p.failing
 }

@@ -16,8 +16,9 @@ func (h *Handler) list(r *http.Request) listView {
 	snapshot := h.service.Containers()
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
 	h.WantReleases(v.shown)
-	headline := guide.Headline(v.counts, h.service.Components(h.ActorOf(r), kind.Watcher))
-	v.Sentence = phrase.Join(" · ", headline, beingChecked(h.service.Progress()))
+	watchers := h.service.Components(h.ActorOf(r), kind.Watcher)
+	v.Sentence = phrase.Join(" · ", guide.Headline(v.counts, watchers), beingChecked(h.service.Progress()))
+	v.Silent = guide.Failed(watchers) > 0
 	v.Decide = h.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerOptions(h.service.Components(h.ActorOf(r), kind.Trigger))
 	return v

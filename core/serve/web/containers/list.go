@@ -18,7 +18,9 @@ type listView struct {
 	Query    listQuery
 	Here     string
 	Sentence phrase.Phrase
-	Empty    bool // there are no containers at all
+	// Silent is whether a watcher has failed, of whose engine there may be more containers.
+	Silent bool
+	Empty  bool // there are no containers at all
 	// Guide says why there are none, and what to do.
 	Guide *guide.Guide
 	// Outages are failures that several containers share, of which each row says little.

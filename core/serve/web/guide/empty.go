@@ -44,7 +44,7 @@ func (h *Handler) Empty(ctx context.Context, actor auth.Actor, rows int) *Empty 
 
 // Headline says in one line how the containers are, and whether there may be others that nobody can see.
 func Headline(t tally.Counts, watchers []service.Component) phrase.Phrase {
-	down := countFailed(watchers)
+	down := Failed(watchers)
 	if Unlisted(t, watchers) {
 		return phrase.New("Your containers cannot be listed")
 	}
@@ -56,11 +56,11 @@ func Headline(t tally.Counts, watchers []service.Component) phrase.Phrase {
 
 // Unlisted is whether nothing is known of containers, as a watcher has failed.
 func Unlisted(t tally.Counts, watchers []service.Component) bool {
-	return t.All == 0 && countFailed(watchers) > 0
+	return t.All == 0 && Failed(watchers) > 0
 }
 
-// countFailed is how many components have failed.
-func countFailed(all []service.Component) (n int) {
+// Failed is how many components have failed.
+func Failed(all []service.Component) (n int) {
 	for _, c := range all {
 		if c.State == component.Failed {
 			n++

@@ -23,7 +23,7 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) {
 	}
 	p := startPage{Guide: g}
 	for _, k := range kind.Kinds() {
-		p.Failed += countFailed(h.service.Components(h.ActorOf(r), k))
+		p.Failed += Failed(h.service.Components(h.ActorOf(r), k))
 	}
 	h.Live(w, r, "start", page.Page{Title: phrase.New("Getting started"), Nav: "overview", Live: page.FollowsAll, Content: p})
 }

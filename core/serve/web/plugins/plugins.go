@@ -15,6 +15,7 @@ import (
 // pluginPage is the list of plugins.
 type pluginPage struct {
 	Summary phrase.Phrase
+	failing bool
 	Rows    []row
 	// Sentence is what a button just did.
 	Sentence phrase.Phrase
@@ -40,7 +41,7 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 	rank := func(r row) int { return slices.Index([]string{"failed", r.State.Class}, r.State.Class) }
 	slices.SortStableFunc(p.Rows, func(a, b row) int { return cmp.Compare(rank(a), rank(b)) })
 	parts := []phrase.Phrase{phrase.Capital(phrase.Count(len(all), "plugin")), phrase.New("%d running", running)}
-	if bad > 0 {
+	if p.failing = bad > 0; p.failing {
 		parts = append(parts, phrase.New("%d failed", bad))
 	}
 	if memory > 0 {
@@ -50,13 +51,14 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 	return p
 }
 
-// Summary counts plugins: "3 plugins, 2 running".
-func Summary(all []service.Plugin) phrase.Phrase {
+// Summary counts plugins, "3 plugins, 2 running", and says whether any failed.
+func Summary(all []service.Plugin) (summary phrase.Phrase, failing bool) {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Memory = 0 // which only their own page tells
 	}
-	return newPluginPage(all, nil, false).Summary
+	p := newPluginPage(all, nil, false)
+	return p.Summary, p.failing
 }
 
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {

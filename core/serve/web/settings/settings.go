@@ -44,6 +44,8 @@ type navCount struct {
 	Label    phrase.Phrase
 	Path     string
 	Sentence phrase.Phrase
+	// Failing is whether any of them has failed.
+	Failing bool
 }
 
 func newSettingsPage(in *language.Language, a service.About, counts []navCount, query string) settingsPage {
@@ -82,8 +84,8 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	}
 	for _, k := range kind.Kinds() {
 		all := h.service.Components(actor, k)
-		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k),
-			components.Summary(k, all, h.service.Containers().All(), pending, h.service.Redact)})
+		summary, failing := components.Summary(k, all, h.service.Containers().All(), pending, h.service.Redact)
+		counts = append(counts, navCount{phrase.New(page.KindTitles[k]), page.KindPath(k), summary, failing})
 	}
 	var n tally.Counts
 	for _, c := range h.service.Containers().All() {
@@ -93,8 +95,9 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	if guide.Unlisted(n, h.service.Components(actor, kind.Watcher)) {
 		updates = phrase.New("unknown: the containers cannot be listed")
 	}
-	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates},
-		navCount{phrase.New("Plugins"), "/plugins", plugins.Summary(h.service.Plugins())})
+	summary, failing := plugins.Summary(h.service.Plugins())
+	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates, false},
+		navCount{phrase.New("Plugins"), "/plugins", summary, failing})
 	p := newSettingsPage(h.Languages.Of(r), h.service.About(), counts, strings.TrimSpace(r.URL.Query().Get("q")))
 	p.Log = logOf(h.service.LogLevel(), p.Settings)
 	if p.Tokens, err = h.tokensFor(r.Context(), actor); err != nil {
