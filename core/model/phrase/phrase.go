@@ -210,6 +210,9 @@ func (c *change) String() string      { return c.by(c.phrase.String()) }
 func (c *change) In(p Printer) string { return c.by(c.phrase.In(p)) }
 
 func capital(text string) string {
+	if quoted, is := strings.CutPrefix(text, QuoteBegin); is {
+		return QuoteBegin + capital(quoted)
+	}
 	first, size := utf8.DecodeRuneInString(text)
 	word, _, _ := strings.Cut(text, " ")
 	if strings.ContainsAny(word, "0123456789") { // a version, which has no capital

@@ -109,6 +109,36 @@ type stored struct{ kind, text string }
 func (s stored) String() string      { return s.text }
 func (s stored) In(p Printer) string { return Read(s.text, p.Formats(s.kind)...).In(p) }
 
+// StoredParts is Stored for errors and the like, whose parts have colons between them: each is read by itself, and
+// those beside each other that have none of the formats are one quote.
+func StoredParts(kind, text string) Phrase {
+	if text == "" {
+		return nil
+	}
+	return storedParts{kind, text}
+}
+
+type storedParts stored
+
+func (s storedParts) String() string { return s.text }
+
+func (s storedParts) In(p Printer) string {
+	var said []Phrase
+	var others []string
+	end := func() { said, others = append(said, Quote(strings.Join(others, ": "))), nil }
+	for part := range strings.SplitSeq(s.text, ": ") {
+		known := Read(part, p.Formats(s.kind)...)
+		if IsVerbatim(known) {
+			others = append(others, part)
+			continue
+		}
+		end()
+		said = append(said, known)
+	}
+	end()
+	return Text{Join(": ", said...)}.In(p)
+}
+
 // Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the
 // format.
 func Arguments(format, text string) (args []string, fits bool) {

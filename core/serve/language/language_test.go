@@ -88,6 +88,7 @@ func TestHTML(t *testing.T) {
 		{phrase.Sentence(phrase.Join(" ", phrase.New("or"), phrase.Quote("a."))), `oder <span lang="en">a.</span>`, "or a."},
 		{phrase.Change(failed, visible.Text), `Prüfung fehlgeschlagen: <span lang="en">no &lt;route&gt;</span>`, "check failed: no &lt;route&gt;"},
 		{phrase.Capital(phrase.Quote("refused")), `<span lang="en">Refused</span>`, "Refused"},
+		{phrase.Capital(phrase.Stored("planned", "refused")), `<span lang="en">Refused</span>`, "Refused"},
 		{phrase.New("check failed: %s", phrase.Quote("")), "Prüfung fehlgeschlagen: ", "check failed: "},
 		{phrase.Verbatim("a\ufdd1b\ufdd0<c>"), `a` + "\ufdd1" + `b<span lang="en">&lt;c&gt;</span>`, "a\ufdd1b\ufdd0&lt;c&gt;"},
 	} {

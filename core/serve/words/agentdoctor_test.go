@@ -18,16 +18,16 @@ func TestAgentDoctorInGerman(t *testing.T) {
 			"erlaubt nur Updates dieser Stacks: media, web; die Befehle der Hook-Labels laufen nicht",
 		"dial tcp: refused": "dial tcp: refused",
 	} {
-		if got := german.Say(AgentFound(text)); got != want {
+		if got := german.Say(AgentDoctor(text)); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
-		if got := AgentFound(text).String(); got != text {
+		if got := AgentDoctor(text).String(); got != text {
 			t.Errorf("%q is %q in English", text, got)
 		}
 	}
 	for text, said := range map[string]string{
-		"certificate": german.Say(AgentPart("certificate")),
-		"correct public.url, or the name in the DNS": german.Say(AgentRemedy("correct public.url, or the name in the DNS")),
+		"certificate": german.Say(AgentDoctor("certificate")),
+		"correct public.url, or the name in the DNS": german.Say(AgentDoctor("correct public.url, or the name in the DNS")),
 	} {
 		if said == text {
 			t.Errorf("no German for %q", text)

@@ -32,22 +32,7 @@ func Answer(failure string) string {
 }
 
 // Failure is the error of a check. It is made of parts with colons between them; what registries say stays as it is.
-func Failure(err string) phrase.Phrase {
-	return partly(err, func(part string) phrase.Phrase {
-		if i := strings.LastIndex(part, " at "); i > 0 {
-			asked := phrase.Read(part[:i], "list tags of %s", "find the digest of %s", "read the manifest %s",
-				"read the configuration of %s", "describe tags of %s")
-			if !phrase.IsVerbatim(asked) {
-				return phrase.New("%s at %s", asked, part[i+len(" at "):])
-			}
-		}
-		return phrase.Read(part,
-			"label %s", "tag %s pattern %s",
-			"%s at character %s has no matching bracket", "%s has no matching bracket",
-			"add one, or write %s for the character itself",
-		)
-	})
-}
+func Failure(err string) phrase.Phrase { return phrase.StoredParts("failures", err) }
 
 // FailureOf says why a check failed: what other containers may fail by as well, if anything, then what was answered.
 func FailureOf(cause, err string) phrase.Phrase {

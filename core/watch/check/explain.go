@@ -156,10 +156,10 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		e.Registry = "" // which is not asked
 	}
 	for _, text := range slices.Concat(s.labels.Warnings, s.labels.Wrong, s.labels.Notes) {
-		e.Warnings = append(e.Warnings, phrase.Text{Phrase: oddLabel(text)})
+		e.Warnings = append(e.Warnings, phrase.Text{Phrase: phrase.Stored("labels", text)})
 	}
 	for _, ignored := range s.Rules.Ignored {
-		e.Warnings = append(e.Warnings, phrase.Text{Phrase: oddLabel(ignored.Text)})
+		e.Warnings = append(e.Warnings, phrase.Text{Phrase: phrase.Stored("labels", ignored.Text)})
 	}
 	if why := s.Answer.Why; why != nil {
 		for _, v := range why.Verdicts {

@@ -57,12 +57,12 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	case r.Doing != nil:
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
 	case r.Failed != "":
-		full := r.Failure()
+		full := in.Say(r.Failure())
 		b.raw(`<span class="bad"`)
-		if in.Translates() && phrase.IsVerbatim(full) {
+		if in.Translates() && full == r.Failure().String() {
 			b.raw(` lang="en"`)
 		}
-		b.raw(` title="`).text(in.Say(full)).raw(`">`).say(in, cmp.Or(words.Cause(r.Cause), r.Why())).raw(`</span>`)
+		b.raw(` title="`).text(full).raw(`">`).say(in, cmp.Or(words.Cause(r.Cause), r.Why())).raw(`</span>`)
 	case r.brief(h.Now()) != nil:
 		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
 			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)

@@ -12,5 +12,5 @@ func forbiddenText(p service.Permission) phrase.Phrase {
 	if p.Allowed || p.Why == "" {
 		return nil
 	}
-	return phrase.New("It cannot be updated from here, since %s", phrase.Sentence(phrase.Join(": ", words.Permission(p.Why), words.PermissionRemedy(p.Remedy))))
+	return phrase.New("It cannot be updated from here, since %s", phrase.Sentence(phrase.Join(": ", words.Mistake(p.Why), words.Mistake(p.Remedy))))
 }
