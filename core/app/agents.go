@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/agent"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -17,21 +18,16 @@ const authorityFile = "agents-ca.pem"
 
 // makeAgents makes where agents join and dial in, and has the built-in plugins know it.
 func (a *App) makeAgents(ctx context.Context) (err error) {
-	a.joined = make(chan struct{}, 1)
+	a.joined = wake.New()
 	a.agents, err = agent.NewController(ctx, agent.ControllerOptions{
 		Store:     a.store,
 		Authority: filepath.Join(filepath.Dir(a.opt.Config.StoreFile()), authorityFile),
 		Version:   a.opt.Version,
 		Taken:     a.takenName,
-		Changed: func() {
-			select {
-			case a.joined <- struct{}{}:
-			default: // one is noted already
-			}
-		},
-		Linked: a.agentLinked,
-		Log:    a.opt.Log.Named("agents"),
-		Now:    a.opt.Now,
+		Changed:   a.joined.Set,
+		Linked:    a.agentLinked,
+		Log:       a.opt.Log.Named("agents"),
+		Now:       a.opt.Now,
 	})
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
 	"github.com/dogwatch/dogwatch/core/watch/releasedate"
 	"github.com/dogwatch/dogwatch/core/watch/schedule"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -70,7 +71,7 @@ type App struct {
 	bus        event.Bus
 	store      *store.Store
 	agents     *agent.Controller
-	joined     chan struct{} // has a value when other agents than before have joined
+	joined     wake.Signal // has a value when other agents than before have joined
 	plugins    *plugin.Host
 	installer  *installer
 	components *component.Manager
@@ -96,7 +97,7 @@ type App struct {
 	restarts   chan *config.Config
 	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
-	pageViews chan struct{}
+	pageViews wake.Signal
 }
 
 // New opens the store and makes every part. Nothing runs yet, but Close must be called.
@@ -104,7 +105,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a := &App{
 		opt:       opt,
 		log:       opt.Log.Named("app"),
-		pageViews: make(chan struct{}, 1),
+		pageViews: wake.New(),
 		restarts:  make(chan *config.Config, 1),
 	}
 	for _, build := range []func(context.Context) error{

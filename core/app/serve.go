@@ -62,7 +62,7 @@ func (a *App) makeServer(context.Context) error {
 		Logins:         a.auth,
 		Links:          a.links,
 		FrameAncestors: a.opt.Config.Server.Frames,
-		PageViewed:     a.pageViewed,
+		PageViewed:     a.pageViews.Set,
 		TaskChanged:    func() { a.bus.Touch(event.WorkChanged) },
 		Want:           a.wantForPages,
 		WantVersions:   a.dates.WantVersions,
@@ -111,14 +111,6 @@ func (a *App) followLog(ctx context.Context) error {
 			return nil
 		case <-time.After(logPause):
 		}
-	}
-}
-
-// pageViewed notes a page view.
-func (a *App) pageViewed() {
-	select {
-	case a.pageViews <- struct{}{}:
-	default: // already noted
 	}
 }
 

@@ -207,10 +207,7 @@ func (s *Supervisor) rest(p *process) {
 	}
 	s.wanted, s.restart = false, true
 	p.gone.Store(true)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.Set()
 }
 
 // notifyAll reports to every instance that it is not available.

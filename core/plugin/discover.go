@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -25,7 +26,7 @@ func (h *Host) DiscoverEach(ctx context.Context, each func()) error {
 	if _, err := h.update(ctx, listed); err != nil {
 		return err
 	}
-	settled := make(chan struct{}, 1)
+	settled := wake.New()
 	var waits sync.WaitGroup
 	for _, s := range h.supervisors() {
 		if s.bundle.builtin {
@@ -33,10 +34,7 @@ func (h *Host) DiscoverEach(ctx context.Context, each func()) error {
 		}
 		waits.Go(func() { // until ctx ends
 			if s.settled(ctx) == nil {
-				select {
-				case settled <- struct{}{}:
-				default: // one is noted already
-				}
+				settled.Set()
 			}
 		})
 	}

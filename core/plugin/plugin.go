@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -163,7 +164,7 @@ type Host struct {
 	listed  []file
 	granted map[string][]string
 	// changes gets a value when a bundle that came, or changed, has settled.
-	changes chan struct{}
+	changes wake.Signal
 	owners  owners
 	// limiter looks at the processes of third-party bundles.
 	limiter   limiter
@@ -225,7 +226,7 @@ func New(opt Options) (*Host, error) {
 	}
 	h := &Host{
 		opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(),
-		changes: make(chan struct{}, 1), owners: owners{all: map[string]owner{}}, after: time.After,
+		changes: wake.New(), owners: owners{all: map[string]owner{}}, after: time.After,
 		turn: turnTime,
 	}
 	h.limiter.dir = dir

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -30,7 +31,7 @@ type Supervisor struct {
 	log    hclog.Logger
 
 	// wake makes the actor read wanted and restart again.
-	wake chan struct{}
+	wake wake.Signal
 	// known is true of a third-party bundle of whose name a file was trusted before, ahead
 	// are those that came with it and are judged before it. Both are set before its start.
 	known bool
@@ -67,7 +68,7 @@ type Supervisor struct {
 func newSupervisor(h *Host, b bundle, types []kind.Type) *Supervisor {
 	s := &Supervisor{
 		host: h, bundle: b, held: types, log: h.log.Named(b.name), done: make(chan struct{}),
-		wake: make(chan struct{}, 1), state: Stopped, since: h.opt.Now(), changed: make(chan struct{}),
+		wake: wake.New(), state: Stopped, since: h.opt.Now(), changed: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(h.life)
 	if b.remote != nil {
@@ -128,10 +129,7 @@ func (s *Supervisor) Restart() {
 // want asks the actor for a running process. s.mu is held.
 func (s *Supervisor) want() {
 	s.wanted = true
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.Set()
 }
 
 func (s *Supervisor) types() []kind.Type {
@@ -158,10 +156,7 @@ func (s *Supervisor) set(state State, err error) {
 	s.changed = make(chan struct{})
 	if s.announce && s.isSettled() {
 		s.announce = false
-		select {
-		case s.host.changes <- struct{}{}:
-		default: // one is noted already
-		}
+		s.host.changes.Set()
 	}
 	s.mu.Unlock()
 	st := s.Status()

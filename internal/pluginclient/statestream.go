@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -27,7 +28,7 @@ func (t TriggerClient) Subscribe(ctx context.Context, state trigger.StateStream)
 		return err
 	}
 	p := &publisher{
-		state: state, stop: cancel, wanted: make(chan struct{}, 1), runs: make(chan struct{}, maxRuns),
+		state: state, stop: cancel, wanted: wake.New(), runs: make(chan struct{}, maxRuns),
 		out: protocol.NewSender(stream.Send),
 	}
 	p.out.Send(&pluginv1.FollowRequest{Instance: t.id})
@@ -48,7 +49,7 @@ type publisher struct {
 	state  trigger.StateStream
 	out    *protocol.Sender[*pluginv1.FollowRequest]
 	stop   context.CancelCauseFunc
-	wanted chan struct{} // has an entry when the subscriber waits for a change
+	wanted wake.Signal   // has an entry when the subscriber waits for a change
 	runs   chan struct{} // holds an entry for each run under way
 }
 
@@ -79,10 +80,7 @@ func (p *publisher) serve(
 ) error {
 	return receive(stream, nil, func(m *pluginv1.FollowResponse) {
 		if m.GetNext() {
-			select {
-			case p.wanted <- struct{}{}:
-			default: // it waits for one already
-			}
+			p.wanted.Set()
 		}
 		if r := m.GetRun(); r != nil {
 			select {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 const (
@@ -26,11 +28,11 @@ type Recent struct {
 	mu      sync.Mutex
 	entries []string // the oldest first
 	bytes   int
-	written chan struct{}
+	written wake.Signal
 }
 
 // NewRecent returns one that is empty.
-func NewRecent() *Recent { return &Recent{written: make(chan struct{}, 1)} }
+func NewRecent() *Recent { return &Recent{written: wake.New()} }
 
 // Entry is one of the log.
 type Entry struct {
@@ -55,10 +57,7 @@ func (r *Recent) Write(p []byte) (int, error) {
 	}
 	r.entries = slices.Delete(r.entries, 0, drop)
 	r.mu.Unlock()
-	select {
-	case r.written <- struct{}{}:
-	default:
-	}
+	r.written.Set()
 	return len(p), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -68,7 +69,7 @@ type Decisions struct {
 func New(opt Options) *Decisions {
 	d := &Decisions{opt: opt, log: opt.Log.Named("decision"), backlogs: map[string]backlog{}}
 	d.loop = &loop{
-		redecide: d.Redecide, next: opt.Next, bus: opt.Bus, wake: make(chan struct{}, 1), log: d.log, now: opt.Now,
+		redecide: d.Redecide, next: opt.Next, bus: opt.Bus, wake: wake.New(), log: d.log, now: opt.Now,
 	}
 	return d
 }
@@ -78,7 +79,7 @@ func New(opt Options) *Decisions {
 func (d *Decisions) Run(ctx context.Context) error { return d.loop.run(ctx) }
 
 // Wake has updates decided at once while Run runs, as rules or what users chose have changed. It never blocks.
-func (d *Decisions) Wake() { d.loop.signal() }
+func (d *Decisions) Wake() { d.loop.wake.Set() }
 
 // Rules returns the rules of a container.
 func (d *Decisions) Rules(c sdk.Container) policy.Rules {

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 const (
@@ -22,17 +23,9 @@ type loop struct {
 	// next returns the first time that a decision names; zero for never. bus says when decisions may have changed.
 	next func() time.Time
 	bus  *event.Bus
-	wake chan struct{} // with room for one
+	wake wake.Signal
 	log  hclog.Logger
 	now  func() time.Time
-}
-
-// signal has updates decided at once. It never blocks.
-func (l *loop) signal() {
-	select {
-	case l.wake <- struct{}{}:
-	default: // it is awake already
-	}
 }
 
 // run decides at once, as time has passed since the process before, and then whenever

@@ -120,7 +120,7 @@ func TestLoopNoticesWhatChanges(t *testing.T) {
 		r.expect(t, "a commit alone decides nothing", 0)
 		time.Sleep(2 * time.Hour)
 		r.expect(t, "an earlier time", 0, 11*time.Hour)
-		r.signal()
+		r.wake.Set()
 		r.expect(t, "a choice", 0, 11*time.Hour, 12*time.Hour)
 	})
 }
@@ -144,7 +144,7 @@ func TestLoopRetriesAfterAWakeUp(t *testing.T) {
 		defer r.stop()
 		time.Sleep(time.Hour)
 		r.set(func() { r.err = errors.New("disk full") })
-		r.signal()
+		r.wake.Set()
 		r.bus.Wake()
 		time.Sleep(90 * time.Second)
 		r.set(func() { r.err, r.next = nil, r.start.Add(20*time.Hour) })

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/decide/vulnerability"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -138,7 +139,7 @@ type Counts struct{ Done, Failed, Reused int }
 type Scans struct {
 	opt  Options
 	log  hclog.Logger
-	wake chan struct{}
+	wake wake.Signal
 
 	mu     sync.Mutex
 	known  map[string]compared // by the images
@@ -148,7 +149,7 @@ type Scans struct {
 
 // New returns Scans.
 func New(opt Options) *Scans {
-	return &Scans{opt: opt, log: opt.Log.Named("scan"), wake: make(chan struct{}, 1), known: map[string]compared{}}
+	return &Scans{opt: opt, log: opt.Log.Named("scan"), wake: wake.New(), known: map[string]compared{}}
 }
 
 // Enabled returns true.
@@ -278,10 +279,7 @@ func (s *Scans) Request(c sdk.Container, actor string) error {
 	}
 	s.jobs = append(s.jobs, &job{key: key, container: c, actor: actor, since: s.opt.Now()})
 	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default: // already woken
-	}
+	s.wake.Set()
 	s.opt.Progressed()
 	return nil
 }

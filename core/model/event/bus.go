@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 // Bus notifies readers of the log that there may be something new, and those who
@@ -24,7 +26,7 @@ type Bus struct {
 type Subscription struct {
 	bus  *Bus
 	all  bool
-	wake chan struct{}
+	wake wake.Signal
 }
 
 // Subscribe returns a Subscription that is notified of every later Wake. Subscribe first
@@ -35,7 +37,7 @@ func (b *Bus) Subscribe() *Subscription { return b.subscribe(false) }
 func (b *Bus) SubscribeAll() *Subscription { return b.subscribe(true) }
 
 func (b *Bus) subscribe(all bool) *Subscription {
-	s := &Subscription{bus: b, all: all, wake: make(chan struct{}, 1)}
+	s := &Subscription{bus: b, all: all, wake: wake.New()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.subs == nil {
@@ -51,7 +53,7 @@ func (b *Bus) Wake() {
 	defer b.mu.Unlock()
 	b.wakes++
 	for s := range b.subs {
-		s.notify()
+		s.wake.Set()
 	}
 }
 
@@ -75,7 +77,7 @@ func (b *Bus) Touch(t Type) {
 	b.touched[t] = b.touches
 	for s := range b.subs {
 		if s.all {
-			s.notify()
+			s.wake.Set()
 		}
 	}
 }
@@ -92,13 +94,6 @@ func (b *Bus) Touched(since uint64) (types []Type, now uint64) {
 	}
 	slices.Sort(types)
 	return types, b.touches
-}
-
-func (s *Subscription) notify() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // one is kept already
-	}
 }
 
 // C returns the channel that delivers wake-ups, for use in a select. It is never closed.

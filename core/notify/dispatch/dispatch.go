@@ -31,6 +31,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/internal/detach"
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 // drainTime is how long deliveries under way may go on during a graceful shutdown.
@@ -40,7 +41,7 @@ const drainTime = 10 * time.Second
 type Dispatcher struct {
 	opt  Options
 	log  hclog.Logger
-	wake chan struct{}
+	wake wake.Signal
 
 	planning  planning
 	summaries summaries
@@ -58,7 +59,7 @@ func New(opt Options) *Dispatcher {
 	life, end := context.WithCancel(context.Background())
 	waits, endWaits := context.WithCancel(life)
 	planned := &reminders{triggers: opt.Triggers, events: map[reminder]int64{}}
-	d := &Dispatcher{opt: opt, log: log, wake: make(chan struct{}, 1), end: end, endWaits: endWaits}
+	d := &Dispatcher{opt: opt, log: log, wake: wake.New(), end: end, endWaits: endWaits}
 	d.planning = planning{opt: opt, reminders: planned, firstRuns: firstRuns{
 		opt: opt, log: log, checked: map[string]bool{}, announced: map[string]delivery.Summary{},
 	}}
@@ -123,12 +124,7 @@ func (d *Dispatcher) drain() {
 }
 
 // Wake makes Run look for work, as when a delivery is to be retried.
-func (d *Dispatcher) Wake() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-}
+func (d *Dispatcher) Wake() { d.wake.Set() }
 
 // waitForWork waits until there may be something to deliver.
 func (d *Dispatcher) waitForWork(ctx context.Context, longest time.Duration) {

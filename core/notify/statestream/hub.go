@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -71,7 +72,7 @@ type Hub struct {
 	began []*sdk.Container
 	tail  *event.Tailer
 	// renew makes Run call for the subscribers again.
-	renew chan struct{}
+	renew wake.Signal
 
 	mu       sync.Mutex
 	checking map[string]bool // by watcher
@@ -91,7 +92,7 @@ func New(ctx context.Context, opt Options) (*Hub, error) {
 	}
 	h := &Hub{
 		opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{}),
-		renew: make(chan struct{}, 1),
+		renew: wake.New(),
 	}
 	h.tail = event.NewTailer(event.TailOptions{
 		Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log,
@@ -153,12 +154,7 @@ func (s Subscriber) key() any {
 }
 
 // Renew says that there may be other subscribers than before.
-func (h *Hub) Renew() {
-	select {
-	case h.renew <- struct{}{}:
-	default:
-	}
-}
+func (h *Hub) Renew() { h.renew.Set() }
 
 // followProgress has views compare anew when the progress of operations changes, which
 // is not in the log.

@@ -85,12 +85,7 @@ func (r *Runner) isStopping() bool {
 }
 
 // Wake makes Run look for work.
-func (r *Runner) Wake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
+func (r *Runner) Wake() { r.wake.Set() }
 
 // waitFor waits until the pause is over, ctx ends or something wakes it.
 func waitFor(ctx context.Context, pause time.Duration, wake <-chan struct{}) {

@@ -24,6 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config/label"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -233,7 +234,7 @@ const (
 type Runner struct {
 	opt  Options
 	log  hclog.Logger
-	wake chan struct{}
+	wake wake.Signal
 	// life ends some time after Run is to stop, so that steps under way can end.
 	life context.Context
 	end  context.CancelFunc
@@ -265,7 +266,7 @@ func New(opt Options) *Runner {
 		opt.Redact = func(text string) string { return text }
 	}
 	r := &Runner{
-		opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now},
+		opt: opt, log: opt.Log.Named("updater"), wake: wake.New(), ids: ids{now: opt.Now},
 		drainTime: defaultDrainTime, active: map[string]*active{},
 	}
 	r.life, r.end = context.WithCancel(context.Background())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
 	"github.com/dogwatch/dogwatch/core/watch/registryquery"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -42,7 +43,7 @@ type Finder struct {
 	client   Registries
 	recorder Recorder
 	log      hclog.Logger
-	wake     chan struct{}
+	wake     wake.Signal
 
 	mu      sync.Mutex
 	hosts   map[string]*queue
@@ -58,7 +59,7 @@ type queue struct {
 // New returns a Finder that makes its requests by a client, which is to know where requests are to spare.
 func New(client Registries, recorder Recorder, log hclog.Logger) *Finder {
 	return &Finder{
-		client: client, recorder: recorder, log: log.Named("date"), wake: make(chan struct{}, 1),
+		client: client, recorder: recorder, log: log.Named("date"), wake: wake.New(),
 		hosts: map[string]*queue{}, waiting: map[candidate.Release]bool{},
 	}
 }
@@ -96,10 +97,7 @@ func (f *Finder) want(r candidate.Release) {
 	}
 	h.releases = append(h.releases, r)
 	f.waiting[r] = true
-	select {
-	case f.wake <- struct{}{}:
-	default: // it is awake already
-	}
+	f.wake.Set()
 }
 
 // Run finds out what is wanted until ctx ends, and returns nil when it has stopped.

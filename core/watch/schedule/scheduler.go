@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/internal/budget"
 	"github.com/dogwatch/dogwatch/internal/detach"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -40,7 +41,7 @@ type Scheduler struct {
 	checks detach.Group
 
 	// renew makes Run look for watchers again.
-	renew chan struct{}
+	renew wake.Signal
 
 	mu        sync.Mutex
 	schedules map[*component.Watcher]*running
@@ -57,7 +58,7 @@ type running struct {
 // NewScheduler returns the scheduler of all watchers; Run starts it.
 func NewScheduler(components *component.Manager, checker *check.Checker, log hclog.Logger) *Scheduler {
 	s := &Scheduler{
-		components: components, checker: checker, log: log, renew: make(chan struct{}, 1),
+		components: components, checker: checker, log: log, renew: wake.New(),
 		schedules: map[*component.Watcher]*running{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -100,10 +101,7 @@ func (s *Scheduler) Renew(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	select {
-	case s.renew <- struct{}{}:
-	default:
-	}
+	s.renew.Set()
 }
 
 // gone takes the schedules of watchers that are not configured any more out of those there are.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -83,7 +84,7 @@ type Store interface {
 type Receiver struct {
 	opt    Options
 	log    hclog.Logger
-	wake   chan struct{}
+	wake   wake.Signal
 	checks chan struct{} // one for each CheckNow under way
 	// absent stands in for hooks that there are not, so that their names cannot be told from the others.
 	absent Hook
@@ -136,7 +137,7 @@ type Status struct {
 // New returns a Receiver. Run must be called.
 func New(opt Options) *Receiver {
 	return &Receiver{
-		opt: opt, log: opt.Log.Named("webhook"), wake: make(chan struct{}, 1), checks: make(chan struct{}, maxChecks),
+		opt: opt, log: opt.Log.Named("webhook"), wake: wake.New(), checks: make(chan struct{}, maxChecks),
 		absent: Hook{Secret: rand.Text()}, waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{},
 		recent: map[string][]*Receipt{}, counts: map[Count]int{},
 	}
@@ -236,16 +237,8 @@ func (r *Receiver) enqueue(h Hook, d Push, images []Image, receipt *Receipt) (Re
 	for _, image := range images {
 		r.waiting[image] = append(r.waiting[image], receipt)
 	}
-	r.rouse()
+	r.wake.Set()
 	return *receipt, nil
-}
-
-// rouse has Run look at what waits.
-func (r *Receiver) rouse() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
 }
 
 // containers returns the containers of an image's repository.
@@ -288,7 +281,7 @@ func (r *Receiver) resume(ctx context.Context) {
 			r.waiting[image] = nil // it has no receipt here
 		}
 	}
-	r.rouse()
+	r.wake.Set()
 }
 
 // checked forgets repositories, except those that a push has named again since.

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 // retained are the messages that the broker retains for this instance. Only what
@@ -14,13 +16,13 @@ type retained struct {
 	seed      maphash.Seed
 	hashes    map[string]uint64 // of payloads by topic; 0 when the payload is not known
 	// stale is signalled when the retained messages may not be the desired ones.
-	stale chan struct{}
+	stale wake.Signal
 }
 
 func newRetained() *retained {
 	return &retained{
 		semaphore: make(chan struct{}, 1), seed: maphash.MakeSeed(), hashes: map[string]uint64{},
-		stale: make(chan struct{}, 1),
+		stale: wake.New(),
 	}
 }
 
@@ -75,10 +77,7 @@ func (r *retained) put(ctx context.Context, s *session, all []message) error {
 	for _, m := range all {
 		r.hashes[m.topic] = r.hash(m)
 	}
-	select {
-	case r.stale <- struct{}{}:
-	default:
-	}
+	r.stale.Set()
 	return nil
 }
 

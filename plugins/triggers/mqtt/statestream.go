@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -37,10 +38,10 @@ type subscription struct {
 	// operations are those under way.
 	operations map[subject]trigger.OperationState
 
-	births   chan struct{} // birth messages: Home Assistant has started
-	commands chan string   // topics of containers to update
-	presses  chan press    // buttons that were pressed
-	queue    []string      // those topics, the first of which is under way when busy
+	births   wake.Signal // birth messages: Home Assistant has started
+	commands chan string // topics of containers to update
+	presses  chan press  // buttons that were pressed
+	queue    []string    // those topics, the first of which is under way when busy
 	busy     bool
 	ended    chan error
 	failures map[string]string // why the last Install did not work, by topic
@@ -58,7 +59,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
 		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{},
 		operations: map[subject]trigger.OperationState{},
-		births:     make(chan struct{}, 1), commands: make(chan string, maxCommands),
+		births:     wake.New(), commands: make(chan string, maxCommands),
 		presses: make(chan press, maxCommands), ended: make(chan error, 1),
 		failures: map[string]string{},
 	}
@@ -167,12 +168,8 @@ func (sub *subscription) listen(ctx context.Context, s *session) error {
 		return nil
 	}
 	err := s.subscribe(ctx, sub.hass.prefix+"/status", func(_ string, payload []byte) {
-		if string(payload) != online {
-			return
-		}
-		select {
-		case sub.births <- struct{}{}:
-		default:
+		if string(payload) == online {
+			sub.births.Set()
 		}
 	})
 	if err == nil && sub.hass.decide {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"github.com/dogwatch/dogwatch/internal/wake"
 )
 
 // Observer is another client of the broker, as Home Assistant is.
@@ -19,13 +21,13 @@ type Observer struct {
 	mu       sync.Mutex
 	retained map[string]string // what was retained when it came, and what was published since
 	received []string          // "topic payload" of what was published since
-	changed  chan struct{}
+	changed  wake.Signal
 }
 
 // Observe connects to a broker and records everything until the test ends.
 func Observe(t testing.TB, url string) *Observer {
 	t.Helper()
-	o := &Observer{t: t, retained: map[string]string{}, changed: make(chan struct{}, 1)}
+	o := &Observer{t: t, retained: map[string]string{}, changed: wake.New()}
 	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(strings.Replace(url, "mqtt://", "tcp://",
 		1)).SetClientID("observer").SetAutoReconnect(false))
 	o.must(o.client.Connect())
@@ -50,10 +52,7 @@ func (o *Observer) record(_ paho.Client, m paho.Message) {
 	if !m.Retained() {
 		o.received = append(o.received, m.Topic()+" "+string(m.Payload()))
 	}
-	select {
-	case o.changed <- struct{}{}:
-	default:
-	}
+	o.changed.Set()
 }
 
 // Say publishes something.

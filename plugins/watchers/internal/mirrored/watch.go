@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
+	"github.com/dogwatch/dogwatch/internal/wake"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -45,17 +46,10 @@ type Watch struct {
 // Follow keeps the sources in memory, and calls emit for what changes of them. It reconnects by itself, and returns
 // only when ctx ends.
 func (w Watch) Follow(ctx context.Context, emit func(watcher.Event)) error {
-	changed := make(chan struct{}, 1)
+	changed := wake.New()
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range w.Sources {
-		group.Go(func() error {
-			return s.Follow(ctx, func() {
-				select {
-				case changed <- struct{}{}:
-				default: // it is being told already
-				}
-			})
-		})
+		group.Go(func() error { return s.Follow(ctx, changed.Set) })
 	}
 	group.Go(func() error { return w.notify(ctx, changed, emit) })
 	return group.Wait()
