@@ -12,7 +12,7 @@
 //	engine   the client of the engine: requests, limits, and what errors mean
 //	sshdial  connections to a socket of another machine, by ssh
 //	events   follows the event stream of an engine
-//	swarm    lists and updates the services of a swarm
+//	swarm    lists and updates the services of a swarm, with ../internal/orchestrated
 //	self     in which container Dogwatch runs
 //	update   takes the steps of an update, rolls back, recovers
 //	replace  what an update would do, and what keeps it from that: a plan, made from facts

@@ -24,7 +24,7 @@ func (r *rollout) Converge(ctx context.Context, image string, before *live) erro
 		failure = before.gaveUp()
 	}
 	err := r.converge(ctx, image, failure)
-	if err != nil && image == r.old && r.target.kind == "statefulset" {
+	if err != nil && image == r.Old && r.target.kind == "statefulset" {
 		return fmt.Errorf("%w; delete the pod that does not start, which a StatefulSet does not replace by itself", err)
 	}
 	return err
@@ -42,7 +42,7 @@ func (r *rollout) converge(ctx context.Context, image string, before *cluster.Co
 		case errors.Is(err, sdk.ErrNotFound), ctx.Err() != nil:
 			return err
 		case err != nil: // the server may be restarting
-			r.log.Debug("a rollout cannot be watched, trying again", "workload", r.op.Plan.Name, "error", err)
+			r.log.Debug("a rollout cannot be watched, trying again", "workload", r.Op.Plan.Name, "error", err)
 		case l.image != image:
 			return &orchestrated.OvertakenError[live]{By: l, Name: l.name()}
 		case !l.isWatched():
@@ -52,7 +52,7 @@ func (r *rollout) converge(ctx context.Context, image string, before *cluster.Co
 			if l.Status.ObservedGeneration < l.Metadata.Generation {
 				current = 0 // the counts are of before
 			}
-			r.journal.Progress(watcher.StepProgress{
+			r.Journal.Progress(watcher.StepProgress{
 				Message: fmt.Sprintf("%d of %d pods run the image", current, wanted), Current: int64(current), Total: int64(wanted),
 			})
 			done, err := l.rolledOut(before)
@@ -67,10 +67,10 @@ func (r *rollout) converge(ctx context.Context, image string, before *cluster.Co
 		if err == nil && (current > best || l.Status.ObservedGeneration > seen) {
 			best, seen, since = max(best, current), l.Status.ObservedGeneration, time.Now()
 		}
-		deadline := cmp.Or(r.op.Request.Rules.Health.Window, r.progressDeadline) + slack
+		deadline := cmp.Or(r.Op.Request.Rules.Health.Window, r.progressDeadline) + slack
 		if time.Since(since) > deadline {
 			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and %d of %d pods of %s run the image: %s", deadline,
-				current, wanted, r.op.Plan.Name, cmp.Or(problem(r.failing(ctx, image)), "the cluster does not say why")))
+				current, wanted, r.Op.Plan.Name, cmp.Or(problem(r.failing(ctx, image)), "the cluster does not say why")))
 		}
 		if err := backoff.Wait(ctx, r.poll); err != nil {
 			return err
@@ -122,13 +122,8 @@ func joined(reason, message string) string {
 	return reason + ": " + message
 }
 
-// evidenceTime is how long a rollback waits at most for what the cluster knows of the pods that failed.
-const evidenceTime = 5 * time.Second
-
 // Evidence implements orchestrated.Workload.
 func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence {
-	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
-	defer cancel()
 	o := r.failing(ctx, image)
 	if o == nil {
 		return nil

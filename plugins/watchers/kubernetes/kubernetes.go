@@ -53,6 +53,7 @@ func Type() watcher.Type {
 
 // Kubernetes watches one cluster. Its methods may be called concurrently.
 type Kubernetes struct {
+	orchestrated.Updater[live]
 	options  Options
 	client   *cluster.Client
 	log      hclog.Logger
@@ -79,10 +80,13 @@ func New(env sdk.Env, o Options) (*Kubernetes, error) {
 		env.Warn(w)
 	}
 	client := cluster.New(endpoint, env.UserAgent)
-	return &Kubernetes{
+	k := &Kubernetes{
 		options: o, client: client, log: env.Log, nodes: nodes{client: client, log: env.Log},
 		poll: 2 * time.Second, progressDeadline: 10 * time.Minute,
-	}, nil
+	}
+	k.Cluster = "Kubernetes"
+	k.Workload = func(t orchestrated.Task) orchestrated.Workload[live] { return &rollout{Kubernetes: k, Task: t} }
+	return k, nil
 }
 
 // check refuses what no cluster could have.

@@ -12,48 +12,16 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Apply implements watcher.Updater. Where the rollout does not succeed, the image of before is applied.
-func (k *Kubernetes) Apply(
-	ctx context.Context, op watcher.Operation, journal watcher.Journal,
-) (watcher.Outcome, error) {
-	r, err := k.newRollout(op, journal)
-	if err != nil {
-		return watcher.Outcome{}, err
-	}
-	return r.Apply(ctx)
-}
-
-// Recover implements watcher.Updater: it watches a rollout to its end that is under way, or goes on to return.
-func (k *Kubernetes) Recover(
-	ctx context.Context, op watcher.Operation, journal watcher.Journal,
-) (watcher.Outcome, error) {
-	r, err := k.newRollout(op, journal)
-	if err != nil {
-		return watcher.Outcome{}, err
-	}
-	return r.Recover(ctx)
-}
-
 // rollout is an update of a workload that is carried out.
 type rollout struct {
 	*Kubernetes
-	target  target
-	op      watcher.Operation
-	journal watcher.Journal
-	old     string // the image of before
-}
-
-func (k *Kubernetes) newRollout(op watcher.Operation, journal watcher.Journal) (*orchestrated.Rollout[live], error) {
-	old, image, err := orchestrated.Images(op)
-	return &orchestrated.Rollout[live]{
-		Workload: &rollout{Kubernetes: k, op: op, journal: journal, old: old},
-		Cluster:  "Kubernetes", Op: op, Journal: journal, Old: old, Image: image,
-	}, err
+	orchestrated.Task
+	target target
 }
 
 // Read implements orchestrated.Workload.
 func (r *rollout) Read(ctx context.Context) (live, error) {
-	t, err := r.Kubernetes.target(r.op.Request.ContainerID)
+	t, err := r.Kubernetes.target(r.Op.Request.ContainerID)
 	if err == nil && objectKinds[t.kind] == "" {
 		err = sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s is no workload", t.name()))
 	}
@@ -65,7 +33,7 @@ func (r *rollout) Read(ctx context.Context) (live, error) {
 }
 
 // Plan implements orchestrated.Workload.
-func (r *rollout) Plan(l live) watcher.Plan { return r.plan(l, r.op.Request) }
+func (r *rollout) Plan(l live) watcher.Plan { return r.plan(l, r.Op.Request) }
 
 // patchTries is how often a change is tried of a workload to whose status the cluster writes meanwhile.
 const patchTries = 10
@@ -89,7 +57,7 @@ func (r *rollout) Set(ctx context.Context, l live, image string) error {
 			return failed
 		}
 		if now.state() != l.state() || now.keeper() != l.keeper() {
-			return fmt.Errorf("%s was changed at the same time by %s: plan again", r.op.Plan.Name, now.Setter())
+			return fmt.Errorf("%s was changed at the same time by %s: plan again", r.Op.Plan.Name, now.Setter())
 		}
 		l = now
 	}

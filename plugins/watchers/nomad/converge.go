@@ -47,7 +47,7 @@ func (r *rollout) Converge(ctx context.Context, image string, _ *live) error {
 		case errors.Is(err, sdk.ErrNotFound), ctx.Err() != nil:
 			return cmp.Or(ctx.Err(), err)
 		case err != nil: // the server may be restarting
-			r.log.Debug("a job cannot be watched, trying again", "job", r.op.Plan.Name, "error", err)
+			r.log.Debug("a job cannot be watched, trying again", "job", r.Op.Plan.Name, "error", err)
 		case l.image != image:
 			return &orchestrated.OvertakenError[live]{By: l, Name: l.name}
 		case l.Stop:
@@ -63,7 +63,7 @@ func (r *rollout) Converge(ctx context.Context, image string, _ *live) error {
 			return nil
 		}
 		if err == nil {
-			r.journal.Progress(watcher.StepProgress{
+			r.Journal.Progress(watcher.StepProgress{
 				Message: fmt.Sprintf("%d of %d allocations run the image", p.healthy, p.wanted),
 				Current: int64(p.healthy), Total: int64(p.wanted),
 			})
@@ -73,7 +73,7 @@ func (r *rollout) Converge(ctx context.Context, image string, _ *live) error {
 		}
 		if deadline := r.deadline(l); time.Since(since) > deadline {
 			return cmp.Or(err, fmt.Errorf("nothing changed for %s, and %d of %d allocations of %s run the image: %s", deadline,
-				p.healthy, p.wanted, r.op.Plan.Name, cmp.Or(p.problem, "the cluster does not say why")))
+				p.healthy, p.wanted, r.Op.Plan.Name, cmp.Or(p.problem, "the cluster does not say why")))
 		}
 		if err := backoff.Wait(ctx, r.poll); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (r *rollout) Converge(ctx context.Context, image string, _ *live) error {
 // deadline is how long nothing may change: what the user says, or a little longer than the job allows, so that the
 // cluster gives up before.
 func (r *rollout) deadline(l live) time.Duration {
-	if window := r.op.Request.Rules.Health.Window; window > 0 {
+	if window := r.Op.Request.Rules.Health.Window; window > 0 {
 		return window
 	}
 	deadline := r.progressDeadline
@@ -204,13 +204,8 @@ func problem(a api.Allocation, task string) (text string, exitCode int) {
 // short is an id as the command nomad shows it.
 func short(id string) string { return httpclient.Clean(id[:min(8, len(id))]) }
 
-// evidenceTime is how long a rollback waits at most for what the cluster knows of the allocations that failed.
-const evidenceTime = 5 * time.Second
-
 // Evidence implements orchestrated.Workload.
 func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence {
-	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
-	defer cancel()
 	if _, err := r.Read(ctx); err != nil {
 		return nil
 	}

@@ -46,6 +46,7 @@ func Type() watcher.Type {
 
 // Nomad watches one cluster. Its methods may be called concurrently.
 type Nomad struct {
+	orchestrated.Updater[live]
 	client     *api.Client
 	log        hclog.Logger
 	namespaces []string
@@ -83,10 +84,13 @@ func New(env sdk.Env, o Options) (*Nomad, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Nomad{
+	n := &Nomad{
 		client: client, log: env.Log, namespaces: names, update: o.Update,
 		poll: 2 * time.Second, progressDeadline: 10 * time.Minute,
-	}, nil
+	}
+	n.Cluster = "Nomad"
+	n.Workload = func(t orchestrated.Task) orchestrated.Workload[live] { return &rollout{Nomad: n, Task: t} }
+	return n, nil
 }
 
 // Close drops the connections that are not in use.

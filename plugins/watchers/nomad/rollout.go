@@ -12,45 +12,17 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// Apply implements watcher.Updater. Where the rollout does not succeed, the job is reverted.
-func (n *Nomad) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	r, err := n.newRollout(op, journal)
-	if err != nil {
-		return watcher.Outcome{}, err
-	}
-	return r.Apply(ctx)
-}
-
-// Recover implements watcher.Updater: it watches a rollout to its end that is under way, or goes on to revert it.
-func (n *Nomad) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	r, err := n.newRollout(op, journal)
-	if err != nil {
-		return watcher.Outcome{}, err
-	}
-	return r.Recover(ctx)
-}
-
 // rollout is an update of a job that is carried out.
 type rollout struct {
 	*Nomad
-	target  *target // nil until it is read
-	op      watcher.Operation
-	journal watcher.Journal
-	old     string // the image of before
-}
-
-func (n *Nomad) newRollout(op watcher.Operation, journal watcher.Journal) (*orchestrated.Rollout[live], error) {
-	old, image, err := orchestrated.Images(op)
-	return &orchestrated.Rollout[live]{
-		Workload: &rollout{Nomad: n, op: op, journal: journal, old: old},
-		Cluster:  "Nomad", Op: op, Journal: journal, Old: old, Image: image,
-	}, err
+	orchestrated.Task
+	target *target // nil until it is read
 }
 
 // Read implements orchestrated.Workload.
 func (r *rollout) Read(ctx context.Context) (live, error) {
 	if r.target == nil {
-		t, err := r.Nomad.target(ctx, r.op.Request.ContainerID)
+		t, err := r.Nomad.target(ctx, r.Op.Request.ContainerID)
 		if err != nil {
 			return live{}, err
 		}
@@ -60,7 +32,7 @@ func (r *rollout) Read(ctx context.Context) (live, error) {
 }
 
 // Plan implements orchestrated.Workload.
-func (r *rollout) Plan(l live) watcher.Plan { return r.plan(l, r.op.Request) }
+func (r *rollout) Plan(l live) watcher.Plan { return r.plan(l, r.Op.Request) }
 
 // setTries is how often a change is tried of a job that an autoscaler changes meanwhile.
 const setTries = 10
@@ -97,7 +69,7 @@ func (r *rollout) Set(ctx context.Context, l live, image string) error {
 // set changes a job that is as it was read. It reverts to the version before where that has the image; where somebody
 // has changed more since, only the image is.
 func (r *rollout) set(ctx context.Context, l live, image string) error {
-	if image == r.old {
+	if image == r.Old {
 		versions, err := r.client.Versions(ctx, l.job.namespace, l.job.id)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -43,17 +42,4 @@ func Readable(image string) string {
 	}
 	ref.Digest = ""
 	return ref.String()
-}
-
-// Images returns the image of the container of an operation before and after, as the workload has them.
-func Images(op watcher.Operation) (old, image string, err error) {
-	old = op.Plan.From.Reference
-	if ref, err := reference.Split(old); err == nil && op.Plan.From.Digest != "" {
-		ref.Digest = op.Plan.From.Digest
-		old = ref.String()
-	}
-	if image, err = ImageOf(old, op.Request.Image); err != nil {
-		return "", "", sdk.Invalid("", "%v", err)
-	}
-	return old, image, nil
 }

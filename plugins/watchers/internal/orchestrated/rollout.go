@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -33,15 +35,63 @@ type Workload[L Live] interface {
 	Evidence(ctx context.Context, image string) *watcher.Evidence
 }
 
-// Rollout carries out an operation on a workload.
-type Rollout[L Live] struct {
-	Workload[L]
-	// Cluster is the name of what carries it out: "Kubernetes".
-	Cluster string
+// Task is one operation on a workload.
+type Task struct {
 	Op      watcher.Operation
 	Journal watcher.Journal
-	// Old and Image are the image of the container before and after, see Images.
+	// Old and Image are the image of the container before and after, as the workload has them.
 	Old, Image string
+}
+
+// Updater carries out operations: it is a watcher.Updater but for the plan.
+type Updater[L Live] struct {
+	// Cluster is the name of what carries them out: "Kubernetes".
+	Cluster string
+	// Workload returns what holds the container of an operation.
+	Workload func(Task) Workload[L]
+}
+
+// Apply implements watcher.Updater. Where the rollout does not succeed, the image of before is set.
+func (u Updater[L]) Apply(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
+	r, err := u.rollout(op, journal)
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	return r.apply(ctx)
+}
+
+// Recover implements watcher.Updater: it watches a rollout to its end that is under way, or goes on to return.
+func (u Updater[L]) Recover(
+	ctx context.Context, op watcher.Operation, journal watcher.Journal,
+) (watcher.Outcome, error) {
+	r, err := u.rollout(op, journal)
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	return r.recover(ctx)
+}
+
+func (u Updater[L]) rollout(op watcher.Operation, journal watcher.Journal) (*rollout[L], error) {
+	old := op.Plan.From.Reference
+	if ref, err := reference.Split(old); err == nil && op.Plan.From.Digest != "" {
+		ref.Digest = op.Plan.From.Digest
+		old = ref.String()
+	}
+	image, err := ImageOf(old, op.Request.Image)
+	if err != nil {
+		return nil, sdk.Invalid("", "%v", err)
+	}
+	t := Task{Op: op, Journal: journal, Old: old, Image: image}
+	return &rollout[L]{Task: t, Workload: u.Workload(t), cluster: u.Cluster}, nil
+}
+
+// rollout is an operation that is carried out.
+type rollout[L Live] struct {
+	Task
+	Workload[L]
+	cluster string
 }
 
 // OvertakenError says that a workload has another image than the one that is waited for.
@@ -54,8 +104,7 @@ func (e *OvertakenError[L]) Error() string {
 	return fmt.Sprintf("%s changed %s to %s", e.By.Setter(), e.Name, Readable(e.By.Image()))
 }
 
-// Apply is that of watcher.Updater. Where the rollout does not succeed, the image of before is set.
-func (r *Rollout[L]) Apply(ctx context.Context) (watcher.Outcome, error) {
+func (r *rollout[L]) apply(ctx context.Context) (watcher.Outcome, error) {
 	l, err := r.Read(ctx)
 	if errors.Is(err, sdk.ErrNotFound) {
 		return r.unchanged(BlockChanged, err.Error()+": list again"), nil
@@ -93,8 +142,7 @@ func (r *Rollout[L]) Apply(ctx context.Context) (watcher.Outcome, error) {
 	return r.finish(ctx, plan.Steps[1:], &l)
 }
 
-// Recover is that of watcher.Updater: it watches a rollout to its end that is under way, or goes on to return.
-func (r *Rollout[L]) Recover(ctx context.Context) (watcher.Outcome, error) {
+func (r *rollout[L]) recover(ctx context.Context) (watcher.Outcome, error) {
 	if len(r.Op.Steps) == 0 {
 		return r.unchanged(watcher.ReasonInterrupted, "it was interrupted before anything was changed"), nil
 	}
@@ -124,7 +172,7 @@ func (r *Rollout[L]) Recover(ctx context.Context) (watcher.Outcome, error) {
 
 // finish watches a rollout to its end, and returns to the old image where it does not succeed. Without a step there is
 // nothing to watch.
-func (r *Rollout[L]) finish(ctx context.Context, steps []watcher.Step, before *L) (watcher.Outcome, error) {
+func (r *rollout[L]) finish(ctx context.Context, steps []watcher.Step, before *L) (watcher.Outcome, error) {
 	done := watcher.Outcome{State: watcher.Updated, ContainerID: r.Op.Request.ContainerID}
 	if len(steps) == 0 {
 		return done, nil
@@ -146,17 +194,17 @@ func (r *Rollout[L]) finish(ctx context.Context, steps []watcher.Step, before *L
 }
 
 // returning is the step that returns to the old image.
-func (r *Rollout[L]) returning() watcher.Step {
+func (r *rollout[L]) returning() watcher.Step {
 	name := r.Op.Plan.Name
 	return watcher.Step{
 		ID: "rollback:" + name, Code: watcher.StepRollout, Container: name,
-		Text: fmt.Sprintf("have %s return %s to %s", r.Cluster, name, Readable(r.Old)),
+		Text: fmt.Sprintf("have %s return %s to %s", r.cluster, name, Readable(r.Old)),
 	}
 }
 
 // rollBack sets the old image, if the workload has the new one, and waits until all runs it.
-func (r *Rollout[L]) rollBack(ctx context.Context, reason watcher.Reason) (watcher.Outcome, error) {
-	evidence := r.Evidence(ctx, r.Image)
+func (r *rollout[L]) rollBack(ctx context.Context, reason watcher.Reason) (watcher.Outcome, error) {
+	evidence := r.evidence(ctx)
 	l, err := r.Read(ctx)
 	switch {
 	case errors.Is(err, sdk.ErrNotFound):
@@ -199,17 +247,26 @@ func (r *Rollout[L]) rollBack(ctx context.Context, reason watcher.Reason) (watch
 	}, nil
 }
 
+// evidenceTime is how long a rollback waits at most for what the cluster knows of what failed.
+const evidenceTime = 5 * time.Second
+
+func (r *rollout[L]) evidence(ctx context.Context) *watcher.Evidence {
+	ctx, cancel := context.WithTimeout(ctx, evidenceTime)
+	defer cancel()
+	return r.Evidence(ctx, r.Image)
+}
+
 // overtaken is the outcome where another client gave the workload an image of its own.
-func (r *Rollout[L]) overtaken(l L) watcher.Outcome {
+func (r *rollout[L]) overtaken(l L) watcher.Outcome {
 	return r.broken(fmt.Sprintf("%s changed %s to %s meanwhile, and it was left as it is: check it",
 		l.Setter(), r.Op.Plan.Name, Readable(l.Image())))
 }
 
-func (r *Rollout[L]) unchanged(code, text string) watcher.Outcome {
+func (r *rollout[L]) unchanged(code, text string) watcher.Outcome {
 	return Ended(r.Op, watcher.Unchanged, code, text)
 }
 
-func (r *Rollout[L]) broken(text string) watcher.Outcome {
+func (r *rollout[L]) broken(text string) watcher.Outcome {
 	return Ended(r.Op, watcher.Broken, "workload", text)
 }
 
