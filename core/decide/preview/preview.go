@@ -147,21 +147,7 @@ func Moment(t time.Time) phrase.Phrase {
 }
 
 func weekday(d time.Weekday) phrase.Phrase {
-	switch d {
-	case time.Monday:
-		return phrase.New("Mon")
-	case time.Tuesday:
-		return phrase.New("Tue")
-	case time.Wednesday:
-		return phrase.New("Wed")
-	case time.Thursday:
-		return phrase.New("Thu")
-	case time.Friday:
-		return phrase.New("Fri")
-	case time.Saturday:
-		return phrase.New("Sat")
-	}
-	return phrase.New("Sun")
+	return phrase.Read(d.String()[:3], "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 }
 
 // Of decides about the updates of all subjects.

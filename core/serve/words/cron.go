@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
@@ -143,21 +144,11 @@ func cronDays(month, week string, times phrase.Phrase) phrase.Phrase {
 
 // cronDay is a day of the week, by its number or the beginning of its name; nil for none.
 func cronDay(text string) phrase.Phrase {
-	switch text {
-	case "0", "7", "sun":
-		return phrase.New("Sunday")
-	case "1", "mon":
-		return phrase.New("Monday")
-	case "2", "tue":
-		return phrase.New("Tuesday")
-	case "3", "wed":
-		return phrase.New("Wednesday")
-	case "4", "thu":
-		return phrase.New("Thursday")
-	case "5", "fri":
-		return phrase.New("Friday")
-	case "6", "sat":
-		return phrase.New("Saturday")
+	for day := range 8 {
+		name := time.Weekday(day % 7).String()
+		if text == strconv.Itoa(day) || text == strings.ToLower(name[:3]) {
+			return phrase.Read(name, "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+		}
 	}
 	return nil
 }

@@ -45,30 +45,12 @@ func Kind(kind string) phrase.Phrase {
 		return phrase.New("rebuilt")
 	case tally.Other:
 		return phrase.New("newer")
-	case sdk.DiffMajor:
-		return phrase.New("major")
-	case sdk.DiffMinor:
-		return phrase.New("minor")
-	case sdk.DiffPatch:
-		return phrase.New("patch")
-	case sdk.DiffPrerelease:
-		return phrase.New("prerelease")
 	}
-	return phrase.Verbatim(kind)
+	return phrase.Read(kind, "major", "minor", "patch", "prerelease")
 }
 
 // Decided is the state of a decision: "held".
-func Decided(state string) phrase.Phrase {
-	switch state {
-	case sdk.StateHeld:
-		return phrase.New("held")
-	case sdk.StateOffered:
-		return phrase.New("offered")
-	case sdk.StateAutomatic:
-		return phrase.New("automatic")
-	}
-	return phrase.Verbatim(state)
-}
+func Decided(state string) phrase.Phrase { return phrase.Read(state, "held", "offered", "automatic") }
 
 // Reason is a reason of a held update in two or three words.
 func Reason(code string) phrase.Phrase {

@@ -40,19 +40,7 @@ func otherLevels(c sdk.Container) []phrase.Phrase {
 
 // stepOf is how large a step between versions is.
 func stepOf(diff string) phrase.Phrase {
-	switch diff {
-	case sdk.DiffMajor:
-		return phrase.New("major")
-	case sdk.DiffMinor:
-		return phrase.New("minor")
-	case sdk.DiffPatch:
-		return phrase.New("patch")
-	case sdk.DiffPrerelease:
-		return phrase.New("prerelease")
-	case sdk.DiffUnknown:
-		return phrase.New("unknown")
-	}
-	return phrase.Text{Phrase: phrase.Verbatim(diff)}
+	return phrase.Text{Phrase: phrase.Read(diff, "major", "minor", "patch", "prerelease", "unknown")}
 }
 
 // skippedSentences says which newer versions are not offered, and what would offer them.

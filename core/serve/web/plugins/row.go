@@ -104,25 +104,8 @@ func newRow(b service.Plugin, operator bool) row {
 
 // stateWord is the state of a plugin in a word or two.
 func stateWord(s plugin.State) phrase.Phrase {
-	switch s {
-	case plugin.Stopped:
-		return phrase.New("not needed")
-	case plugin.Backoff:
-		return phrase.New("waiting")
-	case plugin.Running:
-		return phrase.New("running")
-	case plugin.Starting:
-		return phrase.New("starting")
-	case plugin.Asleep:
-		return phrase.New("asleep")
-	case plugin.Broken:
-		return phrase.New("broken")
-	case plugin.Untrusted:
-		return phrase.New("untrusted")
-	case plugin.Rejected:
-		return phrase.New("rejected")
-	}
-	return phrase.Verbatim(s.Word())
+	return phrase.Read(s.Word(),
+		"not needed", "waiting", "running", "starting", "asleep", "broken", "untrusted", "rejected")
 }
 
 // trustAdvice is what to do about a file that is not trusted.
