@@ -111,7 +111,7 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
 		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,
 			`data-key="local/three"`},
-		"/containers?state=failed":          {`<ul class="rows causes">`, ">list tags of three: timeout ***</span>"},
+		"/containers?state=failed":          {`<ul class="rows causes">`, ">Docker Hub does not answer: list tags of three: timeout ***</span>"},
 		"/containers/rows?q=&c=local%2Fone": {`<ul id="outages" class="lines"><li`},
 		"/containers/local/one":             {"list tags of one: timeout ***"},
 	} {
@@ -123,6 +123,26 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 		}
 		if path == "/" && strings.Count(body, "<summary>Docker Hub") != 1 {
 			t.Errorf("the overview has an outage twice:\n%s", body)
+		}
+	}
+}
+
+// TestPagesSaySinceWhenAContainerFails, as far back as its events say it without a gap.
+func TestPagesSaySinceWhenAContainerFails(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("one", webtest.Failed("a label is wrong")))
+	became := func(minutes int, change ...func(*sdk.Container)) event.Event {
+		c := webtest.Container("one", change...)
+		return event.Event{At: webtest.Noon.Add(-time.Duration(minutes) * time.Minute), Type: event.ContainerChanged,
+			Subject: "local/one", Payload: event.Payload{Container: &c}}
+	}
+	fakes(u).events = []event.Event{
+		became(3, webtest.Failed("a label is wrong")), became(8, webtest.Failed("no answer")), became(20),
+		became(30, webtest.Failed("long ago")),
+	}
+	for _, path := range []string{"/containers/local/one", "/containers?state=failed"} {
+		body := strings.ToLower(request(u, "GET", path, nil).Body.String())
+		if _, since, says := strings.Cut(body, "first failed "); !says || !strings.Contains(since[:120], "8 min ago") {
+			t.Errorf("%s does not say since when it fails: %s", path, body)
 		}
 	}
 }

@@ -154,6 +154,9 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 		v.Releases = operations.ReleasesOf(h.Site, h.service.KnownWarnings(ctx, *c, version))
 	}
 	v.Triggers = triggerOptions(h.service.TriggersOf(actor, *c))
+	if v.Failed != "" {
+		v.FailedSince = h.failedSince(ctx, actor, v.Key)
+	}
 	one := []Row{v.Row}
 	h.Follow(ctx, actor, one)
 	v.Follows = one[0].Follows

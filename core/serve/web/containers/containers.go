@@ -47,10 +47,11 @@ func (h *Handler) write(r *http.Request, v *listView) {
 	nameHosts(v.Groups, v.all)
 	for _, g := range v.Groups {
 		for i := range g.Rows {
-			if v.Causes {
-				g.Rows[i].Cause = ""
+			row := &g.Rows[i]
+			if row.Whole = v.Causes; row.Whole {
+				row.FailedSince = h.failedSince(r.Context(), h.ActorOf(r), row.Key)
 			}
-			g.Rows[i].HTML = h.rowHTML(in, &g.Rows[i], true)
+			row.HTML = h.rowHTML(in, row, true)
 		}
 	}
 }

@@ -41,6 +41,30 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 	return lines
 }
 
+// failureEvents are how many events of a container are read at most for since when it fails.
+const failureEvents = 100
+
+// failedSince returns since when the checks of a container fail, whose subject is given; the zero time where its newest
+// events do not say.
+func (h *Handler) failedSince(ctx context.Context, actor auth.Actor, subject string) (since time.Time) {
+	events, err := h.service.History(ctx, actor, event.Filter{SkipReleased: true, Subject: subject, Limit: failureEvents})
+	if err != nil {
+		h.Log.Warn("read since when a container fails", "container", subject, "error", err)
+	}
+	for _, e := range events {
+		if e.Container != nil && !tally.Failed(e.Container) {
+			return since
+		}
+		if e.Container != nil {
+			since = e.At
+		}
+	}
+	if len(events) == failureEvents {
+		return time.Time{} // it began before these
+	}
+	return since
+}
+
 // maxNames is how many names of one container its history goes back.
 const maxNames = 5
 

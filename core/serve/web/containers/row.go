@@ -78,6 +78,10 @@ type Row struct {
 	Doing             phrase.Phrase
 	// Warnings are said in the rows of the overview; none where nothing is known.
 	Warnings warnings
+	// FailedSince is since when its checks fail; zero where that is not shown, or not known. Whole has the row say why
+	// in full.
+	FailedSince time.Time
+	Whole       bool
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }

@@ -57,12 +57,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	case r.Doing != nil:
 		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
 	case r.Failed != "":
-		full := in.Say(r.Failure())
-		b.raw(`<span class="bad"`)
-		if in.Translates() && full == r.Failure().String() {
-			b.raw(` lang="en"`)
-		}
-		b.raw(` title="`).text(full).raw(`">`).say(in, cmp.Or(words.Cause(r.Cause), r.Why())).raw(`</span>`)
+		b.failure(in, r, h.Now())
 	case r.brief(h.Now()) != nil:
 		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
 			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)
@@ -86,6 +81,27 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 
 // running is the status of a container that runs, of which rows say nothing.
 const running = "running"
+
+// failure says why the check of a container failed.
+func (b *rowWriter) failure(in *language.Language, r *Row, now time.Time) {
+	full, why := in.Say(r.Failure()), r.Why()
+	if !r.Whole {
+		why = cmp.Or(words.Cause(r.Cause), why)
+	}
+	b.raw(`<span class="bad"`)
+	if in.Translates() && full == r.Failure().String() {
+		b.raw(` lang="en"`)
+	}
+	b.raw(` title="`).text(full).raw(`">`).say(in, why).raw(`</span>`)
+	if !r.FailedSince.IsZero() {
+		b.raw(` <span class="second">· `).say(in, firstFailed(r.FailedSince, now)).raw(`</span>`)
+	}
+}
+
+// firstFailed says for how long the checks of a container fail.
+func firstFailed(since, now time.Time) phrase.Phrase {
+	return phrase.New("first failed %s", words.Relative(now.Sub(since)))
+}
 
 // seenTitle explains what stands in for the age of a release.
 func seenTitle(seen time.Time) phrase.Phrase {
