@@ -42,7 +42,7 @@ type entry struct {
 	rec *store.Record
 }
 
-// grouped sorts containers into groups: those that need the user first.
+// grouped sorts containers into groups: those that need the user most first.
 func (q listQuery) grouped(all []entry) []group {
 	index := map[string]int{}
 	var groups []group
@@ -67,8 +67,11 @@ func (q listQuery) grouped(all []entry) []group {
 		slices.SortStableFunc(g.Entries, func(a, b *entry) int { return compare(&a.place, &b.place, q.Sort) })
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
-		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""),
-			strings.Compare(a.Title, b.Title))
+		order := compareBool(b.Needs > 0, a.Needs > 0)
+		if q.Sort == "need" { // the first entry is what is needed most
+			order = cmp.Compare(a.Entries[0].need, b.Entries[0].need)
+		}
+		return cmp.Or(order, compareBool(a.Title == "", b.Title == ""), strings.Compare(a.Title, b.Title))
 	})
 	return groups
 }

@@ -61,6 +61,9 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	case r.brief(h.Now()) != nil:
 		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
 			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)
+		if r.Approval && !r.Released.IsZero() {
+			b.raw(` <span class="second">· `).raw(string(h.Ago(in, r.Released))).raw(`</span>`)
+		}
 	case r.Postponed != nil:
 		b.raw(`<span class="reason" title="`).text(in.Say(r.Postponed)).raw(`">`).say(in, r.Postponed).raw(`</span>`)
 	case r.Unknown != nil:
