@@ -15,6 +15,8 @@ import (
 type Problem struct {
 	Title, Detail, Back phrase.Phrase
 	BackTo              string
+	// Choices are what can be done instead.
+	Choices []Anchor
 	// Paste has the lines that mend it, if there are any.
 	Paste config.Paste
 }
