@@ -76,14 +76,14 @@ func (s *Service) CheckOne(ctx context.Context, actor auth.Actor, c sdk.Containe
 	return s.safe(s.opt.Checks.WatchOne(ctx, c))
 }
 
-// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known; nil
-// for nothing.
-func (s *Service) MajorAdvice(c sdk.Container) phrase.Phrase {
+// MajorAdvice returns what the update of a container takes when it is a major one, as far as its image is known, and
+// the address of the page that says so; nil for nothing.
+func (s *Service) MajorAdvice(c sdk.Container) (advice phrase.Phrase, page string) {
 	rules := s.opt.Rules(c)
 	if rules.Preset == nil || !rules.IsMajorUpdate(&c) {
-		return nil
+		return nil, ""
 	}
-	return preset.Said(rules.Preset.Needs)
+	return preset.Said(rules.Preset.Needs), rules.Preset.Page
 }
 
 // Explain makes the decision of a check for a stored container again, stores

@@ -175,7 +175,7 @@ func TestApproveIsConfirmedWhereItUpdates(t *testing.T) {
 	}
 	_, body := get(t, u, to)
 	webtest.Contains(t, body, "Decide about the update of db", `<option value="8.2.1" selected>`, `name="sure" value="1"`,
-		`name="back" value="/containers?state=held"`, "Dogwatch updates what you approve")
+		`name="back" value="/containers?state=held"`, "Dogwatch installs what you approve")
 	form.Set("sure", "1")
 	if r, _ = post(t, u, "/choose", form); r.Header.Get("Location") != "/base/containers?state=held" ||
 		len(fakes(u).chosen) != 1 {
@@ -240,10 +240,10 @@ func TestListOfChoices(t *testing.T) {
 	}
 	_, body := get(t, u, "/policies")
 	webtest.Contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
-		"Snoozed 3.0.0 until the next version by ana", "gone <span class=\"second\">is gone</span>",
-		`aria-label="Undo what was decided about db"`)
+		"Snoozed 3.0.0 until the next version by ana", "local/gone <span class=\"second\">is gone</span>",
+		`aria-label="Undo what was decided about local/db"`)
 	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 ||
-		strings.Contains(body, "about gone") {
+		strings.Contains(body, "about local/gone") {
 		t.Errorf("it shows what has ended, or undoes what is gone: %s", body)
 	}
 	_, body = get(t, u, "/containers/local/db")

@@ -131,7 +131,7 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 func TestContainerPageShowsItsDecision(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	for name, want := range map[string][]string{
-		"young": {`<span class="kind muted">held</span>`,
+		"young": {`<span class="kind held">held</span>`,
 			"<li>It is 1 day old, and *** must be 7 (policy careful).</li>", "in 6 d"},
 		"waits": {">to approve<", "<li>It waits for your approval.</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},

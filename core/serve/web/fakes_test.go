@@ -107,7 +107,9 @@ func (f fakeContainers) ContainerLog(context.Context, auth.Actor, string, int) (
 	return f.log, f.err
 }
 
-func (f fakeContainers) MajorAdvice(sdk.Container) phrase.Phrase { return phrase.Verbatim(f.advice) }
+func (f fakeContainers) MajorAdvice(sdk.Container) (advice phrase.Phrase, page string) {
+	return phrase.Verbatim(f.advice), "https://docs.example.com/upgrade"
+}
 
 func (f fakeContainers) KnownWarnings(context.Context, sdk.Container, string) []service.ReleaseWarning {
 	return f.warnings

@@ -210,7 +210,7 @@ func (r *Runner) planCredentials(
 // was not rolled back since.
 func (r *Runner) rollbackImage(ctx context.Context, c sdk.Container) (watcher.TargetImage, error) {
 	none := fmt.Errorf("%s/%s: %w: no update of it is known that could be rolled back", c.Watcher, c.Name, ErrNoUpdate)
-	before, undone := "", 0
+	before, undone, updated := "", 0, false
 	for {
 		page, err := r.opt.Store.Operations(ctx, operation.Filter{
 			Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded}, Before: before,
@@ -218,11 +218,15 @@ func (r *Runner) rollbackImage(ctx context.Context, c sdk.Container) (watcher.Ta
 		if err != nil {
 			return watcher.TargetImage{}, err
 		}
-		if len(page) == 0 {
+		switch {
+		case len(page) > 0:
+		case updated:
 			return watcher.TargetImage{}, none
+		default:
+			return watcher.TargetImage{}, fmt.Errorf("%s/%s: %w", c.Watcher, c.Name, ErrNeverUpdated)
 		}
 		for _, op := range page {
-			before = op.ID
+			before, updated = op.ID, updated || !op.Rules.DryRun
 			switch {
 			case op.Rules.DryRun:
 			case op.Kind == operation.Rollback:

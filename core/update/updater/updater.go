@@ -42,6 +42,8 @@ var (
 	ErrUnsupported = errors.New("the watcher cannot update")
 	// ErrNoUpdate: there is nothing newer, or nothing to roll back to.
 	ErrNoUpdate = errors.New("there is no image to change to")
+	// ErrNeverUpdated is the ErrNoUpdate of a rollback where Dogwatch has updated nothing.
+	ErrNeverUpdated = fmt.Errorf("%w: dogwatch has not updated it yet", ErrNoUpdate)
 	// ErrChanged: the container or its image is not what the user was shown.
 	ErrChanged = errors.New("it has changed since it was planned")
 	// ErrUnplanned: the digest of the request is neither of a plan that was shown nor what the tag is now.

@@ -40,7 +40,7 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 	f.Back, f.Several = page.LocalPath(cmp.Or(query.Get("back"), "/containers")), len(f.Items) > 1
 	title := phrase.New("Decide about %s", phrase.Count(len(f.Items), "update"))
 	if !f.Several {
-		f.Advice = h.service.MajorAdvice(chosen[0])
+		f.Advice, _ = h.service.MajorAdvice(chosen[0])
 		title = phrase.New("Decide about the update of %s", f.Items[0].Name)
 	}
 	h.Show(w, r, http.StatusOK, "choose", page.Page{Title: title, Nav: "containers", Content: f})
@@ -172,7 +172,7 @@ func choiceSentence(action string, until time.Time) phrase.Phrase {
 	case action == string(choice.Approved):
 		return phrase.New("The version is taken whatever its age and step.")
 	case action == string(choice.Skip):
-		return phrase.New("The next version is offered.")
+		return phrase.New("Dogwatch offers the next version again.")
 	case until.IsZero():
 		return phrase.New("It is offered again with the next version.")
 	}

@@ -103,7 +103,7 @@ func (f *Chooser) Approving() phrase.Phrase {
 	case !f.Approve:
 		return phrase.New("There is nothing to approve: what is newer is a base image; rebuild the image.")
 	case f.May:
-		return phrase.New("Dogwatch updates what you approve in the next window, or at once if there is none.")
+		return phrase.New("Dogwatch installs what you approve in the next update window, or immediately if you have set no window.")
 	}
 	return phrase.New("What is approved is offered whatever its age and step.")
 }

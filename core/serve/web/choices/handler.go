@@ -30,7 +30,7 @@ type Service interface {
 	Choose(ctx context.Context, actor auth.Actor, choice service.Choice) error
 	UndoChoices(ctx context.Context, actor auth.Actor, container string) (int, error)
 	AllChoices() []choice.Choice
-	MajorAdvice(c sdk.Container) phrase.Phrase
+	MajorAdvice(c sdk.Container) (advice phrase.Phrase, page string)
 }
 
 // Handler serves the choices.

@@ -113,7 +113,8 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 	}
 	p.Name, p.Image = words.Name(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
 	if c.Result != nil && c.Result.Tag == k.ToTag {
-		p.Kind, p.Link, p.Advice = tally.Kind(c), webaddress.Of(c.Result.Link), h.service.MajorAdvice(*c)
+		p.Kind, p.Link = tally.Kind(c), webaddress.Of(c.Result.Link)
+		p.Advice, _ = h.service.MajorAdvice(*c)
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {

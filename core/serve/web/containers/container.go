@@ -59,8 +59,9 @@ type containerView struct {
 	Choose  *choices.Chooser
 	Made    []choices.Made
 	MayUndo bool
-	// Advice is what a major update takes, as far as its image is known; nil for nothing.
-	Advice phrase.Phrase
+	// Advice is what a major update takes, as far as its image is known, and AdvicePage says more; nil for nothing.
+	Advice     phrase.Phrase
+	AdvicePage string
 	// Releases are those on the way whose notes are known to warn of something.
 	Releases []operations.Release
 	// Why is filled in where no script loads it later; see readTab.
@@ -145,7 +146,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	h.wanted.Release(c)
 	h.wanted.Versions(c)
 	v := containerOf(rec, h.rowsAsOf(actor))
-	v.Advice = h.service.MajorAdvice(*c)
+	v.Advice, v.AdvicePage = h.service.MajorAdvice(*c)
 	v.HasNotes = v.Kind != "" && h.service.HasNotes()
 	v.LogAccess = h.service.LogAccess(actor, c.Watcher)
 	version := v.chooseVersion(c, query.Get("version"), tabOf(query))

@@ -36,7 +36,7 @@ type Service interface {
 	CheckAll(ctx context.Context, actor auth.Actor) error
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
-	MajorAdvice(c sdk.Container) phrase.Phrase
+	MajorAdvice(c sdk.Container) (advice phrase.Phrase, page string)
 	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
 	KnownWarnings(ctx context.Context, c sdk.Container, version string) []service.ReleaseWarning

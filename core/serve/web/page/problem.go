@@ -15,8 +15,8 @@ import (
 type Problem struct {
 	Title, Detail, Back phrase.Phrase
 	BackTo              string
-	// Choices are what can be done instead.
-	Choices []Anchor
+	// Nav is the page of the menu that it belongs to; "" for none.
+	Nav string
 	// Paste has the lines that mend it, if there are any.
 	Paste config.Paste
 }
@@ -37,7 +37,7 @@ func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p
 		s.Render(w, r, status, "problem", "content", p)
 		return
 	}
-	s.Show(w, r, status, "problem", Page{Title: p.Title, Content: p})
+	s.Show(w, r, status, "problem", Page{Title: p.Title, Nav: p.Nav, Content: p})
 }
 
 // Failure is the Problem of an error; nil is every other one. Without a Detail, the error is that.
