@@ -89,6 +89,8 @@ type Container struct {
 	Running string `json:"running"`
 	// Target is the version that is offered or held; "" when there is none.
 	Target string `json:"target,omitempty"`
+	// Kind is how large the step to Target is; see tally.Kind.
+	Kind string `json:"-"`
 	// State is that of a decision; "" when there is no update.
 	State   string       `json:"state,omitempty"`
 	Reasons []sdk.Reason `json:"reasons,omitempty"`
@@ -213,6 +215,8 @@ func rank(state string) int {
 // where both versions are known.
 func (c *Container) setTarget(to candidate.Candidate, running *sdk.Container) {
 	c.Target = to.Tag
+	step := sdk.UpdateKind{Kind: to.Kind, SemverDiff: to.Diff}
+	c.Kind = tally.Kind(&sdk.Container{UpdateAvailable: true, UpdateKind: step})
 	if to.Kind != sdk.KindDigest {
 		return
 	}

@@ -58,13 +58,13 @@ func TestPoliciesPage(t *testing.T) {
 		"It waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
 		"Next windows",
 		"<td class=\"wrap\">label dogwatch.update.window</td><td>1 held</td>",
-		`<option>minage</option>`)
+		`<option value="minage">minage: minimum age</option>`)
 	if strings.Contains(body, "local/current") || strings.Contains(body, "With this rule") {
 		t.Errorf("it shows a container without an update, or a rule that is not tried: %s", body)
 	}
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
-	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option selected>minage</option>`,
+	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option value="minage" selected>minage`,
 		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7 days old (this rule), until ")
 }
 

@@ -20,8 +20,8 @@ import (
 
 // policiesPage shows the rules of updates, what they make of them, and what another would.
 type policiesPage struct {
-	Names       []string // of rules
-	Rule, Value string   // that is tried
+	Names       []ruleName
+	Rule, Value string // that is tried
 	Wrong       []phrase.Phrase
 	// Now is "3 offered, 5 held", and Tried that with the other rule; nil when none is tried.
 	Now, Tried phrase.Phrase
@@ -34,27 +34,47 @@ type policiesPage struct {
 	Empty   *guide.Empty
 }
 
+// ruleName is a rule as configurations name it, and in words.
+type ruleName struct {
+	Key  string
+	Word phrase.Phrase
+}
+
+// ruleNames are all rules, in the order of package policy.
+func ruleNames() []ruleName {
+	return []ruleName{
+		{policy.RuleUpdate, phrase.New("updates")}, {policy.RuleMajor, phrase.New("major updates")},
+		{policy.RuleThreshold, phrase.New("largest step")}, {policy.RuleMinAge, phrase.New("minimum age")},
+		{policy.RuleSecurity, phrase.New("security fixes")}, {policy.RuleWindow, phrase.New("window")},
+		{policy.RuleFreeze, phrase.New("freeze")}, {policy.RuleSkip, phrase.New("skipped versions")},
+	}
+}
+
 // policyUse is a rule that is set.
 type policyUse struct {
-	policypreview.Rule
+	Word         phrase.Phrase
+	Value        string
 	By, Sentence phrase.Phrase
 }
 
 // policyUpdate is what becomes of an update.
 type policyUpdate struct {
-	// Full is the container as the API has it: "local/web".
-	Name, Full, Path, Running, Target string
+	Name, Path, Running, Target, Kind string
 	State                             words.State
 	// Before is its state without the rule that is tried; nil when that is the same.
 	Before phrase.Phrase
 	Why    []phrase.Phrase
 }
 
-func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
-	order := []string{"approval", "minor", "ok"} // to approve, held, offered or automatic
-	v := policiesPage{Names: policy.RuleNames(), Now: p.Now.Counts}
+func newPoliciesPage(p service.PolicyPreview) policiesPage {
+	order := []string{"approval", "held", "ok"} // to approve, held, offered or automatic
+	v := policiesPage{Names: ruleNames(), Now: p.Now.Counts}
 	for _, use := range p.Now.Uses() {
-		v.Uses = append(v.Uses, policyUse{use.Rule, policypreview.Source(use.Source), use.Counts})
+		word := phrase.Verbatim(use.Name)
+		if i := slices.IndexFunc(v.Names, func(n ruleName) bool { return n.Key == use.Name }); i >= 0 {
+			word = v.Names[i].Word
+		}
+		v.Uses = append(v.Uses, policyUse{word, use.Value, policypreview.Source(use.Source), use.Counts})
 	}
 	shown, before := p.Now, map[string]string{}
 	if p.Tried != nil {
@@ -65,14 +85,14 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 	}
 	names := map[string]string{}
 	for _, c := range shown.Containers {
-		names[c.Name] = called.Of(c.Name, c.Shown)
+		names[c.Name] = c.Shown
 		if c.State == "" {
 			continue
 		}
 		watcherName, name, _ := strings.Cut(c.Name, "/")
 		row := policyUpdate{
-			Name: names[c.Name], Full: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running, Target: c.Target,
-			State: decisionState(c),
+			Name: c.Shown, Path: page.ContainerPath(watcherName, name), Running: c.Running,
+			Target: strings.TrimPrefix(c.Target, c.Running+"@"), Kind: c.Kind, State: decisionState(c),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
 			row.Before = words.Decided(was)
@@ -99,7 +119,7 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 func decisionState(c policypreview.Container) words.State {
 	switch {
 	case c.State == sdk.StateHeld:
-		return words.State{Word: words.Decided(c.State), Class: "minor"}
+		return words.State{Word: words.Decided(c.State), Class: "held"}
 	case c.Approval():
 		return words.State{Word: phrase.New("to approve"), Class: "approval"}
 	}
@@ -118,7 +138,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the policies", err)
 		return
 	}
-	p := newPoliciesPage(found, h.Names())
+	p := newPoliciesPage(found)
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Updates))
 	if p.Empty.Unlisted() {
 		p.Now = phrase.New("unknown: the containers cannot be listed")
