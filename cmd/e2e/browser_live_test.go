@@ -182,12 +182,12 @@ func TestBrowserHistoryUpdatesLive(t *testing.T) {
 	find("4.0.0")
 	b.until("!document.getElementById('behind').hidden")
 	b.click("#behind button")
-	b.until("document.querySelector('#log tbody tr').innerText.includes('Failed')")
+	b.until("document.querySelector('#log tbody tr').textContent.includes('Failed')")
 	row := js[string](b, first)
 	js[any](b, "document.querySelector('#log tbody button').focus()")
 	broken.Store(false)
 	l.request(http.MethodPost, "/api/deliveries/"+strings.TrimPrefix(row, "delivery-")+"/retry", "")
-	b.until(fmt.Sprintf("document.getElementById('%s').innerText.includes('Sent')", row))
+	b.until(fmt.Sprintf("document.getElementById('%s').textContent.includes('Sent')", row))
 	b.stayed("deliveries")
 
 	one := "/containers/local/" + l.containers()[0].Name
@@ -217,14 +217,14 @@ func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
 	b.open("/plugins")
-	b.until("document.getElementById('trigger').innerText.includes('Running')")
+	b.until("document.getElementById('trigger').textContent.includes('Running')")
 	b.stay()
 	js[any](b,
 		"document.querySelector('#registry details').open = true, document.querySelector('#registry button').focus()")
 	process := "document.querySelector('#trigger dd.tag').textContent"
 	before := js[string](b, process)
 	l.request(http.MethodPost, "/api/plugins/trigger/restart", "")
-	b.until("document.getElementById('trigger').innerText.includes('Running') && " + process + " !== " + quoted(before))
+	b.until("document.getElementById('trigger').textContent.includes('Running') && " + process + " !== " + quoted(before))
 	if !js[bool](b,
 		"document.querySelector('#registry details').open && document.activeElement === document.querySelector('#registry button')") {
 		t.Error("what was unfolded and focused is not any more")

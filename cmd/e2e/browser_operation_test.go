@@ -66,7 +66,7 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 	b.until("document.querySelector('[aria-current=step]')?.innerText.includes('stop the old web')")
 	b.follow("form[action$='/cancel'] button")
 	b.says("It stops before its next step, and the old container runs again.")
-	b.until("document.querySelector('#operation .kind')?.innerText === 'Stopping'")
+	b.until("document.querySelector('#operation .kind')?.textContent === 'Stopping'")
 	if js[bool](b, "!!document.querySelector('form[action$=\"/cancel\"]')") {
 		t.Error("what is stopping has the button again")
 	}
@@ -74,7 +74,7 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 	b.shown("stopping")
 	a.g.on(nil)
 	close(release)
-	b.until("document.querySelector('#operation .kind')?.innerText === 'Cancelled'")
+	b.until("document.querySelector('#operation .kind')?.textContent === 'Cancelled'")
 	b.says("The old container runs again as it was.")
 	b.shown("cancelled")
 	only(t, engine, "web", a.old)

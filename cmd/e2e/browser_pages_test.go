@@ -86,7 +86,7 @@ func TestBrowserListAndFilter(t *testing.T) {
 	js[any](b, "location.reload()")
 	b.until("document.querySelectorAll('.row').length === 1 && document.querySelector('input[type=search]').value === 'c0007'")
 	b.open("/containers?q=nothing-has-this-name")
-	b.says("No container matches.")
+	b.says("No container matches “nothing-has-this-name”.")
 }
 
 func TestBrowserWithoutScript(t *testing.T) {

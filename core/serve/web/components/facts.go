@@ -27,15 +27,19 @@ func facts(c service.Component) (all []phrase.Phrase) {
 		}
 	case kind.Registry:
 		const shown = 3
-		all = append(all, phrase.Verbatim(strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", ")))
-		if more := len(c.Hosts) - shown; more > 0 {
+		hosts := slices.DeleteFunc(slices.Clone(c.Hosts), func(h string) bool {
+			plain, https := strings.CutSuffix(h, ":443")
+			return https && slices.Contains(c.Hosts, plain)
+		})
+		all = append(all, phrase.Verbatim(strings.Join(hosts[:min(shown, len(hosts))], ", ")))
+		if more := len(hosts) - shown; more > 0 {
 			all = append(all, phrase.New("and %d more", more))
 		}
 		for _, f := range c.Budgets {
-			if used := words.BudgetUsed(f); len(c.Hosts) == 1 && c.Hosts[0] == f.Host {
+			if used := words.BudgetUsed(f); len(c.Hosts) > 0 && len(c.Budgets) == 1 && c.Hosts[0] == f.Host {
 				all = append(all, used)
 			} else {
-				all = append(all, phrase.New("%s: %s", f.Host, used))
+				all = append(all, phrase.New("%s: %s", strings.TrimSuffix(f.Host, ":443"), used))
 			}
 		}
 	case kind.Trigger:

@@ -3,7 +3,6 @@ package history
 import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
-	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -21,11 +20,8 @@ type DeliveryRow struct {
 	Own bool
 }
 
-func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
-	row := DeliveryRow{
-		Delivery: d, About: words.Delivery(d, names.Of(d.Subject, "")), Path: deliveryPath(d),
-		Retry: d.State == delivery.Failed,
-	}
+func newDeliveryRow(d delivery.Delivery) DeliveryRow {
+	row := DeliveryRow{Delivery: d, About: words.Delivery(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
 	tries := phrase.Count(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
@@ -52,11 +48,10 @@ func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
 	return row
 }
 
-// DeliveryRows are deliveries in words.
-func DeliveryRows(all []delivery.Delivery, names page.Names) []DeliveryRow {
+func DeliveryRows(all []delivery.Delivery) []DeliveryRow {
 	rows := make([]DeliveryRow, len(all))
 	for i, d := range all {
-		rows[i] = newDeliveryRow(d, names)
+		rows[i] = newDeliveryRow(d)
 	}
 	return rows
 }

@@ -35,7 +35,7 @@ func waitingOf(all []containers.Row, now time.Time) []containers.Line {
 		if len(rows) > 1 && !earliest(rows).IsZero() {
 			text = phrase.New("%s (the first)", text)
 		}
-		lines = append(lines, containers.About(rows, containers.Line{Kind: "muted", Word: phrase.New("held"), Text: text, To: "/containers?state=held"}))
+		lines = append(lines, containers.About(rows, containers.Line{Kind: "held", Word: phrase.New("held"), Text: text, To: "/containers?state=held"}))
 	}
 	if rows := rowsIn(all, sdk.StateAutomatic); len(rows) > 0 {
 		lines = append(lines, containers.About(rows, containers.Line{

@@ -57,11 +57,14 @@ func (g typeGroup) folded() []typeGroup {
 				siblings++
 			}
 		}
-		title := phrase.Verbatim(prefix + ".*")
+		title := phrase.New("%s options", prefix)
+		if prefix == "tls" {
+			title = phrase.New("TLS options")
+		}
 		switch last := &groups[len(groups)-1]; {
 		case !g.Own || !dotted || f.Required || siblings < 2:
 			groups[0].add(f)
-		case last.Title == title:
+		case last.Title.String() == title.String():
 			last.add(f)
 		default:
 			groups = append(groups, typeGroup{Title: title})

@@ -97,9 +97,11 @@ func TestProse(t *testing.T) {
 
 // apiPage is the HTTP interface for users, made of its OpenAPI document.
 type apiPage struct {
-	Title, Description string
-	Groups             []apiGroup
-	Schemas            []apiSchema
+	Title string
+	// Lead is the first paragraph of the description.
+	Lead, Rest string
+	Groups     []apiGroup
+	Schemas    []apiSchema
 }
 
 // apiGroup is the operations of one tag.
@@ -224,7 +226,8 @@ func readAPI(text []byte) (apiPage, error) {
 	if err := yaml.Unmarshal(text, &d); err != nil {
 		return apiPage{}, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
-	p := apiPage{Title: d.Info.Title, Description: d.Info.Description}
+	p := apiPage{Title: d.Info.Title}
+	p.Lead, p.Rest, _ = strings.Cut(d.Info.Description, "\n\n")
 	for _, t := range d.Tags {
 		p.Groups = append(p.Groups, apiGroup{Name: t.Name, Description: t.Description})
 	}
