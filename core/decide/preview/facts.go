@@ -28,7 +28,6 @@ func facts(r sdk.Reason) phrase.Phrase {
 		"%s was made %s, and must be %s old", "%s was first seen %s, and must be %s old",
 		"%s was moved to another image %s, and must be %s old", "%s is first seen now, and must be %s old",
 		"%s has an age not read yet, and must be %s old",
-		"it waits for the next window: %s", "updates are frozen: %s",
 		"it waits for your approval", "it waits for your approval, since it is a major update",
 		"it is a major update, which is not carried out by itself",
 		"%s is a major update, which is not carried out by itself",

@@ -26,6 +26,9 @@ func Sentence(r sdk.Reason) phrase.Phrase {
 // Reason is the text of a reason. It is stored in English; another language has the same facts from there, and where
 // the text is none of today's, as one that was stored long ago, what the code of the reason says.
 func Reason(r sdk.Reason) phrase.Phrase {
+	if said := closed(r); said != nil {
+		return said
+	}
 	return phrase.Translated(r.Text, cmp.Or(facts(r), reason(r), phrase.Quote(r.Text), phrase.New("held")))
 }
 

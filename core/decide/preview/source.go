@@ -21,8 +21,8 @@ func Source(source string) phrase.Phrase {
 		return phrase.New("policy %s", parts[1])
 	case len(parts) == 2 && parts[0] == "policy":
 		return phrase.New("policy for all containers")
-	case source == "a rule":
-		return phrase.New("a rule")
+	case source == "a rule", source == "this rule":
+		return phrase.Read(source, "a rule", "this rule")
 	}
 	return phrase.Verbatim(source)
 }
