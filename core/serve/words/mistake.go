@@ -6,6 +6,9 @@ import "github.com/dogwatch/dogwatch/core/model/phrase"
 // writes are read, and those of registries, engines and plugins stay as they are.
 func Mistake(err string) phrase.Phrase { return phrase.StoredParts("mistakes", err) }
 
+// Outcome is why an operation did not work, as the plugin recorded it in English; see Mistake.
+func Outcome(why string) phrase.Phrase { return phrase.StoredParts("outcomes", why) }
+
 // Attempt is what Dogwatch was about to do when it failed, as it is logged, or what somebody may not do.
 func Attempt(doing string) phrase.Phrase { return phrase.Stored("attempts", doing) }
 

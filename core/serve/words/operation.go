@@ -99,12 +99,12 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 	if op.Error == "" {
 		return phrase.New("it failed."), true
 	}
-	return phrase.Sentence(phrase.Quote(op.Error)), true
+	return phrase.Sentence(Outcome(op.Error)), true
 }
 
 // Undone says of an operation that ended badly what did not work, and what runs again.
 func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
-	back, why := op.Kind == operation.Rollback, phrase.Quote(strings.TrimSuffix(op.Error, "."))
+	back, why := op.Kind == operation.Rollback, Outcome(strings.TrimSuffix(op.Error, "."))
 	var said phrase.Phrase
 	switch {
 	case op.State == operation.RolledBack && back:
@@ -138,7 +138,7 @@ func because(said phrase.Phrase, why string) phrase.Phrase {
 	if why == "" {
 		return phrase.Sentence(said)
 	}
-	return phrase.New("%s. The reason: %s", said, phrase.Sentence(phrase.Quote(why)))
+	return phrase.New("%s. The reason: %s", said, phrase.Sentence(Outcome(why)))
 }
 
 // Downtime says how long the container was down; nil where that is not known.

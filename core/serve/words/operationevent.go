@@ -29,7 +29,7 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 		step := taken(o.Step)
 		switch {
 		case o.Error != "":
-			return phrase.New("%s: %s: failed: %s", name, step, phrase.Quote(o.Error)), "failed"
+			return phrase.New("%s: %s: failed: %s", name, step, Outcome(o.Error)), "failed"
 		case o.Ended:
 			return phrase.New("%s: %s: done", name, step), ""
 		}
@@ -43,13 +43,13 @@ func describeOperation(t event.Type, o event.Operation) (said phrase.Phrase, cla
 		}
 		return phrase.Join(": ", done, phrase.Join(" → ", from, to)), "ok"
 	case event.OperationRolledBack:
-		return phrase.New("%s to %s did not work, the old container is back: %s", name, to, phrase.Quote(o.Error)), "failed"
+		return phrase.New("%s to %s did not work, the old container is back: %s", name, to, Outcome(o.Error)), "failed"
 	case event.OperationCancelled:
 		return by(phrase.New("%s to %s was cancelled", name, to), o.By), ""
 	case event.OperationCancelling:
 		return by(phrase.New("%s to %s is to stop", name, to), o.By), ""
 	}
-	return phrase.New("%s to %s failed: %s", name, to, phrase.Quote(o.Error)), "failed"
+	return phrase.New("%s to %s failed: %s", name, to, Outcome(o.Error)), "failed"
 }
 
 // by says who or what did something, if that is known; where nobody logs in, it is not.

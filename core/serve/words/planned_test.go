@@ -87,6 +87,7 @@ func TestReadTextsAreWritten(t *testing.T) {
 		"remedies.json": {
 			"core/serve/service", "core/plugin/agent", "plugins/watchers/docker/internal/engine",
 		},
+		"outcomes.json":    {"plugins/watchers/docker", "core/update"},
 		"notes.json":       {"core/serve/service", "core/decide/notes"},
 		"isolated.json":    {"core/plugin", "internal/sandbox"},
 		"agentdoctor.json": {"core/plugin/agent"},
