@@ -83,6 +83,14 @@ func Reason(code string) phrase.Phrase {
 	return phrase.New("held")
 }
 
+// Down is the state of a component or a plugin that failed; other languages call that by a word of its own.
+func Down() phrase.Phrase { return phrase.Translated("failed", phrase.New("failed component")) }
+
+// DownCount says how many components or plugins failed.
+func DownCount(n int) phrase.Phrase {
+	return phrase.Translated(strconv.Itoa(n)+" failed", phrase.New("failed components: %d", n))
+}
+
 // statuses are those of containers, as the Docker Engine API names them.
 var statuses = map[string]phrase.Phrase{
 	"created": phrase.New("created"), "running": phrase.New("running"), "paused": phrase.New("paused"),

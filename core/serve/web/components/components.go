@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -105,7 +106,7 @@ func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage 
 	}
 	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(k)))
 	if p.failing = failed > 0; p.failing {
-		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d failed", failed))
+		p.Summary = phrase.Join(", ", p.Summary, words.DownCount(failed))
 	}
 	return p
 }

@@ -82,7 +82,7 @@ func (e evidence) stateOf(c service.Component) state {
 	case component.Ready:
 		s.State = words.State{Word: phrase.New("Ready"), Class: "ok"}
 	case component.Failed:
-		s.State = words.State{Word: phrase.New("Failed"), Class: "failed"}
+		s.State = words.State{Word: phrase.Capital(words.Down()), Class: "failed"}
 	}
 	if last, checked := guide.LastChecks(e.checks)[c.Name]; checked {
 		s.Last = &lastCheck{At: last.At, Failed: last.Type == event.CheckFailed}

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/containers"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // unsentOf are sentences about what could not be sent, one for each trigger and reason. Those of
@@ -58,7 +59,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		named := slices.ContainsFunc(plugins, func(p service.Plugin) bool { return failedBy(c, p) })
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
-				Kind: "failed", Word: phrase.New("failed"),
+				Kind: "failed", Word: words.Down(),
 				Text: phrase.Join(": ", phrase.Verbatim(c.ID), phrase.Quote(brief(withoutKey(c.Error, c)))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})

@@ -43,7 +43,7 @@ func watchersOf(
 				l.Words = phrase.Join(", ", l.Words, shared)
 			}
 			if e.Type == event.CheckFailed {
-				l.Words, l.Bad = phrase.New("failed"), true
+				l.Words, l.Bad = words.Down(), true
 			}
 			break
 		}

@@ -42,7 +42,7 @@ func newPluginPage(all []service.Plugin, notice phrase.Phrase, operator bool) pl
 	slices.SortStableFunc(p.Rows, func(a, b row) int { return cmp.Compare(rank(a), rank(b)) })
 	parts := []phrase.Phrase{phrase.Capital(phrase.Count(len(all), "plugin")), phrase.New("%d running", running)}
 	if p.failing = bad > 0; p.failing {
-		parts = append(parts, phrase.New("%d failed", bad))
+		parts = append(parts, words.DownCount(bad))
 	}
 	if memory > 0 {
 		parts = append(parts, phrase.New("%s in total", words.Bytes(memory)))
