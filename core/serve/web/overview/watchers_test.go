@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -33,7 +34,7 @@ func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 		[]check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
 	want := []watcherLine{
 		{Name: "busy", Running: true, Progress: check.Progress{Watcher: "busy", Checked: 2, Total: 3}, Last: at(6),
-			Words: phrase.New("failed"), Bad: true, Next: at(20)},
+			Words: words.Down(), Bad: true, Next: at(20)},
 		{Name: "idle", Progress: check.Progress{Watcher: "idle"}, Last: at(8), Words: phrase.Count(3, "container"), Next: at(20)},
 		{Name: "killed", Progress: check.Progress{Watcher: "killed"}, Words: phrase.New("not checked yet"), Next: at(20)},
 	}
