@@ -1,6 +1,13 @@
 package plugin
 
-import "github.com/hashicorp/go-hclog"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+)
 
 // bridge re-emits what a plugin logs. go-plugin reads the plugin's JSON lines
 // and hands each to a logger; the bridge writes an entry under the name that
@@ -42,6 +49,7 @@ func infoLevel(msg string) hclog.Level {
 func (b bridge) emit(level hclog.Level, msg string, args []any) {
 	log, size := b.Logger, len(msg)
 	kept := make([]any, 0, len(args))
+	decoded := false // from JSON, whose fields go-plugin has in no order
 	for i := 0; i+1 < len(args); i += 2 {
 		switch args[i] {
 		case "@module":
@@ -49,15 +57,28 @@ func (b bridge) emit(level hclog.Level, msg string, args []any) {
 				log = b.root.Named(name)
 			}
 		case "timestamp": // the host's own stands at the beginning of the line
+			decoded = true
 		default:
-			kept = append(kept, args[i], args[i+1])
-			if text, ok := args[i+1].(string); ok {
+			value := args[i+1]
+			if text, ok := value.(string); ok {
 				size += len(text)
+				value = strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
 			}
+			kept = append(kept, args[i], value)
 		}
 	}
 	if level >= b.GetLevel() && !b.flood.admits(b.Logger, size) {
 		return
 	}
+	if decoded {
+		kept = sorted(kept)
+	}
 	log.Log(level, msg, kept...)
+}
+
+// sorted returns fields by their names.
+func sorted(fields []any) []any {
+	return slices.Concat(slices.SortedFunc(slices.Values(slices.Collect(slices.Chunk(fields, 2))), func(a, b []any) int {
+		return cmp.Compare(fmt.Sprint(a[0]), fmt.Sprint(b[0]))
+	})...)
 }

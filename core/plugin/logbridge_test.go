@@ -21,6 +21,18 @@ func TestLogBridgeKeepsNameAndLevel(t *testing.T) {
 	}
 }
 
+// TestLogBridgeSortsFields: each line has them in the same order, and text of several lines in one.
+func TestLogBridgeSortsFields(t *testing.T) {
+	var out bytes.Buffer
+	root := hclog.New(&hclog.LoggerOptions{Output: &out, DisableTime: true})
+	b := bridge{root, root, nil}
+	b.Info("sent", "title", "new", "timestamp", "2024", "body", "one\ntwo\n", "count", 2)
+	b.Info("ended", "plugin", "lamp", "id", 7) // which go-plugin says itself
+	if want := "[INFO]  sent: body=\"one | two\" count=2 title=new\n[INFO]  ended: plugin=lamp id=7\n"; out.String() != want {
+		t.Fatalf("logged %q, want %q", out.String(), want)
+	}
+}
+
 // TestFloodIsLeftOut: a plugin that logs without end does not fill the log, which says so,
 // and logs again later.
 func TestFloodIsLeftOut(t *testing.T) {
