@@ -99,6 +99,15 @@ func TestLogPage(t *testing.T) {
 	if strings.Contains(body, "check finished") || !strings.Contains(body, "plugin.triggers") {
 		t.Error("the part and the level choose no entries")
 	}
+	for i := range 8 {
+		log.Named("plugin").Error("it ended", "id", 100+i)
+		log.Named("plugin").Warn("it is started again", "in", i)
+	}
+	_, body = get(t, u, "/log?level=warn")
+	if strings.Count(body, "it ended: id=") != 1 || strings.Count(body, "it is started again") != 1 {
+		t.Errorf("errors that repeat are lines each:\n%s", body)
+	}
+	webtest.Contains(t, body, "it ended: id=107 <span class=\"second\">(8 like this since ")
 	_, body = get(t, u, "/log?part=x&level=loud")
 	webtest.Contains(t, body, "No recent entry matches.")
 }

@@ -2,12 +2,16 @@ package settings
 
 import (
 	"net/http"
+	"strings"
+	"time"
+	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config/logging"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
 // shownEntries bounds the entries on the page.
@@ -27,6 +31,8 @@ type logPage struct {
 type logLine struct {
 	logging.Entry
 	Class string
+	// Like says how many entries, this one included, say the same but for numbers, and since when; nil for one.
+	Like phrase.Phrase
 }
 
 // levels are those of a log that can be chosen, as the least severe one.
@@ -50,8 +56,26 @@ func (h *Handler) showLog(w http.ResponseWriter, r *http.Request) {
 		entries = entries[:shownEntries]
 	}
 	p.Parts = parts
-	for _, e := range entries {
-		p.Entries = append(p.Entries, logLine{e, levelClasses[e.Level]})
-	}
+	p.Entries = folded(entries, h.Now())
 	h.Live(w, r, "log", page.Page{Title: phrase.New("Log"), Nav: "settings", Live: page.FollowsLog, Content: p})
+}
+
+// folded are entries, the newest first, of which warnings and errors that differ only in numbers are one line.
+func folded(entries []logging.Entry, now time.Time) (lines []logLine) {
+	first, times := map[string]int{}, map[string]int{}
+	for _, e := range entries {
+		key := strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, e.Level+e.Part+": "+e.Message)
+		i, again := first[key]
+		if times[key]++; again && (e.Level == "warn" || e.Level == "error") {
+			lines[i].Like = phrase.New("%d like this since %s", times[key], words.Clock(e.At, now))
+			continue
+		}
+		first[key], lines = len(lines), append(lines, logLine{Entry: e, Class: levelClasses[e.Level]})
+	}
+	return lines
 }
