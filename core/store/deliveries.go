@@ -247,13 +247,15 @@ func (t tx) sending() (out []delivery.Delivery, err error) {
 }
 
 // Retry makes a Failed delivery Pending again, due now, with its attempts
-// counted afresh. It returns ErrNotFound or ErrConflict when there is nothing to retry.
+// counted afresh, and one due now that waits for another attempt. It returns
+// ErrNotFound or ErrConflict when there is nothing to retry.
 func (s *Store) Retry(ctx context.Context, id int64) error {
 	return s.write(ctx, fmt.Sprintf("retry delivery %d", id), func(t tx) error {
 		now := millis(s.now())
-		return t.change(id, delivery.Failed,
-			`UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
-			WHERE id = ? AND state = 'failed'`, now, now, id)
+		return t.change(id, "failed or to be tried again", `UPDATE deliveries SET state = 'pending', next_at = ?1,
+			attempts = CASE state WHEN 'failed' THEN 0 ELSE attempts END,
+			updated_at = CASE state WHEN 'failed' THEN ?1 ELSE updated_at END
+			WHERE id = ?2 AND (state = 'failed' OR state = 'pending' AND attempts > 0)`, now, id)
 	}, s.deliveriesChanged)
 }
 

@@ -183,6 +183,14 @@ func TestFinishAndRetryCheckTheState(t *testing.T) {
 	if d := claim(t, s, "a", start); d.ID != 2 || d.Attempts != 1 || len(d.Payload) == 0 {
 		t.Errorf("retried as %+v", d)
 	}
+	must(t, s.Finish(ctx, 2, delivery.Outcome{State: delivery.Pending, Error: "no", NextAt: start.Add(time.Hour)}))
+	if _, due, err := s.Claim(ctx, "a", start); due || err != nil {
+		t.Errorf("it is due before its next attempt: %v, %v", due, err)
+	}
+	must(t, s.Retry(ctx, 2))
+	if d := claim(t, s, "a", start); d.ID != 2 || d.Attempts != 2 || len(d.Payload) == 0 {
+		t.Errorf("sent sooner as %+v", d)
+	}
 }
 
 // TestDeliveryChangesTouchTheBus: pages show them, and nothing of this is in the log.

@@ -42,7 +42,7 @@ func (h *handler) deliveries(r *http.Request) ([]delivery.Delivery, error) {
 	return found, err
 }
 
-// retryDelivery makes a failed delivery pending again, for a retry at once.
+// retryDelivery makes a delivery that failed, or that waits for another attempt, due at once.
 func (h *handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(param(r, "id"), 10, 64)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -55,6 +56,19 @@ func TestDeliveries(t *testing.T) {
 	}
 	same(t, "pending", ids(w.get("/api/deliveries?state=pending").want(200).list()), []int64{pending, failed})
 	w.do("POST", fmt.Sprintf("/api/deliveries/%d/retry", sent), "").fails(409)
+	w.do("POST", fmt.Sprintf("/api/deliveries/%d/retry", pending), "").fails(409, "waits for another attempt")
+	for range 2 { // each of them
+		d, due, err := w.store.Claim(t.Context(), "smtp.gmail", time.Now())
+		again := delivery.Outcome{State: delivery.Pending, NextAt: time.Now().Add(time.Hour)}
+		if err != nil || !due || w.store.Finish(t.Context(), d.ID, again) != nil {
+			t.Fatal(d, due, err)
+		}
+	}
+	w.do("POST", fmt.Sprintf("/api/deliveries/%d/retry", pending), "").want(202)
+	if d, due, err := w.store.Claim(t.Context(), "smtp.gmail", time.Now()); err != nil || !due || d.ID != pending ||
+		w.triggers.woke != 2 {
+		t.Errorf("it is not due: %+v, %v, woken %d times", d, err, w.triggers.woke)
+	}
 	w.do("POST", "/api/deliveries/99/retry", "").fails(404, "Delivery not found")
 	w.do("POST", "/api/deliveries/x/retry", "").fails(404, "Delivery not found")
 }

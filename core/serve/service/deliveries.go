@@ -24,8 +24,8 @@ func (s *Service) Deliveries(ctx context.Context, f store.DeliveryFilter) ([]del
 // under way. Their texts are redacted.
 func (s *Service) DeliveryProgress() []dispatch.Progress { return s.opt.Triggers.DeliveryProgress() }
 
-// RetryDelivery makes a failed delivery pending again. The error is an ErrNotFound
-// when there is none with this id, and ErrNotFailed when it has not failed.
+// RetryDelivery has a delivery sent now that failed, or that waits for another attempt. The error is an ErrNotFound
+// when there is none with this id, and ErrNotFailed when no attempt has failed.
 func (s *Service) RetryDelivery(ctx context.Context, actor auth.Actor, id int64) error {
 	if err := allow(actor, auth.Write, "retry deliveries"); err != nil {
 		return err

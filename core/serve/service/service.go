@@ -46,8 +46,8 @@ var (
 	ErrNotFound = errors.New("there is no such thing")
 	// ErrForbidden: the actor may not do this. The text of the error says who may.
 	ErrForbidden = errors.New("not allowed")
-	// ErrNotFailed: a delivery cannot be retried, since it has not failed.
-	ErrNotFailed = errors.New("only a failed delivery can be retried, and this one has not failed")
+	// ErrNotFailed: a delivery cannot be retried, since no attempt has failed, or it was sent.
+	ErrNotFailed = errors.New("only a delivery that failed or waits for another attempt can be retried")
 )
 
 // Store is what the application reads and writes.

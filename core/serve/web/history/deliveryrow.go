@@ -16,6 +16,8 @@ type DeliveryRow struct {
 	// Sentence is what became of it; Retry whether a person may have it sent again.
 	Sentence phrase.Phrase
 	Retry    bool
+	// Sooner is whether a person may have it sent before its next attempt.
+	Sooner bool
 	// Own is whether the page is that of its trigger.
 	Own bool
 }
@@ -27,6 +29,7 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	case delivery.Pending:
 		row.State, row.Sentence = words.State{Word: phrase.New("Waiting"), Class: "muted"}, phrase.New("to be sent")
 		if d.Attempts > 0 {
+			row.Sooner = true
 			row.State = words.State{Word: phrase.New("Retrying"), Class: "minor"}
 			row.Sentence = phrase.New("%s failed, to be tried again", tries)
 		}

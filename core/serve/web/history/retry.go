@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
-// retryDelivery has a failed delivery sent again.
+// retryDelivery has a delivery sent now whose last attempt failed.
 func (h *Handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -22,7 +22,7 @@ func (h *Handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	missing.Title = phrase.New("There is no such delivery")
 	missing.Detail = phrase.New("Deliveries that ended are forgotten after a while.")
 	ended.Title = phrase.New("There is nothing to retry")
-	ended.Detail = phrase.New("Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.")
+	ended.Detail = phrase.New("This delivery was sent, is being sent, or has not been tried yet; perhaps somebody else retried it.")
 	h.Finish(w, r, err, "retry a delivery", "/deliveries?retried="+strconv.FormatInt(id, 10),
 		page.Failure{Err: service.ErrNotFound, Problem: missing}, page.Failure{Err: service.ErrNotFailed, Problem: ended})
 }
