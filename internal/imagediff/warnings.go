@@ -20,7 +20,7 @@ func (d *Diff) warn(before, after sdk.ImageConfig) {
 		d.Warnings = append(d.Warnings, Warning{Code: "image." + code, Text: fmt.Sprintf(format, args...)})
 	}
 	if a, b := user(before.User), user(after.User); a != b {
-		add("user", "runs as another user: %s instead of %s; files that it wrote before may not be its own", quoted(b),
+		add("user", "runs as another user: %s instead of %s; it may not be able to write to its existing files", quoted(b),
 			quoted(a))
 	}
 	if names := d.names(Volume, false); names != "" {

@@ -142,7 +142,7 @@ func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
 	case len(kept.Releases) == 0:
 		n.Reason = "the repository has tags at most, and no releases"
 	case n.Running == "" && n.Offered == "":
-		n.Reason = "not known: neither the tag nor a label says which version runs"
+		n.Reason = "no release notes: neither the tag nor a label of the image says which version this is"
 	default:
 		n.Reason = "no release is between the version that runs and the one that is offered"
 	}

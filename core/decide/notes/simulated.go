@@ -26,7 +26,7 @@ func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 	n = Notes{Repository: r.URL(), FoundBy: by, Running: running(c), Offered: offered(c), Notes: []Note{}}
 	tag := n.Offered
 	if tag == "" {
-		n.Reason = "not known: neither the tag nor a label says which version is offered"
+		n.Reason = "no release notes: neither the tag nor a label of the image says which version this is"
 		return n
 	}
 	body := "### Fixed\n\n- A file that was open is no longer read twice.\n- The clock no longer stops overnight.\n\n*These notes are simulated.*\n"

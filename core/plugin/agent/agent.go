@@ -17,8 +17,8 @@ const TypeName = "agent"
 // Options are those of an agent's watcher, at the controller. They allow no more than the owner of its host does.
 type Options struct {
 	Logs   bool `option:"logs" default:"false" help:"Show the last lines that a container of the host wrote on its page, to whoever may write, where the owner of the host allows it with dogwatch agent --logs"`
-	Update bool `option:"update" default:"false" help:"Let Dogwatch replace containers of the host by newer ones, as far as its owner allows it there"`
-	Keep   int  `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
+	Update bool `option:"update" default:"false" help:"Let Dogwatch replace containers of the host with newer ones, as far as its owner allows it there"`
+	Keep   int  `option:"keep" default:"0" min:"0" max:"10" help:"How many old containers to keep after an update; the label dogwatch.update.keep overrides it"`
 	Prune  bool `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
 	Hooks  bool `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post, where the owner of the host allows it with dogwatch agent --allow-hooks"`
 }

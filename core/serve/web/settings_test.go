@@ -34,7 +34,7 @@ func TestSettingsPage(t *testing.T) {
 	_, body := get(t, u, "/settings")
 	webtest.Contains(t, body, "1 trigger", "No watchers", "8 plugins", "/config/dogwatch.yaml", "1 problem in the configuration",
 		"did you mean server.port?",
-		"debug", "env DOGWATCH_LOG_LEVEL", `href="/base/settings/api"`, `href="/base/watchers"`)
+		"debug", "environment variable DOGWATCH_LOG_LEVEL", `href="/base/settings/api"`, `href="/base/watchers"`)
 	changed, others, _ := strings.Cut(body, "Default values")
 	if !strings.Contains(changed, "log.level<") || !strings.Contains(others, "log.format<") ||
 		strings.Contains(changed, "log.format<") || strings.Contains(others, "log.level<") {

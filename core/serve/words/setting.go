@@ -20,3 +20,11 @@ func Setting(name string) phrase.Phrase {
 	return phrase.Read(name, "label %s", "port %s", "volume %s", "network %s", "file %s", "entrypoint", "command", "hostname",
 		"user", "working directory", "stop signal", "health check", "platform", "base image")
 }
+
+// SettingSource says where a setting of Dogwatch comes from: "env TZ" is the environment variable TZ.
+func SettingSource(source string) phrase.Phrase {
+	if name, found := strings.CutPrefix(source, "env "); found {
+		return phrase.New("environment variable %s", name)
+	}
+	return phrase.Verbatim(source)
+}

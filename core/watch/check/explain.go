@@ -208,7 +208,7 @@ func summary(c sdk.Container, s *target) []phrase.Phrase {
 	case candidate.IsDigestOnly(img):
 		add(phrase.New("The image is pinned to a digest without a tag, so nothing can be newer."))
 	case img.Tag.Semver:
-		add(phrase.New("%s is a version, so it is compared with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name))
+		add(phrase.New("Dogwatch compares %s with %s of %s.", img.Tag.Value, allTags(s.Answer.Tags), img.Name))
 		if img.Tag.Floating {
 			add(phrase.New("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value))
 		}

@@ -100,7 +100,7 @@ func TestExplain(t *testing.T) {
 		t.Fatalf("summary %q", why.Summary)
 	}
 	equal(t, "summary", phrase.Strings(why.Summary[:3]), []string{
-		"1.25.0 is a version, so it is compared with the 5 tags of library/nginx.",
+		"Dogwatch compares 1.25.0 with the 5 tags of library/nginx.",
 		"Newer versions that the rules allow: 1.",
 		"So web can be updated to 1.26.0 (minor).",
 	})
@@ -156,7 +156,7 @@ func TestExplainImage(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	for reference, want := range map[string][]string{
-		"nginx:1.25.0": {"1.25.0 is a version, so it is compared with the 2 tags of library/nginx.",
+		"nginx:1.25.0": {"Dogwatch compares 1.25.0 with the 2 tags of library/nginx.",
 			"Newer versions that the rules allow: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
 		"nginx": {"latest is not a version, so no other tag can be newer.",
 			"Its digest can only be compared with that of a running image.",
@@ -235,7 +235,7 @@ func TestExplainSaysBaseIsDropped(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/memcached"] = []string{"1.6.33-alpine3.21", "1.6.34-alpine3.22"}
 	equal(t, "dropped", phrase.Strings(w.ExplainImage(t.Context(), "memcached:1.6.33-alpine3.21").Summary), []string{
-		"1.6.33-alpine3.21 is a version, so it is compared with the 2 tags of library/memcached.",
+		"Dogwatch compares 1.6.33-alpine3.21 with the 2 tags of library/memcached.",
 		"Newer versions that the rules allow: 1.",
 		"Nothing newer is published on its base alpine3.21, so another base is offered.",
 		"So memcached:1.6.33-alpine3.21 can be updated to 1.6.34-alpine3.22 (patch).",

@@ -23,11 +23,11 @@ import (
 type Options struct {
 	Connection
 	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
-	Keep     int    `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
+	Keep     int    `option:"keep" default:"0" min:"0" max:"10" help:"How many old containers to keep after an update; the label dogwatch.update.keep overrides it"`
 	Prune    bool   `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
 	Hooks    bool   `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post in containers that are updated"`
 	Logs     bool   `option:"logs" default:"false" help:"Show the last lines that a container wrote on its page, to whoever may write; the engine, or the socket proxy before it, must allow reading them"`
-	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
+	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers with newer ones; the engine or its socket proxy must allow it"`
 	Compose  string `option:"compose" default:"off" choices:"off,request,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone whatever asks, request does what each update asks for, edit writes the image into the file, command also has docker compose recreate the container"`
 
 	Quadlets []string `option:"quadlets" help:"Folders of Podman's quadlets whose image an update writes, before it has systemd restart the unit; they must be mounted at the same path" example:"/etc/containers/systemd"`

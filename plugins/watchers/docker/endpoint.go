@@ -37,7 +37,7 @@ type Connection struct {
 	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
 	SSH      SSH    `option:"ssh"`
 
-	Proxy *url.URL `option:"proxy,secret,mask=url" help:"Proxy to an engine on the network, http://, https:// or socks5://, with user:password@ when it asks for them; those of the environment are for registries"`
+	Proxy *url.URL `option:"proxy,secret,mask=url" help:"Proxy to an engine on the network, http://, https:// or socks5://, with user:password@ if it needs a login; HTTP_PROXY and the like apply only to registries"`
 }
 
 // locate reads the address and the TLS files. The environment's DOCKER_HOST is the

@@ -119,6 +119,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"scriptWords": func() (string, error) { return scriptWords(in) },
 		"progress":    words.Progress,
 		"setting":     words.Setting,
+		"source":      words.SettingSource,
 		"planned":     words.Planned,
 		"majorUpdate": words.MajorUpdate,
 		"isolated":    words.Isolated,
