@@ -247,9 +247,7 @@ func (g *global) show(cfg *config.Config, schema config.SchemaOf, all bool) erro
 	if err != nil {
 		return err
 	}
-	if text == "" {
-		text = "# nothing is configured: every setting has its default (--all prints them)\n"
-	}
+	text = cmp.Or(text, "# nothing is configured: every setting has its default (--all prints them)\n")
 	_, err = fmt.Fprint(g.stdout, text)
 	return err
 }

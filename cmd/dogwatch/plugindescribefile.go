@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,9 +87,7 @@ func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error
 		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(described.Types, " ")), "asks for",
 			printable(p.requested(s)))
 	}
-	if s.Version == "" {
-		s.Version = described.Version
-	}
+	s.Version = cmp.Or(s.Version, described.Version)
 	if s.SDK == "" {
 		s.SDK = described.SDK
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -71,9 +72,7 @@ func (g *global) newPluginFolder(kindName, name, language, dir, source string) e
 	if err := p.Check(taken); err != nil {
 		return usage(err)
 	}
-	if p.Dir == "" {
-		p.Dir = p.ID()
-	}
+	p.Dir = cmp.Or(p.Dir, p.ID())
 	switch {
 	case language == scaffold.Languages()[0]:
 		if p.SDK, err = scaffold.FindSDK(source); err != nil {

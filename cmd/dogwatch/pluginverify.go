@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,10 +89,7 @@ func writeReport(w io.Writer, r verify.Report) error {
 	count := map[verify.Verdict]int{}
 	for _, c := range r.Results {
 		count[c.Verdict]++
-		subject := c.Type
-		if subject == "" {
-			subject = "-"
-		}
+		subject := cmp.Or(c.Type, "-")
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", subject, c.Check, c.Verdict, printable(c.Text))
 		if c.Remedy != "" {
 			fmt.Fprintf(t, "\t\t\t%s\n", printable("remedy: "+c.Remedy))

@@ -68,9 +68,7 @@ func rowOf(c sdk.Container) row {
 	if c.Watcher == "" {
 		r.name = "" // an image that no engine runs has no name of its own
 	}
-	if r.image == "" {
-		r.image = printable(c.Name)
-	}
+	r.image = cmp.Or(r.image, printable(c.Name))
 	if c.Error != nil {
 		r.note = c.Error.Message
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (g *global) awaitScan(ctx context.Context, c *client, path string) (result 
 		case step = <-steps:
 		default:
 		}
-		if step == "" {
-			step = "waiting for another scan"
-		}
+		step = cmp.Or(step, "waiting for another scan")
 		return fmt.Sprintf("%s, %s", printable(step), words.Took(time.Since(began)))
 	})
 	defer stop()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,10 +26,7 @@ type Setting struct {
 func List(c *Config, schema SchemaOf, all bool) []Setting {
 	list := []Setting{}
 	for _, l := range c.leaves(schema, all) {
-		source := l.line
-		if source == "" {
-			source = "default"
-		}
+		source := cmp.Or(l.line, "default")
 		list = append(list, Setting{Path: l.path, Value: l.value, Source: source})
 	}
 	return list

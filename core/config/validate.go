@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path"
@@ -30,9 +31,7 @@ func (l *loader) complete() {
 		l.fault("store.path",
 			"there is no folder for data: "+storeFolder+" does not exist, and neither XDG_DATA_HOME nor HOME is set", "set it")
 	}
-	if s.Plugins.Dir == "" {
-		s.Plugins.Dir = filepath.Join(s.Store.Path, "plugins")
-	}
+	s.Plugins.Dir = cmp.Or(s.Plugins.Dir, filepath.Join(s.Store.Path, "plugins"))
 	s.Server.BasePath = path.Clean("/"+s.Server.BasePath) + "/"
 	if s.Server.BasePath == "//" {
 		s.Server.BasePath = "/"

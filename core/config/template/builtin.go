@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"net/url"
@@ -213,9 +214,7 @@ func parseInt(r *run, a args) any {
 	if len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x' && (base == 0 || base == 16) {
 		s, base = s[2:], 16
 	}
-	if base == 0 {
-		base = 10
-	}
+	base = cmp.Or(base, 10)
 	n, digits := 0.0, 0
 	for digits < len(s) && base >= 2 && base <= 36 {
 		digit, err := strconv.ParseUint(s[digits:digits+1], base, 8)
@@ -291,10 +290,7 @@ func newURL(r *run, a args) any {
 	host := strings.TrimSuffix(hostname+":"+port, ":")
 	password, _ := u.User.Password()
 	origin := u.Scheme + "://" + host
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(u.EscapedPath(), "/")
 	search, hash := "", ""
 	if u.RawQuery != "" {
 		search = "?" + u.RawQuery

@@ -71,10 +71,8 @@ func Passes(threshold, kind, diff string) bool {
 
 // Measures reports whether a threshold depends on the step between two versions.
 func Measures(threshold string) bool {
-	for _, diff := range []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffUnknown} {
-		if Passes(threshold, sdk.KindDigest, diff) != Passes(threshold, sdk.KindDigest, "") {
-			return true
-		}
-	}
-	return false
+	steps := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffUnknown}
+	return slices.ContainsFunc(steps, func(diff string) bool {
+		return Passes(threshold, sdk.KindDigest, diff) != Passes(threshold, sdk.KindDigest, "")
+	})
 }

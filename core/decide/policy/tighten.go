@@ -31,9 +31,7 @@ func (r Rules) Tighten(layer Layer) Rules {
 				why = err.Error()
 			}
 		}
-		if why == "" {
-			why = r.loosened(tight, name)
-		}
+		why = cmp.Or(why, r.loosened(tight, name))
 		switch {
 		case why != "":
 			r.Ignored = append(r.Ignored, Problem{Source: source, Text: source + ": ignored: " + why})

@@ -139,9 +139,7 @@ func wrapped(what string, err error) error {
 // plain converts a container for templates. A container without update has the
 // kind "unknown" there; a simulated one may carry its link with its kind.
 func plain(c sdk.Container) any {
-	if c.UpdateKind.Kind == "" {
-		c.UpdateKind.Kind = sdk.KindUnknown
-	}
+	c.UpdateKind.Kind = cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown)
 	c.Result = result(c)
 	value, err := template.Value(c)
 	if err != nil {

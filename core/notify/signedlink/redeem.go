@@ -1,8 +1,10 @@
 package signedlink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,9 +93,7 @@ func (l *Links) Redeem(ctx context.Context, token string, action choice.Kind, un
 		return shown, err
 	}
 	now := l.opt.Now()
-	if action == "" {
-		action = shown.Action
-	}
+	action = cmp.Or(action, shown.Action)
 	if action == choice.Approved {
 		if err := choice.Approvable(&shown.Container); err != nil {
 			return shown, sdk.WithKind(ErrChoice, err)
@@ -141,10 +141,7 @@ func offers(c *sdk.Container, key update.Key) bool {
 		return false
 	}
 	levels := c.Result.Levels
-	for _, r := range []*sdk.Release{levels.Patch, levels.Minor, levels.Major} {
-		if r != nil && r.Tag == key.ToTag {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]*sdk.Release{levels.Patch, levels.Minor, levels.Major}, func(r *sdk.Release) bool {
+		return r != nil && r.Tag == key.ToTag
+	})
 }

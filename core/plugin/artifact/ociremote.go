@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -166,10 +167,7 @@ func (f Fetcher) inspect(
 }
 
 func resolve(ctx context.Context, repo *remote.Repository, ref reference.Reference) (ocispec.Descriptor, error) {
-	digest := ref.Digest
-	if digest == "" {
-		digest = ref.Tag
-	}
+	digest := cmp.Or(ref.Digest, ref.Tag)
 	root, err := repo.Resolve(ctx, digest)
 	if err != nil {
 		return root, explain(err, ref)
@@ -224,10 +222,7 @@ func (f Fetcher) executable(m ocispec.Manifest) (ocispec.Descriptor, error) {
 	var none ocispec.Descriptor
 	if m.ArtifactType != "" && m.ArtifactType != TypePlugin || len(m.Layers) == 0 ||
 		m.Layers[0].MediaType != MediaExecutable {
-		what := m.ArtifactType
-		if what == "" {
-			what = m.Config.MediaType
-		}
+		what := cmp.Or(m.ArtifactType, m.Config.MediaType)
 		return none, fmt.Errorf("it is no plugin of Dogwatch, but %q: dogwatch plugin package makes one", what)
 	}
 	if len(m.Layers) > 1 {
@@ -247,10 +242,7 @@ func (f Fetcher) executable(m ocispec.Manifest) (ocispec.Descriptor, error) {
 
 func pluginOf(m ocispec.Manifest, layer ocispec.Descriptor) Plugin {
 	a := m.Annotations
-	name := a[annotationTitle]
-	if name == "" {
-		name = layer.Annotations[annotationTitle]
-	}
+	name := cmp.Or(a[annotationTitle], layer.Annotations[annotationTitle])
 	return Plugin{
 		Name: name, Version: a[annotationVersion], SDK: a[annotationSDK], Platform: a[annotationPlatform],
 		Types: strings.Fields(a[annotationTypes]), Capabilities: strings.Fields(a[annotationCapabilities]),

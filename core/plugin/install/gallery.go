@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func (g Gallery) Offers(x gallery.Index, plugins []gallery.Plugin, installed []S
 // complete says what is installed, and whether the index, or the last look into the registry, has something newer.
 func (o *Offer) complete(st Status) {
 	o.Installed, o.Newer, o.Previous = st.Version, st.Available, st.Previous
-	if o.Installed == "" {
-		o.Installed = st.Ref
-	}
+	o.Installed = cmp.Or(o.Installed, st.Ref)
 	tag := strings.TrimPrefix(o.Reference, gallery.Repository(o.Reference)+":")
 	if order, comparable := artifact.CompareVersions(tag, st.Version); o.Newer == "" && comparable && order > 0 {
 		o.Newer = o.Reference

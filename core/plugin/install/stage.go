@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -180,9 +181,7 @@ func (f *Folder) Rollback(name string) (Pin, error) {
 		return Pin{},
 			fmt.Errorf("%s: the file of the version before is missing or was changed: install that version instead (%s)", name, next.Ref)
 	}
-	if next.Key == "" {
-		next.Key = e.Key
-	}
+	next.Key = cmp.Or(next.Key, e.Key)
 	if err := f.root.MkdirAll(stageName, 0o755); err != nil {
 		return Pin{}, err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/notify/webpush"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -103,10 +104,5 @@ func (h *handler) failPush(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func isAny(err error, kinds []error) bool {
-	for _, k := range kinds {
-		if errors.Is(err, k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) })
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -39,9 +40,7 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, kind operation.
 	if _, ok := h.decode(w, r, &body); !ok {
 		return service.Change{}, false
 	}
-	if kind == "" {
-		kind = body.Kind
-	}
+	kind = cmp.Or(kind, body.Kind)
 	if kind != operation.Update && kind != operation.Rollback {
 		h.failWith(w, r, sdk.Invalid("kind", "want %s or %s, got %q", operation.Update, operation.Rollback, kind))
 		return service.Change{}, false

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,10 +72,7 @@ type AgentToken struct {
 
 // Command is what to run on the host to join with the token; URL stands for an address that is not known.
 func (t AgentToken) Command() string {
-	url := t.URL
-	if url == "" {
-		url = "URL"
-	}
+	url := cmp.Or(t.URL, "URL")
 	return "dogwatch agent join " + url + " --token " + t.Token
 }
 

@@ -78,10 +78,5 @@ func isStopped(c *sdk.Container) bool {
 	if !c.UpdateAvailable || d == nil || d.State != sdk.StateHeld {
 		return false
 	}
-	for _, r := range d.Reasons {
-		if r.Code == policy.ReasonStack {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Reasons, func(r sdk.Reason) bool { return r.Code == policy.ReasonStack })
 }

@@ -2,6 +2,7 @@ package updater
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -100,12 +101,7 @@ func (j *journal) Progress(p watcher.StepProgress) {
 
 // returning reports whether a step has failed, so that what follows returns to the old container.
 func (j *journal) returning() bool {
-	for _, s := range j.op.Steps {
-		if s.Error != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.op.Steps, func(s operation.Step) bool { return s.Error != "" })
 }
 
 // down reports whether a container may be stopped on behalf of an operation: the

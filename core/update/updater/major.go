@@ -2,6 +2,7 @@ package updater
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -30,10 +31,5 @@ func hasData(p planned) bool {
 	if config := p.request.Image.Config; config != nil && len(config.Volumes) > 0 {
 		return true
 	}
-	for _, s := range p.plan.Carried {
-		if strings.HasPrefix(s.Name, "volume ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.plan.Carried, func(s watcher.Setting) bool { return strings.HasPrefix(s.Name, "volume ") })
 }

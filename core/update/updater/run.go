@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/event"
@@ -135,15 +136,8 @@ func related(a, b operation.Operation) bool {
 	for _, d := range a.Plan.Dependents {
 		names[d.Name] = true
 	}
-	if names[b.Name] {
-		return true
-	}
-	for _, d := range b.Plan.Dependents {
-		if names[d.Name] {
-			return true
-		}
-	}
-	return false
+	return names[b.Name] ||
+		slices.ContainsFunc(b.Plan.Dependents, func(d watcher.Dependent) bool { return names[d.Name] })
 }
 
 // begin carries out an operation in a goroutine of its own, which drain waits for.

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/update/operation"
@@ -38,12 +39,9 @@ func (r *Runner) planIsStale(op operation.Operation, c sdk.Container) (sdk.Conta
 
 // recreates reports whether a plan recreates the container of a name, as a dependent.
 func recreates(p watcher.Plan, name string) bool {
-	for _, d := range p.Dependents {
-		if d.Name == name && d.Action == watcher.StepCreate {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Dependents, func(d watcher.Dependent) bool {
+		return d.Name == name && d.Action == watcher.StepCreate
+	})
 }
 
 // listed waits until the container that was recreated is the one that is listed.

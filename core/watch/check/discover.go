@@ -223,9 +223,7 @@ func (c *Checker) target(found sdk.Container, read labels.Labels) *target {
 	found.Image.Version = candidate.RunningVersion(&found)
 	s.labels.Apply(&found)
 	found.Stack = visible.Line(cmp.Or(found.Stack, label.StackOf(found).Name))
-	if found.Check.State == "" {
-		found.Check.State = sdk.CheckNever
-	}
+	found.Check.State = cmp.Or(found.Check.State, sdk.CheckNever)
 	if found.UpdateKind.Kind == "" {
 		found.UpdateKind.Kind = sdk.KindUnknown
 	}

@@ -3,6 +3,7 @@
 package labels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -278,9 +279,7 @@ func (l *Labels) Apply(c *sdk.Container) {
 	c.LinkTemplate = l.linkTemplate
 	c.TriggerInclude, c.TriggerExclude = l.triggerInclude, l.triggerExclude
 	c.DisplayName, c.DisplayIcon = visible.Line(l.displayName), l.displayIcon
-	if c.DisplayName == "" {
-		c.DisplayName = c.Name
-	}
+	c.DisplayName = cmp.Or(c.DisplayName, c.Name)
 	if c.DisplayIcon == "" {
 		c.DisplayIcon = "mdi:docker"
 	}

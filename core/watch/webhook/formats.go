@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -79,10 +80,7 @@ func readGitHub(h http.Header, body []byte) (d Push, matches bool, err error) {
 	case !strings.EqualFold(p.Type, "container") && !strings.EqualFold(p.Type, "docker"):
 		d.Ignored = "a package that is no container image"
 	default:
-		owner := p.Namespace
-		if owner == "" {
-			owner = p.Owner.Login
-		}
+		owner := cmp.Or(p.Namespace, p.Owner.Login)
 		owner, _, _ = strings.Cut(owner, "/") // the namespace of a package may have its name
 		d.Images = []Image{{Host: "ghcr.io", Name: strings.ToLower(owner + "/" + p.Name)}}
 	}
@@ -92,10 +90,7 @@ func readGitHub(h http.Header, body []byte) (d Push, matches bool, err error) {
 // readGitea reads the package event of Gitea and Forgejo
 // (https://docs.gitea.com/usage/webhooks, https://forgejo.org/docs/latest/user/webhooks/).
 func readGitea(h http.Header, body []byte) (d Push, matches bool, err error) {
-	kind := h.Get("X-Gitea-Event")
-	if kind == "" {
-		kind = h.Get("X-Forgejo-Event")
-	}
+	kind := cmp.Or(h.Get("X-Gitea-Event"), h.Get("X-Forgejo-Event"))
 	if kind == "" {
 		return d, false, nil
 	}

@@ -7,6 +7,7 @@
 package registrysim
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -96,15 +97,11 @@ type repository struct {
 
 // New returns a registry without repositories.
 func New(o Options) *Registry {
-	if o.Service == "" {
-		o.Service = "sim"
-	}
+	o.Service = cmp.Or(o.Service, "sim")
 	if o.TokenLife == 0 {
 		o.TokenLife = 5 * time.Minute
 	}
-	if o.PageSize == 0 {
-		o.PageSize = 1000
-	}
+	o.PageSize = cmp.Or(o.PageSize, 1000)
 	if o.Created == nil {
 		o.Created = func(revision int) time.Time { return firstRevision.Add(time.Duration(revision) * time.Hour) }
 	}

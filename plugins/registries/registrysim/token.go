@@ -1,6 +1,7 @@
 package registrysim
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -90,10 +91,7 @@ func (r *Registry) admit(w http.ResponseWriter, req *http.Request, repo string) 
 				return true
 			}
 		}
-		realm := r.options.Realm
-		if realm == "" {
-			realm = "http://" + req.Host + "/token"
-		}
+		realm := cmp.Or(r.options.Realm, "http://"+req.Host+"/token")
 		demand := fmt.Sprintf(`Bearer realm=%q,service=%q`, realm, r.options.Service)
 		if repo != "" {
 			demand += fmt.Sprintf(`,scope="repository:%s:pull"`, repo)

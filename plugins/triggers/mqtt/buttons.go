@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -31,10 +32,7 @@ func (h *hass) buttons(c sdk.Container, topic string) []message {
 	if !h.decide || !c.UpdateAvailable {
 		return nil
 	}
-	name := c.DisplayName
-	if name == "" {
-		name = c.Name
-	}
+	name := cmp.Or(c.DisplayName, c.Name)
 	var all []message
 	for _, b := range choiceButtons {
 		all = append(all, h.announce(button, b.buttonTopic(topic), discovery{

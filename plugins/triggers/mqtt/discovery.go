@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -103,9 +104,7 @@ func (h *hass) announce(component, topic string, d discovery) message {
 	if component != button { // which has no state
 		d.StateTopic = topic
 	}
-	if d.Icon == "" {
-		d.Icon = defaultIcon
-	}
+	d.Icon = cmp.Or(d.Icon, defaultIcon)
 	payload, err := httpclient.EncodeJSON(d)
 	if err != nil {
 		panic("encode a discovery: " + err.Error()) // texts always have a JSON form
@@ -133,9 +132,7 @@ func (h *hass) container(c sdk.Container, topic string) message {
 		Name: c.DisplayName, Icon: icon(c.DisplayIcon), ForceUpdate: true, ValueTemplate: runningTag,
 		LatestVersionTopic: topic, LatestVersionTemplate: newestVersion, JSONAttributesTopic: topic,
 	}
-	if d.Name == "" {
-		d.Name = c.Name
-	}
+	d.Name = cmp.Or(d.Name, c.Name)
 	if c.Result != nil {
 		d.ReleaseURL = webaddress.Of(c.Result.Link)
 	}

@@ -2,6 +2,7 @@
 package ntfy
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -134,9 +135,7 @@ func (b body) with(req trigger.Request) (body, error) {
 	if req.Event.Urgent() {
 		b.Priority = max(urgent, b.Priority)
 	}
-	if b.Click == "" {
-		b.Click = message.ReleaseLink(req, maxClick)
-	}
+	b.Click = cmp.Or(b.Click, message.ReleaseLink(req, maxClick))
 	rows := message.Rows(req, maxClick, maxActions-len(b.Actions), func(a trigger.Action) action {
 		return action{Action: "view", Label: a.Label, URL: a.URL, Clear: true}
 	})

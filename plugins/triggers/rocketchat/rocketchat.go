@@ -4,8 +4,10 @@
 package rocketchat
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,16 +110,11 @@ func explain(a chat.Response) *chat.ServiceError {
 		return nil
 	}
 	r := &chat.ServiceError{Text: response.Error}
-	if r.Text == "" {
-		r.Text = response.Message
-	}
+	r.Text = cmp.Or(r.Text, response.Message)
 	has := func(codes ...string) bool {
-		for _, code := range codes {
-			if strings.Contains(response.Type, code) || strings.Contains(r.Text, code) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(codes, func(code string) bool {
+			return strings.Contains(response.Type, code) || strings.Contains(r.Text, code)
+		})
 	}
 	switch {
 	case a.Status == http.StatusTooManyRequests, has("error-too-many-requests"):

@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -56,9 +57,7 @@ func subject(title string) string {
 // messageID is the idempotency key: it is the same for each attempt of a delivery,
 // so that a mail that was accepted without a confirmation shows once.
 func (s *smtp) messageID(delivery string, now time.Time) string {
-	if delivery == "" {
-		delivery = now.Format(time.RFC3339Nano)
-	}
+	delivery = cmp.Or(delivery, now.Format(time.RFC3339Nano))
 	sum := sha256.Sum256([]byte(s.instance + "\x00" + delivery))
 	return hex.EncodeToString(sum[:16]) + "@" + s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -124,10 +125,7 @@ func locateTCP(o Connection, option, scheme, rest string) (engine.Endpoint, erro
 			return engine.Endpoint{}, err
 		}
 	}
-	port := u.Port()
-	if port == "" {
-		port = strconv.Itoa(o.port(secure))
-	}
+	port := cmp.Or(u.Port(), strconv.Itoa(o.port(secure)))
 	endpoint.Address = net.JoinHostPort(u.Hostname(), port)
 	if p := o.Proxy; p != nil {
 		if !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, p.Scheme) || p.Host == "" {

@@ -3,8 +3,10 @@ package kubernetes
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/internal/cluster"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
@@ -65,12 +67,9 @@ func (l live) keeper() string {
 
 // isManagedBy reports whether a manager of fields is a tool: "argocd" for argocd-controller.
 func (l live) isManagedBy(tool string) bool {
-	for _, m := range l.Metadata.ManagedFields {
-		if m.Manager == tool || strings.HasPrefix(m.Manager, tool+"-") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Metadata.ManagedFields, func(m cluster.ManagedField) bool {
+		return m.Manager == tool || strings.HasPrefix(m.Manager, tool+"-")
+	})
 }
 
 // manifest is the path of the file that the workload comes from, as Kustomize notes it; "" where that is not known. The

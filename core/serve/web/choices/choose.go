@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,12 +82,7 @@ func (h *Handler) choose(w http.ResponseWriter, r *http.Request) {
 
 // beginsUpdate reports whether one of the containers is updated once it is approved.
 func (h *Handler) beginsUpdate(r *http.Request, chosen []sdk.Container) bool {
-	for i := range chosen {
-		if h.carriesOut(r, &chosen[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(chosen, func(c sdk.Container) bool { return h.carriesOut(r, &c) })
 }
 
 // chooseAll stores the same choice about each container, and says how that went.

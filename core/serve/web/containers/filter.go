@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -23,12 +24,7 @@ func (q listQuery) matches(rec *store.Record, terms []string, make rows) bool {
 	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause,
 		phrase.English(r.Postponed), phrase.English(r.Unknown)}
 	text := strings.ToLower(strings.Join(texts, "\n"))
-	for _, term := range terms {
-		if !strings.Contains(text, term) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(terms, func(term string) bool { return !strings.Contains(text, term) })
 }
 
 // inState reports whether a container belongs to one of the filters.

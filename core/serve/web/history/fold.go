@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -99,9 +100,7 @@ func (r run) row(row eventRow, since func(time.Time) phrase.Phrase) eventRow {
 		if partly := r.partly(); partly > 0 {
 			row.Sentence = phrase.Join(", ", row.Sentence,
 				phrase.New("%d with containers that could not be checked", partly))
-			if row.Class == "" {
-				row.Class = "partly"
-			}
+			row.Class = cmp.Or(row.Class, "partly")
 		}
 	case r.subjects() > 1:
 		row.Subject, row.Path = phrase.Count(r.subjects(), "container"), "/containers"

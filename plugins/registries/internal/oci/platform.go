@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,9 +84,7 @@ func normalizePlatform(p sdk.Platform) sdk.Platform {
 	if p.Variant != "" && p.Variant[0] != 'v' {
 		p.Variant = "v" + p.Variant
 	}
-	if p.Variant == "" {
-		p.Variant = usualVariant[p.Architecture]
-	}
+	p.Variant = cmp.Or(p.Variant, usualVariant[p.Architecture])
 	return p
 }
 

@@ -18,6 +18,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -192,10 +193,7 @@ func (r *Registry) base(host string) (*url.URL, error) {
 	if i < 0 || !reference.IsHost(host) {
 		return nil, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s does not serve %q", r.Instance, host))
 	}
-	text := r.Config.Hosts[i].URL
-	if text == "" {
-		text = reference.BaseURL(host)
-	}
+	text := cmp.Or(r.Config.Hosts[i].URL, reference.BaseURL(host))
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, sdk.Invalid("url", "the address of %s is malformed", host)

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -342,10 +343,7 @@ func readToken(resp *http.Response) (string, time.Duration, error) {
 			protocolError("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body),
 				resp.Header.Get("Content-Type"))
 	}
-	value := response.Token
-	if value == "" {
-		value = response.AccessToken
-	}
+	value := cmp.Or(response.Token, response.AccessToken)
 	if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 		return "", 0, protocolError("gave no usable token")
 	}

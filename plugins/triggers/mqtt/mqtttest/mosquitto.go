@@ -2,6 +2,7 @@
 package mqtttest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -41,9 +42,7 @@ func Start(t testing.TB, config string) *Mosquitto {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	if config == "" {
-		config = "listener PORT 127.0.0.1\nallow_anonymous true\n"
-	}
+	config = cmp.Or(config, "listener PORT 127.0.0.1\nallow_anonymous true\n")
 	config = strings.ReplaceAll(config, "PORT", fmt.Sprint(port))
 	m := &Mosquitto{t: t, Port: port, config: filepath.Join(t.TempDir(), "mosquitto.conf")}
 	// It gives up being root, and would then not be able to read the test's files.

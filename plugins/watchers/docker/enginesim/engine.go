@@ -7,6 +7,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -100,9 +101,7 @@ type Engine struct {
 
 // New makes an engine without images and containers.
 func New(c Config) *Engine {
-	if c.APIVersion == "" {
-		c.APIVersion = "1.51"
-	}
+	c.APIVersion = cmp.Or(c.APIVersion, "1.51")
 	if c.MinAPIVersion == "" {
 		c.MinAPIVersion = "1.24"
 	}

@@ -1,6 +1,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,9 +59,7 @@ func (e *Engine) addImage(i Image) string {
 	if i.OS == "" {
 		i.OS = "linux"
 	}
-	if i.Architecture == "" {
-		i.Architecture = "amd64"
-	}
+	i.Architecture = cmp.Or(i.Architecture, "amd64")
 	tags := i.Tags
 	i.Tags = nil
 	if known := e.images[i.ID]; known != nil { // which keeps its names

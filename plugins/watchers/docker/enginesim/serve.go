@@ -1,6 +1,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,9 +147,7 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		inner.URL.Path, inner.URL.RawPath = path, ""
 		e.others.ServeHTTP(w, inner)
 	default:
-		if version == "" {
-			version = newest
-		}
+		version = cmp.Or(version, newest)
 		e.respond(w, r, route, id, version, fault.Truncate)
 	}
 }

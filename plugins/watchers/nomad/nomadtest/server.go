@@ -3,6 +3,7 @@
 package nomadtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -227,10 +228,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, fails.text)
 		return
 	}
-	namespace := r.FormValue("namespace")
-	if namespace == "" {
-		namespace = "default"
-	}
+	namespace := cmp.Or(r.FormValue("namespace"), "default")
 	id, isJob := strings.CutPrefix(path, "/v1/job/")
 	switch {
 	case path == "/v1/jobs":

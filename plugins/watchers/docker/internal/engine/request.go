@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,9 +29,7 @@ type call struct {
 // do sends a request. That something is so already (304) is no error. The client
 // library is not used: it would change what is sent, such as the names of capabilities.
 func (e *Engine) do(ctx context.Context, op endpointCall, c call) error {
-	if c.limit == 0 {
-		c.limit = e.Timeout
-	}
+	c.limit = cmp.Or(c.limit, e.Timeout)
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	response, err := attempt(limited, e, func(api *client.Client) (*http.Response, error) {
@@ -71,10 +70,7 @@ func (e *Engine) send(ctx context.Context, api *client.Client, c call) (*http.Re
 	if c.content != nil {
 		body = bytes.NewReader(c.content)
 	}
-	version := c.version
-	if version == "" {
-		version = api.ClientVersion()
-	}
+	version := cmp.Or(c.version, api.ClientVersion())
 	request, err := http.NewRequestWithContext(ctx, c.method, e.url(version, c.path), body)
 	if err != nil {
 		return nil, err

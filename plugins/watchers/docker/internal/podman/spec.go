@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -460,9 +461,7 @@ func (s *Spec) secret(value string) {
 		s.Secrets = append(s.Secrets, one)
 		return
 	}
-	if one.Target == "" {
-		one.Target = name
-	}
+	one.Target = cmp.Or(one.Target, name)
 	s.set(&s.EnvSecrets, one.Target, name)
 }
 

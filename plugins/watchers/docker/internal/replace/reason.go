@@ -1,6 +1,7 @@
 package replace
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -213,9 +214,7 @@ func outOfReach(f Facts, gate watcher.HealthGate) string {
 		if port, found = to.Port(), true; port == "" {
 			port = map[string]string{"https": "443"}[to.Scheme]
 		}
-		if port == "" {
-			port = "80"
-		}
+		port = cmp.Or(port, "80")
 	}
 	index := slices.IndexFunc(f.Others, func(c Container) bool { return c.ID == f.Self })
 	mode := f.Target.HostConfig.NetworkMode

@@ -1,6 +1,7 @@
 package replace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,10 +46,7 @@ func carried(c Container, spec Spec) []watcher.Setting {
 	mounts := slices.Clone(c.Mounts) // the engine has no order
 	slices.SortFunc(mounts, func(a, b container.MountPoint) int { return strings.Compare(a.Destination, b.Destination) })
 	for _, m := range mounts {
-		source := m.Name
-		if source == "" {
-			source = m.Source
-		}
+		source := cmp.Or(m.Name, m.Source)
 		add(string(m.Type)+" "+m.Destination, source)
 	}
 	for _, f := range Placed(c) {

@@ -253,12 +253,7 @@ func (r *replacement) ensureEdited() {
 
 // edited reports whether the step that changes the compose file was begun.
 func edited(op watcher.Operation) bool {
-	for _, s := range op.Steps {
-		if s.ID == watcher.StepEdit {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(op.Steps, func(s watcher.StepRecord) bool { return s.ID == watcher.StepEdit })
 }
 
 // unedit gives the compose file its old text back, and says in out if that failed:

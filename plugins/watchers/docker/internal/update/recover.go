@@ -93,12 +93,7 @@ func worked(op watcher.Operation) bool {
 		}
 		ended[s.ID] = s.Ended && s.Error == ""
 	}
-	for _, s := range op.Plan.Steps {
-		if !trailing(s) && !ended[s.ID] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(op.Plan.Steps, func(s watcher.Step) bool { return !trailing(s) && !ended[s.ID] })
 }
 
 // resume takes the steps that are left. It returns to the old containers if a new one

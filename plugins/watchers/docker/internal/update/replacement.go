@@ -1,6 +1,7 @@
 package update
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -55,10 +56,7 @@ func (r *replacement) tag(ctx context.Context, reference, imageID string) error 
 	if err != nil || ref.Digest != "" {
 		return err
 	}
-	tag := ref.Tag
-	if tag == "" {
-		tag = "latest"
-	}
+	tag := cmp.Or(ref.Tag, "latest")
 	query := engine.Query("repo", ref.Name(), "tag", tag)
 	return r.engine.Post(ctx, "tag "+reference, "/images/"+imageID+"/tag", query, nil, nil)
 }
