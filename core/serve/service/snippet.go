@@ -13,6 +13,9 @@ type Snippet struct{ YAML, Env string }
 // Files reports whether it names files, which are to have secrets in them.
 func (s Snippet) Files() bool { return strings.Contains(s.Env, "__FILE=") }
 
+// Single reports whether it is one environment variable.
+func (s Snippet) Single() bool { return strings.Count(s.Env, "\n") == 1 }
+
 // Snippet returns what would make a component, as the content of a configuration
 // file and as lines of an env file of Docker Compose. Secrets are no part of it:
 // the lines name files to keep them in.

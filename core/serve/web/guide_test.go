@@ -66,7 +66,7 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 		want       []string
 	}{
 		"nothing at all": {nil, nil, nil, append(every, "/containers", "/watchers", "/triggers", "/history"),
-			[]string{"Nothing to watch yet", "No watcher is configured.", "group_add", "Other ways"}},
+			[]string{"Nothing to watch yet", "No watcher is configured.", "group_add", "To look around with simulated containers"}},
 		"an engine that fails": {[]service.Component{down}, nil, nil, append(every, "/containers", "/triggers", "/history"),
 			[]string{"Docker cannot be reached", "group_add", "permission denied"}},
 		"an engine that failed": {one, nil, checked("connection refused"), append(every, "/containers", "/triggers"),

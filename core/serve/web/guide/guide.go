@@ -22,6 +22,8 @@ type Guide struct {
 	// Reason is the error that stands in the way, if one does.
 	Reason string
 	Steps  []guideStep
+	// Then is what to do after any of the steps, which are alternatives; nil where they follow each other.
+	Then phrase.Phrase
 	// Others are other ways to get there, in no order.
 	Others []guideStep
 	// Whole is whether it is shown as a whole, as there are no containers; else it is one sentence among others.
@@ -160,11 +162,11 @@ func (s situation) failedGuide(failed service.Component) *Guide {
 
 // addSocket adds what to do where a socket cannot be used, by why it cannot, and what there is in its place.
 func (g *Guide) addSocket(path string) {
-	group := guideStep{Text: phrase.New("Access denied? Run `%s` on the host, and put the number it prints in place of 999. "+
+	group := guideStep{Text: phrase.New("If access is denied, run `%s` on the host, and put the number it prints in place of 999. "+
 		"Add the line to Dogwatch's service in compose.yaml, then run `docker compose up -d`:", "stat -c %g "+path), Lines: groupLines}
-	mount := guideStep{Text: phrase.New("Dogwatch runs in a container? Add this line under volumes: of its service in compose.yaml, " +
+	mount := guideStep{Text: phrase.New("If Dogwatch runs in a container, add this line under `volumes:` of its service in compose.yaml, " +
 		"then run `docker compose up -d`:"), Lines: mountLine(path, path)}
-	runs := guideStep{Text: phrase.New("Docker does not run? See what it says on the host:"), Lines: "docker info\n"}
+	runs := guideStep{Text: phrase.New("If Docker may not be running, check on the host:"), Lines: "docker info\n"}
 	switch {
 	case strings.Contains(g.Reason, "permission denied"):
 		g.Steps = []guideStep{group}
@@ -173,7 +175,7 @@ func (g *Guide) addSocket(path string) {
 	default:
 		g.Steps = []guideStep{mount, runs}
 	}
-	g.Steps = append(g.Steps, guideStep{Text: phrase.New("Then press Check all on the overview.")})
+	g.Then = phrase.New("Then press Check all.")
 	g.Others = []guideStep{
 		{Text: phrase.New("Safer than the socket: leave it out, and put a proxy in between that can only read:"), Lines: proxyLines},
 		{
@@ -206,12 +208,12 @@ func (s situation) emptyGuide() *Guide {
 		g.Steps = nil
 	} else {
 		g.Others = []guideStep{{
-			Text:  phrase.New("To watch stopped containers too, add this under environment: in compose.yaml and run `docker compose up -d`:"),
-			Lines: config.ShortEnvName("watcher."+first.ID+".watchall") + ": \"true\"\n",
+			Text:  phrase.New("To watch stopped containers too, set this environment variable and run `docker compose up -d`:"),
+			Lines: config.ShortEnvName("watcher."+first.ID+".watchall") + "=true\n",
 		}}
 	}
 	g.Others = append(g.Others, guideStep{
-		Text: phrase.New("How the watchers are set up, and what their last check said:"), Path: "/watchers", Label: phrase.New("Watchers"),
+		Text: phrase.New("To see the settings and the last check of each watcher:"), Path: "/watchers", Label: phrase.New("Watchers"),
 	})
 	return g
 }
@@ -227,14 +229,13 @@ func FirstTrigger() *Guide {
 				Lines: "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=updates-CHANGE-ME\n",
 			},
 			{
-				Text: phrase.New("Run `docker compose up -d` (without Compose: restart Dogwatch). The trigger is then listed here, with a Test button:"),
-				Path: "/triggers", Label: phrase.New("Triggers"),
+				Text: phrase.New("Run `docker compose up -d` (without Compose: restart Dogwatch). The trigger is then listed under Triggers, with a Test button."),
 			},
 		},
 		Others: []guideStep{
 			{
 				Text: phrase.New("Choose another service (e-mail, Discord, Telegram, …):"),
-				Path: "/plugins#trigger", Label: phrase.New("All types of triggers"),
+				Path: "/plugins#types-trigger", Label: phrase.New("All types of triggers"),
 			},
 			{
 				Text:  phrase.New("Or in Dogwatch's configuration file, /config/dogwatch.yaml:"),
