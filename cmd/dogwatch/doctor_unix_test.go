@@ -33,7 +33,7 @@ func TestDoctorAsAnotherUser(t *testing.T) {
 	cmd.Env = []string{"HOME=" + dir, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + socket, "DOGWATCH_STORE_PATH=" + store,
 		"DOGWATCH_SERVER_PORT=1", "HTTPS_PROXY=http://127.0.0.1:1"}
 	wanted := []string{
-		"fail watcher.docker.local docker engine at unix://" + socket + ": connect: permission denied",
+		"fail watcher.docker.local docker engine at unix://" + socket + ": permission denied",
 		"fail store " + store + " cannot be written: permission denied",
 	}
 	if os.Geteuid() == 0 {

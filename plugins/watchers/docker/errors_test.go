@@ -80,9 +80,9 @@ func TestEngineErrors(t *testing.T) {
 		text  string
 	}{
 		"ping forbidden": {enginesim.Ping, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
-			"connect: forbidden (simulated fault): allow it in the socket proxy, with PING=1"},
+			"forbidden (simulated fault): allow it in the socket proxy, with PING=1"},
 		"ping missing": {enginesim.Ping, enginesim.Fault{Status: 404}, sdk.ErrNotFound,
-			"connect: something answers there, but it is not a Docker engine (404: simulated fault)"},
+			"something answers there, but it is not a Docker engine (404: simulated fault)"},
 		"containers forbidden": {enginesim.ListContainers, enginesim.Fault{Status: 403}, sdk.ErrUnauthorized,
 			"list containers: forbidden (simulated fault): allow it in the socket proxy, with CONTAINERS=1"},
 		"unauthorized": {enginesim.ListContainers, enginesim.Fault{Status: 401}, sdk.ErrUnauthorized, "see certfile"},
@@ -140,7 +140,7 @@ func explains(t *testing.T, err, kind error, address string, texts ...string) {
 func TestListErrorWithoutEngine(t *testing.T) {
 	dir := socketDir(t)
 	_, err := watch(t, Options{Connection: Connection{Socket: dir + "/none.sock"}}).List(t.Context())
-	explains(t, err, sdk.ErrUnavailable, dir, "there is no such socket", "mounted")
+	explains(t, err, sdk.ErrUnavailable, dir, "no socket there", "mounted")
 
 	s, err := enginesim.New(enginesim.Config{}).Listen("")
 	check(t, err)

@@ -156,7 +156,7 @@ func TestWatchBeforeEngineIsUp(t *testing.T) {
 	t.Cleanup(func() { check(t, s.Close()) })
 	f.streams(1)
 	f.relist()
-	if f.log.count("[WARN]") != 1 || f.log.count("no such socket") < 2 ||
+	if f.log.count("[WARN]") != 1 || f.log.count("no socket there") < 2 ||
 		f.log.count("events from the engine again") != 1 {
 		t.Errorf("log: %s", f.log.text.String())
 	}

@@ -31,7 +31,7 @@ func TestProbe(t *testing.T) {
 	}
 	none := filepath.Join(socketDir(t), "none.sock")
 	_, err = watch(t, Options{Connection: Connection{Socket: none}}).Probe(t.Context(), sdk.ProbeRequest{})
-	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") ||
+	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "no socket there") ||
 		!strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
 		t.Errorf("without an engine: %v with the remedy %q", err, sdk.Remedy(err))
 	}

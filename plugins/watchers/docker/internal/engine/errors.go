@@ -55,8 +55,12 @@ func (e *Engine) explain(op endpointCall, err error) error {
 	if f.kind == nil {
 		f.kind = sdk.ErrUnavailable
 	}
+	doing := op.what + ": "
+	if op == connecting { // every reason says so itself
+		doing = ""
+	}
 	return sdk.WithRemedy(&explained{
-		text: fmt.Sprintf("docker engine at %s: %s: %s", e.Endpoint, op.what, f.text), failure: f, op: op, cause: err,
+		text: fmt.Sprintf("docker engine at %s: %s%s", e.Endpoint, doing, f.text), failure: f, op: op, cause: err,
 	}, f.remedy)
 }
 
@@ -143,7 +147,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 		f.text = "permission denied: " + cmp.Or(statSocket(endpoint.Address).remedy(us()),
 			"give Dogwatch's user the group that owns the socket (compose: group_add), or use a socket proxy")
 	case errors.Is(err, fs.ErrNotExist):
-		f.text = "there is no such socket: either the engine is not running, or its socket is not mounted into Dogwatch's container"
+		f.text = "no socket there. Either the engine is not running, or its socket is not mounted into Dogwatch's container"
 	case errors.Is(err, syscall.ECONNREFUSED) && endpoint.Network == "unix":
 		f.text = "nothing listens on the socket: is the engine running?"
 	case errors.Is(err, syscall.ECONNREFUSED):
