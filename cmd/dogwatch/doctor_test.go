@@ -15,7 +15,7 @@ func TestWriteFindings(t *testing.T) {
 		{Subject: "configuration", Level: doctor.OK, Detail: "3 components in dogwatch.yaml and the environment"},
 		{
 			Subject: "watcher.docker.local", Level: doctor.Fail,
-			Detail: "docker engine at unix:///var/run/docker.sock: permission denied",
+			Detail: "docker engine at unix:///var/run/docker.sock: connect: permission denied",
 			Remedy: "/var/run/docker.sock belongs to group 998, of which user 1000 is not: add group_add: [\"998\"] to the service",
 		},
 		{Subject: "container local/evil\x1b[31m", Level: doctor.Warn, Detail: "two\nlines and a bell\a", Remedy: "none"},

@@ -81,7 +81,7 @@ type Server struct {
 	CORS         CORS     `option:"cors"`
 	BasePath     string   `option:"basepath" default:"/" help:"Path under which a reverse proxy publishes the server; starts and ends with a slash"`
 	Feature      Feature  `option:"feature"`
-	MaskAll      bool     `option:"maskall" default:"false" help:"Mask also the secrets that the API shows as stored to people who are logged in, or to everybody while no login is configured"`
+	MaskAll      bool     `option:"maskall" default:"false" help:"Also hide secrets from logged-in users (or from everyone, while no login is set up)"`
 	Metrics      Metrics  `option:"metrics"`
 	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
 	Frames       []string `option:"frameancestors" help:"Origins of dashboards that may show the pages in a frame, such as https://dash.example.org or http://nas:7575; * for any. All others but the server itself may not (clickjacking)"`

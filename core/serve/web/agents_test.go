@@ -87,7 +87,7 @@ func TestAgentsPage(t *testing.T) {
 		t.Errorf("who may only read sees %s", body)
 	}
 	_, body = get(t, withFakes(t, nil), "/agents")
-	webtest.Contains(t, body, "No host has joined yet.", "Create a token")
+	webtest.Contains(t, body, "No agent has connected yet.", "Create a token")
 }
 
 func TestAgentToken(t *testing.T) {

@@ -90,7 +90,7 @@ func TestDescribeEvents(t *testing.T) {
 	want := []string{
 		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|",
 		"started|", "check failed: 429 Too Many Requests|failed", "removed|",
-		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
+		"update found: 1.25 → 1.27 (minor)|minor", "update found: 1.25 a → b (rebuilt)|digest", "up to date with 1.25|ok",
 		"check began|", "checked: 2 updates, 1 new, 1 failed, 12 containers, took 2.0 s|partly",
 		"checked: 2 left to first, which watches the same engine, no containers|",
 		"one container checked: nothing newer|",

@@ -123,7 +123,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 		"/plugins":  "No plugins", "/history": "Nothing has happened yet", "/deliveries": "No trigger is configured",
 		"/settings":   "1.2.3",
 		"/containers": "No watcher is configured", "/": "No watcher is configured",
-		"/policies": "No container has an update", "/settings/api": "/api/containers", "/start": "No watcher is configured",
+		"/policies": "No watcher is configured", "/settings/api": "/api/containers", "/start": "No watcher is configured",
 	} {
 		code, body := get(t, u, path)
 		if code != http.StatusOK {

@@ -40,7 +40,7 @@ func TestPluginPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
 	webtest.Contains(t, body, "8 plugins, 1 running, 4 failed, 21.5 MB in total", "4711", "21.5 MB", "Provides 2 types",
-		`<a href="/base/plugins/types/trigger/smtp">trigger smtp</a>`,
+		`<a href="/base/plugins/types/trigger/smtp">smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
 			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
 		"Asleep", "It starts by itself as soon as it is needed.",

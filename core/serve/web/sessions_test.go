@@ -25,7 +25,7 @@ func TestSessionSettings(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	_, body := get(t, u, "/settings")
 	webtest.MustBeInert(t, body)
-	webtest.Contains(t, body, "this session", ">Log out</button>", "oidc.home", "expires <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
+	webtest.Contains(t, body, "this session", ">Log out</button>", `title="oidc.home">single sign-on</td>`, `title="basic.main">password</td>`, "expires <time", "in 2 d", `action="/base/settings/sessions/b2/end"`,
 		"End all others (1)")
 	for path, want := range map[string]string{
 		"/settings/sessions/b2/end": "b2", "/settings/sessions/end-others": "others",

@@ -44,7 +44,7 @@ func describeContainer(t event.Type, a event.Aspect, c *sdk.Container) (text phr
 	switch t {
 	case event.UpdateFound:
 		kind := Standing(c)
-		return phrase.New("newer: %s (%s)", Update(c), kind.Word), kind.Class
+		return phrase.New("update found: %s (%s)", Update(c), kind.Word), kind.Class
 	case event.UpdateCleared:
 		if tally.Unknown(c) {
 			return notKnown(c), ""

@@ -10,8 +10,8 @@ import (
 // What errors of checks begin with: the registry with what was asked of which host, and the pattern of a label.
 var (
 	askedOf = lazyregexp.New(`^registry\.[a-z0-9_-]+\.[^:\s]+: \S[^:]* at (\S+): `)
-	// advised is how a pattern is mended, which the page of the container says.
-	advised    = lazyregexp.New(` at character \d+ has no matching bracket: add one, or write \\\S for the character itself$`)
+	// bracket is where a pattern lacks one, and how it is mended, which the page of the container says.
+	bracket    = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern "(.*)": '.' at character \d+ has no matching bracket.*$`)
 	ofItsLabel = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern ("(?:[^"\\]|\\.)*": )`)
 )
 
@@ -19,7 +19,7 @@ var (
 // configuration was asked for what, and that the value of a label is a pattern for tags.
 func Brief(failure string) string {
 	failure = askedOf().ReplaceAllString(failure, "${1}: ")
-	failure = advised().ReplaceAllString(failure, " has no matching bracket")
+	failure = bracket().ReplaceAllString(failure, "${1}${2} has an unmatched bracket")
 	return ofItsLabel().ReplaceAllString(failure, "${1}${2}")
 }
 

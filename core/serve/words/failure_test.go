@@ -9,13 +9,14 @@ import (
 func TestBrief(t *testing.T) {
 	for failure, want := range map[string]string{
 		`registry.custom.attic: list tags of old/archive at localhost:36963: 503 service unavailable: the disk is full`: `localhost:36963: 503 service unavailable: the disk is full`,
-		`label dogwatch.tag.include: tag include pattern "^(2\.\d+": '(' at character 2 has no matching bracket`:        `label dogwatch.tag.include: "^(2\.\d+": '(' at character 2 has no matching bracket`,
-		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no matching bracket`:                `label wud.tag.exclude: "a\"b(": '(' at character 4 has no matching bracket`,
+		`label dogwatch.tag.include: tag include pattern "^(2\.\d+": '(' at character 2 has no matching bracket`:        `label dogwatch.tag.include: ^(2\.\d+ has an unmatched bracket`,
+		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no matching bracket`:                `label wud.tag.exclude: a\"b( has an unmatched bracket`,
 		`registry.hub.public: unauthorized`:                            `registry.hub.public: unauthorized`,
 		`label dogwatch.watch: "yes please" is neither true nor false`: `label dogwatch.watch: "yes please" is neither true nor false`,
-		`label wud.tag.include: tag include pattern "a)": ')' at character 2 has no matching bracket: add one, or write \) for the character itself`: `label wud.tag.include: "a)": ')' has no matching bracket`,
-		`no registry is configured for localhost:5000`: `no registry is configured for localhost:5000`,
-		`the plugin said: registry.a.b: x at y: z`:     `the plugin said: registry.a.b: x at y: z`,
+		`label wud.tag.include: tag include pattern "a)": ')' at character 2 has no matching bracket: add one, or write \) for the character itself`: `label wud.tag.include: a) has an unmatched bracket`,
+		`label wud.tag.include: tag include pattern "a{": no`: `label wud.tag.include: "a{": no`,
+		`no registry is configured for localhost:5000`:        `no registry is configured for localhost:5000`,
+		`the plugin said: registry.a.b: x at y: z`:            `the plugin said: registry.a.b: x at y: z`,
 		"": "",
 	} {
 		if got := Brief(failure); got != want {

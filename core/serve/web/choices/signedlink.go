@@ -41,8 +41,10 @@ type linkPage struct {
 	Trigger string
 	Expires time.Time
 	Left    phrase.Phrase
-	// Used is when the link was used, Until when the snooze ends that it began; zero for never and not known.
-	Used, Until time.Time
+	// Used is when the link was used; zero for never.
+	Used time.Time
+	// Snoozed says until when the update is snoozed; nil where it is not.
+	Snoozed phrase.Phrase
 }
 
 // linkButton is one thing that can be decided, and what follows from it.
@@ -55,7 +57,7 @@ type linkButton struct {
 
 // linkButtons are all that a link can stand for.
 var linkButtons = []linkButton{
-	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch updates to this version in the next update window, or right away if there is none, even if your rules ask for an older version or a smaller step"), false},
+	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch installs this version in the next update window, or right away if there is none. Your rules for versions do not apply to it"), false},
 	{choice.Skip, phrase.New("Skip this version"), phrase.New("Dogwatch ignores this version and offers the next one"), false},
 	{choice.Snooze, phrase.New("Snooze"), phrase.New("Dogwatch does not offer an update of this container until then"), true},
 }

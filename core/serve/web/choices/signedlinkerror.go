@@ -3,13 +3,11 @@ package choices
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // linkErrors are the statuses and titles of the reasons for which a link is refused.
@@ -37,7 +35,7 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 		kind := choice.Kind(shown.Use.Action)
 		p.Title, p.Used = doneTitle(kind), shown.Use.At
 		if kind == choice.Snooze {
-			p.Until = snoozedUntil(&shown.Container)
+			p.Snoozed = h.snoozed(shown.Update.Subject)
 		}
 		h.renderLink(w, r, http.StatusGone, p)
 		return
@@ -64,14 +62,16 @@ func (h *Handler) renderLinkError(w http.ResponseWriter, r *http.Request, shown 
 	})
 }
 
-// snoozedUntil returns when the snooze of an update ends; zero when that is not known, or with the next version.
-func snoozedUntil(c *sdk.Container) (until time.Time) {
-	if c.Decision != nil {
-		for _, reason := range c.Decision.Reasons {
-			if reason.Code == policy.ReasonSnoozed {
-				until = reason.Until.Time
-			}
+// snoozed says until when the updates of a container are snoozed; nil where they are not any more.
+func (h *Handler) snoozed(subject string) phrase.Phrase {
+	for _, c := range h.service.AllChoices() {
+		switch {
+		case c.Kind != choice.Snooze || c.Subject != subject:
+		case c.Until.IsZero():
+			return phrase.New("It is snoozed until the next version.")
+		case c.Until.After(h.Now()):
+			return phrase.New("It is snoozed until %s.", preview.Moment(c.Until.Time))
 		}
 	}
-	return until
+	return nil
 }

@@ -245,6 +245,20 @@ func FirstTrigger() *Guide {
 	}
 }
 
+// AllowUpdates returns the environment variable that lets a watcher update; "" where one may already.
+func (h *Handler) AllowUpdates(actor auth.Actor) string {
+	id := "docker.local"
+	for i, w := range h.service.Components(actor, kind.Watcher) {
+		if w.Updates {
+			return ""
+		}
+		if i == 0 {
+			id = w.ID
+		}
+	}
+	return config.ShortEnvName("watcher."+id+".update") + "=true\n"
+}
+
 // Guide returns what the user should do next, or nil.
 func (h *Handler) Guide(ctx context.Context, actor auth.Actor) (*Guide, error) {
 	last, err := h.lastEnds(ctx, actor)

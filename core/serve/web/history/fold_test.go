@@ -96,7 +96,7 @@ func TestFold(t *testing.T) {
 		},
 		"one more container later": {
 			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
-			[]string{"local/web: newer:  →  (not checked) (muted)", "local/web: found, running "},
+			[]string{"local/web: update found:  →  (not checked) (muted)", "local/web: found, running "},
 		},
 		"the same change of several": {
 			[]event.Event{container(1, event.ContainerChanged, "web", "r"), container(2, event.ContainerChanged, "db", "r")},

@@ -20,6 +20,8 @@ type operationsPage struct {
 	States           []operationFilter
 	Rows             []operationRow
 	Empty            *guide.Empty
+	// Allow is a line that lets a watcher update; "" where one may already.
+	Allow string
 }
 
 // operationRow is an operation in a list.
@@ -85,6 +87,7 @@ func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newOperationsPage(q, wrong, found)
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
+	p.Allow = h.guide.AllowUpdates(h.ActorOf(r))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
 	h.Live(w, r, "operations", page.Page{
 		Title: phrase.New("Operations"), Nav: "operations", Live: page.FollowsOperations, Refresh: open, Content: p,

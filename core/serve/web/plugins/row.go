@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // row is a plugin in words.
@@ -36,13 +37,17 @@ type row struct {
 // Needed is whether something that is configured uses the plugin.
 func (r row) Needed() bool { return r.Plugin.State != plugin.Stopped }
 
-// holding is a type that a plugin holds: "trigger smtp".
+// holding is a type that a plugin holds: "smtp", or "trigger smtp" where there are types of several kinds.
 type holding struct{ Name, Path string }
 
 func newRow(b service.Plugin, operator bool) row {
 	row := row{Plugin: b, Anchor: b.Name, Path: pathOf(b.Name), Memory: words.Bytes(b.Memory)}
 	for _, t := range b.Types {
-		row.Types = append(row.Types, holding{string(t.Kind) + " " + t.Type, page.TypePath(t.Kind, t.Type)})
+		name := t.Type
+		if !oneKind(b) {
+			name = string(t.Kind) + " " + name
+		}
+		row.Types = append(row.Types, holding{name, page.TypePath(t.Kind, t.Type)})
 	}
 	if note := plugin.SDKNote(b.SDK); note != nil {
 		row.Built = phrase.New("This plugin was %s.", note)
@@ -73,7 +78,7 @@ func newRow(b service.Plugin, operator bool) row {
 	case plugin.Starting:
 		row.State = words.State{Word: word, Class: "muted"}
 	case plugin.Stopped:
-		row.State, row.Means = words.State{Word: word, Class: "muted"}, phrase.New("Nothing that is configured needs it, so it does not run.")
+		row.State, row.Means = words.State{Word: word, Class: "muted"}, unneeded(b)
 	case plugin.Asleep:
 		row.State, row.Means = words.State{Word: word, Class: "muted"},
 			phrase.New("It has had nothing to do for a while, so no process runs. It starts by itself as soon as it is needed.")
@@ -100,6 +105,26 @@ func newRow(b service.Plugin, operator bool) row {
 		row.State = words.State{Word: word, Class: "muted"}
 	}
 	return row
+}
+
+// oneKind reports whether all types of a plugin are of one kind.
+func oneKind(b service.Plugin) bool {
+	return !slices.ContainsFunc(b.Types, func(t plugin.TypeName) bool { return t.Kind != b.Types[0].Kind })
+}
+
+// unneeded says that nothing uses a plugin.
+func unneeded(b service.Plugin) phrase.Phrase {
+	if len(b.Types) > 0 && oneKind(b) {
+		switch b.Types[0].Kind {
+		case kind.Watcher:
+			return phrase.New("No configured watcher needs it, so it is not running.")
+		case kind.Registry:
+			return phrase.New("No configured registry needs it, so it is not running.")
+		case kind.Trigger:
+			return phrase.New("No configured trigger needs it, so it is not running.")
+		}
+	}
+	return phrase.New("Nothing that is configured needs it, so it is not running.")
 }
 
 // stateWord is the state of a plugin in a word or two.

@@ -66,6 +66,11 @@ type policyUpdate struct {
 	Why    []phrase.Phrase
 }
 
+// NoContainers is whether there is nothing that rules could be about.
+func (p policiesPage) NoContainers() bool {
+	return p.Empty != nil && p.Empty.Guide != nil && p.Empty.Guide.Whole
+}
+
 func newPoliciesPage(p service.PolicyPreview) policiesPage {
 	order := []string{"approval", "held", "ok"} // to approve, held, offered or automatic
 	v := policiesPage{Names: ruleNames(), Now: p.Now.Counts}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
@@ -12,14 +13,28 @@ import (
 
 // sessionsView is the part of the settings page about sessions.
 type sessionsView struct {
-	Rows []auth.Session
+	Rows []sessionRow
 	// Others is how many there are besides the own one.
 	Others int
 }
 
-func newSessionsView(all []auth.Session) sessionsView {
-	v := sessionsView{Rows: all}
+// sessionRow is a session.
+type sessionRow struct{ auth.Session }
+
+// Way is how its user logged in.
+func (s sessionRow) Way() phrase.Phrase {
+	switch typ, _, _ := strings.Cut(s.Method, "."); typ {
+	case "basic":
+		return phrase.New("password")
+	case "oidc":
+		return phrase.New("single sign-on")
+	}
+	return phrase.Verbatim(s.Method)
+}
+
+func newSessionsView(all []auth.Session) (v sessionsView) {
 	for _, s := range all {
+		v.Rows = append(v.Rows, sessionRow{s})
 		if !s.Own {
 			v.Others++
 		}
