@@ -29,7 +29,7 @@ func TestContainerPage(t *testing.T) {
 		"versions":  {`<span class="kind ok">runs</span>`, "What changes in the image"},
 		"why":       {"(label dogwatch.tag.include)", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known."},
 		"why=1":     {"So nothing newer is known."},
-		"activity":  {"Newer: 1.0.0 → 1.1.0 (minor).", "Nothing was sent about it"},
+		"activity":  {"Update found: 1.0.0 → 1.1.0 (minor).", "Nothing was sent about it"},
 		"details":   {"2 labels"},
 		"elsewhere": {`hx-get="/base/containers/local/web/notes"`},
 	} {
@@ -47,7 +47,7 @@ func TestContainerPage(t *testing.T) {
 		if open := strings.Count(page, ` aria-current="page" data-tab>`); open != 1 {
 			t.Errorf("%q: %d tabs are open", tab, open)
 		}
-		if n := strings.Count(page, "Newer: "); tab == "activity" && n != 1 {
+		if n := strings.Count(page, "Update found: "); tab == "activity" && n != 1 {
 			t.Errorf("%d lines of history, want 1", n)
 		}
 	}
