@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
-	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/notify/signedlink"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
@@ -179,12 +178,19 @@ func TestDecidePageRefusesWithASentence(t *testing.T) {
 			}
 		}
 	}
-	u, f := withLink(t, choice.Snooze, func(c *sdk.Container) {
-		c.Decision = &sdk.Decision{Reasons: []sdk.Reason{{Code: policy.ReasonSnoozed, Until: sdk.TimeOf(webtest.Noon)}}}
-	})
+	u, f := withLink(t, choice.Snooze)
 	f.err, f.shown.Use = signedlink.ErrUsed, signedlink.Use{At: webtest.Noon, Action: "snooze"}
-	if _, body := openLink(t, u, http.MethodGet, "/decide/good", nil); !strings.Contains(body, "It is snoozed until ") {
-		t.Errorf("nothing says until when it is snoozed:\n%s", body)
+	made := choice.Choice{Subject: f.shown.Update.Subject, Kind: choice.Snooze}
+	for want, until := range map[string]sdk.Time{
+		"It is snoozed until Sun 29 Mar 2026 ":        sdk.TimeOf(webtest.Noon.Add(time.Hour)),
+		"It is snoozed until the next version.":       {},
+		`<p role="status">You already used this link`: sdk.TimeOf(webtest.Noon), // it has ended
+	} {
+		made.Until = until
+		fakes(u).fakeChoices.all = []choice.Choice{{Subject: "local/other", Kind: choice.Snooze}, made}
+		if _, body := openLink(t, u, http.MethodGet, "/decide/good", nil); !strings.Contains(body, want) {
+			t.Errorf("there is no %q in\n%s", want, body)
+		}
 	}
 	f.err, f.shown.Known = signedlink.ErrGone, false
 	if _, body := openLink(t, u, http.MethodGet, "/decide/good", nil); !strings.Contains(body, "no longer sees this container") {

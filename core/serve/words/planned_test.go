@@ -91,7 +91,7 @@ func TestReadTextsAreWritten(t *testing.T) {
 		"notes.json":       {"core/serve/service", "core/decide/notes"},
 		"isolated.json":    {"core/plugin", "internal/sandbox"},
 		"agentdoctor.json": {"core/plugin/agent"},
-		"failures.json":    {"plugins/registries/internal/oci", "core/decide/tag", "core/watch", "core/config/label"},
+		"failures.json":    {"plugins/registries/internal/oci", "core/decide/tag", "core/watch", "core/config/label", "core/serve/words"},
 		"uncompared.json":  {"core/watch", "core/decide"},
 		"attempts.json":    {"core/serve", "core/update"},
 	} {
