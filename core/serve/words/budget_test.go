@@ -12,11 +12,11 @@ func TestBudget(t *testing.T) {
 	german := language.New().Named("de")
 	hundred := budget.Allowance{Requests: 100, Per: 6 * time.Hour}
 	for want, f := range map[string]budget.Forecast{
-		"keine Anfragen in der letzten Stunde; nächste Prüfungen: etwa 3; kein Limit gesetzt": {Next: 3},
-		"90 von 100 Anfragen in 6h verbraucht; nächste Prüfungen: etwa 30, " +
-			"davon 20 später": {Use: budget.Use{Used: 90, Allowance: hundred}, Next: 30},
+		"keine Anfragen in der letzten Stunde; die nächsten Prüfungen brauchen etwa 3 Anfragen; kein Limit gesetzt": {Next: 3},
+		"90 von 100 Anfragen in 6h verbraucht; die nächsten Prüfungen brauchen etwa 30 Anfragen, " +
+			"davon 20 erst später": {Use: budget.Use{Used: 90, Allowance: hundred}, Next: 30},
 		"etwa 1 von 100 Anfragen in 6h verbraucht (eine für jede Frage, da das Plugin sie nicht zählt); " +
-			"nächste Prüfungen: etwa 2": {Use: budget.Use{Used: 1, Allowance: hundred, Estimated: true}, Next: 2},
+			"die nächsten Prüfungen brauchen etwa 2 Anfragen": {Use: budget.Use{Used: 1, Allowance: hundred, Estimated: true}, Next: 2},
 	} {
 		said := Budget(f)
 		if got := german.Say(said); got != want || said.String() != f.String() {
