@@ -122,7 +122,7 @@ func TestKillDuringManualRun(t *testing.T) {
 		t.Errorf("events %+v", failed)
 	}
 	if _, page := d.request(http.MethodGet, "/history", ""); !strings.Contains(string(page), lost) ||
-		!strings.Contains(string(page), event.Subject(c)+", asked for by hand") {
+		!strings.Contains(string(page), c.Name+", asked for by hand") {
 		t.Error("the history does not show it")
 	}
 	if d.logged("it hangs") {

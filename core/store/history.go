@@ -15,17 +15,23 @@ func (s *Store) History(ctx context.Context, f event.Filter) ([]event.Event, err
 	if err != nil {
 		return nil, err
 	}
+	named, err := encode(append([]string{}, f.Named...))
+	if err != nil {
+		return nil, err
+	}
 	return s.events(ctx, `WHERE id < ?1
 		AND (?2 = 0 OR type IN (SELECT value FROM json_each(?3)))
 		AND (?4 = '' OR subject = ?4)
 		AND (?5 = '' OR subject = ?5 OR substr(subject, 1, length(?5) + 1) = ?5 || '/')
-		AND (?6 = '' OR instr(lower(subject), lower(?6)) > 0)
+		AND (?6 = '' OR instr(lower(subject), lower(?6)) > 0
+			OR subject IN (SELECT value FROM json_each(?12)))
 		AND at >= ?7 AND at < ?8
 		AND (?10 = 0 OR type NOT GLOB 'auth.*' AND type <> 'setting.changed')
 		AND (?11 = 0 OR type <> 'container.changed' OR json_extract(doc, '$.aspect') IS NOT 'released')
 		ORDER BY id DESC LIMIT ?9`,
 		orNewest(f.Before), len(f.Types), string(types), f.Subject, f.Watcher, f.Text,
-		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit), f.Public, f.SkipReleased)
+		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit), f.Public, f.SkipReleased,
+		string(named))
 }
 
 // Outages returns, for each watcher that has ever had one, the last event of the

@@ -38,6 +38,7 @@ func TestHistoryFiltersEvents(t *testing.T) {
 		{"watcher and type", event.Filter{Watcher: "local2", Types: []event.Type{event.UpdateFound}}, []int64{3}},
 		{"text", event.Filter{Text: "NGINX"}, []int64{3, 2}},
 		{"wildcards are letters", event.Filter{Text: "per%cent_"}, []int64{5}},
+		{"text or name", event.Filter{Text: "local2", Named: []string{"local/nginx"}}, []int64{6, 3, 2}},
 		{"no wildcards", event.Filter{Text: "%"}, []int64{5}},
 		{"since", event.Filter{Since: start.Add(seconds(4))}, []int64{6, 5}},
 		{"until", event.Filter{Until: start.Add(seconds(2))}, []int64{2, 1}},

@@ -16,6 +16,8 @@ type Filter struct {
 	Watcher string
 	// Text is a part of the subject, whatever its letter case (of ASCII).
 	Text string
+	// Named are subjects that are selected with a Text that they do not have in them.
+	Named []string
 	// Since is the earliest time, Until the first that is too late.
 	Since, Until time.Time
 	// Before is the id below which to start, for the page after this one.

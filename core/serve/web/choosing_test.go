@@ -240,10 +240,10 @@ func TestListOfChoices(t *testing.T) {
 	}
 	_, body := get(t, u, "/policies")
 	webtest.Contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
-		"Snoozed 3.0.0 until the next version by ana", "local/gone <span class=\"second\">is gone</span>",
-		`aria-label="Undo what was decided about local/db"`)
+		"Snoozed 3.0.0 until the next version by ana", "gone <span class=\"second\">is gone</span>",
+		`aria-label="Undo what was decided about db"`)
 	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 ||
-		strings.Contains(body, "about local/gone") {
+		strings.Contains(body, "about gone") {
 		t.Errorf("it shows what has ended, or undoes what is gone: %s", body)
 	}
 	_, body = get(t, u, "/containers/local/db")

@@ -168,8 +168,8 @@ func TestHistoryNamesDeliveries(t *testing.T) {
 		}
 	})
 	_, body := get(t, u, "/history")
-	webtest.Contains(t, body, "(3 containers of local)", "(local/nginx)", "(local/db, asked for by hand)", "(asked for by hand)")
-	if strings.Contains(body, "local/other") {
+	webtest.Contains(t, body, "(3 containers of local)", "(nginx)", "(db, asked for by hand)", "(asked for by hand)")
+	if strings.Contains(body, "(other") {
 		t.Error("a delivery of another event is named")
 	}
 }

@@ -20,8 +20,8 @@ func Step(p dispatch.Progress) phrase.Phrase {
 	return phrase.New("%s (%d of %d)", text, p.Current, p.Total)
 }
 
-// Delivery says what a delivery is about: "local/nginx", or "3 containers of local".
-func Delivery(d delivery.Delivery) phrase.Phrase {
+// Delivery says what a delivery is about: the name of its container, or "3 containers of local".
+func Delivery(d delivery.Delivery, name string) phrase.Phrase {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
 		return phrase.New("%s of %s", phrase.Count(len(d.Containers), "container"), watcher)
 	}
@@ -32,7 +32,7 @@ func Delivery(d delivery.Delivery) phrase.Phrase {
 		return phrase.New("a summary")
 	}
 	if d.Manual {
-		return phrase.New("%s, asked for by hand", d.Subject)
+		return phrase.New("%s, asked for by hand", name)
 	}
-	return phrase.Verbatim(d.Subject)
+	return phrase.Verbatim(name)
 }

@@ -61,6 +61,8 @@ func reached(c choice.Choice, container *sdk.Container) bool {
 // Row is what was decided about one container, in the list of all choices.
 type Row struct {
 	Name, Path string
+	// Full is the container as the API has it: "local/web".
+	Full string
 	// Keys is that of the container, for the form that undoes; none for one that is gone.
 	Keys []string
 	Made []Made
@@ -69,6 +71,7 @@ type Row struct {
 // Rows are the choices that are in force, by container.
 func (h *Handler) Rows() []Row {
 	snapshot := h.service.Containers()
+	names := h.Names()
 	var subjects []string
 	by := map[string][]choice.Choice{}
 	for _, c := range h.service.AllChoices() {
@@ -80,7 +83,7 @@ func (h *Handler) Rows() []Row {
 	var rows []Row
 	for _, subject := range subjects {
 		watcher, name, _ := strings.Cut(subject, "/")
-		row := Row{Name: subject}
+		row := Row{Name: names.Of(subject, ""), Full: subject}
 		var container *sdk.Container
 		if rec, known := snapshot.Named(watcher, name); known {
 			container, row.Keys, row.Path = &rec.Container, []string{subject}, page.PathOf(&rec.Container)

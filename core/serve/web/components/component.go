@@ -54,7 +54,7 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		p.Preview = h.previewOf(r.Context(), c)
 		var recent []delivery.Delivery
 		recent, err = h.service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
-		p.Deliveries = history.DeliveryRows(recent)
+		p.Deliveries = history.DeliveryRows(recent, h.Names())
 		for i := range p.Deliveries {
 			row := &p.Deliveries[i]
 			if row.Own = true; row.Error == cmp.Or(p.Unsent, c.Error) {

@@ -55,14 +55,14 @@ func (q deliveryQuery) filter(before int64, limit int) store.DeliveryFilter {
 }
 
 func newDeliveriesPage(
-	q deliveryQuery, wrong []phrase.Phrase, found []delivery.Delivery, triggers []string,
+	q deliveryQuery, wrong []phrase.Phrase, found []delivery.Delivery, triggers []string, names page.Names,
 ) deliveriesPage {
 	p := deliveriesPage{
 		State: q.State, Trigger: q.Trigger, States: deliveryStates, Triggers: withOwn(triggers, q.Trigger),
 	}
 	found, p.List = page.ListOf("/deliveries", found, q.before,
 		func(d delivery.Delivery) string { return strconv.FormatInt(d.ID, 10) }, q.values)
-	p.Wrong, p.Rows = wrong, DeliveryRows(found)
+	p.Wrong, p.Rows = wrong, DeliveryRows(found, names)
 	return p
 }
 
@@ -85,7 +85,7 @@ func (h *Handler) showDeliveries(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the deliveries", err)
 		return
 	}
-	p := newDeliveriesPage(q, wrong, found, h.triggerIDs(h.ActorOf(r)))
+	p := newDeliveriesPage(q, wrong, found, h.triggerIDs(h.ActorOf(r)), h.Names())
 	AddSteps(p.Rows, h.service.DeliveryProgress())
 	if q.State == delivery.Failed && len(p.Rows) == 0 {
 		pending, err := h.service.Deliveries(r.Context(), store.DeliveryFilter{State: delivery.Pending, Trigger: q.Trigger})

@@ -3,6 +3,7 @@ package history
 import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
 
@@ -22,8 +23,11 @@ type DeliveryRow struct {
 	Own bool
 }
 
-func newDeliveryRow(d delivery.Delivery) DeliveryRow {
-	row := DeliveryRow{Delivery: d, About: words.Delivery(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
+func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
+	row := DeliveryRow{
+		Delivery: d, About: words.Delivery(d, names.Of(d.Subject, "")), Path: deliveryPath(d),
+		Retry: d.State == delivery.Failed,
+	}
 	tries := phrase.Count(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
@@ -51,10 +55,11 @@ func newDeliveryRow(d delivery.Delivery) DeliveryRow {
 	return row
 }
 
-func DeliveryRows(all []delivery.Delivery) []DeliveryRow {
+// DeliveryRows are deliveries in words.
+func DeliveryRows(all []delivery.Delivery, names page.Names) []DeliveryRow {
 	rows := make([]DeliveryRow, len(all))
 	for i, d := range all {
-		rows[i] = newDeliveryRow(d)
+		rows[i] = newDeliveryRow(d, names)
 	}
 	return rows
 }

@@ -19,6 +19,7 @@ const (
 // historyCSV responds with what the filters of the page select, up to csvRows rows.
 func (h *Handler) historyCSV(w http.ResponseWriter, r *http.Request) {
 	_, filter, _ := parseHistory(r.URL.Query(), time.Local)
+	filter.Named = h.Names().Find(filter.Text)
 	actor := h.ActorOf(r)
 	download(h, w, r, "history", eventColumns, eventCells, func(before int64) ([]event.Event, error) {
 		filter.Before, filter.Limit = before, csvPage

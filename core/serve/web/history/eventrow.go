@@ -17,6 +17,8 @@ type eventRow struct {
 	ID      int64
 	At      time.Time
 	Subject phrase.Phrase
+	// Full is the subject of a container as the API has it; "" for any other.
+	Full string
 	// Path is the page of its subject; "" when there is none.
 	Path string
 	// About is what a trigger was run for, when that is known.
@@ -28,12 +30,19 @@ type eventRow struct {
 }
 
 // newEventRow says an event in words; deliveries are those that events are about, by id.
-func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow {
+func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery, names page.Names) eventRow {
 	row := eventRow{ID: e.ID, At: e.At, Subject: phrase.Verbatim(e.Subject), Path: subjectPath(e)}
 	row.Sentence, row.Class = words.Event(e)
+	if e.Container != nil || e.Operation != nil || e.Choice != nil {
+		gone := ""
+		if e.Container != nil {
+			gone = words.Name(e.Container)
+		}
+		row.Full, row.Subject = e.Subject, phrase.Verbatim(names.Of(e.Subject, gone))
+	}
 	if e.Delivery != nil {
 		if d, known := deliveries[e.Delivery.ID]; known {
-			row.About = words.Delivery(d)
+			row.About = words.Delivery(d, names.Of(d.Subject, ""))
 		} else if e.Delivery.Manual || e.Delivery.ID == 0 { // 0 is from before manual runs were deliveries
 			row.About = phrase.New("asked for by hand")
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 )
 
 func TestDeliveryPath(t *testing.T) {
@@ -22,7 +23,7 @@ func TestDeliveryPath(t *testing.T) {
 func TestSentDeliveriesShowTheirMessage(t *testing.T) {
 	for attempts, want := range map[int]string{1: "web can be updated", 3: "web can be updated, at attempt 3"} {
 		d := delivery.Delivery{State: delivery.Sent, Title: "web can be updated", Attempts: attempts}
-		if got := newDeliveryRow(d).Sentence.String(); got != want {
+		if got := newDeliveryRow(d, page.Names{}).Sentence.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
+	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -36,7 +37,7 @@ func container(n int, t event.Type, name, check string) event.Event {
 func said(events []event.Event) []string {
 	rows := []string{}
 	for _, r := range fold(events) {
-		row := newEventRow(r.newest(), nil)
+		row := newEventRow(r.newest(), nil, page.Names{})
 		if len(r.events) > 1 {
 			row = r.row(row, func(t time.Time) phrase.Phrase { return phrase.Time("15:04", t) })
 		}
@@ -96,7 +97,7 @@ func TestFold(t *testing.T) {
 		},
 		"one more container later": {
 			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
-			[]string{"local/web: update found:  →  (not checked) (muted)", "local/web: found, running "},
+			[]string{"web: update found:  →  (not checked) (muted)", "web: found, running "},
 		},
 		"the same change of several": {
 			[]event.Event{container(1, event.ContainerChanged, "web", "r"), container(2, event.ContainerChanged, "db", "r")},

@@ -46,7 +46,7 @@ func (p historyPage) Active() (n int) {
 // events are about, by id.
 func newHistoryPage(
 	q historyQuery, wrong []phrase.Phrase, found []run, more bool, deliveries map[int64]delivery.Delivery,
-	watchers, triggers []string, now time.Time,
+	watchers, triggers []string, names page.Names, now time.Time,
 ) historyPage {
 	p := historyPage{
 		Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger),
@@ -63,7 +63,7 @@ func newHistoryPage(
 		p.Folded = folded.values("")
 	}
 	for _, r := range found {
-		row := newEventRow(r.newest(), deliveries)
+		row := newEventRow(r.newest(), deliveries, names)
 		if len(r.events) > 1 {
 			row = r.row(row, func(t time.Time) phrase.Phrase { return words.Clock(t, now) })
 			row.Each = each.values(strconv.FormatInt(r.newest().ID+1, 10))
@@ -84,6 +84,8 @@ func withOwn(choices []string, own string) []string {
 func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	actor := h.ActorOf(r)
 	q, filter, wrong := parseHistory(r.URL.Query(), time.Local)
+	names := h.Names()
+	filter.Named = names.Find(filter.Text)
 	found, more, err := h.runs(r.Context(), actor, q, filter)
 	if err != nil {
 		h.InternalError(w, r, "read the history", err)
@@ -98,7 +100,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the deliveries", err)
 		return
 	}
-	p := newHistoryPage(q, wrong, found, more, deliveries, watchers, h.triggerIDs(actor), h.Now())
+	p := newHistoryPage(q, wrong, found, more, deliveries, watchers, h.triggerIDs(actor), names, h.Now())
 	p.Empty = h.guide.Empty(r.Context(), actor, len(p.Rows))
 	h.Live(w, r, "history", page.Page{Title: phrase.New("History"), Nav: "history", Live: page.FollowsHistory, Content: p})
 }

@@ -68,7 +68,7 @@ func (h *Handler) ChangesOf(r *http.Request, c *sdk.Container) (Changes, error) 
 	if len(found) > operationLines {
 		found, v.More = found[:operationLines], "/operations?container="+url.QueryEscape(c.Watcher+"/"+c.Name)
 	}
-	v.Rows, v.Tried = operationRows(found), triedOf(found)
+	v.Rows, v.Tried = operationRows(found, h.Names()), triedOf(found)
 	if permission.Allowed && v.Doing == nil && len(found) > 0 {
 		previous, err := h.service.PreviousImage(r.Context(), *c)
 		if err != nil {

@@ -51,11 +51,15 @@ type operationView struct {
 	AgainWord        phrase.Phrase
 }
 
-// operationOf makes the page of an operation, of which progress is that of its step under way.
-func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
+// operationOf makes the page of an operation on a container that users call name; progress is that of its step under
+// way.
+func operationOf(op operation.Operation, name string, progress watcher.StepProgress) operationView {
+	href := page.ContainerPath(op.Watcher, op.Name)
+	op.Name = name
+
 	v := operationView{
 		ID: op.ID, Title: words.ChangeOf(op.Kind, op.Name), Name: op.Name,
-		Href: page.ContainerPath(op.Watcher, op.Name),
+		Href: href,
 		By:   byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(),
 		Steps: stepsOf(op, progress),
 	}
@@ -92,7 +96,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	progress, _ := h.service.OperationProgress(op.ID)
-	v := operationOf(op, progress)
+	v := operationOf(op, h.Names().Of(op.Watcher+"/"+op.Name, ""), progress)
 	if v.Progress = progressOf(op, progress, h.Now()); v.Progress != nil {
 		v.Progress.Usual = h.usual(r.Context(), op)
 	}

@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -27,30 +28,35 @@ type operationsPage struct {
 // operationRow is an operation in a list.
 type operationRow struct {
 	ID, About, Path, Link string
-	State                 words.State
-	Sentence              phrase.Phrase
-	Error                 string
+	// Full is the container as the API has it: "local/web".
+	Full     string
+	State    words.State
+	Sentence phrase.Phrase
+	Error    string
 	// Told says in one sentence what did not work; nil for anything else.
 	Told phrase.Phrase
 	By   phrase.Phrase
 	At   time.Time
 }
 
-func newOperationsPage(q operationQuery, wrong []phrase.Phrase, found []operation.Operation) operationsPage {
+func newOperationsPage(
+	q operationQuery, wrong []phrase.Phrase, found []operation.Operation, names page.Names,
+) operationsPage {
 	p := operationsPage{State: q.State, Container: q.Container, States: operationFilters}
 	found, p.List = page.ListOf("/operations", found, q.before, func(op operation.Operation) string { return op.ID }, q.values)
-	p.Wrong, p.Rows = wrong, operationRows(found)
+	p.Wrong, p.Rows = wrong, operationRows(found, names)
 	return p
 }
 
-func operationRows(all []operation.Operation) []operationRow {
+func operationRows(all []operation.Operation, names page.Names) []operationRow {
 	var rows []operationRow
 	for _, op := range all {
+		full := op.Watcher + "/" + op.Name
 		from, to := words.Versions(op.Plan.From, watcher.PlannedImage{
 			Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID,
 		})
 		row := operationRow{
-			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: page.ContainerPath(op.Watcher, op.Name),
+			ID: op.ID, About: names.Of(full, ""), Full: full, Path: page.ContainerPath(op.Watcher, op.Name),
 			Link: page.OperationPath(op.ID), State: words.OperationState(op),
 			Sentence: changed(op.Kind, from, to), Error: op.Error, By: byOf(op),
 			At: op.Queued,
@@ -80,12 +86,16 @@ func changed(k operation.Kind, from, to phrase.Phrase) phrase.Phrase {
 
 func (h *Handler) list(w http.ResponseWriter, r *http.Request) {
 	q, filter, wrong := parseOperations(r.URL.Query())
+	names := h.Names()
+	if subjects := names.Find(filter.Name); len(subjects) == 1 && names.Of(subjects[0], "") == filter.Name {
+		filter.Watcher, filter.Name, _ = strings.Cut(subjects[0], "/")
+	}
 	found, err := h.service.Operations(r.Context(), filter)
 	if err != nil {
 		h.InternalError(w, r, "read the operations", err)
 		return
 	}
-	p := newOperationsPage(q, wrong, found)
+	p := newOperationsPage(q, wrong, found, names)
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Rows))
 	p.Allow = h.guide.AllowUpdates(h.ActorOf(r))
 	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })

@@ -23,11 +23,11 @@ type operationLine struct {
 }
 
 // operationsOf are the operations that are under way.
-func operationsOf(open map[string]operation.Operation) (lines []operationLine) {
+func operationsOf(open map[string]operation.Operation, names page.Names) (lines []operationLine) {
 	for _, key := range containers.SortedKeys(open) {
 		op := open[key]
 		l := operationLine{
-			Name: op.Name, Doing: words.Doing(op), Word: phrase.New("in progress"), Class: words.OperationState(op).Class,
+			Name: names.Of(key, ""), Doing: words.Doing(op), Word: phrase.New("in progress"), Class: words.OperationState(op).Class,
 			To: page.OperationPath(op.ID), Steps: len(op.Plan.Steps),
 		}
 		for _, step := range op.Steps {
@@ -42,7 +42,9 @@ func operationsOf(open map[string]operation.Operation) (lines []operationLine) {
 }
 
 // failuresOf are sentences about operations that ended badly lately, newest first, and were not begun again.
-func failuresOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []containers.Line {
+func failuresOf(
+	open map[string]operation.Operation, ended []operation.Operation, names page.Names, now time.Time,
+) []containers.Line {
 	var lines []containers.Line
 	newest := map[string]bool{}
 	for _, op := range ended {
@@ -54,6 +56,7 @@ func failuresOf(open map[string]operation.Operation, ended []operation.Operation
 		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
 			continue
 		}
+		op.Name = names.Of(key, "")
 		end, _ := words.OperationEnd(op)
 		if last := lastLine(op); last != "" {
 			end = phrase.Join(" ", end, phrase.New("Its log ends with “%s”.", phrase.Quote(last)))

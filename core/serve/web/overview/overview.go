@@ -114,8 +114,8 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 		return v, err
 	}
 	h.containers.Follow(ctx, actor, all)
-	open := h.operations.UnderWay(ctx)
-	v.Operations = operationsOf(open)
+	open, names := h.operations.UnderWay(ctx), h.Names()
+	v.Operations = operationsOf(open, names)
 	named, shown := h.namedOf(ended, all)
 	h.list(r, &v, records, all, named)
 	triggers, bundles := h.service.Components(actor, kind.Trigger), h.service.Plugins()
@@ -126,7 +126,7 @@ func (h *Handler) overviewOf(r *http.Request) (overviewView, error) {
 		unreachable = nil // the guide says it, and what to do
 	}
 	v.Failures = slices.Concat(pluginsOf(bundles, slices.Concat(watchers, registries, triggers)),
-		unreachable, failuresOf(open, ended, h.Now()), containers.FailuresOf(all),
+		unreachable, failuresOf(open, ended, names, h.Now()), containers.FailuresOf(all),
 		unsentOf(failed, pending, triggers, shown), componentsOf(registries, bundles), componentsOf(triggers, bundles),
 		configurationOf(h.service.About().Problems, slices.Concat(watchers, registries, triggers)))
 	v.Waiting, v.Postponed = waitingOf(all, h.Now()), postponedOf(all)

@@ -16,10 +16,12 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/core/store"
 )
 
 // Service is what pages of every kind read; *service.Service says what its methods return.
 type Service interface {
+	Containers() store.Snapshot
 	LastEvent(ctx context.Context) (int64, error)
 	DeliveryProgress() []dispatch.Progress
 	Redact(text string) string

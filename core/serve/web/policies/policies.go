@@ -59,8 +59,9 @@ type policyUse struct {
 
 // policyUpdate is what becomes of an update.
 type policyUpdate struct {
-	Name, Path, Running, Target, Kind string
-	State                             words.State
+	// Full is the container as the API has it: "local/web".
+	Name, Full, Path, Running, Target, Kind string
+	State                                   words.State
 	// Before is its state without the rule that is tried; nil when that is the same.
 	Before phrase.Phrase
 	Why    []phrase.Phrase
@@ -71,7 +72,7 @@ func (p policiesPage) NoContainers() bool {
 	return p.Empty != nil && p.Empty.Guide != nil && p.Empty.Guide.Whole
 }
 
-func newPoliciesPage(p service.PolicyPreview) policiesPage {
+func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 	order := []string{"approval", "held", "ok"} // to approve, held, offered or automatic
 	v := policiesPage{Names: ruleNames(), Now: p.Now.Counts}
 	for _, use := range p.Now.Uses() {
@@ -90,13 +91,13 @@ func newPoliciesPage(p service.PolicyPreview) policiesPage {
 	}
 	names := map[string]string{}
 	for _, c := range shown.Containers {
-		names[c.Name] = c.Shown
+		names[c.Name] = called.Of(c.Name, c.Shown)
 		if c.State == "" {
 			continue
 		}
 		watcherName, name, _ := strings.Cut(c.Name, "/")
 		row := policyUpdate{
-			Name: c.Shown, Path: page.ContainerPath(watcherName, name), Running: c.Running,
+			Name: names[c.Name], Full: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running,
 			Target: strings.TrimPrefix(c.Target, c.Running+"@"), Kind: c.Kind, State: decisionState(c),
 		}
 		if was, known := before[c.Name]; known && was != c.State {
@@ -143,7 +144,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 		h.InternalError(w, r, "read the policies", err)
 		return
 	}
-	p := newPoliciesPage(found)
+	p := newPoliciesPage(found, h.Names())
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Updates))
 	if p.Empty.Unlisted() {
 		p.Now = phrase.New("unknown: the containers cannot be listed")
