@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // TestRowShowsStatus: a container that does not run looks so, in words and not by colour alone.
@@ -101,5 +103,23 @@ func TestListHasHeadingsThatSort(t *testing.T) {
 		`<a href="/base/containers?state=minor" data-swap>State</a>`)
 	if body := request(u, "GET", "/containers?q=nothing", nil).Body.String(); strings.Contains(body, `class="columns"`) {
 		t.Error("there are headings without rows")
+	}
+}
+
+// TestRowMarksVersionsThatDidNotWork: also where they are not the one that is offered.
+func TestRowMarksVersionsThatDidNotWork(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("2.0.0", "major"), func(c *sdk.Container) {
+		c.Result.Levels = &sdk.Levels{Patch: &sdk.Release{Tag: "1.0.1"}, Minor: &sdk.Release{Tag: "1.2.0"}}
+	}))
+	fakes(u).fakeOperations.operations = []operation.Operation{{
+		ID: "1", Kind: operation.Update, State: operation.RolledBack, Watcher: "local", Name: "web", Ended: webtest.Noon,
+		Image: watcher.TargetImage{Reference: "docker.io/library/web:1.2.0"},
+	}}
+	for _, path := range []string{"/", "/containers"} {
+		body := request(u, "GET", path, nil).Body.String()
+		webtest.Contains(t, body, `<span class="tag">1.2.0</span> <span class="tried">did not work</span></span>`)
+		if strings.Count(body, `class="tried"`) != 1 {
+			t.Errorf("%s marks more", path)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func (h *Handler) rowsAsOf(actor auth.Actor) rows {
 func (h *Handler) RowsFor(r *http.Request) rows {
 	actor, known := h.ActorOf(r), map[string]bool{}
 	make := h.rowsAsOf(actor)
-	make.underWay = h.operations.UnderWay(r.Context())
+	make.underWay, make.tried = h.operations.UnderWay(r.Context()), h.operations.Tried(r.Context())
 	make.may = func(watcher string) bool {
 		may, seen := known[watcher]
 		if !seen {
@@ -76,6 +76,8 @@ type Row struct {
 	// operation does to it now, whose page is DoingPath.
 	Update, DoingPath string
 	Doing             phrase.Phrase
+	// Tried is when updates did not work, by their tags.
+	Tried map[string]time.Time
 	// Warnings are said in the rows of the overview; none where nothing is known.
 	Warnings warnings
 	// FailedSince is since when its checks fail; zero where that is not shown, or not known. Whole has the row say why
@@ -96,6 +98,8 @@ type rows struct {
 	// containers of a watcher can be updated; each is nil where nothing is to be said of them.
 	underWay map[string]operation.Operation
 	may      func(watcher string) bool
+	// tried is when updates did not work, by key and tag.
+	tried map[string]map[string]time.Time
 	// silent are the watchers that failed, by name.
 	silent map[string]service.Component
 }
@@ -106,7 +110,7 @@ func (m rows) Of(rec *store.Record) Row {
 		Key: c.Watcher + "/" + c.Name, Href: page.PathOf(c), place: m.placeOf(rec),
 		Current: words.Tag(c.Image.Tag.Value), Kind: tally.Kind(c), trouble: m.troubleOf(c), Registry: c.Image.Registry.Host,
 		Stack: c.Stack, Status: c.Status,
-		Part: tally.PartOf(c), Standing: words.Standing(c),
+		Part: tally.PartOf(c), Standing: words.Standing(c), Tried: m.tried[c.Watcher+"/"+c.Name],
 	}
 	r.Repository = cmp.Or(reference.Short("", c.Image.Name), r.Image)
 	if r.Kind != "" && c.Result != nil {
