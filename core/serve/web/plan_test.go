@@ -192,6 +192,27 @@ func TestConfirmPlan(t *testing.T) {
 	}
 }
 
+// TestPlanOfAVersionThatIsNotOffered: the page says so, and which versions are, instead of a plan of another one.
+func TestPlanOfAVersionThatIsNotOffered(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	f := fakes(u).fakeOperations
+	f.planning = sdk.Invalid("version", "%q is none of the newer versions of local/web", "1.0.5")
+	f.starting, f.details = f.planning, service.PlanDetails{Version: "1.1.0"}
+	for method, path := range map[string]string{"GET": "?version=1.0.5", "POST": ""} {
+		f.details.Levels = nil
+		w := request(u, method, "/containers/local/web/update"+path, url.Values{"version": {"1.0.5"}})
+		body := w.Body.String()
+		webtest.Contains(t, body, "<h1>1.0.5 is not offered for web</h1>", "These versions are offered now:",
+			`href="/base/containers/local/web/update">1.1.0</a>`)
+		if w.Code != http.StatusConflict || strings.Contains(body, `id="confirm"`) {
+			t.Errorf("%s: %d %s", method, w.Code, body)
+		}
+		f.details.Levels = []service.Level{{Tag: "1.1.0", Kind: "minor"}, {Tag: "2.0.0", Kind: "major"}}
+		webtest.Contains(t, request(u, method, "/containers/local/web/update"+path,
+			url.Values{"version": {"1.0.5"}}).Body.String(), `update?version=1.1.0">1.1.0</a>`, `update?version=2.0.0">2.0.0</a>`)
+	}
+}
+
 // TestPlanCannotBeMade says why, and leads to an operation that is under way.
 func TestPlanCannotBeMade(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // RenderNotBegun responds with why a change of a container was not begun or cancelled.
@@ -22,6 +23,35 @@ func (h *Handler) RenderNotBegun(w http.ResponseWriter, r *http.Request, title p
 		p.Paste = forbidden.Paste
 	}
 	h.RenderError(w, r, status, p)
+}
+
+// renderNotOffered responds with the versions that are offered in the place of the one that a change asks for, if that
+// is why it is not planned or begun; otherwise it returns false.
+func (h *Handler) renderNotOffered(
+	w http.ResponseWriter, r *http.Request, err error, c *sdk.Container, change service.Change,
+) bool {
+	var invalid *sdk.InvalidError
+	if change.Version == "" || !errors.As(err, &invalid) {
+		return false
+	}
+	p := page.Problem{
+		Title:  phrase.New("%s is not offered for %s", words.Tag(change.Version), words.Name(c)),
+		Detail: phrase.New("Nothing newer is offered now."),
+		Back:   phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
+	}
+	change.Version = ""
+	if offered, err := h.service.PlanDetails(r.Context(), h.ActorOf(r), change); err == nil && offered.Version != "" {
+		p.Detail = phrase.New("Nothing was done. These versions are offered now:")
+		details := h.planDetailsOf(offered, page.ChangePath(change.Kind, c))
+		if len(details.Levels) == 0 {
+			p.Choices = []page.Anchor{{Text: words.Tag(offered.Version), To: page.ChangePath(change.Kind, c)}}
+		}
+		for _, l := range details.Levels {
+			p.Choices = append(p.Choices, page.Anchor{Text: l.Tag, To: l.To})
+		}
+	}
+	h.RenderError(w, r, http.StatusConflict, p)
+	return true
 }
 
 // notBegun is the status and the sentence for why a change is not planned or begun.

@@ -178,6 +178,9 @@ func (h *Handler) renderPlan(
 	c, actor, accepted := &rec.Container, h.ActorOf(r), change.Rules.Acknowledged
 	change.State, change.Digest, change.Rules.Acknowledged = "", "", nil
 	plan, err := h.service.Plan(r.Context(), actor, change)
+	if err != nil && h.renderNotOffered(w, r, err, c, change) {
+		return
+	}
 	if err != nil {
 		title := phrase.New("%s cannot be updated", words.Name(c))
 		if change.Kind == operation.Rollback {

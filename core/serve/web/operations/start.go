@@ -19,6 +19,7 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 		op, err := h.service.StartOperation(r.Context(), h.ActorOf(r), change)
 		var conflict *updater.ConflictError
 		switch {
+		case err != nil && h.renderNotOffered(w, r, err, &rec.Container, change):
 		case err == nil:
 			http.Redirect(w, r, h.Path(page.OperationPath(op.ID)), http.StatusSeeOther)
 		case errors.As(err, &conflict):

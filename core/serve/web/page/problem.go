@@ -17,6 +17,8 @@ type Problem struct {
 	BackTo              string
 	// Nav is the page of the menu that it belongs to; "" for none.
 	Nav string
+	// Choices are what can be done instead.
+	Choices []Anchor
 	// Paste has the lines that mend it, if there are any.
 	Paste config.Paste
 }
