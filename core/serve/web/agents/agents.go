@@ -108,7 +108,7 @@ func (h *Handler) page(p agentsPage) page.Page {
 // failure is what a page says of an error.
 func failure(err error, title, detail phrase.Phrase) page.Failure {
 	return page.Failure{Err: err, Problem: page.Problem{
-		Title: title, Detail: detail, Back: phrase.New("To the agents"), BackTo: "/agents",
+		Title: title, Detail: detail, Back: phrase.New("Go to agents"), BackTo: "/agents",
 	}}
 }
 

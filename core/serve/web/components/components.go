@@ -66,15 +66,15 @@ type kindPage struct {
 var wordsOf = map[kind.Kind]struct{ about, none, unknown, back phrase.Phrase }{
 	kind.Watcher: {
 		phrase.New("A watcher finds the containers of an engine, such as Docker, and checks them on a schedule."),
-		phrase.New("No watcher is configured."), phrase.New("There is no such watcher"), phrase.New("To the watchers"),
+		phrase.New("No watcher is configured."), phrase.New("There is no such watcher"), phrase.New("Go to watchers"),
 	},
 	kind.Registry: {
 		phrase.New("Dogwatch asks registries which versions of an image there are. Public ones need no configuration."),
-		phrase.New("No registry is configured."), phrase.New("There is no such registry"), phrase.New("To the registries"),
+		phrase.New("No registry is configured."), phrase.New("There is no such registry"), phrase.New("Go to registries"),
 	},
 	kind.Trigger: {
 		phrase.New("A trigger notifies you of an update, or installs it."),
-		phrase.New("No trigger is configured."), phrase.New("There is no such trigger"), phrase.New("To the triggers"),
+		phrase.New("No trigger is configured."), phrase.New("There is no such trigger"), phrase.New("Go to triggers"),
 	},
 }
 

@@ -22,7 +22,7 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container, and try again."),
-			Back: phrase.New("To the containers"), BackTo: "/containers",
+			Back: phrase.New("Go to containers"), BackTo: "/containers",
 		})
 		return
 	case do == "update":
@@ -46,7 +46,7 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 		if i < 0 {
 			h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 				Title:  phrase.New("There is no such trigger"),
-				Detail: phrase.New("No usable trigger is called %q. Nothing was done.", id), Back: phrase.New("To the triggers"),
+				Detail: phrase.New("No usable trigger is called %q. Nothing was done.", id), Back: phrase.New("Go to triggers"),
 				BackTo: "/triggers",
 			})
 			return

@@ -109,7 +109,7 @@ func advisory(id string) string {
 func (h *Handler) startScan(w http.ResponseWriter, r *http.Request, rec *store.Record) {
 	if err := h.service.Scan(h.ActorOf(r), rec.Container); err != nil {
 		h.operations.RenderNotBegun(w, r, phrase.New("The images of %s are not scanned", words.Name(&rec.Container)), err,
-			phrase.New("To %s", words.Name(&rec.Container)), page.PathOf(&rec.Container))
+			phrase.New("Go to %s", words.Name(&rec.Container)), page.PathOf(&rec.Container))
 		return
 	}
 	http.Redirect(w, r, h.Path(tabPath(page.PathOf(&rec.Container), tabVersions, "")+"#scan"), http.StatusSeeOther)

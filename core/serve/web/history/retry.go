@@ -17,7 +17,7 @@ func (h *Handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = h.service.RetryDelivery(r.Context(), h.ActorOf(r), id)
 	}
-	problem := page.Problem{Back: phrase.New("To the deliveries"), BackTo: "/deliveries"}
+	problem := page.Problem{Back: phrase.New("Go to deliveries"), BackTo: "/deliveries"}
 	missing, ended := problem, problem
 	missing.Title = phrase.New("There is no such delivery")
 	missing.Detail = phrase.New("Deliveries that ended are forgotten after a while.")

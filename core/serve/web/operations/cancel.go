@@ -23,6 +23,6 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, updater.ErrEnded): // its page says how
 		http.Redirect(w, r, h.Path(page.OperationPath(id)), http.StatusSeeOther)
 	default:
-		h.RenderNotBegun(w, r, phrase.New("It could not be cancelled"), err, phrase.New("To the operation"), page.OperationPath(id))
+		h.RenderNotBegun(w, r, phrase.New("It could not be cancelled"), err, phrase.New("Go to the operation"), page.OperationPath(id))
 	}
 }

@@ -30,7 +30,7 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	if err != nil {
 		h.RenderError(w, r, NotBegunStatus(err), page.Problem{
 			Title: phrase.New("The images of %s cannot be compared", words.Name(c)), Detail: phrase.Sentence(words.Mistake(err.Error())),
-			Back: phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
+			Back: phrase.New("Go to %s", words.Name(c)), BackTo: page.PathOf(c),
 		})
 		return
 	}

@@ -31,7 +31,7 @@ func (h *Handler) start(kind operation.Kind) http.HandlerFunc {
 			h.renderPlan(w, r, http.StatusConflict, rec, change,
 				phrase.New("Nothing was done: something keeps it from being carried out."))
 		default:
-			h.RenderNotBegun(w, r, phrase.New("%s is as it was", words.Name(&rec.Container)), err, phrase.New("To %s", words.Name(&rec.Container)),
+			h.RenderNotBegun(w, r, phrase.New("%s is as it was", words.Name(&rec.Container)), err, phrase.New("Go to %s", words.Name(&rec.Container)),
 				page.PathOf(&rec.Container))
 		}
 	})

@@ -29,7 +29,7 @@ func (h *Handler) done(w http.ResponseWriter, r *http.Request, did string, err e
 		Detail: phrase.New("No plugin is called %s. Its file may be gone since this page was made.", name),
 	}}}, failures...)
 	for i := range failures {
-		failures[i].Back, failures[i].BackTo = phrase.New("To the plugins"), "/plugins"
+		failures[i].Back, failures[i].BackTo = phrase.New("Go to plugins"), "/plugins"
 	}
 	h.Finish(w, r, err, "change the plugin "+name, "/plugins?"+url.Values{"did": {did}, "to": {name}}.Encode(), failures...)
 }

@@ -115,7 +115,7 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 	if !known {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: phrase.New("The form is not understood"), Detail: phrase.New("Nothing was done. Load the page again and repeat it."),
-			Back: phrase.New("To the plugins"), BackTo: "/plugins",
+			Back: phrase.New("Go to plugins"), BackTo: "/plugins",
 		})
 		return
 	}
@@ -134,7 +134,7 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 	if !started {
 		h.RenderError(w, r, http.StatusServiceUnavailable, page.Problem{
 			Title: phrase.New("Too much is running"), Detail: phrase.New("Wait until some of it has ended; then repeat it."),
-			Back: phrase.New("To the plugins"), BackTo: "/plugins",
+			Back: phrase.New("Go to plugins"), BackTo: "/plugins",
 		})
 		return
 	}

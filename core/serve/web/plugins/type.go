@@ -242,7 +242,7 @@ func (h *Handler) showType(w http.ResponseWriter, r *http.Request) {
 	if i < 0 {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: phrase.New("There is no such type"), Detail: phrase.New("No plugin provides the %s %s. The one that did may be gone.", string(k), name),
-			Back: phrase.New("To the plugins"), BackTo: "/plugins",
+			Back: phrase.New("Go to plugins"), BackTo: "/plugins",
 		})
 		return
 	}

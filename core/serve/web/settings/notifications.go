@@ -58,7 +58,7 @@ func (h *Handler) failedPush(r *http.Request) (failed []failedTrigger) {
 var deviceGone = page.Failure{Err: service.ErrNotFound, Problem: page.Problem{
 	Title:  phrase.New("There is no such device"),
 	Detail: phrase.New("Somebody may have removed it, or its browser has ended the subscription."),
-	Back:   phrase.New("To the notifications"), BackTo: "/settings/notifications",
+	Back:   phrase.New("Go to notifications"), BackTo: "/settings/notifications",
 }}
 
 func (h *Handler) removeDevice(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (h *Handler) removeDevice(w http.ResponseWriter, r *http.Request) {
 // notNotified shows what the push service of a device says: it is how the operator finds the fault.
 var notNotified = page.Failure{Problem: page.Problem{
 	Title: phrase.New("The device could not be notified"),
-	Back:  phrase.New("To the notifications"), BackTo: "/settings/notifications",
+	Back:  phrase.New("Go to notifications"), BackTo: "/settings/notifications",
 }}
 
 func (h *Handler) testDevice(w http.ResponseWriter, r *http.Request) {
