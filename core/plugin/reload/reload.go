@@ -20,7 +20,7 @@ import (
 )
 
 // ErrUnsupported means that nothing is read anew, as in the demo.
-var ErrUnsupported = errors.New("this Dogwatch does not read a configuration that could be reloaded")
+var ErrUnsupported = errors.New("the demo has no configuration to reload")
 
 // Components are the configured components; see component.Manager.
 type Components interface {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 
@@ -18,17 +19,27 @@ type webhooksPage struct {
 	Senders []sender
 }
 
+// Loopback is the host of Origin if only this machine reaches it, otherwise "".
+func (p webhooksPage) Loopback() string {
+	u, err := url.Parse(p.Origin)
+	if err != nil || u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
+		return ""
+	}
+	return u.Hostname()
+}
+
 // sender is where to enter the address and the secret of a webhook.
 type sender struct {
-	Name          string
-	Where, Secret phrase.Phrase
+	Name  string
+	Where phrase.Phrase
+	// Secret is the field for the secret; nil where only the address can have it.
+	Secret phrase.Phrase
 }
 
 // senders are those whose forms are understood.
 func senders() []sender {
-	inAddress := phrase.New("at the end of the address, as ?token=SECRET; add the name of the webhook to webhooks.urltoken")
 	return []sender{
-		{"Docker Hub", phrase.New("Repository → Webhooks"), inAddress},
+		{"Docker Hub", phrase.New("Repository → Webhooks"), nil},
 		{"GitHub (ghcr.io)", phrase.New("Repository or organization → Settings → Webhooks; " +
 			"content type application/json, only the event Packages"), phrase.Verbatim("Secret")},
 		{"GitLab", phrase.New("Project → Settings → Webhooks; only Pipeline events"), phrase.Verbatim("Secret token")},
@@ -36,7 +47,7 @@ func senders() []sender {
 			phrase.Verbatim("Secret")},
 		{"Harbor", phrase.New("Project → Webhooks; Artifact pushed, either payload format"), phrase.Verbatim("Auth header")},
 		{"Quay", phrase.New("Repository → Settings → %s",
-			phrase.Quote("Events and notifications; Push to Repository, Webhook POST")), inAddress},
+			phrase.Quote("Events and notifications; Push to Repository, Webhook POST")), nil},
 		{"Azure", phrase.New("Registry → Services → Webhooks, or an Event Grid subscription to Image Pushed"),
 			phrase.New("custom header %s", "Authorization: Bearer …")},
 		{"distribution (registry:2, registry:3)", phrase.New("notifications.endpoints of its configuration"),
