@@ -125,7 +125,7 @@ func (g *global) previewPolicy(ctx context.Context, names, rules []string, asJSO
 	if err != nil {
 		return err
 	}
-	if subjects, err = preview.With(subjects, rules, zone); err != nil {
+	if subjects, err = preview.With(subjects, rules, zone, now); err != nil {
 		return usage(err)
 	}
 	changed := preview.Of(subjects, now)

@@ -92,7 +92,7 @@ func TestMovedTagHasNoAge(t *testing.T) {
 	in.daysLater(t, p.repo, 30)
 	in.env = append(in.env, "DOGWATCH_POLICY_UPDATE=auto", "DOGWATCH_POLICY_MINAGE=7d")
 	d = in.start()
-	const unread = "1.1.0 has an age not read yet, and must be 7 days old"
+	const unread = "1.1.0 must be 7 days old, and its age is not known until the next check"
 	eventually(t, unread, func() bool {
 		c := known(d, "web").Decision
 		return c != nil && c.State == sdk.StateHeld && c.Reasons[0].Text == unread

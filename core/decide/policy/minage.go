@@ -28,8 +28,13 @@ func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (re
 	}
 	reason = Reason{Code: ReasonMinAge, Source: age.Source, Until: oldEnough}
 	if unread || c.facts.AgeUnread && !newer.Observed && newer.Created.IsZero() {
-		did, reason.Until = "has an age not read yet", time.Time{} // the next check with this rule reads it
-	} else if did != firstSeenNow && sentences {
+		reason.Until = time.Time{} // the next check with this rule reads it
+		if sentences {
+			reason.Text = fmt.Sprintf("%s must be %s old, and its age is not known until the next check", nameOf(newer), spellAge(age.Value))
+		}
+		return reason, true
+	}
+	if did != firstSeenNow && sentences {
 		did += " " + began.In(c.now.Location()).Format("2 Jan 2006 15:04")
 	}
 	if sentences {

@@ -228,8 +228,9 @@ func (c *Container) setTarget(to candidate.Candidate, running *sdk.Container) {
 }
 
 // With returns subjects as they would be with other rules, each written as "minage=7d".
-// The zone is that of windows without one.
-func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, error) {
+// The zone is that of windows without one. Ages that no check has read are those of what lists show, as far as that is
+// believable now.
+func With(subjects []Subject, rules []string, zone *time.Location, now time.Time) ([]Subject, error) {
 	changed := slices.Clone(subjects)
 	for _, text := range rules {
 		name, value, found := strings.Cut(text, "=")
@@ -241,6 +242,7 @@ func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, e
 			// Dates are read where a rule asks for an age.
 			if subjects[i].Rules.MinAge.Value <= 0 {
 				changed[i].Facts.AgeUnread, changed[i].Facts.AgesByDigest = true, false // the next check reads both
+				changed[i].Update.Candidates = dated(subjects[i], now)
 			}
 			if err := changed[i].Rules.Set(name, value, "this rule", zone); err != nil {
 				return nil, fmt.Errorf("rule %s: %w", name, err)
@@ -252,6 +254,18 @@ func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, e
 		}
 	}
 	return changed, nil
+}
+
+// dated returns the candidates of a subject; the one that its container shows has the date that it shows.
+func dated(s Subject, now time.Time) []candidate.Candidate {
+	all := slices.Clone(s.Update.Candidates)
+	for i, to := range all {
+		shown := s.Container.Result
+		if to.Created.IsZero() && shown != nil && shown.Tag == to.Tag && candidate.Believable(shown.Created, now) {
+			all[i].Created = shown.Created.Time
+		}
+	}
+	return all
 }
 
 // Rules returns the rules that are set.

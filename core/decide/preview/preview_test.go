@@ -114,7 +114,7 @@ func TestWithAnotherRule(t *testing.T) {
 		{[]string{"minage=7d", " Window = always"}, "2 offered, 1 held, 1 automatic, 1 without an update"},
 		{[]string{"threshold=patch"}, "4 held, 1 without an update"},
 	} {
-		changed, err := preview.With(subjects, test.rules, time.UTC)
+		changed, err := preview.With(subjects, test.rules, time.UTC, now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,14 +132,18 @@ func TestWithAnotherRule(t *testing.T) {
 func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
 	for _, test := range []struct {
 		rules []string
+		shown *sdk.Result
 		want  string
 		until bool
-	}{{nil, "has an age not read yet, and must be 7 days old", false},
-		{[]string{"minage=2d"}, "was first seen 23 Nov 2026", true}} {
+	}{{nil, nil, "1.1 must be 7 days old, and its age is not known until the next check", false},
+		{nil, &sdk.Result{Tag: "1.1", Created: sdk.TimeOf(now().Add(-48 * time.Hour))}, "was made 21 Nov 2026", true},
+		{nil, &sdk.Result{Tag: "1.2", Created: sdk.TimeOf(now().Add(-48 * time.Hour))}, "not known until", false},
+		{[]string{"minage=2d"}, nil, "was first seen 23 Nov 2026", true}} {
 		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
 		of[0].Update.Candidates = []candidate.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
 			FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}
-		changed, err := preview.With(of, []string{"minage=7d"}, time.UTC)
+		of[0].Container.Result = test.shown
+		changed, err := preview.With(of, []string{"minage=7d"}, time.UTC, now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +162,7 @@ func TestWithSaysWhatIsWrong(t *testing.T) {
 		"minage=7":  "rule minage: \"7\" has no unit",
 	} {
 		for _, subjects := range [][]preview.Subject{nil, fleet(t)} {
-			if _, err := preview.With(subjects, []string{rule}, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := preview.With(subjects, []string{rule}, time.UTC, now()); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q of %d: got %v, want %q", rule, len(subjects), err, want)
 			}
 		}

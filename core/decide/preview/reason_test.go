@@ -64,7 +64,7 @@ func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
 			"das neue Image von latest wurde am 20.11.2026 11:00 zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
 		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wird jetzt zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
 		{"minage=7d", moved, policy.Facts{}, "8.2.3 zeigt seit 19.11.2026 10:00 auf ein anderes Image und muss mindestens 7 Tage alt sein"},
-		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 hat ein noch nicht gelesenes Alter und muss mindestens 1 Stunde alt sein"},
+		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 muss mindestens 1 Stunde alt sein, und das Alter ist erst nach der nächsten Prüfung bekannt"},
 		{"minage=7d; security=high", version, fixes,
 			"es behebt 3 kritische und 1 hohe Schwachstellen und muss daher nicht 7 Tage alt sein"},
 		{"update=auto", version, adds,

@@ -40,7 +40,7 @@ func (s *Service) PreviewPolicies(ctx context.Context, rules []string) (PolicyPr
 	if len(rules) == 0 {
 		return p, nil
 	}
-	changed, err := preview.With(subjects, rules, s.opt.Policies.Zone())
+	changed, err := preview.With(subjects, rules, s.opt.Policies.Zone(), now)
 	if err != nil {
 		return p, &RuleError{Err: err}
 	}

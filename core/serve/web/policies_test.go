@@ -27,7 +27,7 @@ func (f fakePolicies) PreviewPolicies(_ context.Context, rules []string) (servic
 	if f.err != nil || len(rules) == 0 {
 		return p, f.err
 	}
-	changed, err := policypreview.With(f.subjects, rules, time.UTC)
+	changed, err := policypreview.With(f.subjects, rules, time.UTC, webtest.Noon)
 	if err != nil {
 		return p, &service.RuleError{Err: err}
 	}
@@ -65,7 +65,7 @@ func TestPoliciesPage(t *testing.T) {
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
 	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option value="minage" selected>minage`,
-		`value="7d"`, "held</span> <span class=\"second\">now offered</span>", "must be 7 days old (this rule), until ")
+		`value="7d"`, "held</span> <span class=\"second\">instead of offered</span>", "must be 7 days old (this rule), until ")
 }
 
 func TestPoliciesPageOfUnreadableRules(t *testing.T) {

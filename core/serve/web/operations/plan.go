@@ -186,7 +186,7 @@ func (h *Handler) renderPlan(
 		if change.Kind == operation.Rollback {
 			title = phrase.New("%s cannot be rolled back", words.Name(c))
 		}
-		h.RenderNotBegun(w, r, title, err, phrase.New("To %s", words.Name(c)), page.PathOf(c))
+		h.RenderNotBegun(w, r, title, err, phrase.New("Go to %s", words.Name(c)), page.PathOf(c))
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)

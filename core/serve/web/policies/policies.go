@@ -82,11 +82,11 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 		}
 		v.Uses = append(v.Uses, policyUse{word, use.Value, policypreview.Source(use.Source), use.Counts})
 	}
-	shown, before := p.Now, map[string]string{}
+	shown, before := p.Now, map[string]words.State{}
 	if p.Tried != nil {
 		v.Tried, shown = p.Tried.Counts, *p.Tried
 		for _, c := range p.Now.Containers {
-			before[c.Name] = c.State
+			before[c.Name] = decisionState(c)
 		}
 	}
 	names := map[string]string{}
@@ -100,8 +100,8 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 			Name: names[c.Name], Full: c.Name, Path: page.ContainerPath(watcherName, name), Running: c.Running,
 			Target: strings.TrimPrefix(c.Target, c.Running+"@"), Kind: c.Kind, State: decisionState(c),
 		}
-		if was, known := before[c.Name]; known && was != c.State {
-			row.Before = words.Decided(was)
+		if was, known := before[c.Name]; known && was.Word.String() != row.State.Word.String() {
+			row.Before = was.Word
 		}
 		for _, r := range c.Reasons {
 			row.Why = append(row.Why, phrase.Capital(policypreview.Sentence(r)))
