@@ -330,6 +330,8 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 	for {
 		err := r.opt.Store.ChangeOperation(context.WithoutCancel(r.life), operation.Running, op, ev)
 		if err == nil {
+			r.log.Info("an operation ended", "operation", op.ID, "kind", op.Kind, "container", op.Watcher+"/"+op.Name,
+				"image", op.Image.Reference, "state", op.State, "took", op.Ended.Sub(op.Began).Round(time.Millisecond))
 			return
 		}
 		r.log.Error("store the outcome of an operation", "operation", op.ID, "state", op.State, "error", err)

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -111,6 +112,8 @@ type parts struct {
 	pulls    func(context.Context, sdk.Container) sdk.Credentials
 	// silence and leaveTime are the options of these names.
 	silence, leaveTime time.Duration
+	// logged is the log, to read once the runner has stopped.
+	logged bytes.Buffer
 }
 
 func (p *parts) Named(name string) (Watcher, bool) {
@@ -188,7 +191,7 @@ func (p *parts) runner(s *store.Store, bus *event.Bus) *Runner {
 			}
 			return p.pulls(ctx, c)
 		},
-		LeaveTime: p.leaveTime, Log: hclog.NewNullLogger(), Now: time.Now,
+		LeaveTime: p.leaveTime, Log: hclog.New(&hclog.LoggerOptions{Output: &p.logged}), Now: time.Now,
 	})
 }
 
@@ -249,6 +252,12 @@ func TestUpdateIsStoredStepByStep(t *testing.T) {
 	var types []event.Type
 	for _, e := range events {
 		types = append(types, e.Type)
+	}
+	f.run(t)() // which has logged all
+	want := "an operation ended: operation=" + op.ID +
+		" kind=update container=local/web image=docker.io/library/nginx:1.26.0 state=succeeded took="
+	if logged := f.logged.String(); !strings.Contains(logged, want) {
+		t.Errorf("logged %q, want %q", logged, want)
 	}
 	if len(types) != 9 || types[0] != event.OperationQueued || types[1] != event.OperationStarted ||
 		types[2] != event.OperationStep || types[8] != event.OperationSucceeded {
