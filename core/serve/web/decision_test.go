@@ -228,9 +228,9 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	order(body, ">1 update, window opens in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<",
 		">approved<", ">shut<")
 	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
-	order(body, "It was approved by ana", "Then it is carried out.")
+	order(body, "It was approved by ana", "Then Dogwatch updates it.")
 	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body,
-		"Then it is carried out") {
+		"Then Dogwatch updates it") {
 		t.Error("what is only offered is carried out")
 	}
 

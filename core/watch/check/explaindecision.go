@@ -74,6 +74,9 @@ func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 			text = phrase.New("%s, until %s", text, preview.Moment(r.Until.Time))
 		}
 		say = append(say, phrase.Join("", text, phrase.Verbatim(".")))
+		if r.Code == policy.ReasonMinAge {
+			say = append(say, phrase.New("Each newer version starts the wait again."))
+		}
 	}
 	return say
 }

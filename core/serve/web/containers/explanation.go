@@ -31,6 +31,8 @@ type whyView struct {
 	Kept     []check.Verdict
 	// More is how many tags are not shown.
 	More int
+	// Newer says that it is not about what the last check found; nil where it is.
+	Newer phrase.Phrase
 	// Openings are the next windows for updates, if a rule sets one; NeverOpens says why there is none.
 	Openings   []policypreview.Opening
 	NeverOpens string
@@ -50,6 +52,9 @@ func wordOf(value string) phrase.Phrase {
 // why explains the tag of a container, and when its updates may be offered.
 func (h *Handler) why(ctx context.Context, c sdk.Container) *whyView {
 	v := whyOf(h.service.Explain(ctx, c))
+	if found, now := c.Result, v.Result; found != nil && now != nil && found.Tag != now.Tag {
+		v.Newer = phrase.New("The last check found %s. A check now would find %s, as explained here.", found.Tag, now.Tag)
+	}
 	policies, err := h.service.PreviewPolicies(ctx, nil)
 	if err != nil {
 		h.Log.Warn("the next windows of a container cannot be read", "container", event.Subject(c), "error", err)

@@ -235,7 +235,7 @@ func heldBy(c *sdk.Container) phrase.Phrase {
 	for _, r := range c.Decision.Reasons {
 		reasons = append(reasons, policypreview.Sentence(r))
 	}
-	return phrase.Join("; ", reasons...)
+	return phrase.Capital(phrase.Join("; ", reasons...))
 }
 
 // changeOf is what a form, or the address of a plan, asks for.
