@@ -162,7 +162,8 @@ func TestWithSaysWhatIsWrong(t *testing.T) {
 		"minage=7":  "rule minage: \"7\" has no unit",
 	} {
 		for _, subjects := range [][]preview.Subject{nil, fleet(t)} {
-			if _, err := preview.With(subjects, []string{rule}, time.UTC, now()); err == nil || !strings.Contains(err.Error(), want) {
+			_, err := preview.With(subjects, []string{rule}, time.UTC, now())
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q of %d: got %v, want %q", rule, len(subjects), err, want)
 			}
 		}
