@@ -37,7 +37,7 @@ func (h *Handler) renderNotOffered(
 	p := page.Problem{
 		Title:  phrase.New("%s is not offered for %s", words.Tag(change.Version), words.Name(c)),
 		Detail: phrase.New("Nothing newer is offered now."),
-		Back:   phrase.New("To %s", words.Name(c)), BackTo: page.PathOf(c),
+		Back:   phrase.New("Go to %s", words.Name(c)), BackTo: page.PathOf(c),
 	}
 	change.Version = ""
 	if offered, err := h.service.PlanDetails(r.Context(), h.ActorOf(r), change); err == nil && offered.Version != "" {
