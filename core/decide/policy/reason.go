@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/candidate"
@@ -131,7 +132,9 @@ func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sente
 		return reason
 	}
 	text := "it was " + did
-	if chosen.Actor != "" && chosen.Actor != event.Anonymous {
+	if trigger, isLink := strings.CutPrefix(chosen.Actor, event.LinkActor); isLink {
+		text += " with a link sent by " + trigger
+	} else if chosen.Actor != "" && chosen.Actor != event.Anonymous {
 		text += " by " + chosen.Actor
 	}
 	switch {

@@ -13,7 +13,7 @@ import (
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) phrase.Phrase {
 	text := Reason(r)
-	named := r.Source == "" || r.Source == policy.DefaultSource || strings.Contains(r.Text, r.Source)
+	named := r.Source == "" || r.Source == policy.DefaultSource || strings.Contains(r.Text, strings.TrimPrefix(r.Source, event.LinkActor))
 	if !named && r.Source != event.Anonymous {
 		text = phrase.New("%s (%s)", text, Source(r.Source))
 	}
@@ -72,7 +72,8 @@ func reason(r sdk.Reason) phrase.Phrase {
 // chosen says what a user decided.
 func chosen(r sdk.Reason) phrase.Phrase {
 	until := Moment(r.Until.Time)
-	if By(r.Source) == nil {
+	by := By(r.Source)
+	if by == nil {
 		switch {
 		case r.Code == policy.ReasonSkipped:
 			return phrase.New("it was skipped")
@@ -85,19 +86,22 @@ func chosen(r sdk.Reason) phrase.Phrase {
 	}
 	switch {
 	case r.Code == policy.ReasonSkipped:
-		return phrase.New("it was skipped by %s", r.Source)
+		return phrase.New("it was skipped %s", by)
 	case r.Code == policy.ReasonApproved:
-		return phrase.New("it was approved by %s", r.Source)
+		return phrase.New("it was approved %s", by)
 	case r.Until.IsZero():
-		return phrase.New("it was snoozed by %s until the next version", r.Source)
+		return phrase.New("it was snoozed %s until the next version", by)
 	}
-	return phrase.New("it was snoozed by %s until %s", r.Source, until)
+	return phrase.New("it was snoozed %s until %s", by, until)
 }
 
 // By names the user who did something; nil where nobody is known, as without a login.
 func By(actor string) phrase.Phrase {
 	if actor == "" || actor == event.Anonymous {
 		return nil
+	}
+	if trigger, isLink := strings.CutPrefix(actor, event.LinkActor); isLink {
+		return phrase.New("with a link sent by %s", trigger)
 	}
 	return phrase.New("by %s", actor)
 }

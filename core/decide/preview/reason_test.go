@@ -23,6 +23,10 @@ func TestReasonInGerman(t *testing.T) {
 		"es wurde von ana bis Mo 30.11.2026 09:00 zurückgestellt": {
 			Code: policy.ReasonSnoozed, Text: "it was snoozed by ana", Source: "ana", Until: until,
 		},
+		"es wurde mit einem Link von ntfy.main bis zur nächsten Version zurückgestellt": {
+			Code: policy.ReasonSnoozed, Text: "it was snoozed with a link sent by ntfy.main until the next version",
+			Source: "link of trigger ntfy.main",
+		},
 		"want a duration (Label x)": {Code: policy.ReasonInvalidRule, Text: "want a duration", Source: "label x"},
 		"zurückgehalten":            {Code: "from.elsewhere"},
 	} {

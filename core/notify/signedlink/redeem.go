@@ -30,7 +30,7 @@ type Shown struct {
 }
 
 // Actor returns who decides with a link, for the log of what was decided.
-func (l Link) Actor() string { return "link of trigger " + l.Trigger }
+func (l Link) Actor() string { return event.LinkActor + l.Trigger }
 
 // Show returns what a token stands for, and changes nothing. Next to ErrExpired,
 // ErrRevoked, ErrUsed and ErrGone it returns what is known of the link.

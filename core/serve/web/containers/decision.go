@@ -22,7 +22,7 @@ type decision struct {
 	// words: "too young".
 	Reasons []phrase.Phrase
 	Short   phrase.Phrase
-	// Because are the Reasons without the time of Until, which pages say beside the state.
+	// Because are the Reasons without the time of Until, which pages say beside the state, and without choices.
 	Because []phrase.Phrase
 	// Code is that of the reason that ends last. An approval is none that holds.
 	Code string
@@ -50,6 +50,9 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 			}
 		}
 		d.Reasons = append(d.Reasons, phrase.Capital(phrase.Change(policypreview.Sentence(r), redact)))
+		if r.Code == policy.ReasonSkipped || r.Code == policy.ReasonSnoozed { // a choice, which stands beside it
+			continue
+		}
 		if r.Until.Time.Equal(d.Until) {
 			r.Until = sdk.Time{}
 		}
