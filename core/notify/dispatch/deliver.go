@@ -119,7 +119,7 @@ func (d *deliverer) attempt(
 		return d.updater.attempt(ctx, t, due, run, planned)
 	}
 	containers := d.filter.current(t, due, planned)
-	if outcome, known := d.filter.unsendable(ctx, t, due, containers); known {
+	if outcome, known := d.filter.unsendable(ctx, t, due, planned, containers); known {
 		return outcome, nil
 	}
 	req := trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}

@@ -144,10 +144,7 @@ type filter struct {
 func (f *filter) current(t Trigger, due delivery.Delivery, planned []sdk.Container) []sdk.Container {
 	var still []sdk.Container
 	for _, c := range planned {
-		now, known := f.opt.Containers.ByID(c.ID)
-		if !known {
-			now, known = f.opt.Containers.ByName(c.Watcher, c.Name)
-		}
+		now, known := f.find(c)
 		if !known {
 			continue
 		}
@@ -163,15 +160,47 @@ func (f *filter) current(t Trigger, due delivery.Delivery, planned []sdk.Contain
 	return still
 }
 
+// find returns a planned container as it is now.
+func (f *filter) find(planned sdk.Container) (now sdk.Container, known bool) {
+	if now, known = f.opt.Containers.ByID(planned.ID); known {
+		return now, true
+	}
+	return f.opt.Containers.ByName(planned.Watcher, planned.Name)
+}
+
+// gone says why nothing of what was planned is sent: "the update is held: snoozed until the next version".
+func (f *filter) gone(planned []sdk.Container) string {
+	for _, c := range planned {
+		now, known := f.find(c)
+		if d := now.Decision; known && update.Equal(&now, &c) && d != nil && d.State == sdk.StateHeld && len(d.Reasons) > 0 {
+			return "the update is held: " + heldBy(d.Reasons[0])
+		}
+	}
+	return "the update is no longer pending"
+}
+
+// heldBy says in short what holds an update.
+func heldBy(r sdk.Reason) string {
+	switch {
+	case r.Code == policy.ReasonSkipped:
+		return "skipped"
+	case r.Code == policy.ReasonSnoozed && r.Until.IsZero():
+		return "snoozed until the next version"
+	case r.Code == policy.ReasonSnoozed:
+		return "snoozed until " + r.Until.Local().Format("2 Jan 2006 15:04")
+	}
+	return r.Text
+}
+
 // unsendable returns the outcome of a delivery for which the trigger is not called now.
 func (f *filter) unsendable(
-	ctx context.Context, t Trigger, due delivery.Delivery, containers []sdk.Container,
+	ctx context.Context, t Trigger, due delivery.Delivery, planned, containers []sdk.Container,
 ) (outcome delivery.Outcome, known bool) {
 	switch {
 	case len(containers) == 0:
-		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}, true
+		return delivery.Outcome{State: delivery.Skipped, Error: f.gone(planned)}, true
 	case f.reminders.superseded(t, due):
-		return delivery.Outcome{State: delivery.Skipped, Error: "a later check tells the same again"}, true
+		return delivery.Outcome{State: delivery.Skipped, Error: "a later message says the same"}, true
 	case ctx.Err() != nil:
 		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}, true
 	}

@@ -154,6 +154,9 @@ func TestHeldDeliveryIsSentOnceOffered(t *testing.T) {
 		down = false
 		settle(time.Hour)
 		equal(t, "while it is held", b.states("x.t"), []string{"local/web skipped"})
+		if why := b.deliveries("x.t")[0].Error; why != "the update is held: snoozed until the next version" {
+			t.Errorf("it was not sent as %q", why)
+		}
 		for range 2 { // a window opens twice
 			b.decide(withDecision(c, sdk.StateOffered))
 			settle(time.Hour)

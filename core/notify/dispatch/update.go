@@ -57,7 +57,7 @@ func (u *updater) attempt(
 			Error: cmp.Or(due.Error, "dogwatch stopped before the update began; it is not begun by itself"),
 		}, nil
 	}
-	if outcome, known := u.filter.unsendable(ctx, t, due, containers); known {
+	if outcome, known := u.filter.unsendable(ctx, t, due, planned, containers); known {
 		return outcome, nil
 	}
 	req := trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}
