@@ -48,7 +48,7 @@ func TestComponentListPages(t *testing.T) {
 	})
 	_, body := get(t, u, "/watchers")
 	webtest.Contains(t, body, "2 watchers, 1 failed", "built in", "in 12 min", "checks every hour", "401 Unauthorized",
-		"checked: 1 update, 2 failed, 5 containers, took 3.0 s", "1 h ago", `href="/base/watchers/docker/local"`,
+		"checked 5 containers: 1 update, 2 failed, took 3.0 s", "1 h ago", `href="/base/watchers/docker/local"`,
 		`aria-current="page"`)
 	if strings.Contains(body, "older") {
 		t.Error("an older check is shown")

@@ -95,20 +95,22 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckFailed:
 		return phrase.New("%s failed: %s", what, phrase.Quote(withoutWatcher(c.Error))), "failed"
 	}
-	var parts []phrase.Phrase
-	if n := max(c.Known, len(c.Updates)); n > 0 { // events of before say less
+	var parts, updates []phrase.Phrase
+	if found := len(c.Found); found > 0 {
+		updates = append(updates, phrase.New("%d new", found))
+	}
+	if c.Held > 0 {
+		updates = append(updates, phrase.New("%d held", c.Held))
+	}
+	if n := max(c.Known, len(c.Updates)); n > 0 && len(updates) > 0 { // events of before say less
+		parts = append(parts, phrase.New("%s (%s)", phrase.Count(n, "update"), phrase.Join(", ", updates...)))
+	} else if n > 0 {
 		parts = append(parts, phrase.Count(n, "update"))
 	} else if c.Single || c.Containers > 0 {
 		parts = append(parts, phrase.New("nothing newer"))
 	}
-	if found := len(c.Found); found > 0 {
-		parts = append(parts, phrase.New("%d new", found))
-	}
 	if c.Failed > 0 {
 		parts, class = append(parts, phrase.New("%d failed", c.Failed)), "partly"
-	}
-	if c.Held > 0 {
-		parts = append(parts, phrase.New("%d held", c.Held))
 	}
 	if c.Postponed > 0 {
 		parts = append(parts, phrase.New("%d postponed", c.Postponed))
@@ -116,13 +118,10 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	if shared := SharedEngine(c); shared != nil {
 		parts = append(parts, shared)
 	}
-	if !c.Single {
-		parts = append(parts, phrase.Count(c.Containers, "container"))
-	}
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		parts = append(parts, phrase.New("took %s", Took(took)))
 	}
-	done := phrase.New("checked")
+	done := phrase.New("checked %s", phrase.Count(c.Containers, "container"))
 	if c.Single {
 		done = phrase.New("one container checked")
 	}
@@ -144,9 +143,9 @@ func withoutWatcher(err string) string { return ofWatcher().ReplaceAllString(err
 
 func describeOutage(e event.Event) (text phrase.Phrase, class string) {
 	if e.Type == event.WatcherRecovered {
-		return phrase.New("engine can be reached again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
+		return phrase.New("engine works again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
 	}
-	return phrase.New("engine cannot be reached: %s", phrase.Quote(withoutWatcher(e.Watcher.Error))), "failed"
+	return phrase.New("engine does not work: %s", phrase.Quote(withoutWatcher(e.Watcher.Error))), "failed"
 }
 
 func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class string) {
@@ -158,9 +157,10 @@ func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class
 		}
 		return phrase.Join(": ", said, phrase.Quote(d.Title)), "ok"
 	case event.TriggerFailed:
-		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"), phrase.Quote(d.Error)), "failed"
+		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"),
+			phrase.Quote(Undelivered(d.Trigger, d.Error))), "failed"
 	}
-	return phrase.New("skipped: not worth sending any more"), ""
+	return phrase.Join(": ", phrase.New("not sent"), NotSent(d.Error)), ""
 }
 
 func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class string) {

@@ -57,7 +57,7 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, c service.Compo
 		p.Deliveries = history.DeliveryRows(recent, h.Names())
 		for i := range p.Deliveries {
 			row := &p.Deliveries[i]
-			if row.Own = true; row.Error == cmp.Or(p.Unsent, c.Error) {
+			if row.Own = true; recent[i].Error == cmp.Or(p.Unsent, c.Error) {
 				row.Error = "" // it stands above
 			}
 		}

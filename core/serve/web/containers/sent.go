@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -15,6 +16,7 @@ type sentLine struct {
 	ID       int64
 	Trigger  string
 	Word     phrase.Phrase
+	Title    string // of the message
 	Failed   bool
 	Bad      bool // whether it could not be sent, so far or for good
 	At, Next time.Time
@@ -28,7 +30,7 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		if len(lines) == historyLines || d.Subject != event.Subject(*c) && !slices.Contains(d.Containers, c.ID) {
 			continue
 		}
-		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: d.Error}
+		line := sentLine{ID: d.ID, Trigger: d.Trigger, Title: d.Title, At: d.UpdatedAt, Error: words.Undelivered(d.Trigger, d.Error)}
 		switch d.State {
 		case delivery.Sent:
 			line.Word, line.Error = phrase.New("sent"), ""
@@ -36,13 +38,14 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 			line.Word, line.Failed = phrase.New("given up after %s", phrase.Count(d.Attempts, "try")), true
 			line.Bad = true
 		case delivery.Skipped:
-			line.Word = phrase.New("not sent: no longer newer")
+			line.Word = phrase.Join(": ", phrase.New("not sent"), words.NotSent(d.Error))
+			line.Error = ""
 		case delivery.Sending:
 			line.Word = phrase.New("being sent")
 		default:
 			line.Word, line.Next = phrase.New("to be sent"), d.NextAt
 			if d.Error != "" {
-				line.Word, line.Bad = phrase.New("not sent yet, tried again"), true
+				line.Word, line.Bad = phrase.New("not sent yet, next try"), true
 			}
 		}
 		lines = append(lines, line)

@@ -27,6 +27,8 @@ type deliveriesPage struct {
 	Triggers       []string
 	Rows           []DeliveryRow
 	Empty          *guide.Empty
+	// Unsent says why messages of a trigger are not sent so far, where several of the rows have the same cause.
+	Unsent []phrase.Phrase
 	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
 	// Retrying is how many messages failed and are tried again, where nothing failed for good.
@@ -63,7 +65,31 @@ func newDeliveriesPage(
 	found, p.List = page.ListOf("/deliveries", found, q.before,
 		func(d delivery.Delivery) string { return strconv.FormatInt(d.ID, 10) }, q.values)
 	p.Wrong, p.Rows = wrong, DeliveryRows(found, names)
+	p.Unsent = unsent(p.Rows)
 	return p
+}
+
+// unsent takes the errors that several waiting deliveries of a trigger have from their rows, and says each once.
+func unsent(rows []DeliveryRow) (said []phrase.Phrase) {
+	type cause struct{ trigger, err string }
+	count := map[cause]int{}
+	causeOf := func(row DeliveryRow) cause { return cause{row.Trigger, row.Error} }
+	for _, row := range rows {
+		if row.Delivery.State == delivery.Pending && row.Error != "" {
+			count[causeOf(row)]++
+		}
+	}
+	for i, row := range rows {
+		n, known := count[causeOf(row)]
+		if !known || n == 1 || row.Delivery.State != delivery.Pending {
+			continue
+		}
+		if rows[i].Error = ""; n > 1 {
+			said = append(said, phrase.New("%s cannot send: %s", row.Trigger, phrase.Quote(row.Error)))
+			count[causeOf(row)] = -n
+		}
+	}
+	return said
 }
 
 // AddSteps adds the latest steps to the rows of deliveries that are being sent.

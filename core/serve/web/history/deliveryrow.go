@@ -19,6 +19,8 @@ type DeliveryRow struct {
 	Retry    bool
 	// Sooner is whether a person may have it sent before its next attempt.
 	Sooner bool
+	// Because is why it was not sent after all; nil for any other.
+	Because phrase.Phrase
 	// Own is whether the page is that of its trigger.
 	Own bool
 }
@@ -28,6 +30,7 @@ func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
 		Delivery: d, About: words.Delivery(d, names.Of(d.Subject, "")), Path: deliveryPath(d),
 		Retry: d.State == delivery.Failed,
 	}
+	row.Error = words.Undelivered(d.Trigger, d.Error)
 	tries := phrase.Count(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:
@@ -47,7 +50,8 @@ func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
 	case delivery.Failed:
 		row.State, row.Sentence = words.State{Word: phrase.New("Failed"), Class: "failed"}, phrase.New("given up after %s", tries)
 	default:
-		row.State, row.Sentence = words.State{Word: phrase.New("Skipped"), Class: "muted"}, phrase.New("not worth sending any more")
+		row.State, row.Sentence = words.State{Word: phrase.New("Skipped"), Class: "muted"}, phrase.New("not sent")
+		row.Because, row.Error = words.NotSent(d.Error), ""
 	}
 	if d.Title != "" && d.State != delivery.Sent {
 		row.Sentence = phrase.Join(": ", phrase.Quote(d.Title), row.Sentence)

@@ -37,13 +37,25 @@ func fold(events []event.Event) []run {
 	var runs []run
 	for _, e := range events {
 		kind := kindOf(e, added[e.Run] > 1)
-		if last := len(runs) - 1; last >= 0 && runs[last].kind == kind {
+		if last := len(runs) - 1; last >= 0 && (runs[last].kind == kind || sameFailure(runs[last].oldest(), e)) {
 			runs[last].events = append(runs[last].events, e)
+			if kind.checks {
+				runs[last].kind = kind
+			}
 			continue
 		}
 		runs = append(runs, run{kind, []event.Event{e}})
 	}
 	return runs
+}
+
+// sameFailure reports whether of two events one is a failed check, and the other that the engine fails by the same.
+func sameFailure(a, b event.Event) bool {
+	if a.Type == event.WatcherFailed {
+		a, b = b, a
+	}
+	return a.Type == event.CheckFailed && b.Type == event.WatcherFailed && a.Subject == b.Subject &&
+		a.Check.Error == b.Watcher.Error
 }
 
 // single makes a run of each event.
@@ -92,6 +104,10 @@ func (r run) row(row eventRow, since func(time.Time) phrase.Phrase) eventRow {
 			row.Sentence = phrase.Join(", ", row.Sentence, phrase.New("%d with an update", updates))
 		}
 	case r.kind.checks:
+		n -= r.count(event.WatcherFailed)
+		if n == 1 {
+			break
+		}
 		row.Subject, row.Path, row.Class = r.watchers(), "/watchers", ""
 		row.Sentence = phrase.New("%s since %s", phrase.Count(n, "check"), from)
 		if failed := r.count(event.CheckFailed); failed > 0 {

@@ -71,13 +71,13 @@ func TestFold(t *testing.T) {
 				checked(3, "local", event.Check{Containers: 2, Updates: []string{"a"}, Found: []string{"a"}}),
 				checked(4, "local", event.Check{})},
 			[]string{"local: 2 checks since 11:58, 2 with containers that could not be checked (partly)",
-				"local: checked: 1 update, 1 new, 2 containers",
-				"local: checked: no containers"},
+				"local: checked 2 containers: 1 update (1 new)",
+				"local: checked no containers"},
 		},
 		"checks of one container": {
 			[]event.Event{checked(1, "local", event.Check{Single: true}), checked(2, "local", event.Check{})},
 			[]string{"local: one container checked: nothing newer",
-				"local: checked: no containers"},
+				"local: checked no containers"},
 		},
 		"the first start": {
 			[]event.Event{
@@ -102,6 +102,12 @@ func TestFold(t *testing.T) {
 		"the same change of several": {
 			[]event.Event{container(1, event.ContainerChanged, "web", "r"), container(2, event.ContainerChanged, "db", "r")},
 			[]string{"2 containers: changed"},
+		},
+		"a failed check, and its engine": {
+			[]event.Event{checked(1, "local", event.Check{Error: "gone"}),
+				at(2, event.WatcherFailed, "local", "", event.Payload{Watcher: &event.Outage{Error: "gone"}}),
+				at(3, event.WatcherFailed, "nas", "", event.Payload{Watcher: &event.Outage{Error: "gone"}})},
+			[]string{"local: check failed: gone (failed)", "nas: engine does not work: gone (failed)"},
 		},
 		"the same event again": {
 			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
