@@ -13,7 +13,8 @@ import (
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) phrase.Phrase {
 	text := Reason(r)
-	named := r.Source == "" || r.Source == policy.DefaultSource || strings.Contains(r.Text, strings.TrimPrefix(r.Source, event.LinkActor))
+	named := r.Source == "" || r.Source == policy.DefaultSource ||
+		strings.Contains(r.Text, strings.TrimPrefix(r.Source, event.LinkActor))
 	if !named && r.Source != event.Anonymous {
 		text = phrase.New("%s (%s)", text, Source(r.Source))
 	}

@@ -230,7 +230,8 @@ type Operation struct {
 // Anonymous is the actor of what was begun where nobody has to log in.
 const Anonymous = "anonymous"
 
-// LinkActor is what the actor of what was done with a signed link begins with; the id of the trigger that sent it follows.
+// LinkActor is what the actor of what was done with a signed link begins with; the id of the trigger that sent it
+// follows.
 const LinkActor = "link of trigger "
 
 // Plugin is what became of a plugin.

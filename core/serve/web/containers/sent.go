@@ -30,7 +30,8 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		if len(lines) == historyLines || d.Subject != event.Subject(*c) && !slices.Contains(d.Containers, c.ID) {
 			continue
 		}
-		line := sentLine{ID: d.ID, Trigger: d.Trigger, Title: d.Title, At: d.UpdatedAt, Error: words.Undelivered(d.Trigger, d.Error)}
+		line := sentLine{ID: d.ID, Trigger: d.Trigger, Title: d.Title, At: d.UpdatedAt}
+		line.Error = words.Undelivered(d.Trigger, d.Error)
 		switch d.State {
 		case delivery.Sent:
 			line.Word, line.Error = phrase.New("sent"), ""
