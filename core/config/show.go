@@ -59,6 +59,9 @@ func origin(source string) string {
 	return oneLine(source)
 }
 
+// NotAccepted follows the source of a value that does not suit its option.
+const NotAccepted = ", not accepted"
+
 func (c Component) show(schema option.Schema, typeKnown, all bool) []leaf {
 	var leaves []leaf
 	add := func(name string, v any, line string) {
@@ -76,7 +79,7 @@ func (c Component) show(schema option.Schema, typeKnown, all bool) []leaf {
 			case has && ok:
 				source = given.Source
 			case has && given.V != "":
-				add(name, hidden(o.Secret, given.V), origin(given.Source)+", not accepted")
+				add(name, hidden(o.Secret, given.V), origin(given.Source)+NotAccepted)
 			}
 		}
 		if ok && (all || source != "") {

@@ -80,7 +80,7 @@ func (s *Supervisor) handleExit(ctx context.Context, crashes *backoff, end proce
 	wait, again := crashes.next(end)
 	switch {
 	case !again:
-		s.giveUp(Broken, fmt.Errorf("it died %d times in a row, last: %w", maxCrashes, err))
+		s.giveUp(Broken, fmt.Errorf("it crashed %d times in a row and stays off: %w", maxCrashes, err))
 	case wait == 0:
 		s.log.Warn("plugin stopped; starting it again", "error", err)
 		s.set(Starting, nil)

@@ -176,7 +176,7 @@ func (h *Host) explainStart(b bundle, c *child, wrote *lastLines, err error) err
 	case strings.HasPrefix(text, "timeout while waiting for plugin to start"):
 		err = fmt.Errorf("it wrote no handshake to stdout within %s", startTimeout)
 	case first != nil || strings.HasPrefix(text, "plugin exited before we could connect"):
-		err = fmt.Errorf("it ended before it wrote its handshake to stdout (%s)", c.cmd.ProcessState)
+		err = fmt.Errorf("it ended while starting (%s)", strings.Replace(c.cmd.ProcessState.String(), "exit status", "exit code", 1))
 	}
 	output := wrote.String()
 	hint := c.confined.hint(b.name, err.Error()+output)

@@ -36,7 +36,7 @@ func TestStartFailureIsExplained(t *testing.T) {
 	}{
 		"says hello":            {script("#!/bin/sh\necho hello\n"), Rejected, `its first line on stdout is "hello"`},
 		"says hello and on":     {wired("greets"), Rejected, `its first line on stdout is "hello"`},
-		"a Go panic":            {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'main.main()') >&2\nexit 2\n"), Broken, "(exit status 2); it wrote to stderr: panic: no map"},
+		"a Go panic":            {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'main.main()') >&2\nexit 2\n"), Broken, "(exit code 2); it wrote to stderr: panic: no map"},
 		"a Python exception":    {script("#!/bin/sh\n(echo Traceback; echo ' File x'; echo \"ModuleNotFoundError: No module named 'grpc'\") >&2\nexit 1\n"), Broken, "it wrote to stderr: ModuleNotFoundError: No module named 'grpc'"},
 		"a Node exception":      {script("#!/bin/sh\n(echo 'Error [ERR_X]: no module'; echo '    at x'; echo; echo Node.js v20) >&2\nexit 1\n"), Broken, "stderr: Error [ERR_X]: no module"},
 		"a place in JavaScript": {script("#!/bin/sh\n(echo 'TypeError: no trim'; echo '    at node:internal/x:1:2'; echo '    at run (/home/me/lamp.js:14:3)') >&2\nexit 1\n"), Broken, "stderr: TypeError: no trim (lamp.js:14)"},
@@ -46,7 +46,7 @@ func TestStartFailureIsExplained(t *testing.T) {
 			Broken, "stderr: 39 | 40 | in short"},
 		"a long line of JSON": {script("#!/bin/sh\n(echo before; printf '{\"@level\":\"error\",\"stack\":\"%0999d\",\"error\":\"no key\",\"@message\":\"cannot begin\"}\\n' 1) >&2\nexit 1\n"), Broken, "stderr: before | cannot begin: no key"},
 		"no words": {script("#!/bin/sh\nexit 3\n"), Broken,
-			"it ended before it wrote its handshake to stdout (exit status 3)"},
+			"it ended while starting (exit code 3)"},
 		"another processor": {foreign, Rejected, "plugin mine is a program for linux/s390x, and this is "},
 		"no program":        {script("lamp"), Rejected, "is no program for "},
 		"no interpreter":    {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},

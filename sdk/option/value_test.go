@@ -153,7 +153,7 @@ func TestResolve(t *testing.T) {
 		unknown  []string
 	}{
 		"defaults": {map[string]any{"topic": "t"}, with(option.Values{"topic": "t"}), nil, nil},
-		"nothing":  {nil, defaults, []string{"topic: is required: Topic to publish to"}, nil},
+		"nothing":  {nil, defaults, []string{"topic: is missing (Topic to publish to)"}, nil},
 		"empty is unset": {map[string]any{"topic": "t", "mode": "", "tags": []any{}, "token": nil, "maybe": ""},
 			with(option.Values{"topic": "t"}), nil, nil},
 		"required empty": {map[string]any{"topic": ""}, defaults, []string{"topic: is required"}, nil},

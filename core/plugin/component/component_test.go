@@ -300,7 +300,7 @@ func TestProblemsNameEachMistakeAndLeaveOthersUsable(t *testing.T) {
 	for _, want := range []string{
 		`warning trigger.mail.good.prot: unknown option (test.yaml:1); did you mean trigger.mail.good.port?`,
 		`warning trigger.mail.good.old: is deprecated (test.yaml:1); use host`,
-		`error trigger.mail.bad.host: is required`,
+		`error trigger.mail.bad.host: is missing`,
 		`error trigger.mail.bad.port: want 1 to 65535, got "99999" (test.yaml:1)`,
 		`error trigger.mail.bad.threshold: want one of all, versions, major, minor, patch, major-only, minor-only, digest, major-no-digest, minor-no-digest, patch-no-digest, major-only-no-digest, minor-only-no-digest, got "huge" (test.yaml:1)`,
 		`error trigger.mail.refused.host: is refused`,

@@ -352,11 +352,24 @@ func (m *Manager) configured(c *Component, got pluginclient.Configured, err erro
 // Problems returns everything found wrong with the components there are.
 func (m *Manager) Problems() (all []config.Problem) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
+	var unknown []config.Component
 	for _, c := range m.all {
 		all = append(all, c.base().problems...)
+		if c.base().bundle == nil {
+			unknown = append(unknown, c.base().section)
+		}
 	}
-	return append(all, m.unresolved()...)
+	all = append(all, m.unresolved()...)
+	m.mu.Unlock()
+	for _, section := range unknown { // what is wrong with their plugins may have changed
+		now := m.unknownType(section)
+		for i := range all {
+			if all[i].Key == now.Key {
+				all[i] = now
+			}
+		}
+	}
+	return all
 }
 
 // unknownType is what is wrong with a section whose type no plugin holds.
@@ -364,6 +377,10 @@ func (m *Manager) unknownType(section config.Component) config.Problem {
 	problem := config.Problem{
 		Key: string(section.Kind) + "." + section.Type, Source: anySource(section), Message: m.unknownText(section),
 		Level: config.Error,
+	}
+	if _, down := m.pluginDown(section); down {
+		problem.Source = "" // no user wrote what is wrong
+		return problem
 	}
 	if m.opt.Awaited == nil {
 		return problem
@@ -379,16 +396,23 @@ func (m *Manager) unknownType(section config.Component) config.Problem {
 
 // PluginDown says of a plugin that it does not run, and why.
 func PluginDown(st plugin.Status) string {
-	state := map[plugin.State]string{plugin.Backoff: "keeps crashing", plugin.Broken: "crashed too often",
+	state := map[plugin.State]string{plugin.Backoff: "keeps crashing", plugin.Broken: "failed",
 		plugin.Untrusted: "is not trusted", plugin.Rejected: "cannot be used"}[st.State]
 	return fmt.Sprintf("its plugin %s %s: %s", st.Name, cmp.Or(state, "does not run"), st.Error)
 }
 
+// pluginDown returns the plugin that is named after the type of a section, and whether it does not run though it should.
+func (m *Manager) pluginDown(section config.Component) (st plugin.Status, down bool) {
+	own, known := m.opt.Plugins.Bundle(string(section.Kind) + "-" + section.Type)
+	if known {
+		st = own.Status()
+	}
+	return st, known && !st.State.Well()
+}
+
 func (m *Manager) unknownText(section config.Component) string {
-	if own, known := m.opt.Plugins.Bundle(string(section.Kind) + "-" + section.Type); known {
-		if st := own.Status(); !st.State.Well() {
-			return PluginDown(st)
-		}
+	if st, down := m.pluginDown(section); down {
+		return PluginDown(st)
 	}
 	var names []string
 	for _, t := range m.opt.Plugins.Types(section.Kind) {

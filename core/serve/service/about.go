@@ -26,6 +26,9 @@ type Setting struct {
 // Given reports whether a user wrote it.
 func (s Setting) Given() bool { return s.Source != "default" }
 
+// Refused reports whether a user wrote it, and it does not work like that.
+func (s Setting) Refused() bool { return strings.HasSuffix(s.Source, config.NotAccepted) }
+
 // About is what is known about the installation.
 type About struct {
 	Version string

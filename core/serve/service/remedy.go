@@ -10,7 +10,7 @@ import (
 )
 
 // NoPlugin is what to do about a component whose plugin does not run.
-const NoPlugin = "Its plugin does not run: the page Plugins says why and can restart it."
+const NoPlugin = "Its plugin does not run."
 
 // remedy returns what a user can do about an error of a component: what its plugin
 // says, or else what follows from the kind of the error; "" when that says nothing.
@@ -25,7 +25,7 @@ func (s *Service) remedy(err error) string {
 	case errors.As(err, &limited):
 		return "The other side asks for a pause. Dogwatch waits and tries again by itself; with a login most registries allow more."
 	case errors.Is(err, sdk.ErrUnauthorized):
-		return "Check the login, password or token below: the other side refuses it. Secrets are read when Dogwatch starts, so restart it after a change."
+		return "Check the login, password or token below: the other side refuses it. After a change, recreate the container (docker compose up -d): Dogwatch reads secrets when it starts."
 	case plugin.NotStarted(err), plugin.Exited(err):
 		return NoPlugin
 	case errors.As(err, &invalid):

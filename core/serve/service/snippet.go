@@ -33,7 +33,8 @@ func (c Component) Snippet() Snippet {
 		case s.Secret || strings.Contains(s.Value, "***"): // a URL may have a password
 			add(path+"__file", "", "/run/secrets/"+strings.NewReplacer(".", "_", "-", "_").Replace(path))
 		default:
-			variable, env := strings.CutPrefix(s.Source, "env ") // the one that the user knows it by
+			source, _, _ := strings.Cut(s.Source, ",")         // what follows is a note, such as that it is unknown
+			variable, env := strings.CutPrefix(source, "env ") // the one that the user knows it by
 			if !env {
 				variable = ""
 			}

@@ -32,7 +32,7 @@ func TestStartPage(t *testing.T) {
 func TestStartPageIsDone(t *testing.T) {
 	for state, want := range map[component.State]string{
 		component.Ready:  "Everything is set up: containers are watched",
-		component.Failed: "not all that is configured works",
+		component.Failed: "part of the configuration does not work",
 	} {
 		u, _ := withStore(t, webtest.Container("web"))
 		fakes(u).fakeComponents = fakeComponents{all: []service.Component{

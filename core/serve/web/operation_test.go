@@ -117,7 +117,7 @@ func TestOperationPage(t *testing.T) {
 		"evidence of what ran": {
 			updateOf("web", operation.RolledBack, failing("it became unhealthy"),
 				outcome(watcher.Outcome{Evidence: &watcher.Evidence{Container: "web", Status: "running, unhealthy"}})), allowed,
-			[]string{"The new container when it was removed: running, unhealthy.", "It wrote nothing"}, []string{"exit code"},
+			[]string{"When it was removed: running, unhealthy.", "It wrote nothing"}, []string{"exit code"},
 		},
 		"evidence": {
 			updateOf("web", operation.RolledBack, failing("it ended with code 3"),
@@ -125,7 +125,7 @@ func TestOperationPage(t *testing.T) {
 					Container: "web", Status: "exited", ExitCode: 3, Error: "out of memory", Log: "line 1\ncannot bind",
 					Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
 				}})), allowed,
-			[]string{"The new container when it was removed: exited, exit code 3.", "The engine says: out of memory",
+			[]string{"When it was removed: exited, exit code 3.", "The engine says: out of memory",
 				"exit code 7: <code>not today</code>", "<pre>line 1\ncannot bind</pre>"},
 			[]string{"It wrote nothing"},
 		},

@@ -49,7 +49,7 @@ func TestPlanPage(t *testing.T) {
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
-		"<code>sha256:0123</code>", "Up to 83.9 MB to download, less what is there already. It has written 5.2 MB into itself.",
+		"<code>sha256:0123</code>", "Up to 83.9 MB to download; layers already here are not downloaded again. It has written 5.2 MB into itself.",
 		"<li>start the new web</li>", "environment variable NGINX_VERSION", "<strong>torrent</strong> is recreated too",
 		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
 		`<span class="gone">-    image: nginx:1.0.0`,
@@ -291,7 +291,7 @@ func TestSelectionPage(t *testing.T) {
 	body := request(u, "GET", "/update?c=local/one&c=local/two&c=local/gone", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`,
 		`name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`,
-		"With it: torrent, cache.", "web has no health check", "Up to 83.9 MB to download, less what is there already.", `id="confirm">Update</button>`)
+		"With it: torrent, cache.", "web has no health check", "Up to 83.9 MB to download; layers already here are not downloaded again.", `id="confirm">Update</button>`)
 	data, swarm := watcher.Reason{
 		Code: "data.writable-layer", Text: "it has written 2.0 MiB into itself", Acknowledge: true,
 	}, watcher.Reason{Code: "swarm", Text: "use docker service update"}

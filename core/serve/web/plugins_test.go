@@ -28,7 +28,7 @@ func somePlugins() []service.Plugin {
 	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
 	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32),
 		[]string{"engine"}
-	bad.Error = "it died 5 times in a row"
+	bad.Error = "it crashed 5 times in a row and stays off"
 	registries := webtest.PluginIn("registries", plugin.Stopped)
 	registries.Builtin = true
 	return []service.Plugin{triggers, registries, mine, bad, webtest.PluginIn("poor", plugin.Backoff),
@@ -42,7 +42,7 @@ func TestPluginPage(t *testing.T) {
 	webtest.Contains(t, body, "8 plugins, 1 running, 4 failed, 21.5 MB in total", "4711", "21.5 MB", "Provides 2 types",
 		`<a href="/base/plugins/types/trigger/smtp">smtp</a>`,
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+
-			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Broken",
+			`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Untrusted", "Failed",
 		"Asleep", "It starts by itself as soon as it is needed.",
 		strings.Repeat("ab", 32), "engine")
 	if n := strings.Count(body, "/trust\""); n != 1 {

@@ -105,12 +105,15 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 // Undone says of an operation that ended badly what did not work, and what runs again.
 func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
 	back, why := op.Kind == operation.Rollback, Outcome(strings.TrimSuffix(op.Error, "."))
-	var said phrase.Phrase
+	var said, runs phrase.Phrase
+	if op.State == operation.RolledBack {
+		runs = phrase.New("%s runs again.", from)
+	}
 	switch {
 	case op.State == operation.RolledBack && back:
-		said = phrase.New("The rollback to %s did not work, so %s runs again", to, from)
+		said = phrase.New("The rollback to %s did not work", to)
 	case op.State == operation.RolledBack:
-		said = phrase.New("The update to %s did not work, so %s runs again", to, from)
+		said = phrase.New("The update to %s did not work", to)
 	case back:
 		said = phrase.New("The rollback to %s failed", to)
 	default:
@@ -119,7 +122,7 @@ func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
 	if op.Error != "" {
 		said = phrase.Join(": ", said, why)
 	}
-	return phrase.Sentence(said)
+	return phrase.Join(" ", phrase.Sentence(said), runs)
 }
 
 // stopping says of an operation under way that it was cancelled; nil if it was not.
@@ -153,7 +156,7 @@ func Downtime(op operation.Operation) phrase.Phrase {
 func Space(s watcher.Space) phrase.Phrase {
 	var download, writable phrase.Phrase
 	if size := Bytes(s.Download); size != nil {
-		download = phrase.New("Up to %s to download, less what is there already.", size)
+		download = phrase.New("Up to %s to download; layers already here are not downloaded again.", size)
 	}
 	if size := Bytes(s.Writable); size != nil {
 		writable = phrase.New("It has written %s into itself.", size)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -93,7 +94,8 @@ type componentPage struct {
 	Defaults []service.Setting
 	// Missing are required options that nobody wrote.
 	Missing []service.Setting
-	Snippet service.Snippet
+	// Snippet makes the same component; nil where what was written makes none.
+	Snippet *service.Snippet
 	Limits  []limitRow
 	Budgets []budgetRow
 	// Preview is what a trigger would say.
@@ -124,7 +126,10 @@ func newComponentPage(c service.Component, s state, now time.Time) componentPage
 			p.Defaults = append(p.Defaults, s)
 		}
 	}
-	p.Snippet = c.Snippet()
+	if len(p.Missing) == 0 && !slices.ContainsFunc(p.Given, service.Setting.Refused) {
+		snippet := c.Snippet()
+		p.Snippet = &snippet
+	}
 	p.Mode = valueOf(c, "mode")
 	switch c.Kind {
 	case kind.Watcher:

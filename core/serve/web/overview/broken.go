@@ -122,7 +122,7 @@ func pluginSaid(p service.Plugin) phrase.Phrase {
 	case plugin.Backoff:
 		return phrase.New("Plugin %s crashed and is started again", p.Name)
 	case plugin.Broken:
-		return phrase.New("Plugin %s crashed too often and stays off", p.Name)
+		return phrase.New("Plugin %s failed", p.Name)
 	case plugin.Untrusted:
 		return phrase.New("Plugin %s is not trusted", p.Name)
 	}

@@ -29,7 +29,7 @@ func TestPluginsNameTheirComponents(t *testing.T) {
 	if len(lines) != 2 || lines[0].Text.String() != "Plugin trigger-lamp crashed and is started again: exit status 1. lamp.main does not work." {
 		t.Errorf("%+v", lines)
 	}
-	fan := "Plugin trigger-fan crashed too often and stays off: " + strings.Repeat("0123456789 ", 13) + "0123456789…. fan.main does not work."
+	fan := "Plugin trigger-fan failed: " + strings.Repeat("0123456789 ", 13) + "0123456789…. fan.main does not work."
 	if lines[1].Text.String() != fan {
 		t.Errorf("%+v, want %s", lines[1], fan)
 	}

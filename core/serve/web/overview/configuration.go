@@ -15,14 +15,18 @@ import (
 func configurationOf(problems []string, components []service.Component) []containers.Line {
 	others := slices.DeleteFunc(slices.Clone(problems), func(problem string) bool {
 		return slices.ContainsFunc(components, func(c service.Component) bool {
-			rest, mine := strings.CutPrefix(problem, c.Key())
-			return mine && strings.IndexAny(rest, ".:") == 0 && c.State == component.Failed
+			at, _, _ := strings.Cut(problem, ":") // the key of a setting, or of the type whose plugin is down
+			return c.State == component.Failed && (at == c.Key() || strings.HasPrefix(at, c.Key()+".") ||
+				at == string(c.Kind)+"."+c.Type)
 		})
 	})
 	if len(others) == 0 {
 		return nil
 	}
 	text := phrase.New("%s in the configuration", phrase.Count(len(others), "problem"))
+	if len(others) < len(problems) { // the page of the settings counts all of them
+		text = phrase.New("%s in the configuration", phrase.Count(len(others), "more problem"))
+	}
 	if len(others) == 1 {
 		text = phrase.Join(": ", text, phrase.Quote(brief(others[0])))
 	}

@@ -14,8 +14,8 @@ func TestProblemsOfTheConfigurationAreOneSentence(t *testing.T) {
 	}
 	problems := []string{failed.Key() + ".topic: is required", "log.levl: unknown setting"}
 	for want, of := range map[string][]string{
-		"1 problem in the configuration: log.levl: unknown setting": problems,
-		"2 problems in the configuration":                           append(problems, "x: unknown setting"),
+		"1 more problem in the configuration: log.levl: unknown setting": problems,
+		"2 more problems in the configuration":                           append(problems, "x: unknown setting"),
 	} {
 		lines := configurationOf(of, []service.Component{failed})
 		if len(lines) != 1 || lines[0].Text.String() != want || lines[0].To != "/settings" {

@@ -27,7 +27,7 @@ type Problem struct {
 func (s *Site) RenderError(w http.ResponseWriter, r *http.Request, status int, p Problem) {
 	p.Detail = phrase.Change(p.Detail, s.Service.Redact)
 	if p.BackTo == "" {
-		p.Back, p.BackTo = phrase.New("Go to overview"), "/"
+		p.Back, p.BackTo = phrase.New("Go to Overview"), "/"
 	}
 	switch {
 	case Partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):

@@ -129,8 +129,11 @@ func unneeded(b service.Plugin) phrase.Phrase {
 
 // stateWord is the state of a plugin in a word or two.
 func stateWord(s plugin.State) phrase.Phrase {
+	if s == plugin.Broken {
+		return phrase.New("failed")
+	}
 	return phrase.Read(s.Word(),
-		"not needed", "waiting", "running", "starting", "asleep", "broken", "untrusted", "rejected")
+		"not needed", "waiting", "running", "starting", "asleep", "untrusted", "rejected")
 }
 
 // trustAdvice is what to do about a file that is not trusted.

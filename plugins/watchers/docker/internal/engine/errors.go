@@ -103,7 +103,8 @@ func (f failure) advised(op endpointCall) failure {
 	case http.StatusNotFound:
 		f.kind = sdk.ErrNotFound
 		if op == connecting {
-			f.text = fmt.Sprintf("something answers there, but it is not a Docker engine (404: %s)", f.text)
+			f.text = fmt.Sprintf("something answers there, but it is not a Docker engine (404: %s)",
+				strings.TrimPrefix(f.text, "404 "))
 			f.remedy = "Check host and port, and whether a proxy answers instead."
 		}
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
