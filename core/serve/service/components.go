@@ -62,6 +62,14 @@ type Component struct {
 // Key returns "trigger.smtp.main".
 func (c Component) Key() string { return string(c.Kind) + "." + c.ID }
 
+// Label is what pages call it. Names of watchers are unique whatever their types.
+func (c Component) Label() string {
+	if c.Kind == kind.Watcher {
+		return c.Name
+	}
+	return c.ID
+}
+
 // Components returns the components of a kind by type and name, without Limits and
 // Settings.
 func (s *Service) Components(actor auth.Actor, k kind.Kind) []Component {

@@ -29,7 +29,7 @@ func TestOverviewCountsAndLists(t *testing.T) {
 			webtest.Container("sorry", webtest.Failed("refused s3cret")))...)
 	body := request(u, "GET", "/", nil).Body.String()
 	for _, want := range []string{
-		`<b class="number">9</b> <span>updates</span>`, ">1 major<", ">8 minor<", `<b class="number">2</b> <span>with errors</span>`,
+		`<b class="number">9</b> <span>updates</span>`, ">1 major<", ">8 minor<", `<b class="number">2</b> <span>checks failed</span>`,
 		`<a href="/base/containers/local/sad">sad</a>, <a href="/base/containers/local/sorry">sorry</a>: refused ***`,
 	} {
 		if !strings.Contains(body, want) {

@@ -114,7 +114,7 @@ type preview struct{ Title, Body, Error string }
 
 func newComponentPage(c service.Component, s state, now time.Time) componentPage {
 	p := componentPage{
-		Component: c, state: s, Title: c.ID, Path: page.ComponentPath(c), List: page.KindPath(c.Kind),
+		Component: c, state: s, Title: c.Label(), Path: page.ComponentPath(c), List: page.KindPath(c.Kind),
 	}
 	for _, s := range c.Settings {
 		switch {

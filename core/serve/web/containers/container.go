@@ -59,6 +59,8 @@ type containerView struct {
 	Choose  *choices.Chooser
 	Made    []choices.Made
 	MayUndo bool
+	// LabelFailed is whether the check failed by one of its labels, and Composed whether a compose file has them.
+	LabelFailed, Composed bool
 	// Advice is what a major update takes, as far as its image is known, and AdvicePage says more; nil for nothing.
 	Advice     phrase.Phrase
 	AdvicePage string
@@ -98,6 +100,7 @@ func containerOf(rec *store.Record, make rows) containerView {
 	if c.Result != nil && v.Kind != "" {
 		v.Link = webaddress.Of(c.Result.Link)
 	}
+	v.LabelFailed, v.Composed = strings.HasPrefix(v.Failed, "label "), c.Labels["com.docker.compose.project"] != ""
 	v.Platform = words.Joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
 	set := label.Of(*c)
 	for _, name := range SortedKeys(c.Labels) {

@@ -96,7 +96,7 @@ func (h *Handler) readTab(ctx context.Context, r *http.Request, rec *store.Recor
 		if err != nil {
 			return err
 		}
-		v.Versions, v.Scan = versionLineOf(h.Languages.Of(r), events, c, h.Now()), h.scanOf(ctx, r, c)
+		v.Versions, v.Scan = versionLineOf(h.Languages.Of(r), events, c, v.Changes.Tried, h.Now()), h.scanOf(ctx, r, c)
 	case tabActivity:
 		events, err := h.historyOf(ctx, h.ActorOf(r), c)
 		if err != nil {

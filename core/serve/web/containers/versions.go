@@ -48,11 +48,14 @@ type versionLine struct {
 	Word string
 	// Runs is true for the one that runs now.
 	Runs bool
+	// Tried is when an update to it did not work last; zero for never.
+	Tried time.Time
 }
 
-// versionLineOf shows the versions of a container from its events, newest first; nil when only
-// one is known.
-func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container, now time.Time) *versionsView {
+// versionLineOf shows the versions of a container from its events, newest first, and those of the updates that did not
+// work, with when they were tried last; nil when only one is known.
+func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container, tried map[string]time.Time,
+	now time.Time) *versionsView {
 	events = slices.Clone(events)
 	slices.Reverse(events)
 	released := func(c *sdk.Container) time.Time { return candidate.Released(c, now) }
@@ -60,6 +63,11 @@ func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container
 		return e.Container == nil || e.Container.Watcher != c.Watcher
 	}), c, now, released)
 	versions := history.Versions(states)
+	for _, name := range SortedKeys(tried) {
+		if !slices.ContainsFunc(versions, func(v history.Version) bool { return v.Name == name }) {
+			versions = append(versions, history.Version{Name: name}) // it ran too short for an event
+		}
+	}
 	if len(versions) < 2 {
 		return nil
 	}
@@ -67,6 +75,7 @@ func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container
 	for _, one := range slices.Backward(versions[v.More:]) {
 		v.Lines = append(v.Lines, versionLine{
 			Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero(),
+			Tried: tried[one.Name],
 		})
 	}
 	v.SVG = template.HTML(lineOf(in, states, now)) // chart escapes its texts

@@ -22,7 +22,7 @@ func TestVersionsAreBounded(t *testing.T) {
 		})
 	}
 	now := webtest.Container("web", func(c *sdk.Container) { c.Image.Tag.Value = fmt.Sprint("1.0.", versionEvents) })
-	v := versionLineOf(language.New().Named(language.English), events, &now, webtest.Noon)
+	v := versionLineOf(language.New().Named(language.English), events, &now, nil, webtest.Noon)
 	if len(v.Lines) != versionLines || v.More != versionEvents-versionLines || len(v.SVG) > 20<<10 {
 		t.Errorf("%d versions are shown, %d are not, and the picture is %d bytes", len(v.Lines), v.More, len(v.SVG))
 	}

@@ -149,7 +149,7 @@ func engineName(typ string) any {
 func (s situation) failedGuide(failed service.Component) *Guide {
 	g := &Guide{Title: phrase.New("%s cannot be reached", engineName(failed.Type)), Reason: failed.Error}
 	if len(s.Watchers) > 1 {
-		g.Sentence = phrase.New("The watcher %s cannot list your containers.", failed.ID)
+		g.Sentence = phrase.New("The watcher %s cannot list your containers.", failed.Label())
 	}
 	path, _ := failed.Configuration["socket"].(string)
 	if failed.Type == "docker" && (path == "" || strings.HasPrefix(path, "/")) {

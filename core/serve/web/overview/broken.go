@@ -60,7 +60,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: words.Down(),
-				Text: phrase.Join(": ", phrase.Verbatim(c.ID), phrase.Quote(brief(withoutKey(c.Error, c)))),
+				Text: phrase.Join(": ", phrase.Verbatim(c.Label()), phrase.Quote(brief(withoutKey(c.Error, c)))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -68,10 +68,11 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 	return lines
 }
 
-// withoutKey is an error whose beginning does not repeat what it is about: the
-// errors of options begin with their full names.
+// withoutKey is an error that does not repeat what it is about: the errors of options
+// begin with their full names.
 func withoutKey(text string, c service.Component) string {
-	return strings.TrimPrefix(text, c.Key()+".")
+	text = strings.TrimPrefix(text, c.Key()+".")
+	return strings.ReplaceAll(text, "; "+c.Key()+".", "; ")
 }
 
 // brief returns the beginning of an error for a line of the overview, which links to a page with all of it.
@@ -108,7 +109,7 @@ func pluginsOf(plugins []service.Plugin, components []service.Component) []conta
 		}
 		for _, c := range components {
 			if c.State == component.Failed && failedBy(c, p) {
-				line.Text = phrase.Join(". ", line.Text, phrase.New("%s does not work.", c.ID))
+				line.Text = phrase.Join(". ", line.Text, phrase.New("%s does not work.", c.Label()))
 			}
 		}
 		lines = append(lines, line)

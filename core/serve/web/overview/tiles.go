@@ -56,7 +56,11 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 		stateTile(t.Automatic, phrase.New("automatic"), sdk.StateAutomatic),
 	)
 	all := append(counted(silent), updates)
-	all = append(all, stateTile(t.Failed, phrase.New("with errors"), string(tally.Broken)))
+	failed := stateTile(t.Failed, phrase.New("checks failed"), string(tally.Broken))
+	if t.Failed == 1 {
+		failed.Word = phrase.New("check failed")
+	}
+	all = append(all, failed)
 	all = append(all, counted(
 		stateTile(t.Postponed, phrase.New("postponed"), string(tally.Postponed)),
 		stateTile(t.Unchecked, phrase.New("not checked yet"), string(tally.Unchecked)),

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -87,7 +88,11 @@ func newRow(b service.Plugin, operator bool) row {
 			phrase.New("It crashed and is started again after a pause. Restart tries at once.")
 	case plugin.Broken:
 		row.State, row.Means = words.State{Word: word, Class: "failed"},
-			phrase.New("What needs it does not work. The last lines it wrote say why. Correct that, then press Restart.")
+			phrase.Join(" ", affected(b), phrase.New("It wrote nothing before it ended: ask its author, or reinstall it, then press Restart."))
+		if len(b.Output) > 0 {
+			row.Means = phrase.Join(" ", affected(b),
+				phrase.New("See the last lines it wrote, correct the cause, then press Restart."))
+		}
 	case plugin.Untrusted:
 		row.State, row.Trust = words.State{Word: word, Class: "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = phrase.Join(" ", phrase.New("Its file is not the one that was trusted, or others may write it."),
@@ -125,6 +130,24 @@ func unneeded(b service.Plugin) phrase.Phrase {
 		}
 	}
 	return phrase.New("Nothing that is configured needs it, so it is not running.")
+}
+
+// affected says what does not work without a plugin. One that never ran has no types, and a name that tells.
+func affected(b service.Plugin) phrase.Phrase {
+	named, _, _ := strings.Cut(b.Name, "-")
+	all := func(k kind.Kind) bool {
+		other := slices.ContainsFunc(b.Types, func(t plugin.TypeName) bool { return t.Kind != k })
+		return !other && (len(b.Types) > 0 || named == string(k))
+	}
+	switch {
+	case all(kind.Trigger):
+		return phrase.New("Its triggers do not work.")
+	case all(kind.Registry):
+		return phrase.New("Its registries do not work.")
+	case all(kind.Watcher):
+		return phrase.New("Its watchers do not work.")
+	}
+	return phrase.New("What needs it does not work.")
 }
 
 // stateWord is the state of a plugin in a word or two.

@@ -91,7 +91,10 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 	for _, c := range h.service.Containers().All() {
 		n.Add(&c.Container)
 	}
-	updates := phrase.New("%s, %d held", phrase.Count(n.Updates, "update"), n.Held)
+	updates := phrase.New("%d updates held", n.Held)
+	if n.Held == 1 {
+		updates = phrase.New("1 update held")
+	}
 	if guide.Unlisted(n, h.service.Components(actor, kind.Watcher)) {
 		updates = phrase.New("unknown: the containers cannot be listed")
 	}
