@@ -153,7 +153,7 @@ func affected(b service.Plugin) phrase.Phrase {
 // stateWord is the state of a plugin in a word or two.
 func stateWord(s plugin.State) phrase.Phrase {
 	if s == plugin.Broken {
-		return phrase.New("failed")
+		return words.Down()
 	}
 	return phrase.Read(s.Word(),
 		"not needed", "waiting", "running", "starting", "asleep", "untrusted", "rejected")
