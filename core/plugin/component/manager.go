@@ -401,7 +401,7 @@ func PluginDown(st plugin.Status) string {
 	return fmt.Sprintf("its plugin %s %s: %s", st.Name, cmp.Or(state, "does not run"), st.Error)
 }
 
-// pluginDown returns the plugin that is named after the type of a section, and whether it does not run though it should.
+// pluginDown returns the plugin that is named after the type of a section, and whether it should run and does not.
 func (m *Manager) pluginDown(section config.Component) (st plugin.Status, down bool) {
 	own, known := m.opt.Plugins.Bundle(string(section.Kind) + "-" + section.Type)
 	if known {
