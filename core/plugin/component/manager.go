@@ -362,10 +362,9 @@ func (m *Manager) Problems() (all []config.Problem) {
 	all = append(all, m.unresolved()...)
 	m.mu.Unlock()
 	for _, section := range unknown { // what is wrong with their plugins may have changed
-		now := m.unknownType(section)
 		for i := range all {
-			if all[i].Key == now.Key {
-				all[i] = now
+			if all[i].Key == string(section.Kind)+"."+section.Type {
+				all[i] = m.unknownType(section)
 			}
 		}
 	}
