@@ -76,7 +76,7 @@ func (d *search) comesFirst(v *version) phrase.Phrase {
 	for i := range limit {
 		numbers[i] = decimal(limit[i])
 	}
-	return phrase.New("update to %s first, which must not be skipped (%s)", strings.Join(numbers, "."), d.path.Source)
+	return phrase.New("%s must not be skipped, so update to it first (%s)", strings.Join(numbers, "."), d.path.Source)
 }
 
 // compareTo compares as many of the numbers as there are others.

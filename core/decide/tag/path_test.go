@@ -60,8 +60,8 @@ func TestSelectorAlongAPath(t *testing.T) {
 		for _, newer := range sel.Tags {
 			got = append(got, newer.Tag)
 		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(phrase.English(sel.First), "update to "),
-			" first, which must not be skipped ("+phrase.English(c.path.Source)+")")
+		first, _, _ := strings.Cut(phrase.English(sel.First),
+			" must not be skipped, so update to it first ("+phrase.English(c.path.Source)+")")
 		if strings.Join(got, " ") != c.want || sel.Beyond != c.beyond || first != c.first {
 			t.Errorf("%s: got %v, beyond %q, %q", c.about, got, sel.Beyond, sel.First)
 		}
@@ -130,7 +130,7 @@ func TestExplainAlongAPath(t *testing.T) {
 	}
 	if !slices.ContainsFunc(e.Verdicts, func(v Verdict) bool {
 		return v.Tag == "30.0.2" && v.Reason == ReasonStep &&
-			v.Detail.String() == "update to 29 first, which must not be skipped (built-in rule for nextcloud)"
+			v.Detail.String() == "29 must not be skipped, so update to it first (built-in rule for nextcloud)"
 	}) {
 		t.Errorf("%+v", e.Verdicts)
 	}

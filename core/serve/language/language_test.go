@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http/httptest"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -155,6 +157,47 @@ func TestEveryPhraseIsTranslated(t *testing.T) {
 	for english, where := range phrases(t) {
 		if _, has := known[english]; !has {
 			t.Errorf("%s: %q has no German translation", where, english)
+		}
+	}
+}
+
+// readByFormat are the files of texts that are put together elsewhere: by plugins, in errors, from parts.
+var readByFormat = []string{"agentdoctor", "attempts", "descriptions", "failures", "isolated", "labels", "mistakes", "notes",
+	"outcomes",
+	"planned", "presets", "skipped", "uncompared"}
+
+// TestEveryTranslationIsUsed looks for the English texts in the sources and templates.
+func TestEveryTranslationIsUsed(t *testing.T) {
+	areas, err := read(german)
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := regexp.MustCompile(`%[.\d]*[a-z]`)
+	plain := func(text string) string {
+		return strings.ToLower(formats.ReplaceAllString(strings.Join(strings.Fields(text), " "), "%s"))
+	}
+	var sources strings.Builder
+	err = fs.WalkDir(os.DirFS("../../.."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !slices.Contains([]string{".go", ".html", ".js"}, filepath.Ext(path)) ||
+			strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile("../../../" + path)
+		sources.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.NewReplacer(`" + "`, "", `"+ "`, "", `\"`, `"`).Replace(plain(sources.String()))
+	for name, area := range areas {
+		if slices.Contains(readByFormat, strings.TrimSuffix(path.Base(name), ".json")) {
+			continue
+		}
+		for english := range area {
+			if !strings.Contains(all, plain(strings.TrimPrefix(english, "%d "))) {
+				t.Errorf("%s: %q is nowhere", name, english)
+			}
 		}
 	}
 }

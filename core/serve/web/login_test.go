@@ -144,7 +144,7 @@ func TestLoginForm(t *testing.T) {
 		t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 	}
 	webtest.Contains(t, request(u, http.MethodGet, "/login?next=/a", nil).Body.String(), "Log in to continue.")
-	webtest.Contains(t, body, "Too many wrong logins: try again in 1m30s.")
+	webtest.Contains(t, body, "Too many wrong logins: try again in 1 min 30 s.")
 	resp, body = post(t, withLogins(t, fakeLogins{err: errors.New("disk full")}), "/login", nil)
 	if resp.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk full") {
 		t.Errorf("%d: %s", resp.StatusCode, body)

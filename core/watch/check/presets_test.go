@@ -72,8 +72,8 @@ func TestNoMajorVersionIsLeftOut(t *testing.T) {
 		t.Errorf("%+v, %+v", c.Result, w.get("id-web").Result)
 	}
 	e := w.Explain(t.Context(), c)
-	left := "Newer too, but not offered yet: 31.0.0-apache and 1 more; update to 29 first, " +
-		"which must not be skipped (built-in rule for nextcloud)."
+	left := "Newer too, but not offered yet: 31.0.0-apache and 1 more; 29 must not be skipped, " +
+		"so update to it first (built-in rule for nextcloud)."
 	if !slices.Contains(phrase.Strings(e.Summary), left) {
 		t.Errorf("%q is not in %q", left, e.Summary)
 	}

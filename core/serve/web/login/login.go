@@ -27,7 +27,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
-		p.Wrong = phrase.New("Too many wrong logins: try again in %s", tooMany.Wait.Round(time.Second).String())
+		p.Wrong = phrase.New("Too many wrong logins: try again in %s", words.Elapsed(tooMany.Wait.Round(time.Second)))
 		h.render(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
 		p.Wrong = phrase.New("Wrong username or password")

@@ -23,7 +23,9 @@ type settingsPage struct {
 	// Query is what is searched for, Groups are the settings that have it: those that are set, and the others.
 	Query  string
 	Groups []settingGroup
-	Log    logView
+	// CommandLine is whether the command line sets any.
+	CommandLine bool
+	Log         logView
 	// Counts are the components, for small screens, whose navigation has no room for them.
 	Counts []navCount
 	Tokens *tokensView
@@ -53,6 +55,7 @@ func newSettingsPage(in *language.Language, a service.About, counts []navCount, 
 	set, others := settingGroup{Name: phrase.New("Changed from the default")},
 		settingGroup{Name: phrase.New("Default values")}
 	for _, s := range a.Settings {
+		p.CommandLine = p.CommandLine || s.Source == "command line"
 		switch {
 		case !strings.Contains(strings.ToLower(s.Name+" "+s.Value+" "+in.Text(s.Help)), strings.ToLower(query)):
 		case s.Given():
