@@ -222,7 +222,7 @@ func TestBrowserHonoursSystemPreferences(t *testing.T) {
 			}
 			if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 				wide := js[string](b,
-					"[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.tagName + '.' + e.className).join(', ')")
+					"[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 || [...e.childNodes].some(n => { const r = document.createRange(); r.selectNodeContents(n); return n.nodeType === 3 && r.getBoundingClientRect().right > innerWidth + 1; })).slice(0, 3).map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 60)).join(', ')")
 				t.Errorf("%s at %d pixels is %d too wide: %s", path, width, over, wide)
 			}
 		}

@@ -126,7 +126,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	// What does not work comes back, and the overview says so.
 	b.open("/containers/local/bad/update")
 	b.click("#confirm")
-	b.until("document.querySelector('#operation .kind.failed')?.innerText === 'Did not work'")
+	b.until("document.querySelector('#operation .kind.failed')?.textContent === 'Did not work'")
 	b.shown("rolledback")
 	only(t, engine, "bad", bad.old)
 	b.open("/")

@@ -336,8 +336,9 @@ const flaws = `small => {
 	const bar = document.querySelector('.side nav'), main = document.querySelector('main');
 	if (small && bar && !document.querySelector('dialog[open]')) {
 		scrollTo(0, document.documentElement.scrollHeight);
-		const last = [...main.querySelectorAll('*')].filter(visible).filter(e => getComputedStyle(e).position !== 'fixed' && !e.closest('.bulk')).reduce((low, e) => Math.max(low, e.getBoundingClientRect().bottom), 0);
-		if (last > bar.getBoundingClientRect().top) bad.push('the bar covers the end of the page');
+		// Rows are laid out when they come into sight (content-visibility): until then what is in them stands out.
+		const last = [...main.querySelectorAll('*')].filter(visible).filter(e => getComputedStyle(e).position !== 'fixed' && !e.closest('.bulk, .row > *')).reduce((low, e) => e.getBoundingClientRect().bottom > low.getBoundingClientRect().bottom ? e : low, main.querySelector('h1'));
+		if (last.getBoundingClientRect().bottom > bar.getBoundingClientRect().top) bad.push('the bar covers the end of the page, ' + name(last));
 	}
 	scrollTo(0, at);
 	for (const r of performance.getEntriesByType('resource')) if (!r.name.startsWith(location.origin)) bad.push('it loads ' + r.name);

@@ -46,7 +46,7 @@ func TestPlanShowsTheImageBeforeThePull(t *testing.T) {
 	cli := *a.in
 	cli.env = append(slices.Clone(cli.env), "DOGWATCH_SERVER_PORT="+at.Port())
 	out, problems, code := cli.run("plan", a.name)
-	if code != 0 || !strings.Contains(out, " to download, less ") || !strings.Contains(out, "env VERSION: none → 1.1.0") {
+	if code != 0 || !strings.Contains(out, " to download; layers already here ") || !strings.Contains(out, "env VERSION: none → 1.1.0") {
 		t.Errorf("exit code %d: %s%s", code, out, problems)
 	}
 

@@ -178,7 +178,7 @@ func (r *Reader) about(c *sdk.Container) (n Notes, repository Repository) {
 	}
 	repository, by, found := Find(c, known, r.opt.Forges)
 	if !found {
-		n.Reason = "not known: the image does not say where its source is (label org.opencontainers.image.source), nor does a link template"
+		n.Reason = "not known: no label of the image, such as org.opencontainers.image.source, leads to GitHub, GitLab, Gitea or Forgejo, nor does a link template"
 		return n, repository
 	}
 	n.Repository, n.FoundBy = repository.URL(), by
