@@ -24,6 +24,6 @@ func TestWebhooksPage(t *testing.T) {
 	u, _ := withStore(t)
 	page := request(u, "GET", "/settings/webhooks", nil).Body.String()
 	webtest.Contains(t, page, "/api/webhooks/ghcr", "ghcr.io/a/b", "local/web", "checked", "the secret is missing",
-		"it may be in the address", "localhost:5000", "None since Dogwatch started", "Docker Hub", "Put the secret into: Auth header",
+		"it may be in the address", "localhost:5000", "None since Dogwatch started", "Docker Hub", "Put the secret into “Auth header”",
 		`class="short">?token=SECRET</code> to the address, and set <code>DOGWATCH_WEBHOOKS_URLTOKEN</code>`)
 }

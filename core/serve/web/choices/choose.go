@@ -168,7 +168,7 @@ func choiceSentence(action string, until time.Time) phrase.Phrase {
 	case action == string(choice.Approved):
 		return phrase.New("The version is taken whatever its age and step.")
 	case action == string(choice.Skip):
-		return phrase.New("Dogwatch offers the next version again.")
+		return phrase.New("Dogwatch offers the next version as usual.")
 	case until.IsZero():
 		return phrase.New("It is offered again with the next version.")
 	}
