@@ -112,6 +112,20 @@ func (a *actor) settle(t *testing.T, id string) operation.State {
 	return op.State
 }
 
+// TestLostRemovalIsRepeated: the connection of the request that removes the old container ends without a response, and
+// the engine goes on.
+func TestLostRemovalIsRepeated(t *testing.T) {
+	t.Parallel()
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	a := act(t, engine, registry, "lost", nil)
+	lost := a.g.at("remove", false, func() bool { return false })
+	op := a.d.begin("update", a.name)
+	await(t, lost, "remove")
+	if state := a.settle(t, op.ID); state != operation.Succeeded {
+		t.Errorf("the operation is %s", state)
+	}
+}
+
 // TestEngineExitsDuringUpdate kills the engine at steps of an update and starts it
 // again: with a container that the engine starts with itself, and one that it does not.
 func TestEngineExitsDuringUpdate(t *testing.T) {

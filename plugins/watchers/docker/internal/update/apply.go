@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -56,8 +57,8 @@ func (u *Updater) Apply(ctx context.Context, op watcher.Operation, journal watch
 		var gone *journalError
 		switch {
 		case err == nil:
-		case ctx.Err() != nil, errors.As(err, &gone):
-			return watcher.Outcome{}, err
+		case ctx.Err() != nil, errors.As(err, &gone), committed && s.Code == watcher.StepRemove && !engine.IsResponse(err):
+			return watcher.Outcome{}, err // Recover takes the steps that are left, where the engine went away, too
 		case committed, s.Code == watcher.StepPrune, s.Code == watcher.StepRestart && !errors.Is(err, watcher.ErrStop):
 			r.warn(s, err)
 		case harmless(s): // a file that could not be edited is as it was
