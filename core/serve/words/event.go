@@ -121,11 +121,13 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		parts = append(parts, phrase.New("took %s", Took(took)))
 	}
-	done := phrase.New("checked %s", phrase.Count(c.Containers, "container"))
+	done, separator := phrase.New("checked %s", phrase.Count(c.Containers, "container")), ": "
 	if c.Single {
 		done = phrase.New("one container checked")
+	} else if c.Containers == 0 && c.Shared == 0 {
+		separator = ", " // there is nothing to tell of them
 	}
-	return phrase.Join(": ", done, phrase.Join(", ", parts...)), class
+	return phrase.Join(separator, done, phrase.Join(", ", parts...)), class
 }
 
 // SharedEngine says how many containers a check left to another watcher of the same engine; nil for none.

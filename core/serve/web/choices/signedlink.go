@@ -59,7 +59,7 @@ type linkButton struct {
 var linkButtons = []linkButton{
 	{choice.Approved, phrase.New("Approve"), phrase.New("Dogwatch installs this version in the next update window, or right away if there is none. Your rules for versions do not apply to it"), false},
 	{choice.Skip, phrase.New("Skip this version"), phrase.New("Dogwatch ignores this version and offers the next one"), false},
-	{choice.Snooze, phrase.New("Snooze"), phrase.New("Dogwatch does not offer an update of this container until then"), true},
+	{choice.Snooze, phrase.New("Snooze"), phrase.New("Dogwatch does not offer an update of this container for as long as you choose"), true},
 }
 
 // snoozeOption is how long to snooze. 0 days are until the next version.

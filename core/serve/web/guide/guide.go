@@ -175,7 +175,7 @@ func (g *Guide) addSocket(path string) {
 	default:
 		g.Steps = []guideStep{mount, runs}
 	}
-	g.Then = phrase.New("Then press Check all.")
+	g.Then = phrase.New("Then press Check all on Overview or Containers.")
 	g.Others = []guideStep{
 		{Text: phrase.New("Safer than the socket: leave it out, and put a proxy in between that can only read:"), Lines: proxyLines},
 		{

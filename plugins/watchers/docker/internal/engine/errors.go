@@ -148,7 +148,7 @@ func noConnection(endpoint Endpoint, err error) *failure {
 		f.text = "permission denied: " + cmp.Or(statSocket(endpoint.Address).remedy(us()),
 			"give Dogwatch's user the group that owns the socket (compose: group_add), or use a socket proxy")
 	case errors.Is(err, fs.ErrNotExist):
-		f.text = "no socket there. Either the engine is not running, or its socket is not mounted into Dogwatch's container"
+		f.text = "no socket there; either the engine is not running, or its socket is not mounted into Dogwatch's container"
 	case errors.Is(err, syscall.ECONNREFUSED) && endpoint.Network == "unix":
 		f.text = "nothing listens on the socket: is the engine running?"
 	case errors.Is(err, syscall.ECONNREFUSED):
