@@ -33,7 +33,7 @@ func TestCompareChangesAndWarnings(t *testing.T) {
 		{"user", func(c *sdk.ImageConfig) {
 			c.User = ""
 		}, "user: app > ",
-			`image.user: runs as another user: "root" instead of "app"; it may not be able to write to its existing files`},
+			`image.user: runs as root instead of "app": files that it writes belong to root`},
 		{"volumes", func(c *sdk.ImageConfig) {
 			c.Volumes = []string{"/config"}
 		}, "volume /config:  > /config; volume /data: /data > ",

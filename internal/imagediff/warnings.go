@@ -19,7 +19,11 @@ func (d *Diff) warn(before, after sdk.ImageConfig) {
 	add := func(code, format string, args ...any) {
 		d.Warnings = append(d.Warnings, Warning{Code: "image." + code, Text: fmt.Sprintf(format, args...)})
 	}
-	if a, b := user(before.User), user(after.User); a != b {
+	switch a, b := user(before.User), user(after.User); {
+	case a == b:
+	case b == "root":
+		add("user", "runs as root instead of %s: files that it writes belong to root", quoted(a))
+	default:
 		add("user", "runs as another user: %s instead of %s; it may not be able to write to its existing files", quoted(b),
 			quoted(a))
 	}

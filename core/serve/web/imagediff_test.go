@@ -34,14 +34,14 @@ func TestImageDiffPage(t *testing.T) {
 	}
 	body := request(u, "GET", "/containers/local/web/diff", nil).Body.String()
 	webtest.Contains(t, body, "<h1>What changes in the image of web</h1>", `<b class="tag">1.1.0</b>`,
-		"Compressed size: 94.4 MB, was 83.9 MB. 1 of 2 layers are there already; 2.1 MB to download.",
-		"The new image runs as another user", "has a new volume /data", "environment variable VERSION", "<code>1.1.0</code>",
+		"Compressed size: 94.4 MB, was 83.9 MB. 1 of 2 layers already there; 2.1 MB to download.",
+		"The new image runs as root instead of", "has a new volume /data", "environment variable VERSION", "<code>1.1.0</code>",
 		"<summary>1 label</summary>", "&lt;script&gt;")
 	if strings.Contains(body, "<script>alert") || strings.Contains(body, "\x1b") {
 		t.Errorf("a label is not escaped: %s", body)
 	}
 	for layers, want := range map[int]string{
-		1: "1 of 1 layers are there already.", 2: "2 of 2 layers are there already.",
+		1: "1 of 1 layers already there.", 2: "2 of 2 layers already there.",
 	} {
 		same := sdk.ImageConfig{Size: 1 << 20, Layers: after.Layers[:layers]}
 		fakes(u).diff.Diff = imagediff.Compare(same, same)

@@ -24,7 +24,7 @@ func ImageSize(d imagediff.Diff) phrase.Phrase {
 		size = phrase.New("%s, was %s", size, before)
 	}
 	if d.Layers != nil {
-		layers = phrase.New("%d of %d layers are there already", d.Layers.Shared, d.Layers.After)
+		layers = phrase.New("%d of %d layers already there", d.Layers.Shared, d.Layers.After)
 		if download := Bytes(d.Layers.Download); download != nil {
 			layers = phrase.New("%s; %s to download", layers, download)
 		}
