@@ -54,7 +54,7 @@ func newDeliveryRow(d delivery.Delivery, names page.Names) DeliveryRow {
 		row.Because, row.Error = words.NotSent(d.Error), ""
 	}
 	if d.Title != "" && d.State != delivery.Sent {
-		row.Sentence = phrase.Join(": ", phrase.Quote(d.Title), row.Sentence)
+		row.Sentence = phrase.Join(" · ", phrase.Quote(d.Title), row.Sentence)
 	}
 	return row
 }
