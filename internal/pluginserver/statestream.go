@@ -106,6 +106,9 @@ func (s *stateStream) Decide(ctx context.Context, containerID, action string) er
 
 // request has the host do something, and waits for the result.
 func (s *stateStream) request(ctx context.Context, run *pluginv1.AskRun) error {
+	if err := ctx.Err(); err != nil {
+		return err // the host is not asked for what nobody waits for
+	}
 	result := make(chan error, 1)
 	s.mu.Lock()
 	s.runID++
