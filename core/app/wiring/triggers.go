@@ -72,7 +72,7 @@ func dispatchTrigger(c *component.Trigger, labels label.Options, devices *webpus
 	case devices == nil:
 		t.Runner = webpush.None{}
 	default:
-		t.Runner = devices.Notifier(c)
+		t.Runner, t.Received = devices.Notifier(c), devices.Subscribed
 	}
 	if o.Mode == component.ModeSummary && o.Auto && !t.Operates { // a trigger that updates containers has no reader
 		if moments, err := window.ParseMoments(o.Summary, nil); err == nil {

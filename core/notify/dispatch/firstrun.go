@@ -84,11 +84,12 @@ func (f *firstRuns) end(ctx context.Context, t Trigger) (delivery.Summary, error
 	return have, err
 }
 
-// announce plans the message about what waits when the first checks are over, and nothing is stored that the
-// events up to upTo do not tell of. Until then, nothing is told of single updates.
+// announce plans the message about what waits when the first checks are over, somebody receives it, and nothing is
+// stored that the events up to upTo do not tell of. Until then, nothing is told of single updates.
 func (f *firstRuns) announce(ctx context.Context, t Trigger, upTo int64) (delivery.Summary, error) {
 	unchecked := func(watcher string) bool { return !f.checked[watcher] }
-	if len(f.checked) == 0 || slices.ContainsFunc(f.opt.CheckedAtStart(), unchecked) {
+	nobody := t.Received != nil && !t.Received(ctx)
+	if nobody || len(f.checked) == 0 || slices.ContainsFunc(f.opt.CheckedAtStart(), unchecked) {
 		return delivery.Summary{Event: notYet}, nil
 	}
 	waiting := summaryOf(t, f.opt.Stored(), nil)

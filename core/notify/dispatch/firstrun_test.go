@@ -136,6 +136,32 @@ func TestFirstStartWaitsForAllWatchers(t *testing.T) {
 	})
 }
 
+// TestFirstRunWaitsForAReceiver: a trigger that nobody receives yet is notified of nothing, and of what waits once
+// somebody does.
+func TestFirstRunWaitsForAReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var subscribed atomic.Bool
+		phone, got := simple(t, "webpush.phone", waiting(BacklogSummary), func(t *Trigger) {
+			t.Received = func(context.Context) bool { return subscribed.Load() }
+		})
+		b := open(t, phone)
+		defer func() { b.stop() }()
+		all, stored := ten()
+		b.list(stored...)
+		b.checked(all)
+		settle(time.Minute)
+		if n := titles(got.all()); len(n) != 0 {
+			t.Errorf("nobody receives %q", n)
+		}
+		subscribed.Store(true)
+		b.checked(nil, all...)
+		settle(time.Minute)
+		if n := titles(got.all()); !slices.Equal(n, []string{"10 updates are waiting"}) {
+			t.Errorf("%q", n)
+		}
+	})
+}
+
 // TestOlderInstallationKnowsWhatWaits: its triggers were notified of it before triggers had backlogs.
 func TestOlderInstallationKnowsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

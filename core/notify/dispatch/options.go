@@ -55,6 +55,8 @@ type Trigger struct {
 	SummaryEmpty bool
 	// Backlog is what it is notified of when it runs for the first time; "" is BacklogEach.
 	Backlog Backlog
+	// Received reports whether anybody receives its messages yet; nil for always. Until then its backlog goes on.
+	Received func(context.Context) bool
 	// Outages is true when it is to be notified of engines that cannot be reached, whatever Auto says.
 	Outages bool
 	// Operations is true when it is to be notified of how updates and rollbacks ended.

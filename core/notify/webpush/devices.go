@@ -68,6 +68,12 @@ func (d *Devices) PublicKey() string { return d.public }
 // All returns the devices, the oldest first.
 func (d *Devices) All(ctx context.Context) ([]Device, error) { return d.opt.Store.WebPushDevices(ctx) }
 
+// Subscribed reports whether there are devices; it does so, too, when the store cannot say.
+func (d *Devices) Subscribed(ctx context.Context) bool {
+	all, err := d.All(ctx)
+	return err != nil || len(all) > 0
+}
+
 // Find returns a device. It is an ErrNotFound if there is none with this ID.
 func (d *Devices) Find(ctx context.Context, id string) (Device, error) {
 	all, err := d.All(ctx)
