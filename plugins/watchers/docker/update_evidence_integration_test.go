@@ -64,7 +64,7 @@ func TestUpdateKeepsTheEvidenceOfAFailure(t *testing.T) {
 			for _, h := range e.Health {
 				text += h.Output
 			}
-			if c.again && out.Reason.Text != "it ended with exit code 3 and was restarted" {
+			if c.again && out.Reason.Text != "the new container ended with exit code 3 and the engine restarted it" {
 				t.Errorf("the reason is %q", out.Reason.Text)
 			}
 			if e.Container != "web" || !known || e.ExitCode != c.code || !strings.Contains(text, c.says) {

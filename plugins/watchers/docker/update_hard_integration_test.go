@@ -304,11 +304,11 @@ func (l *lab) testUserMeanwhile(t *testing.T) {
 	}{
 		"renamed while it is waited for": {rename, watcher.StepHealth, watcher.Updated, "renamed it to mine",
 			"mine", l.new},
-		"stopped while it is waited for": {stop, watcher.StepHealth, watcher.RolledBack, "it ended with exit code",
+		"stopped while it is waited for": {stop, watcher.StepHealth, watcher.RolledBack, "the new container ended with exit code",
 			"web", l.old},
 		"removed while it is waited for": {remove, watcher.StepHealth, watcher.RolledBack, "has removed the new web",
 			"web", l.old},
-		"stopped before": {stop, before, watcher.RolledBack, "it ended with exit code", "web", l.old},
+		"stopped before": {stop, before, watcher.RolledBack, "the new container ended with exit code", "web", l.old},
 		"removed before": {remove, before, watcher.RolledBack, "has removed the new web", "web", l.old},
 		"renamed after":  {rename, after, watcher.Updated, "renamed it to mine", "mine", l.new},
 		"stopped after":  {stop, after, watcher.Updated, "it does not run any more", "web", l.new},

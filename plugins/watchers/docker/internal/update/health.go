@@ -136,9 +136,9 @@ func alive(c container.InspectResponse) error {
 	case c.State.Restarting:
 		return endedAgain(c.State.ExitCode)
 	case c.RestartCount > 0:
-		return &coded{exited, "it ended and was restarted"}
+		return &coded{exited, "the new container ended and the engine restarted it"}
 	case !c.State.Running:
-		text := fmt.Sprintf("it ended with exit code %d", c.State.ExitCode)
+		text := fmt.Sprintf("the new container ended with exit code %d", c.State.ExitCode)
 		if c.State.Error != "" {
 			text += ": " + c.State.Error
 		}
@@ -149,7 +149,7 @@ func alive(c container.InspectResponse) error {
 
 // endedAgain is the error of a container that the engine restarts, with the code with which it ended last.
 func endedAgain(code int) error {
-	return &coded{exited, fmt.Sprintf("it ended with exit code %d and was restarted", code)}
+	return &coded{exited, fmt.Sprintf("the new container ended with exit code %d and the engine restarted it", code)}
 }
 
 // The codes of new containers that do not work.
