@@ -260,7 +260,7 @@ func TestHistoryFoldsChecks(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	_, body = get(t, u, "/history?before=401&each=1&q=l")
-	webtest.Contains(t, body, `href="/base/history?q=l">Show like events in a row as one`, `each=1&amp;q=l"`)
+	webtest.Contains(t, body, `href="/base/history?q=l">Group similar events`, `each=1&amp;q=l"`)
 	if n := strings.Count(body, "<tr id="); n != page.Size {
 		t.Errorf("%d rows", n)
 	}

@@ -69,6 +69,9 @@ func subjectPath(e event.Event) string {
 	switch {
 	case e.Container != nil && e.Type != event.ContainerRemoved:
 		return "/containers/" + url.PathEscape(e.Container.Watcher) + "/" + url.PathEscape(e.Container.Name)
+	case e.Choice != nil:
+		watcher, name, _ := strings.Cut(e.Subject, "/")
+		return page.ContainerPath(watcher, name)
 	case kind == "operation":
 		return page.OperationPath(e.Operation.ID)
 	case kind == "trigger":

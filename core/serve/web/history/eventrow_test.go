@@ -29,6 +29,12 @@ func TestSentDeliveriesShowTheirMessage(t *testing.T) {
 	}
 }
 
+func TestChoicesLeadToTheirContainer(t *testing.T) {
+	if got := subjectPath(chose(1, "a/b")); got != "/containers/local/a%2Fb" {
+		t.Errorf("a choice leads to %s", got)
+	}
+}
+
 func TestEventsOfOperationsLeadToThem(t *testing.T) {
 	if got := subjectPath(event.Event{
 		Type: event.OperationFailed, Subject: "local/web", Payload: event.Payload{Operation: &event.Operation{ID: "op1"}},

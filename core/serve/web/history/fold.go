@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/words"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // run is a series of like events, the newest first, which is one row of the history.
@@ -36,6 +38,9 @@ func fold(events []event.Event) []run {
 	}
 	var runs []run
 	for _, e := range events {
+		if last := len(runs) - 1; last >= 0 && e.Choice != nil && byChoice(runs[last].oldest(), e) {
+			runs = runs[:last]
+		}
 		kind := kindOf(e, added[e.Run] > 1)
 		if last := len(runs) - 1; last >= 0 && (runs[last].kind == kind || sameFailure(runs[last].oldest(), e)) {
 			runs[last].events = append(runs[last].events, e)
@@ -56,6 +61,17 @@ func sameFailure(a, b event.Event) bool {
 	}
 	return a.Type == event.CheckFailed && b.Type == event.WatcherFailed && a.Subject == b.Subject &&
 		a.Check.Error == b.Watcher.Error
+}
+
+// byChoice reports whether a decision says no more than the choice that it follows from at once.
+func byChoice(decided, chosen event.Event) bool {
+	if decided.Aspect != event.Decided || decided.Subject != chosen.Subject || decided.Container.Decision == nil ||
+		decided.At.Sub(chosen.At) > time.Second {
+		return false
+	}
+	return slices.ContainsFunc(decided.Container.Decision.Reasons, func(r sdk.Reason) bool {
+		return r.Code == policy.ReasonSkipped || r.Code == policy.ReasonSnoozed || r.Code == policy.ReasonApproved
+	})
 }
 
 // single makes a run of each event.

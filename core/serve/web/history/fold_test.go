@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/page"
@@ -27,6 +28,20 @@ func checked(n int, watcher string, c event.Check) event.Event {
 		t = event.CheckFailed
 	}
 	return at(n, t, watcher, fmt.Sprint("run", n), event.Payload{Check: &c})
+}
+
+func chose(n int, name string) event.Event {
+	return at(n, event.ChoiceMade, "local/"+name, "", event.Payload{
+		Choice: &event.Choice{Action: "snooze", Version: "2.0", Actor: "ann"},
+	})
+}
+
+// decided is what became of the update of a container, for a reason.
+func decided(n int, name, code string) event.Event {
+	e := container(n, event.ContainerChanged, name, "")
+	e.Aspect = event.Decided
+	e.Container.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: code, Text: "too new"}}}
+	return e
 }
 
 func container(n int, t event.Type, name, check string) event.Event {
@@ -113,6 +128,12 @@ func TestFold(t *testing.T) {
 			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
 				at(3, event.PluginUp, "triggers", "", up)},
 			[]string{"2 plugins: process started"},
+		},
+		"a choice, and what follows from it": {
+			[]event.Event{decided(1, "web", policy.ReasonSnoozed), chose(1, "web"), decided(2, "web", policy.ReasonMinAge),
+				chose(2, "web"), decided(3, "db", policy.ReasonSkipped), chose(3, "web")},
+			[]string{"web: 2.0 snoozed by ann", "web: the update is held: too new", "web: 2.0 snoozed by ann",
+				"db: the update is held: too new", "web: 2.0 snoozed by ann"},
 		},
 		"deliveries": {
 			[]event.Event{at(1, event.TriggerSent, "smtp.main", "", event.Payload{Delivery: &event.Delivery{ID: 2}}),
