@@ -26,7 +26,7 @@ func TestContainerPage(t *testing.T) {
 		"":          {`hx-get="/base/containers/local/web/notes"`},
 		"notes":     {"v2.0.0"},
 		"notes=1":   {"v2.0.0"},
-		"versions":  {`<span class="kind ok">runs</span>`, "What changes in the image"},
+		"versions":  {`<span class="kind ok">running</span>`, "What changes in the image"},
 		"why":       {"(label dogwatch.tag.include)", "1 default rule", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known."},
 		"why=1":     {"So nothing newer is known."},
 		"activity":  {"Update found: 1.0.0 → 1.1.0 (minor).", "Nothing was sent about it"},

@@ -30,7 +30,7 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 			`<span class="reason" title="` + why + `">`, "state=unknown"},
 		"/containers?state=unknown": {`data-key="local/shop"`},
 		"/containers?state=current": {`data-key="local/current"`},
-		"/containers?q=no+digest":   {`data-key="local/shop"`},
+		"/containers?q=no+digest":   {`data-key="local/shop"`, "1 of 2 containers"},
 		"/containers/local/shop?tab=activity": {`<span class="kind muted">unknown</span>`,
 			"Nothing could be compared: " + why + ".",
 			"Not known whether there is anything newer.<"},

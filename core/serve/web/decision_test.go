@@ -53,7 +53,7 @@ func TestListShowsDecisions(t *testing.T) {
 		return row
 	}
 	for name, want := range map[string][]string{
-		"young": {"held: too young for another 6 d",
+		"young": {"held for another 6 d: too new",
 			`title="It is 1 day old, and *** must be 7 (policy careful), until `},
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
@@ -110,7 +110,7 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("%s needs the user:\n%s", name, needs)
 		}
 	}
-	for _, want := range []string{">2 updates, too young for another 6 d (the first)<", ">1 update, skipped<",
+	for _, want := range []string{">2 updates, too new for another 6 d (the first)<", ">1 update, skipped<",
 		">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)

@@ -86,7 +86,7 @@ func TestPagesOfContainersInGerman(t *testing.T) {
 	} {
 		mustBeGerman(t, u, path, others...)
 	}
-	if text := inGerman(t, u, "/containers"); !strings.Contains(text, "zu jung, noch 6 Tage") {
+	if text := inGerman(t, u, "/containers"); !strings.Contains(text, "zu neu, noch 6 Tage") {
 		t.Errorf("the list says %s", text)
 	}
 	for path, want := range map[string]string{"/containers": "Basis ", "/containers/local/bare": "kein Image-Name:kein Tag"} {

@@ -28,10 +28,10 @@ func TestContainerShowsItsVersions(t *testing.T) {
 	body := request(u, "GET", "/containers/local/web?tab=versions", nil).Body.String()
 	webtest.MustBeInert(t, body)
 	webtest.Contains(t, body, "since 19 Mar 2026: 2 versions, and an update was pending for 2 of 10 days.",
-		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", `<li><i class="ran"></i>what ran</li><li><i class="ok"></i>was up to date</li>`,
-		`<li><i class="major"></i>an update was pending: major</li>`,
+		"<title>ran 0.9.0</title>", "<title>up to date with 1.0.0</title>", `<li><i class="ran"></i>running version</li><li><i class="ok"></i>up to date</li>`,
+		`<li><i class="major"></i>update pending: major</li>`,
 		`title="2026-03-19 12:00:00 UTC">19 Mar 2026</time> to <time`,
-		`<span class="tag">1.0.0</span> <span class="kind ok">runs</span>`)
+		`<span class="tag">1.0.0</span> <span class="kind ok">running</span>`)
 	if order := strings.Index(body, `<span class="tag">1.0.0</span>`); order < 0 ||
 		order > strings.Index(body, `<span class="tag">0.9.0</span>`) {
 		t.Error("the newest version is not the first")

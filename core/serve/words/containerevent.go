@@ -17,15 +17,20 @@ func Decision(c *sdk.Container) phrase.Phrase {
 		return phrase.New("no update")
 	}
 	text := phrase.New("the update is %s", Decided(c.Decision.State))
+	var by phrase.Phrase
 	var reasons []phrase.Phrase
 	for _, r := range c.Decision.Reasons {
 		if r.Code == policy.ReasonAutomatic { // as the state says
-			reasons = append(reasons, preview.Source(r.Source))
+			by = preview.Source(r.Source)
 			continue
 		}
 		reasons = append(reasons, preview.Sentence(r))
 	}
 	switch {
+	case by != nil && c.Result != nil && c.UpdateKind.Kind != sdk.KindDigest:
+		text = phrase.New("%s will be installed automatically (%s)", c.Result.Tag, by)
+	case by != nil:
+		text = phrase.New("the update will be installed automatically (%s)", by)
 	case c.Result == nil || c.UpdateKind.Kind == sdk.KindDigest:
 	case len(reasons) > 0 && strings.HasPrefix(c.Decision.Reasons[0].Text, c.Result.Tag+" "): // which names it
 		text = Decided(c.Decision.State)

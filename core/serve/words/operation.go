@@ -102,7 +102,8 @@ func OperationEnd(op operation.Operation) (said phrase.Phrase, bad bool) {
 	return phrase.Sentence(Outcome(op.Error)), true
 }
 
-// Undone says of an operation that ended badly what did not work, and what runs again.
+// Undone says of an operation that ended badly what did not work, what the new container wrote last, and what runs
+// again.
 func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
 	back, why := op.Kind == operation.Rollback, Outcome(strings.TrimSuffix(op.Error, "."))
 	var said, runs phrase.Phrase
@@ -122,7 +123,34 @@ func Undone(op operation.Operation, from, to phrase.Phrase) phrase.Phrase {
 	if op.Error != "" {
 		said = phrase.Join(": ", said, why)
 	}
-	return phrase.Join(" ", phrase.Sentence(said), runs)
+	return phrase.Join(" ", phrase.Sentence(said), LogEnd(op), runs)
+}
+
+// LogEnd quotes the last line that the new container of an operation wrote, shortened; nil for none.
+func LogEnd(op operation.Operation) phrase.Phrase {
+	if op.Outcome == nil || op.Outcome.Evidence == nil {
+		return nil
+	}
+	log := strings.TrimSpace(op.Outcome.Evidence.Log)
+	last := Shortened(strings.TrimSpace(log[strings.LastIndexByte(log, '\n')+1:]))
+	if last == "" {
+		return nil
+	}
+	return phrase.New("Its log ends with “%s”.", phrase.Quote(last))
+}
+
+// Shortened returns the beginning of an error or a line of a log, where another page has all of it.
+func Shortened(text string) string {
+	const most = 160
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	kept := string(runes[:most])
+	if end := strings.LastIndexByte(kept, ' '); end > 0 {
+		kept = kept[:end]
+	}
+	return strings.TrimRight(kept, " ,;:(") + "…"
 }
 
 // stopping says of an operation under way that it was cancelled; nil if it was not.

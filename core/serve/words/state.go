@@ -58,7 +58,7 @@ func Reason(code string) phrase.Phrase {
 	case policy.ReasonThreshold:
 		return phrase.New("too large a step")
 	case policy.ReasonMinAge:
-		return phrase.New("too young")
+		return phrase.New("too new")
 	case policy.ReasonWindow:
 		return phrase.New("window closed")
 	case policy.ReasonFreeze:

@@ -17,7 +17,11 @@ func (h *Handler) list(r *http.Request) listView {
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), h.RowsFor(r))
 	h.WantReleases(v.shown)
 	watchers := h.service.Components(h.ActorOf(r), kind.Watcher)
-	v.Sentence = phrase.Join(" · ", guide.Headline(v.counts, watchers), beingChecked(h.service.Progress()))
+	headline := guide.Headline(v.counts, watchers)
+	if q := v.Query; q.Search != "" || q.Status != "" || q.Watcher != "" || q.Registry != "" {
+		headline = phrase.New("%d of %s", v.Shown, phrase.Count(v.counts.All, "container"))
+	}
+	v.Sentence = phrase.Join(" · ", headline, beingChecked(h.service.Progress()))
 	v.Silent = guide.Failed(watchers) > 0
 	v.Decide = h.MayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerOptions(h.service.Components(h.ActorOf(r), kind.Trigger))

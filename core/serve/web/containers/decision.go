@@ -19,7 +19,7 @@ type decision struct {
 	// Approval is true when an offered update waits for a user.
 	Approval bool
 	// Reasons are all reasons as sentences, and Short the one that ends last in two or three
-	// words: "too young".
+	// words: "too new".
 	Reasons []phrase.Phrase
 	Short   phrase.Phrase
 	// Because are the Reasons without the time of Until, which pages say beside the state, and without choices.
@@ -79,10 +79,13 @@ func (d decision) brief(now time.Time) phrase.Phrase {
 	case d.State != sdk.StateHeld:
 		return nil
 	}
+	if d.Code != policy.ReasonWindow && !d.Until.IsZero() {
+		return phrase.New("held for another %s: %s", words.Span(max(d.Until.Sub(now), 0)), cmp.Or(d.Short, words.Reason("")))
+	}
 	return phrase.New("held: %s", d.Ends(d.Until, now))
 }
 
-// Ends says what holds the update, and for how long where that ends by itself: "too young for another 8 d", "window
+// Ends says what holds the update, and for how long where that ends by itself: "too new for another 8 d", "window
 // opens in 6 h".
 func (d decision) Ends(until, now time.Time) phrase.Phrase {
 	short := cmp.Or(d.Short, words.Reason(""))

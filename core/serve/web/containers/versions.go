@@ -27,8 +27,9 @@ const (
 
 // versionsView is the line of versions of a container.
 type versionsView struct {
-	SVG   template.HTML
-	First time.Time
+	SVG template.HTML
+	// First and Last are the ends of the picture.
+	First, Last phrase.Phrase
 	// Legend has the colours of the picture.
 	Legend []legendLine
 	// Lines are the versions, the newest first; More is how many older ones are left out.
@@ -71,7 +72,11 @@ func versionLineOf(in *language.Language, events []event.Event, c *sdk.Container
 	if len(versions) < 2 {
 		return nil
 	}
-	v := &versionsView{First: states[0].At, More: max(0, len(versions)-versionLines)}
+	v := &versionsView{More: max(0, len(versions)-versionLines)}
+	v.First, v.Last = words.Date(states[0].At), phrase.New("today")
+	if phrase.English(v.First) == phrase.English(words.Date(now)) {
+		v.First, v.Last = words.Clock(states[0].At, now), phrase.New("now")
+	}
 	for _, one := range slices.Backward(versions[v.More:]) {
 		v.Lines = append(v.Lines, versionLine{
 			Version: one, Word: versionWord(one.Name), Runs: !one.From.IsZero() && one.Until.IsZero(),
@@ -89,14 +94,14 @@ func legendOf(states []history.State) []legendLine {
 	for _, s := range states {
 		has[cmp.Or(s.Kind, "ok")] = true
 	}
-	lines := []legendLine{{"ran", phrase.New("what ran")}}
+	lines := []legendLine{{"ran", phrase.New("running version")}}
 	if has["ok"] {
-		lines = append(lines, legendLine{"ok", phrase.New("was up to date")})
+		lines = append(lines, legendLine{"ok", phrase.New("up to date")})
 	}
 	for _, kind := range []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.DiffPrerelease, sdk.KindDigest,
 		tally.Other} {
 		if has[kind] {
-			lines = append(lines, legendLine{kind, phrase.New("an update was pending: %s", words.Kind(kind))})
+			lines = append(lines, legendLine{kind, phrase.New("update pending: %s", words.Kind(kind))})
 		}
 	}
 	return lines

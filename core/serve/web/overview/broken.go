@@ -39,9 +39,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	var lines []containers.Line
 	for _, w := range order {
 		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger,
-			phrase.Count(counts[w], "message"), phrase.Quote(brief(strings.TrimPrefix(w.reason, "trigger."+w.trigger+": "))))
+			phrase.Count(counts[w], "message"), phrase.Quote(words.Shortened(strings.TrimPrefix(w.reason, "trigger."+w.trigger+": "))))
 		if updates[w.trigger] {
-			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(brief(w.reason)))
+			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(words.Shortened(w.reason)))
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
@@ -60,7 +60,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: words.Down(),
-				Text: phrase.Join(": ", phrase.Verbatim(c.Label()), phrase.Quote(brief(withoutKey(c.Error, c)))),
+				Text: phrase.Join(": ", phrase.Verbatim(c.Label()), phrase.Quote(words.Shortened(withoutKey(c.Error, c)))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -73,20 +73,6 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 func withoutKey(text string, c service.Component) string {
 	text = strings.TrimPrefix(text, c.Key()+".")
 	return strings.ReplaceAll(text, "; "+c.Key()+".", "; ")
-}
-
-// brief returns the beginning of an error for a line of the overview, which links to a page with all of it.
-func brief(text string) string {
-	const most = 160
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	kept := string(runes[:most])
-	if end := strings.LastIndexByte(kept, ' '); end > 0 {
-		kept = kept[:end]
-	}
-	return strings.TrimRight(kept, " ,;:(") + "…"
 }
 
 // failedBy reports whether a component failed since its plugin does not run: one that provides its type, or that is
@@ -104,7 +90,7 @@ func pluginsOf(plugins []service.Plugin, components []service.Component) []conta
 			continue
 		}
 		line := containers.Line{
-			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(brief(p.Error))),
+			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(words.Shortened(p.Error))),
 			To: "/plugins", Act: phrase.New("See what to do"),
 		}
 		for _, c := range components {

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
@@ -58,24 +57,13 @@ func failuresOf(
 		}
 		op.Name = names.Of(key, "")
 		end, _ := words.OperationEnd(op)
-		if last := lastLine(op); last != "" {
-			end = phrase.Join(" ", end, phrase.New("Its log ends with “%s”.", phrase.Quote(last)))
-		}
+		end = phrase.Join(" ", end, words.LogEnd(op))
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: lowered(op), Text: phrase.Join(": ", phrase.Verbatim(op.Name), end),
 			To: page.OperationPath(op.ID), Act: phrase.New("See what happened"),
 		})
 	}
 	return lines
-}
-
-// lastLine is the last line that the new container of an operation wrote, shortened; "" for none.
-func lastLine(op operation.Operation) string {
-	if op.Outcome == nil || op.Outcome.Evidence == nil {
-		return ""
-	}
-	log := strings.TrimSpace(op.Outcome.Evidence.Log)
-	return brief(strings.TrimSpace(log[strings.LastIndexByte(log, '\n')+1:]))
 }
 
 // lowered says how an operation ended badly, within a line.
