@@ -84,7 +84,7 @@ func TestPolicyPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"local/young  1.0 → 1.1  offered\n", "local/shut  1.0 → 1.1  held\n", "(label dogwatch.update.window), until ",
+		"local/young  1.0 → 1.1  offered\n", "local/shut  1.0 → 1.1  held\n", "for 1h UTC) until ",
 		"windows of local/shut\n", "local/skipped  1.0 → 1.1  held\n    it was skipped by ana\n",
 		"2 offered, 2 held, 1 without an update\n",
 	} {

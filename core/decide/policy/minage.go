@@ -35,10 +35,10 @@ func (c *circumstances) tooYoung(newer *candidate.Candidate, sentences bool) (re
 		return reason, true
 	}
 	if did != firstSeenNow && sentences {
-		did += " " + began.In(c.now.Location()).Format("2 Jan 2006 15:04")
+		did += " on " + began.In(c.now.Location()).Format("2 Jan 2006 15:04")
 	}
 	if sentences {
-		reason.Text = fmt.Sprintf("%s %s, and must be %s old", nameOf(newer), did, spellAge(age.Value))
+		reason.Text = fmt.Sprintf("%s %s and must be %s old", nameOf(newer), did, spellAge(age.Value))
 	}
 	return reason, true
 }
@@ -60,7 +60,7 @@ func (c *circumstances) isEarly(newer *candidate.Candidate) bool {
 	return age > 0 && began.Add(age).After(c.now) && c.isUrgent(newer)
 }
 
-const firstSeenNow = "is first seen now"
+const firstSeenNow = "was first seen just now"
 
 // began returns the time from which the age of a candidate counts, and what happened then.
 func (c *circumstances) began(newer *candidate.Candidate) (at time.Time, did string) {
@@ -73,7 +73,7 @@ func (c *circumstances) began(newer *candidate.Candidate) (at time.Time, did str
 	case seen:
 		return at, "was first seen"
 	}
-	return at, "was made"
+	return at, "was released"
 }
 
 // FormatAge writes a duration as rules do, in its largest whole unit: "7d", "36h".

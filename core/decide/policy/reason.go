@@ -50,7 +50,7 @@ func (c *circumstances) held(target int, excluded []Reason) []Reason {
 	if c.accepted == nil {
 		held = append(append(held, c.snoozes()...), c.undone(target)...)
 	}
-	held = append(append(held, c.times()...), c.problems()...)
+	held = append(append(held, c.times(lastEnd(held))...), c.problems()...)
 	if len(held) == 0 {
 		return nil
 	}
@@ -145,6 +145,16 @@ func reasonOfChoice(code, did string, chosen choice.Choice, now time.Time, sente
 	}
 	reason.Text = text
 	return reason
+}
+
+// lastEnd returns when the last of some reasons ends that end by themselves; zero for none.
+func lastEnd(reasons []Reason) (at time.Time) {
+	for _, r := range reasons {
+		if r.Until.After(at) {
+			at = r.Until
+		}
+	}
+	return at
 }
 
 // byEnd puts what does not end by itself first, and then what ends last.

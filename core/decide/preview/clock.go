@@ -19,7 +19,8 @@ func closed(r sdk.Reason) phrase.Phrase {
 	if r.Code != policy.ReasonWindow && r.Code != policy.ReasonFreeze {
 		return nil
 	}
-	for _, format := range []string{"it waits for the next window: %s", "updates are frozen: %s"} {
+	for _, format := range []string{"it waits for the next update window (%s)", "it then waits for an update window (%s)",
+		"updates are frozen (%s)"} {
 		if args, fits := phrase.Arguments(format, r.Text); fits {
 			return phrase.New(format, clock(args[0]))
 		}

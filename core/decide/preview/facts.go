@@ -25,8 +25,8 @@ func facts(r sdk.Reason) phrase.Phrase {
 	}
 	text, isImage := strings.CutPrefix(r.Text, "the new image of ")
 	said := phrase.Read(text, "%s matches %s, which is skipped", "%s is a %s update, and the threshold is %s",
-		"%s was made %s, and must be %s old", "%s was first seen %s, and must be %s old",
-		"%s was moved to another image %s, and must be %s old", "%s is first seen now, and must be %s old",
+		"%s was first seen just now and must be %s old", "%s was released on %s and must be %s old",
+		"%s was first seen on %s and must be %s old", "%s was moved to another image on %s and must be %s old",
 		"%s must be %s old, and its age is not known until the next check",
 		"it waits for your approval", "it waits for your approval, since it is a major update",
 		"it is a major update, which is not carried out by itself",

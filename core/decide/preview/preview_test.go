@@ -136,9 +136,9 @@ func TestWithSaysThatAnAgeIsNotRead(t *testing.T) {
 		want  string
 		until bool
 	}{{nil, nil, "1.1 must be 7 days old, and its age is not known until the next check", false},
-		{nil, &sdk.Result{Tag: "1.1", Created: sdk.TimeOf(now().Add(-48 * time.Hour))}, "was made 21 Nov 2026", true},
+		{nil, &sdk.Result{Tag: "1.1", Created: sdk.TimeOf(now().Add(-48 * time.Hour))}, "was released on 21 Nov 2026", true},
 		{nil, &sdk.Result{Tag: "1.2", Created: sdk.TimeOf(now().Add(-48 * time.Hour))}, "not known until", false},
-		{[]string{"minage=2d"}, nil, "was first seen 23 Nov 2026", true}} {
+		{[]string{"minage=2d"}, nil, "was first seen on 23 Nov 2026", true}} {
 		of := []preview.Subject{subject(t, "local/web", 0, test.rules...)}
 		of[0].Update.Candidates = []candidate.Candidate{{Kind: sdk.KindTag, Tag: "1.1", Diff: sdk.DiffMinor,
 			FirstSeen: sdk.TimeOf(now().Add(-time.Hour)).Time}}

@@ -12,16 +12,26 @@ import (
 
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) phrase.Phrase {
-	text := Reason(r)
+	text := Lasting(r)
 	named := r.Source == "" || r.Source == policy.DefaultSource ||
 		strings.Contains(r.Text, strings.TrimPrefix(r.Source, event.LinkActor))
 	if !named && r.Source != event.Anonymous {
 		text = phrase.New("%s (%s)", text, Source(r.Source))
 	}
-	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text = phrase.New("%s, until %s", text, Moment(r.Until.Time))
-	}
 	return text
+}
+
+// Lasting is the text of a reason with its end.
+func Lasting(r sdk.Reason) phrase.Phrase {
+	switch text := Reason(r); {
+	case r.Until.IsZero(), r.Code == policy.ReasonSnoozed, // which says it itself
+		strings.HasPrefix(r.Text, "it then waits"): // for something else, which ends later
+		return text
+	case r.Code == policy.ReasonMinAge:
+		return phrase.New("%s, so it waits until %s", text, Moment(r.Until.Time))
+	default:
+		return phrase.New("%s until %s", text, Moment(r.Until.Time))
+	}
 }
 
 // Reason is the text of a reason. It is stored in English; another language has the same facts from there, and where
@@ -43,7 +53,7 @@ func reason(r sdk.Reason) phrase.Phrase {
 	case policy.ReasonMinAge:
 		return phrase.New("it is younger than the rules demand")
 	case policy.ReasonWindow:
-		return phrase.New("its window is closed")
+		return phrase.New("its update window is closed")
 	case policy.ReasonFreeze:
 		return phrase.New("its updates are frozen")
 	case policy.ReasonSkipRule:

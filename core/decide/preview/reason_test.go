@@ -17,7 +17,7 @@ func TestReasonInGerman(t *testing.T) {
 	german := language.New().Named("de")
 	until := sdk.TimeOf(time.Date(2026, 11, 30, 9, 0, 0, 0, time.Local))
 	for want, r := range map[string]sdk.Reason{
-		"es ist jünger, als die Regeln verlangen (minage), bis Mo 30.11.2026 09:00": {
+		"es ist jünger, als die Regeln verlangen, wartet also bis Mo 30.11.2026 09:00 (minage)": {
 			Code: policy.ReasonMinAge, Text: "it is 1 day old, younger than 7", Source: "minage", Until: until,
 		},
 		"es wurde von ana bis Mo 30.11.2026 09:00 zurückgestellt": {
@@ -63,10 +63,10 @@ func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
 		want      string
 	}{
 		{"threshold=minor", version, policy.Facts{}, "8.2.3 ist ein major-Update, und die Schwelle ist minor"},
-		{"minage=7d", version, policy.Facts{}, "8.2.3 wurde am 19.11.2026 10:00 gebaut und muss mindestens 7 Tage alt sein"},
+		{"minage=7d", version, policy.Facts{}, "8.2.3 wurde am 19.11.2026 10:00 veröffentlicht und muss mindestens 7 Tage alt sein"},
 		{"minage=7d", digest, policy.Facts{},
 			"das neue Image von latest wurde am 20.11.2026 11:00 zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
-		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wird jetzt zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
+		{"minage=7d", unseen, policy.Facts{}, "8.2.3 wurde eben zum ersten Mal gesehen und muss mindestens 7 Tage alt sein"},
 		{"minage=7d", moved, policy.Facts{}, "8.2.3 zeigt seit 19.11.2026 10:00 auf ein anderes Image und muss mindestens 7 Tage alt sein"},
 		{"minage=1h", version, policy.Facts{AgesByDigest: true}, "8.2.3 muss mindestens 1 Stunde alt sein, und das Alter ist erst nach der nächsten Prüfung bekannt"},
 		{"minage=7d; security=high", version, fixes,
@@ -74,13 +74,13 @@ func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
 		{"update=auto", version, adds,
 			"es wartet auf Ihre Freigabe, da das neue Image 1 kritische Schwachstelle mitbringt"},
 		{"skip=^8", version, policy.Facts{}, "8.2.3 passt auf ^8, das übersprungen wird"},
-		{"window=Mon 01:00-02:00", version, policy.Facts{}, "es wartet auf das nächste Zeitfenster: Mo 01:00–02:00 UTC"},
+		{"window=Mon 01:00-02:00", version, policy.Facts{}, "es wartet auf das nächste Zeitfenster (Mo 01:00–02:00 UTC)"},
 		{"window=Sat,Sun 02:00-05:00,22:00-23:00", version, policy.Facts{},
-			"es wartet auf das nächste Zeitfenster: Sa, So 02:00–05:00, 22:00–23:00 UTC"},
+			"es wartet auf das nächste Zeitfenster (Sa, So 02:00–05:00, 22:00–23:00 UTC)"},
 		{"window=first Sunday 03:00-06:00 America/Port-au-Prince", version, policy.Facts{},
-			"es wartet auf das nächste Zeitfenster: erster Sonntag 03:00–06:00 America/Port-au-Prince"},
-		{"window=Mon-Wed 03:00-06:00", version, policy.Facts{}, "es wartet auf das nächste Zeitfenster: Mo–Mi 03:00–06:00 UTC"},
-		{"freeze=11-01..12-01", version, policy.Facts{}, "es gilt eine Sperrzeit: 11-01..12-01 UTC"},
+			"es wartet auf das nächste Zeitfenster (erster Sonntag 03:00–06:00 America/Port-au-Prince)"},
+		{"window=Mon-Wed 03:00-06:00", version, policy.Facts{}, "es wartet auf das nächste Zeitfenster (Mo–Mi 03:00–06:00 UTC)"},
+		{"freeze=11-01..12-01", version, policy.Facts{}, "es gilt eine Sperrzeit (11-01..12-01 UTC)"},
 		{"update=approve", version, policy.Facts{}, "es wartet auf Ihre Freigabe"},
 		{"update=auto; major=approve", version, policy.Facts{MayUpdate: true},
 			"es wartet auf Ihre Freigabe, da es ein Major-Update ist"},
@@ -115,5 +115,28 @@ func TestDecisionsKeepTheirFactsInGerman(t *testing.T) {
 	}
 	if len(seen) < 10 {
 		t.Errorf("only %v", seen)
+	}
+}
+
+// TestSentenceOfAWindowBeforeTheMinimumAge names no opening at which nothing happens.
+func TestSentenceOfAWindowBeforeTheMinimumAge(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	version := candidate.Candidate{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now}
+	var rules policy.Rules
+	for name, value := range map[string]string{"minage": "7d", "window": "Mon 01:00-02:00"} {
+		if err := rules.Set(name, value, "policy", time.UTC); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := policy.Decide(policy.Update{Candidates: []candidate.Candidate{version}}, rules, policy.Facts{}, nil, now)
+	r := d.Reasons[1]
+	shut := sdk.Reason{Code: r.Code, Text: r.Text, Until: sdk.TimeOf(r.Until)}
+	for want, named := range map[string]string{
+		"danach wartet es auf ein Zeitfenster (Mo 01:00–02:00 UTC)": "de",
+		"it then waits for an update window (Mon 01:00–02:00 UTC)":  "en",
+	} {
+		if got := language.New().Named(named).Say(Sentence(shut)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/decide/policy"
+	"github.com/dogwatch/dogwatch/core/decide/preview"
 	"github.com/dogwatch/dogwatch/core/model/event"
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -151,12 +152,7 @@ func heldBecause(c sdk.Container) string {
 	if c.Decision == nil || len(c.Decision.Reasons) == 0 {
 		return ""
 	}
-	r := c.Decision.Reasons[0]
-	text := ", " + firstLine(r.Text)
-	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
-		text += ", until " + r.Until.Local().Format("Mon 2 Jan 2006 15:04")
-	}
-	return text
+	return ", " + firstLine(phrase.English(preview.Lasting(c.Decision.Reasons[0])))
 }
 
 func firstLine(text string) string {

@@ -95,7 +95,7 @@ func TestDecidePageShowsTheQuestion(t *testing.T) {
 			if method == http.MethodGet {
 				webtest.Contains(t, body,
 					append(want, `action="/base/decide/good"`, "1.0.0", "1.1.0",
-						"The window is closed, until Sun 29 Mar 2026 ",
+						"The window is closed until Sun 29 Mar 2026 ",
 						"<strong>Before a major update</strong><br>Back it up first.", `href="https://example.org/notes"`,
 						"Sent by ntfy.main. The link works once and expires in 5 days.")...)
 				if strings.Contains(body, "<nav") || strings.Contains(body, "<script") {

@@ -54,7 +54,7 @@ func TestListShowsDecisions(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"young": {"held for another 6 d: too new",
-			`title="It is 1 day old, and *** must be 7 (policy careful), until `},
+			`title="It is 1 day old, and *** must be 7, so it waits until `},
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
 		"auto":    {"updated by rule"},
@@ -181,7 +181,7 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}
 	shut := func(d time.Duration) sdk.Reason {
 		return sdk.Reason{
-			Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window",
+			Code: policy.ReasonWindow, Text: "it waits for the next update window (Sat 02:00-05:00)", Source: "policy.window",
 			Until: sdk.TimeOf(webtest.Noon.Add(d)),
 		}
 	}

@@ -55,7 +55,7 @@ func TestPoliciesPage(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakePolicies.subjects = policySubjects(t) })
 	_, body := get(t, u, "/policies")
 	webtest.Contains(t, body, "1 offered, 1 held, 1 without an update", `href="/base/containers/local/shut"`,
-		"It waits for the next window: 0 3 29 2 * for 1h UTC (label dogwatch.update.window), until ",
+		"It waits for the next update window (0 3 29 2 * for 1h UTC) until ",
 		"Next windows",
 		"<td class=\"wrap\">label dogwatch.update.window</td><td>1 held</td>",
 		`<option value="minage">minage: minimum age</option>`)
@@ -65,7 +65,7 @@ func TestPoliciesPage(t *testing.T) {
 
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
 	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option value="minage" selected>minage`,
-		`value="7d"`, "held</span> <span class=\"second\">instead of offered</span>", "must be 7 days old (this rule), until ")
+		`value="7d"`, "held</span> <span class=\"second\">instead of offered</span>", "must be 7 days old, so it waits until ")
 }
 
 func TestPoliciesPageOfUnreadableRules(t *testing.T) {

@@ -429,7 +429,7 @@ func TestExplainNamesRulesAndDecision(t *testing.T) {
 		}
 	}
 	contains(t, "summary", strings.Join(phrase.Strings(why.Summary), "\n"), "can be updated to 8.2.1 (minor)",
-		"Newer as well: 9.0.0 (major).", "The update is held: 8.2.1 was first seen", "(policy careful), until ")
+		"Newer as well: 9.0.0 (major).", "The update is held: 8.2.1 was first seen on ", "so it waits until ", " (policy careful).")
 	if why.Decision == nil || why.Decision.State != sdk.StateHeld {
 		t.Errorf("decision %+v", why.Decision)
 	}

@@ -63,15 +63,9 @@ func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 	}
 	var say []phrase.Phrase
 	for i, r := range d.Reasons {
-		text := phrase.Capital(preview.Reason(r))
+		text := phrase.Capital(preview.Sentence(r))
 		if i == 0 {
-			text = phrase.New("The update is %s: %s", stateOf(d.State), preview.Reason(r))
-		}
-		if r.Source != "" {
-			text = phrase.New("%s (%s)", text, preview.Source(r.Source))
-		}
-		if !r.Until.IsZero() {
-			text = phrase.New("%s, until %s", text, preview.Moment(r.Until.Time))
+			text = phrase.New("The update is %s: %s", stateOf(d.State), preview.Sentence(r))
 		}
 		say = append(say, phrase.Join("", text, phrase.Verbatim(".")))
 		if r.Code == policy.ReasonMinAge {

@@ -120,11 +120,7 @@ func (h *Handler) about(shown signedlink.Shown) linkPage {
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {
-			text := phrase.Capital(phrase.Change(preview.Reason(reason), h.service.Redact))
-			if !reason.Until.IsZero() {
-				text = phrase.New("%s, until %s", text, preview.Moment(reason.Until.Time))
-			}
-			p.Reasons = append(p.Reasons, text)
+			p.Reasons = append(p.Reasons, phrase.Capital(phrase.Change(preview.Lasting(reason), h.service.Redact)))
 		}
 	}
 	return p
