@@ -322,6 +322,29 @@ func TestProblemsNameEachMistakeAndLeaveOthersUsable(t *testing.T) {
 	}
 }
 
+// TestProblemsFollowTheirPlugins: what is wrong with a section without a plugin is asked anew, and no other problem.
+func TestProblemsFollowTheirPlugins(t *testing.T) {
+	awaited := []string{"trigger-lamp"}
+	m := load(t, Options{Awaited: func() []string { return awaited }},
+		section(kind.Trigger, "lamp", "hall", nil), mailSection("wrong", ""))
+	problems := func() string {
+		var all []string
+		for _, p := range m.Problems() {
+			all = append(all, p.Level.String()+" "+p.String())
+		}
+		return strings.Join(all, "\n")
+	}
+	const other = "error trigger.mail.wrong.host: is missing"
+	if all := problems(); !strings.Contains(all, "warning trigger.lamp: no plugin that is here holds") || !strings.Contains(all, other) {
+		t.Errorf("while the plugin is awaited: %s", all)
+	}
+	awaited = nil
+	if all := problems(); !strings.Contains(all, `error trigger.lamp: unknown trigger type "lamp"`) || !strings.Contains(all, other) ||
+		strings.Contains(all, "no plugin that is here") {
+		t.Errorf("once it is not: %s", all)
+	}
+}
+
 func TestViewHasWarningsOfPluginAndHost(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26", "hots": "x"}))

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/serve/service"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/update/operation"
+	"github.com/dogwatch/dogwatch/core/watch/check"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -205,4 +206,19 @@ func TestContainerPageSaysAFailureBriefly(t *testing.T) {
 		func(c *sdk.Container) { c.Error.Cause = "docker.io is unavailable" }))
 	_, body := get(t, u, "/containers/local/web")
 	webtest.Contains(t, body, ">docker.io is unavailable: the disk is full</p>", `title="registry.hub.public: list tags of`)
+}
+
+// TestWhySaysWhatACheckWouldFind where that is not what the last one found.
+func TestWhySaysWhatACheckWouldFind(t *testing.T) {
+	const note = "A check now would find"
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")), webtest.Container("fine"))
+	fakes(u).explanation = &check.Explanation{Result: &sdk.Result{Tag: "1.2.0"}}
+	webtest.Contains(t, request(u, "GET", "/containers/local/web?tab=why", nil).Body.String(),
+		"The last check found 1.1.0. "+note+" 1.2.0, as explained here.", `<button form="check" name="do" value="check">Check now</button>`)
+	fakes(u).explanation = &check.Explanation{Result: &sdk.Result{Tag: "1.1.0"}}
+	for _, name := range []string{"web", "fine"} {
+		if body := request(u, "GET", "/containers/local/"+name+"?tab=why", nil).Body.String(); strings.Contains(body, note) {
+			t.Errorf("%s: a check would find the same: %s", name, body)
+		}
+	}
 }

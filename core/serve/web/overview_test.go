@@ -164,3 +164,21 @@ func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
 		}
 	}
 }
+
+// TestOverviewCountsWhatNeedsAttention: each failure and each update to approve, and nothing that can wait.
+func TestOverviewCountsWhatNeedsAttention(t *testing.T) {
+	ask := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for your approval"})
+	for want, all := range map[string][]sdk.Container{
+		"":  {webtest.Container("big", webtest.Newer("2.0.0", "major"))},
+		"1": {webtest.Container("ask", webtest.Newer("1.1.0", "minor"), ask)},
+		"3": {webtest.Container("ask", webtest.Newer("1.1.0", "minor"), ask), webtest.Container("big", webtest.Newer("2.0.0", "major"), ask),
+			webtest.Container("sad", webtest.Failed("refused")), webtest.Container("open", webtest.Newer("1.1.0", "minor"))},
+	} {
+		u, _ := withStore(t, all...)
+		_, heading, shown := strings.Cut(request(u, "GET", "/", nil).Body.String(), `Needs attention <span class="second">`)
+		count, _, _ := strings.Cut(heading, "<")
+		if count != want || shown != (want != "") {
+			t.Errorf("%d containers: %q need attention, want %q", len(all), count, want)
+		}
+	}
+}

@@ -404,3 +404,17 @@ func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanSaysWhatHolds the update, and that it can be carried out all the same.
+func TestPlanSaysWhatHolds(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("young", webtest.Newer("1.1.0", "minor"),
+		decidedAs(sdk.StateHeld, sdk.Reason{Code: policy.ReasonMinAge, Text: "it is too new"})), webtest.Container("open", webtest.Newer("1.1.0", "minor")))
+	f := fakes(u).fakeOperations
+	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
+	const badge = `<span class="kind muted">held</span>`
+	_, body := get(t, u, "/containers/local/young/update")
+	webtest.Contains(t, body, badge+" It is too new. ", "You can still update it now.", `id="confirm"`)
+	if _, body = get(t, u, "/containers/local/open/update"); strings.Contains(body, badge) {
+		t.Errorf("what is offered is held: %s", body)
+	}
+}

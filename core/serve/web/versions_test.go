@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
+	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -39,5 +40,24 @@ func TestContainerShowsItsVersions(t *testing.T) {
 	if body := request(u, "GET", "/containers/local/new?tab=versions", nil).Body.String(); strings.Contains(body, "<svg class=\"chart") ||
 		!strings.Contains(body, "Only the version that runs is known so far.") {
 		t.Error("a container with one version has a line of versions")
+	}
+}
+
+// TestVersionsSayWhatWasRolledBack: a version that did not work is in the table with when it was tried, until it works.
+func TestVersionsSayWhatWasRolledBack(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
+	line := func(all ...operation.Operation) string {
+		fakes(u).fakeOperations.operations = all
+		_, row, _ := strings.Cut(request(u, "GET", "/containers/local/web?tab=versions", nil).Body.String(),
+			`<tr><th scope="row"><span class="tag">1.1.0</span>`)
+		row, _, _ = strings.Cut(row, "</tr>")
+		return row
+	}
+	failed, done := updateOf("web", operation.RolledBack), updateOf("web", operation.Succeeded)
+	webtest.Contains(t, line(failed), `<span class="kind failed">did not work</span>`, "29 Mar 2026</time>, rolled back")
+	for _, all := range [][]operation.Operation{nil, {done, failed}} {
+		if row := line(all...); strings.Contains(row, "did not work") || strings.Contains(row, "rolled back") {
+			t.Errorf("after %d operations the version is rolled back: %s", len(all), row)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/tally/tallytest"
 	"github.com/dogwatch/dogwatch/core/serve/web/webtest"
 	"github.com/dogwatch/dogwatch/core/serve/words"
@@ -135,6 +137,35 @@ func TestListAddsUp(t *testing.T) {
 		if onlyCurrent := words.Counts(v.counts).String() == "Everything is up to date"; parts != len(records) ||
 			sum != len(records) && !onlyCurrent {
 			t.Errorf("fleet %d of %d: the chips have %d, and %q", seed, len(records), parts, v.Sentence)
+		}
+	}
+}
+
+// TestGroupsInOrderOfNeed: by what is needed most in each, and in any other order of rows those that need a user first.
+func TestGroupsInOrderOfNeed(t *testing.T) {
+	held := func(c *sdk.Container) { c.Decision = &sdk.Decision{State: sdk.StateHeld} }
+	approval := func(c *sdk.Container) {
+		c.Decision = &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: policy.ReasonApproval}}}
+	}
+	s := webtest.Stored(t,
+		webtest.Container("a", webtest.In("fine")), webtest.Container("b", webtest.In("held"), webtest.Newer("2.0.0", "major"), held),
+		webtest.Container("c", webtest.In("small"), webtest.Newer("1.0.1", "patch")), webtest.Container("d", webtest.In("small")),
+		webtest.Container("e", webtest.In("big"), webtest.Newer("2.0.0", "major")), webtest.Container("f"),
+		webtest.Container("g", webtest.In("waits"), webtest.Newer("1.0.1", "patch"), approval),
+		webtest.Container("h", webtest.In("zoo"), webtest.Failed("503")))
+	for query, want := range map[string]string{
+		"":          "zoo waits big small held fine /",
+		"sort=name": "big small waits zoo fine held /",
+	} {
+		v := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, query)), rows{
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
+		})
+		var titles []string
+		for _, g := range v.Groups {
+			titles = append(titles, cmp.Or(g.Title, "/"))
+		}
+		if got := strings.Join(titles, " "); got != want {
+			t.Errorf("%q shows the groups %q, want %q", query, got, want)
 		}
 	}
 }
