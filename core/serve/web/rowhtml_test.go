@@ -117,7 +117,7 @@ func TestRowMarksVersionsThatDidNotWork(t *testing.T) {
 	}}
 	for _, path := range []string{"/", "/containers"} {
 		body := request(u, "GET", path, nil).Body.String()
-		webtest.Contains(t, body, `<span class="tag">1.2.0</span> <span class="tried">did not work</span></span>`)
+		webtest.Contains(t, body, `<span class="tag">1.2.0</span> <span class="tried">(did not work)</span></span>`)
 		if strings.Count(body, `class="tried"`) != 1 {
 			t.Errorf("%s marks more", path)
 		}

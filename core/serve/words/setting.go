@@ -3,6 +3,7 @@ package words
 import (
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
@@ -23,6 +24,9 @@ func Setting(name string) phrase.Phrase {
 
 // SettingSource says where a setting of Dogwatch comes from: "env TZ" is the environment variable TZ.
 func SettingSource(source string) phrase.Phrase {
+	if source, refused := strings.CutSuffix(source, config.NotAccepted); refused {
+		return phrase.New("%s, not accepted", SettingSource(source))
+	}
 	if name, found := strings.CutPrefix(source, "env "); found {
 		return phrase.New("environment variable %s", name)
 	}

@@ -20,3 +20,17 @@ func TestSetting(t *testing.T) {
 		}
 	}
 }
+
+func TestSettingSource(t *testing.T) {
+	german := language.New().Named("de")
+	for source, want := range map[string][2]string{
+		"env TZ":               {"environment variable TZ", "Umgebungsvariable TZ"},
+		"env TZ, not accepted": {"environment variable TZ, not accepted", "Umgebungsvariable TZ, Wert ungültig"},
+		"/a.yaml:3":            {"/a.yaml:3", "/a.yaml:3"},
+	} {
+		said := SettingSource(source)
+		if got := [2]string{said.String(), german.Say(said)}; got != want {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 		for _, tag := range r.Also {
 			b.raw(`<span class="also" title="`).text(tag).raw(`"> `).text(in.Say(phrase.New("or"))).raw(` <span class="tag">`).text(tag).raw(`</span>`)
 			if !r.Tried[tag].IsZero() {
-				b.raw(` <span class="tried">`).text(in.Say(phrase.New("did not work"))).raw(`</span>`)
+				b.raw(` <span class="tried">(`).text(in.Say(phrase.New("did not work"))).raw(`)</span>`)
 			}
 			b.raw(`</span>`)
 		}

@@ -121,6 +121,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"setting":     words.Setting,
 		"source":      words.SettingSource,
 		"planned":     words.Planned,
+		"outcome":     words.Outcome,
 		"majorUpdate": words.MajorUpdate,
 		"isolated":    words.Isolated,
 		"agentDoctor": words.AgentDoctor,
