@@ -165,7 +165,7 @@ func TestOperationsInGerman(t *testing.T) {
 		}
 	}
 	f.operations = []operation.Operation{updateOf("nginx", operation.RolledBack, failing("xyz"))}
-	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "funktionierte nicht, deshalb läuft wieder der alte Container, unverändert. Der Grund:") {
+	if text := inGerman(t, u, "/operations/op1"); !strings.Contains(text, "hat nicht funktioniert, deshalb läuft wieder der alte Container, unverändert. Der Grund:") {
 		t.Errorf("the operation says %s", text)
 	}
 }

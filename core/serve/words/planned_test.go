@@ -20,7 +20,7 @@ func TestPlanned(t *testing.T) {
 	german := language.New().Named("de")
 	for text, want := range map[string]string{
 		"web has no health check, so it counts as working when it stays up": "web hat keinen Health-Check, " +
-			"daher gilt er als funktionierend, wenn er oben bleibt",
+			"daher gilt er als funktionsfähig, sobald er stabil läuft",
 		"web has written 5.3 MiB into itself (up to 1 MiB is ignored), which would be lost (/data): " +
 			"move the data to a volume": "web hat 5.3 MiB in sich selbst geschrieben (bis 1 MiB zählt nicht), " +
 			"die verloren gingen (/data): verschieben Sie die Daten in ein Volume",
