@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/maruel/natural"
+
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -71,7 +73,7 @@ func (q listQuery) grouped(all []entry) []group {
 		if q.Sort == "need" { // the first entry is what is needed most
 			order = cmp.Compare(a.Entries[0].need, b.Entries[0].need)
 		}
-		return cmp.Or(order, compareBool(a.Title == "", b.Title == ""), strings.Compare(a.Title, b.Title))
+		return cmp.Or(order, compareBool(a.Title == "", b.Title == ""), natural.Compare(a.Title, b.Title))
 	})
 	return groups
 }

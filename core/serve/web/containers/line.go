@@ -4,7 +4,8 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/maruel/natural"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
@@ -32,7 +33,7 @@ type Line struct {
 
 // About names the containers of a sentence.
 func About(rows []Row, l Line) Line {
-	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(rows, func(a, b Row) int { return natural.Compare(a.Name, b.Name) })
 	for i, r := range rows {
 		if i == namesShown {
 			l.More = len(rows) - i

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/maruel/natural"
+
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/model/tally"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -157,14 +159,14 @@ func (q listQuery) columns() []column {
 }
 
 func compare(a, b *place, order string) int {
-	byName := strings.Compare(a.lower, b.lower)
+	byName := natural.Compare(a.lower, b.lower)
 	switch order {
 	case "name":
 		return byName
 	case "age":
 		return cmp.Or(b.since().Compare(a.since()), byName)
 	case "image":
-		return cmp.Or(strings.Compare(a.Image, b.Image), byName)
+		return cmp.Or(natural.Compare(a.Image, b.Image), byName)
 	}
 	return cmp.Or(a.need-b.need, byName)
 }

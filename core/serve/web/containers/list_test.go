@@ -30,6 +30,19 @@ func shownNames(v listView) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.Join(names, " "), "/"), " ")
 }
 
+// TestNamesSortByTheirNumbers, as replicas of compose have them.
+func TestNamesSortByTheirNumbers(t *testing.T) {
+	s := webtest.Stored(t, webtest.Container("web-10"), webtest.Container("web-2"), webtest.Container("Web-1"))
+	for _, query := range []string{"", "sort=name", "sort=image", "group=none"} {
+		v := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, query)), rows{
+			redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: webtest.Noon,
+		})
+		if got := shownNames(v); got != "Web-1 web-2 web-10" {
+			t.Errorf("%q shows %q", query, got)
+		}
+	}
+}
+
 func TestListFilterGroupSort(t *testing.T) {
 	s := webtest.Stored(t,
 		webtest.Container("current"), webtest.Container("patched", webtest.Newer("1.0.1", "patch")), webtest.Container("majored", webtest.Newer("2.0.0", "major"), webtest.In("web")),
