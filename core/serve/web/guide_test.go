@@ -76,7 +76,7 @@ func TestEmptyListsSayWhatTheOverviewSays(t *testing.T) {
 		"an engine without containers": {one, nil, checked(""), append(every, "/containers", "/triggers"),
 			[]string{"No containers", "docker run -d --name web nginx:1.25"}},
 		"no trigger": {one, web, checked(""), append(every, "/triggers", "/history"),
-			[]string{"No notifications configured", "Updates show on these pages only: no trigger is configured."}},
+			[]string{"No notifications configured", "Updates show on these pages only."}},
 		"nothing missing": {append(one, webtest.SMTP()), append(web, webtest.Container("db", webtest.Failed("no such image"))), checked(""), every,
 			[]string{"1 failed · 1 up to date"}},
 	} {

@@ -31,7 +31,9 @@ func facts(c service.Component) (all []phrase.Phrase) {
 			plain, https := strings.CutSuffix(h, ":443")
 			return https && slices.Contains(c.Hosts, plain)
 		})
-		all = append(all, phrase.Verbatim(strings.Join(hosts[:min(shown, len(hosts))], ", ")))
+		if !slices.Equal(hosts, []string{"*"}) { // which its name says
+			all = append(all, phrase.Verbatim(strings.Join(hosts[:min(shown, len(hosts))], ", ")))
+		}
 		if more := len(hosts) - shown; more > 0 {
 			all = append(all, phrase.New("and %d more", more))
 		}

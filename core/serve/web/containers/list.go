@@ -95,7 +95,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.make, v.all = make, records
 	v.show()
 	v.Watchers = filterOptions(watchers, q.Watcher, phrase.New("every watcher"))
-	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every state"))
+	v.Statuses = filterOptions(statuses, q.Status, phrase.New("every status"))
 	v.Registry = filterOptions(registries, q.Registry, phrase.New("every registry"))
 	v.Columns = q.columns()
 	v.GroupBy = []page.SelectOption{{Value: "stack", Word: phrase.New("by stack")}, {Value: "watcher", Word: phrase.New("by watcher")},

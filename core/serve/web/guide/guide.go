@@ -221,7 +221,7 @@ func (s situation) emptyGuide() *Guide {
 // FirstTrigger shows the shortest trigger that works.
 func FirstTrigger() *Guide {
 	return &Guide{
-		Title: phrase.New("No notifications configured"), Sentence: phrase.New("Updates show on these pages only: no trigger is configured."),
+		Title: phrase.New("No notifications configured"), Sentence: phrase.New("Updates show on these pages only."),
 		Steps: []guideStep{
 			{
 				Text: phrase.New("The quickest way is ntfy, a free push service. Install its app and subscribe to a topic that nobody can guess, " +

@@ -17,10 +17,14 @@ const pastOperations = 20
 // usual says how long an operation is likely to take, by those of its kind that succeeded: of its container or, while
 // there are none, of any; nil where nothing is known.
 func (h *Handler) usual(ctx context.Context, op operation.Operation) phrase.Phrase {
+	others := phrase.New("other updates")
+	if op.Kind == operation.Rollback {
+		others = phrase.New("other rollbacks")
+	}
 	for _, of := range []struct {
 		filter operation.Filter
 		which  phrase.Phrase
-	}{{operation.Filter{Watcher: op.Watcher, Name: op.Name}, phrase.New("earlier ones of %s", op.Name)}, {operation.Filter{}, phrase.New("others")}} {
+	}{{operation.Filter{Watcher: op.Watcher, Name: op.Name}, phrase.New("earlier ones of %s", op.Name)}, {operation.Filter{}, others}} {
 		of.filter.States, of.filter.Limit = []operation.State{operation.Succeeded}, pastOperations
 		past, err := h.service.Operations(ctx, of.filter)
 		if err != nil {
