@@ -19,6 +19,7 @@ func (a *App) makeUpdates(context.Context) error {
 		Watchers:        images,
 		Registries:      images,
 		PullCredentials: a.components.PullCredentialsOf,
+		Proposes:        wiring.Triggers{Components: a.components, Labels: wiring.Labels(a.opt.Config)}.Proposes,
 
 		Containers: wiring.Containers{Store: a.store},
 		Store:      a.store,

@@ -292,6 +292,7 @@ var abilities = map[string]string{
 	kind.CapDecide:      "can decide about updates for its users",
 	kind.CapDevices:     "reaches the devices that users have subscribed, which no plugin of a third party does",
 	kind.CapMessages:    "sends messages that people read; unless `events` is set, they hear how updates ended, too",
+	kind.CapProposals:   "opens pull requests that change the image where it is written",
 	kind.CapOperate:     "has containers updated by their watchers",
 }
 

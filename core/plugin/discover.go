@@ -189,7 +189,7 @@ func (s *Supervisor) requested(t kind.Type) []string {
 		switch c {
 		case kind.CapEngine, kind.CapFiles:
 			return false
-		case kind.CapStateStream, kind.CapProbe, kind.CapMessages:
+		case kind.CapStateStream, kind.CapProbe, kind.CapMessages, kind.CapProposals:
 			return true
 		}
 		return t.Kind != kind.Trigger // the others offer what these words say

@@ -19,13 +19,44 @@ type change struct {
 	digest     string // of what the tag to stands for; may be unknown
 	link       string
 	containers []string
+	files      []string // where it is to be changed
 }
 
-// changesOf are the updates of containers, each image once.
-func changesOf(containers []sdk.Container) []change {
+// Labels of containers, and annotations of workloads, that say where their image is written: a path in a repository,
+// and its address or name.
+const (
+	fileLabel       = "dogwatch.source.file"
+	repositoryLabel = "dogwatch.source.repository"
+)
+
+// labelOf is a label that the user has set. What an image says of itself names no file.
+func labelOf(c sdk.Container, name string) string {
+	if slices.Contains(c.ImageLabels, name) || slices.Contains(c.ImageLabels, "*") {
+		return ""
+	}
+	return strings.TrimSpace(c.Labels[name])
+}
+
+// nameOf is the name of a repository, of which an address may be given: https://…/ana/homelab.git, or git@…:ana/homelab.
+func nameOf(repository string) string {
+	if _, below, is := strings.Cut(repository, "://"); is {
+		_, repository, _ = strings.Cut(below, "/")
+	} else if _, below, is := strings.Cut(repository, ":"); is {
+		repository = below
+	}
+	return strings.TrimSuffix(strings.Trim(repository, "/"), ".git")
+}
+
+// versionForm is that of tags and digests, of which none is more than one word in any file.
+var versionForm = regexp.MustCompile(`^\w[\w.:-]*$`)
+
+// changesOf are the updates of containers, each image once. Those of another repository are left out.
+func (o options) changesOf(containers []sdk.Container) []change {
 	var all []change
 	for _, c := range containers {
-		if c.Result == nil || c.UpdateKind.LocalValue == "" || c.UpdateKind.RemoteValue == "" {
+		repository := nameOf(labelOf(c, repositoryLabel))
+		if c.Result == nil || c.UpdateKind.LocalValue == "" || !versionForm.MatchString(c.UpdateKind.RemoteValue) ||
+			repository != "" && !strings.EqualFold(repository, o.Repository) {
 			continue
 		}
 		one := change{
@@ -39,33 +70,50 @@ func changesOf(containers []sdk.Container) []change {
 			i, all = len(all), append(all, one)
 		}
 		all[i].containers = append(all[i].containers, c.Watcher+"/"+c.Name)
+		files := o.Files
+		if file := labelOf(c, fileLabel); file != "" {
+			files = []string{strings.TrimPrefix(file, "./")}
+		}
+		for _, file := range files {
+			if !slices.Contains(all[i].files, file) && isPath(file) {
+				all[i].files = append(all[i].files, file)
+			}
+		}
 	}
 	return all
 }
 
-// lineForm is a line that names an image, of a compose file, a manifest of Kubernetes or a quadlet.
-var lineForm = regexp.MustCompile(`(?m)^(\s*(?:- +)?(?:image *: *(?:&\S+ +)?|Image *= *)["']?)([^\s"'#]+)`)
+// lineForm is a line that names an image, of a compose file, a manifest of Kubernetes, a job of Nomad or a quadlet.
+var lineForm = regexp.MustCompile(`(?m)^(\s*(?:- +|config *\{ *)?(?:image *[:=] *(?:&\S+ +)?|Image *= *)["']?)([^\s"'#]+)`)
 
-// edit changes the image in a text. current is true when a line has the new one already.
+// edit changes the image in a text. current is true when there is nothing to change, since it has the new one.
 func (c change) edit(text string) (edited string, current bool) {
 	edited = lineForm.ReplaceAllStringFunc(text, func(line string) string {
 		parts := lineForm.FindStringSubmatch(line)
-		image, err := watcher.ParseImage(parts[2])
-		name := strings.TrimPrefix(image.Host+"/"+image.Name, "/")
-		switch {
-		case err != nil || bare(name) != bare(c.image): // written with a variable, or another image
-		case image.Tag == c.to || image.Digest == c.to:
-			current = true
-		case image.Digest == c.from:
-			return strings.TrimSuffix(line, c.from) + c.to
-		case image.Tag == c.from && !image.Pinned:
-			return parts[1] + name + ":" + c.to
-		case image.Tag == c.from && c.digest != "":
-			return parts[1] + name + ":" + c.to + "@" + c.digest
-		}
-		return line
+		wanted, done := c.replace(parts[2])
+		current = current || done
+		return parts[1] + wanted
 	})
-	return edited, current
+	edited, done := c.editNodes(edited)
+	return edited, (current || done) && edited == text
+}
+
+// replace returns what is to be written in place of an image. current is true when that is the new one.
+func (c change) replace(written string) (wanted string, current bool) {
+	image, err := watcher.ParseImage(written)
+	name := strings.TrimPrefix(image.Host+"/"+image.Name, "/")
+	switch {
+	case err != nil || bare(name) != bare(c.image): // written with a variable, or another image
+	case image.Tag == c.to || image.Digest == c.to:
+		return written, true
+	case image.Digest == c.from:
+		return strings.TrimSuffix(written, c.from) + c.to, false
+	case image.Tag == c.from && !image.Pinned:
+		return name + ":" + c.to, false
+	case image.Tag == c.from && c.digest != "":
+		return name + ":" + c.to + "@" + c.digest, false
+	}
+	return written, false
 }
 
 // bare writes the name of an image as users know it: nginx for docker.io/library/nginx.

@@ -2,7 +2,10 @@ module github.com/dogwatch/dogwatch/examples/trigger-gitea
 
 go 1.26.0
 
-require github.com/dogwatch/dogwatch v0.0.0
+require (
+	github.com/dogwatch/dogwatch v0.0.0
+	go.yaml.in/yaml/v3 v3.0.6
+)
 
 require (
 	github.com/fatih/color v1.18.0 // indirect

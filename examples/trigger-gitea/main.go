@@ -5,13 +5,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -25,18 +28,18 @@ func main() {
 
 func giteaType() trigger.Type {
 	return trigger.Define("gitea", "Propose updates as pull requests or issues in Gitea, Forgejo, GitHub or GitLab",
-		newGitea)
+		newGitea, kind.Proposes())
 }
 
 // options are the schema that the host documents and checks.
 type options struct {
 	Format     string   `option:"format" default:"gitea" choices:"gitea,github,gitlab" help:"Whose API it is; Forgejo has that of Gitea"`
 	URL        *url.URL `option:"url" help:"Address of the service, such as https://codeberg.org; https://api.github.com or https://gitlab.com unless it is set" example:"https://codeberg.org"`
-	Repository string   `option:"repository,required" help:"Repository with the compose files, as owner/name; in GitLab the path of the project, such as group/subgroup/name" example:"ana/homelab"`
+	Repository string   `option:"repository,required" help:"Repository with the files, as owner/name; in GitLab the path of the project, such as group/subgroup/name" example:"ana/homelab"`
 	Token      string   `option:"token,required,secret" help:"Access token that may write the repository's contents, pull requests and issues; in GitLab one with the scope api" example:"an-access-token"`
-	Files      []string `option:"files" help:"Paths of compose files, Kubernetes manifests or quadlets in the repository whose image lines are changed; without them there are only issues" example:"compose.yaml"`
+	Files      []string `option:"files" help:"Paths of compose files, manifests, kustomizations, values of Helm or quadlets in the repository, for containers that name no file of their own (dogwatch.source.file)" example:"compose.yaml"`
 	Branch     string   `option:"branch" help:"Branch that pull requests are for; the repository's own default unless it is set"`
-	Issues     bool     `option:"issues" default:"true" help:"Open an issue about an update that is in none of the files"`
+	Issues     bool     `option:"issues" default:"true" help:"Open an issue about an update that is in none of its files"`
 	httpclient.Options
 }
 
@@ -70,11 +73,9 @@ func newGitea(env sdk.Env, o options) (*gitea, error) {
 		return nil, sdk.Invalid("repository", "want owner/name, got %q", o.Repository)
 	case !projectForm.MatchString(o.Repository) || path.Clean("/"+o.Repository) != "/"+o.Repository:
 		return nil, sdk.Invalid("repository", "want the path of the project, such as group/name, got %q", o.Repository)
-	case len(o.Files) == 0 && !o.Issues:
-		return nil, sdk.Invalid("files", "without files and issues there is nothing to do")
 	}
 	for _, file := range o.Files {
-		if path.Clean("/"+file) != "/"+file {
+		if !isPath(file) {
 			return nil, sdk.Invalid("files", "want paths from the top of the repository, such as web/compose.yaml, got %q", file)
 		}
 	}
@@ -87,6 +88,9 @@ func newGitea(env sdk.Env, o options) (*gitea, error) {
 	}
 	return &gitea{options: o, env: env, client: client, forge: newForge(client, o), turn: make(chan struct{}, 1)}, nil
 }
+
+// isPath reports whether a name is that of a file from the top of the repository.
+func isPath(name string) bool { return name != "" && path.Clean("/"+name) == "/"+name }
 
 func newForge(client *httpclient.Client, o options) forge {
 	if o.Format == "gitlab" {
@@ -104,7 +108,7 @@ func (g *gitea) Run(ctx context.Context, req trigger.Request) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	changes := changesOf(req.Containers)
+	changes := g.changesOf(req.Containers)
 	if len(changes) == 0 {
 		return nil // an event, which changes no file
 	}
@@ -116,9 +120,18 @@ func (g *gitea) Run(ctx context.Context, req trigger.Request) error {
 		}
 	}
 	files := map[string]string{}
-	for _, name := range g.Files {
+	names := slices.Clone(g.Files)
+	for _, c := range changes {
+		names = append(names, c.files...)
+	}
+	for i, name := range names {
+		if slices.Index(names, name) < i {
+			continue
+		}
 		f, err := g.file(ctx, name, base)
-		if err != nil {
+		if errors.Is(err, sdk.ErrNotFound) && !slices.Contains(g.Files, name) { // a label of one container is wrong
+			g.env.Log.Warn("a label names a file that is not there", "label", fileLabel, "file", name, "branch", base)
+		} else if err != nil {
 			return err
 		}
 		files[name] = f.text
@@ -135,7 +148,7 @@ func (g *gitea) Run(ctx context.Context, req trigger.Request) error {
 func (g *gitea) propose(ctx context.Context, c change, base string, files map[string]string, test bool) error {
 	var edited []string
 	current := false
-	for _, name := range g.Files {
+	for _, name := range c.files {
 		text, done := c.edit(files[name])
 		current = current || done
 		if text != files[name] {

@@ -47,7 +47,6 @@ func TestConformance(t *testing.T) {
 					{Field: "repository", Set: map[string]any{"repository": "ana/infra/homelab", "format": "github"}},
 					{Field: "repository", Set: map[string]any{"repository": "ana/homelab/../other"}},
 					{Field: "files", Set: map[string]any{"files": "../compose.yaml"}},
-					{Field: "files", Set: map[string]any{"files": nil, "issues": false}},
 				},
 			})
 		})
@@ -130,6 +129,7 @@ func TestNothingIsMade(t *testing.T) {
 func TestEdit(t *testing.T) {
 	old, fresh := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
 	tag := change{image: "docker.io/library/nginx", from: "1.25.3", to: "1.27.0", digest: fresh}
+	number := change{image: "docker.io/library/nginx", from: "1.25", to: "1.30", digest: fresh}
 	other := change{image: "ghcr.io/team/app", from: "1", to: "2"}
 	digest := change{image: "docker.io/library/nginx", from: old, to: fresh}
 	for _, c := range []struct {
@@ -144,6 +144,7 @@ func TestEdit(t *testing.T) {
 		{tag, "  image: &web nginx:1.25.3\n", "  image: &web nginx:1.27.0\n", false},
 		{tag, "[Container]\nImage=docker.io/library/nginx:1.25.3\n",
 			"[Container]\nImage=docker.io/library/nginx:1.27.0\n", false},
+		{tag, "  config { image = \"nginx:1.25.3\" }\n", "  config { image = \"nginx:1.27.0\" }\n", false},
 		{tag, "image: nginx:1.25.3@" + old, "image: nginx:1.27.0@" + fresh, false},
 		{tag, "image: nginx:1.27.0", "image: nginx:1.27.0", true},
 		{tag, "image: nginx:1.25.3-alpine", "image: nginx:1.25.3-alpine", false},
@@ -156,6 +157,30 @@ func TestEdit(t *testing.T) {
 		{digest, "image: nginx@" + old, "image: nginx@" + fresh, false},
 		{digest, "image: nginx:1.27@" + old, "image: nginx:1.27@" + fresh, false},
 		{digest, "image: nginx:latest", "image: nginx:latest", false},
+		{tag, "image: {repository: nginx, tag: 1.25.3, pullPolicy: Always} # ours",
+			"image: {repository: nginx, tag: 1.27.0, pullPolicy: Always} # ours", false},
+		{tag, "web:\r\n  image:\r\n    registry: docker.io\r\n    repository: library/nginx\r\n    tag: \"1.25.3\" # ü\r\n",
+			"web:\r\n  image:\r\n    registry: docker.io\r\n    repository: library/nginx\r\n    tag: \"1.27.0\" # ü\r\n", false},
+		{number, "a: 1\n---\nimage:\n  tag: 1.25\n  repository: nginx\n",
+			"a: 1\n---\nimage:\n  tag: \"1.30\"\n  repository: nginx\n", false},
+		{number, "image: {repository: nginx, tag: 1.25, digest: " + old + "}",
+			"image: {repository: nginx, tag: \"1.30\", digest: " + fresh + "}", false},
+		{tag, "image: {repository: nginx, tag: 1.27.0}", "image: {repository: nginx, tag: 1.27.0}", true},
+		{tag, "image: {repository: nginx, tag: 1.25.3-alpine}", "image: {repository: nginx, tag: 1.25.3-alpine}", false},
+		{tag, "image: {repository: ghcr.io/nginx, tag: 1.25.3}", "image: {repository: ghcr.io/nginx, tag: 1.25.3}", false},
+		{tag, "image: {repository: nginx, tag: &v 1.25.3}", "image: {repository: nginx, tag: &v 1.25.3}", false},
+		{tag, "image: {repository: nginx, tag: 1.25.3, digest: " + old + "}",
+			"image: {repository: nginx, tag: 1.27.0, digest: " + fresh + "}", false},
+		{digest, "image: {repository: nginx, tag: latest, digest: '" + old + "'}",
+			"image: {repository: nginx, tag: latest, digest: '" + fresh + "'}", false},
+		{tag, "images:\n  - name: nginx\n    newTag: '1.25.3'\n  - name: app\n    newTag: 1.25.3\n",
+			"images:\n  - name: nginx\n    newTag: '1.27.0'\n  - name: app\n    newTag: 1.25.3\n", false},
+		{other, "images: [{name: app, newName: ghcr.io/team/app, newTag: '1'}]",
+			"images: [{name: app, newName: ghcr.io/team/app, newTag: '2'}]", false},
+		{tag, `{"containers": [{"name": "ü", "image": "nginx:1.25.3"}]}`,
+			`{"containers": [{"name": "ü", "image": "nginx:1.27.0"}]}`, false},
+		{tag, "image:\n  repository: nginx\n  tag: {{ .Values.tag }}\n", "image:\n  repository: nginx\n  tag: {{ .Values.tag }}\n", false},
+		{tag, "image: nginx:1.25.3\nno: [yaml", "image: nginx:1.27.0\nno: [yaml", false},
 	} {
 		if got, current := c.change.edit(c.text); got != c.want || current != c.current {
 			t.Errorf("%q becomes %q, %v; want %q, %v", c.text, got, current, c.want, c.current)
@@ -168,9 +193,69 @@ func TestBodyHoldsNoMarkup(t *testing.T) {
 	req := triggertest.Request("nginx")
 	req.Containers[0].Name = "a`\n# big @all `b"
 	req.Containers[0].Result.Link = "https://example.org/> <img src=x>"
-	c := changesOf(req.Containers)[0]
+	c := options{}.changesOf(req.Containers)[0]
 	if want := "Dogwatch found `1.27.0` for:\n\n- `local/a# big @all b`\n"; c.body() != want {
 		t.Errorf("got %q, want %q", c.body(), want)
+	}
+}
+
+// TestLabelsNameTheFile: the file of a container's label is changed and no other, where the label is the user's and the
+// repository this one; that the file is not there keeps no other update back.
+func TestLabelsNameTheFile(t *testing.T) {
+	const values = "web:\n  image:\n    repository: nginx\n    tag: 1.25.3\n"
+	const staging = "images: [{name: nginx, newTag: 1.25.3}]\n"
+	for _, c := range []struct {
+		name             string
+		labels           map[string]string
+		image            []string
+		changed, opening string // the file that is changed, or what is opened instead
+	}{
+		{"file", map[string]string{fileLabel: "apps/values.yaml"}, nil, "apps/values.yaml", "pull"},
+		{"repository", map[string]string{fileLabel: "./staging/kustomization.yaml",
+			repositoryLabel: "https://git.example.org/Ana/homelab.git"}, nil, "staging/kustomization.yaml", "pull"},
+		{"repository over SSH", map[string]string{fileLabel: "apps/values.yaml",
+			repositoryLabel: "git@git.example.org:ana/homelab.git"}, nil, "apps/values.yaml", "pull"},
+		{"another repository", map[string]string{fileLabel: "apps/values.yaml", repositoryLabel: "ana/other"}, nil, "", ""},
+		{"not there", map[string]string{fileLabel: "apps/nosuchfile.yaml"}, nil, "", "issue"},
+		{"outside", map[string]string{fileLabel: "../../issues"}, nil, "", "issue"},
+		{"of the image", map[string]string{fileLabel: "apps/values.yaml"}, []string{fileLabel}, "web/compose.yaml", "pull"},
+		{"not known whose", map[string]string{fileLabel: "apps/values.yaml"}, []string{"*"}, "web/compose.yaml", "pull"},
+	} {
+		f := serveForge(t, "gitea")
+		f.branches["main"]["apps/values.yaml"], f.branches["main"]["staging/kustomization.yaml"] = values, staging
+		f.branches["main"]["../../issues"] = values
+		req := triggertest.Request("nginx")
+		req.Containers[0].Labels, req.Containers[0].ImageLabels = c.labels, c.image
+		set := settings("gitea")(f.url)
+		set["files"] = "web/compose.yaml"
+		if err := plugintest.Trigger(t, giteaType(), set).Run(t.Context(), req); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got := len(f.pulls); got != strings.Count(c.opening, "pull") {
+			t.Errorf("%s: %d pull requests", c.name, got)
+		}
+		if got := len(f.issues); got != strings.Count(c.opening, "issue") {
+			t.Errorf("%s: %d issues", c.name, got)
+		}
+		for branch, files := range f.branches {
+			for name, text := range files {
+				was := f.branches["main"][name]
+				if changed := branch != "main" && name == c.changed; (text != was) != changed {
+					t.Errorf("%s: %s is\n%s", c.name, name, text)
+				} else if changed && text != strings.Replace(was, "1.25.3", "1.27.0", 1) {
+					t.Errorf("%s: %s is\n%s", c.name, name, text)
+				}
+			}
+		}
+	}
+}
+
+// A version that is more than one word is written into no file.
+func TestVersionsAreWords(t *testing.T) {
+	req := triggertest.Request("nginx")
+	req.Containers[0].UpdateKind.RemoteValue = "1.27.0\nprivileged: true"
+	if all := (options{}).changesOf(req.Containers); len(all) != 0 {
+		t.Errorf("got %+v", all)
 	}
 }
 

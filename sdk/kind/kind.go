@@ -48,6 +48,8 @@ const (
 	CapOperate  = "operate"  // triggers need it: to have containers updated
 	CapDevices  = "devices"  // triggers need it: the devices subscribed for Web Push, which no third party gets
 	CapMessages = "messages" // triggers say it of themselves: users read what they send, see Messages
+	// triggers say it of themselves: they open pull requests, see Proposes
+	CapProposals = "proposals"
 )
 
 // Type describes one implementation of a kind.
@@ -84,6 +86,10 @@ func Needs(capability string) Setting {
 func Messages() Setting {
 	return func(t *Type) { t.Capabilities = append(t.Capabilities, CapMessages) }
 }
+
+// Proposes says that a trigger opens a pull request that changes the image where it is written, in the repository of
+// its option repository: plans of containers that their watcher leaves to others name it.
+func Proposes() Setting { return Needs(CapProposals) }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+$`)
 

@@ -129,6 +129,13 @@ type HealthGate struct {
 // BlockComposeAbsent is the code of a block: see ComposeRules.Required.
 const BlockComposeAbsent = "compose.absent"
 
+// The codes of blocks that say that somebody else sets the image, so that it is to be changed there: a tool or a
+// controller that keeps a workload, or another manager of its fields.
+const (
+	BlockKept    = "workload.kept"
+	BlockApplied = "workload.applied"
+)
+
 // Plan is what an update would do.
 type Plan struct {
 	// Container is the one to replace.

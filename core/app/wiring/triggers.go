@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -51,6 +52,30 @@ func (t Triggers) Get(id string) (dispatch.Trigger, bool) {
 		}
 	}
 	return dispatch.Trigger{}, false
+}
+
+// Proposes returns the id of a trigger that opens a pull request for the update of a container; "" for none.
+func (t Triggers) Proposes(c sdk.Container) string {
+	for _, known := range t.Components.Triggers() {
+		if known.Usable() && proposes(known, c, t.Labels) {
+			return known.ID()
+		}
+	}
+	return ""
+}
+
+// proposes reports whether a trigger opens pull requests, runs for the update of a container, and has the repository
+// that the labels of that name.
+func proposes(t *component.Trigger, c sdk.Container, labels label.Options) bool {
+	given := label.Read(label.Of(c), labels)
+	if named, is := given.Get(label.SourceRepository); is {
+		own, _ := t.Options["repository"].(string)
+		address := strings.TrimSuffix(strings.TrimRight(strings.ReplaceAll(named.Value, ":", "/"), "/"), ".git")
+		if !strings.HasSuffix(strings.ToLower("/"+address), strings.ToLower("/"+own)) {
+			return false
+		}
+	}
+	return t.Can(kind.CapProposals) && dispatch.Takes(dispatchTrigger(t, labels, nil), c)
 }
 
 // dispatchTrigger fits a trigger; labels are which labels of containers count, devices those that may be notified.

@@ -31,6 +31,10 @@ const (
 	// TriggerOnDigest is whether triggers run for rebuilds; see Reading.OnDigest.
 	TriggerOnDigest = "trigger.ondigest"
 	ComposeFile     = "compose.file" // read by triggers that edit compose files
+	// SourceFile is the path of the file in which the image of a container is written, SourceRepository the address or
+	// name of the repository that has it: triggers that propose updates change it there.
+	SourceFile       = "source.file"
+	SourceRepository = "source.repository"
 	// Base names the image that the container's is built on, whose newer versions are looked for instead.
 	Base = "base"
 )

@@ -65,6 +65,11 @@ var table = [...]entry{
 			"says? `dogwatch.trigger.smtp.ondigest` says it for one type, `dogwatch.trigger.smtp.main.ondigest` for " +
 			"one trigger; the most specific one counts"},
 	{ComposeFile, Updates, true, Never, "the compose file to edit"},
+	{SourceFile, Updates, false, Never,
+		"the file in which its image is written, such as `apps/web/values.yaml`, for triggers that " +
+			"[open pull requests](kubernetes.md#pull-requests)"},
+	{SourceRepository, Updates, false, Never,
+		"the repository that has this file, such as `ana/homelab` or its address; without it any trigger may have it"},
 
 	{ProbeHTTP, Updates, false, Describes,
 		"address that must respond for the new container to work; in the label of an image only `:port/path`"},

@@ -42,6 +42,12 @@ func Associated(id string, includeByDefault bool, c sdk.Container) (threshold st
 	return threshold, listed && !(out && excluded == thresholdAll)
 }
 
+// Takes reports whether a trigger runs by itself, and each time, for the update that a container is offered now.
+func Takes(t Trigger, c sdk.Container) bool {
+	_, is := offeredTo(t, c)
+	return is && t.Auto && t.Summary == nil && c.UpdateAvailable
+}
+
 // find looks a trigger up in a label such as "smtp.main:minor, docker.local"
 // and returns its threshold there. It reads as WUD does: ids are compared
 // without regard to case, thresholds with it; the first item that names the

@@ -15,6 +15,9 @@ func Planned(text string) phrase.Phrase {
 	if args, fits := phrase.Arguments("%s is a major update. %s", text); fits {
 		return phrase.New("%s is a major update. %s", args[0], MajorUpdate(text))
 	}
+	if args, fits := phrase.Arguments("%s; a pull request is opened by %s", text); fits {
+		return phrase.New("%s; a pull request is opened by %s", Planned(args[0]), args[1])
+	}
 	where, sentence, isFile := strings.Cut(text, ": ")
 	if isFile && strings.HasPrefix(where, "/") {
 		return phrase.Join(": ", phrase.Verbatim(where), Planned(sentence))

@@ -27,6 +27,11 @@ func TestPlanned(t *testing.T) {
 		"/srv/compose.yaml:12: the service web names no image": "/srv/compose.yaml:12: der Dienst web nennt kein Image",
 		"/srv/.env: the variable TAG has no value in /srv/.env: write it there": "/srv/.env: die Variable TAG hat keinen Wert " +
 			"in /srv/.env: schreiben Sie ihn dort hinein",
+		"media_web belongs to the application shop of Argo CD: change the image in its source; a pull request is opened by " +
+			"gitea.homelab": "media_web gehört zur Anwendung shop von Argo CD: ändern Sie das Image in deren Quelle; " +
+			"gitea.homelab öffnet einen Pull-Request",
+		"media_web belongs to the release shop of Helm: change the image in apps/web/values.yaml of ana/homelab": "media_web " +
+			"gehört zum Release shop von Helm: ändern Sie das Image in apps/web/values.yaml of ana/homelab",
 		"/srv/compose.yaml: what a plugin says of it": "/srv/compose.yaml: what a plugin says of it",
 		"a plugin's own words":                        "a plugin's own words",
 	} {

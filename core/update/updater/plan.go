@@ -62,11 +62,25 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 			return b.Code == blockNoDigest
 		})
 	}
-	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
+	p.plan.Blocks = slices.Concat(r.proposed(c, p.plan.Blocks), missing, rules.blocks)
 	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.major(req, p),
 		r.vulnerabilities(req, p.request.Image.Digest))
 	p.plan = withoutSecrets(p.plan)
 	return p, nil
+}
+
+// proposed returns blocks that say which trigger proposes the update where that is left to others.
+func (r *Runner) proposed(c sdk.Container, blocks []watcher.Reason) []watcher.Reason {
+	blocks = slices.Clone(blocks)
+	for i, b := range blocks {
+		if r.opt.Proposes == nil || b.Code != watcher.BlockKept && b.Code != watcher.BlockApplied {
+			continue
+		}
+		if trigger := r.opt.Proposes(c); trigger != "" {
+			blocks[i].Text += "; a pull request is opened by " + trigger
+		}
+	}
+	return blocks
 }
 
 // vulnerabilities returns how the image of an update compares with the one that runs, if

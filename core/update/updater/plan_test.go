@@ -39,6 +39,32 @@ func TestPlanWithoutTheConfigurationOfTheImage(t *testing.T) {
 	}
 }
 
+// TestPlanNamesTheTrigger: what the watcher leaves to others says which trigger proposes it, and nothing else does.
+func TestPlanNamesTheTrigger(t *testing.T) {
+	for id, want := range map[string][]string{
+		"":              {"Argo CD has it", "another manager has it", "it is paused"},
+		"gitea.homelab": {"Argo CD has it; a pull request is opened by gitea.homelab", "another manager has it; a pull request is opened by gitea.homelab", "it is paused"},
+	} {
+		f := fresh(t)
+		f.engine.blocks = []watcher.Reason{{Code: watcher.BlockKept, Text: "Argo CD has it"},
+			{Code: watcher.BlockApplied, Text: "another manager has it"}, {Code: "workload.paused", Text: "it is paused"}}
+		f.opt.Proposes = func(c sdk.Container) string {
+			if c.Name != "web" {
+				t.Errorf("asked about %s", c.Name)
+			}
+			return id
+		}
+		p, err := f.Plan(t.Context(), Request{Container: container("web"), Kind: operation.Update})
+		var got []string
+		for _, b := range p.Blocks {
+			got = append(got, b.Text)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+}
+
 // later is the error of a request that its host gets none for.
 type later struct{ error }
 

@@ -192,6 +192,8 @@ type Options struct {
 	Containers      Containers
 	Store           Store
 	Bus             *event.Bus
+	// Proposes, if set, returns the id of the trigger that opens a pull request for the update of a container, or "".
+	Proposes func(c sdk.Container) string
 	// Listed has the containers of a watcher listed now, and the one with the id checked:
 	// an operation has changed them. It returns when ctx ends at the latest. Nil leaves it
 	// to the next check.

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -32,6 +33,10 @@ func (l live) keeper() string {
 			return fmt.Sprintf("%s belongs to the %s %s, which would replace it again: change the image there", name, clean(o.Kind), clean(o.Name))
 		}
 	}
+	source, values := "change the image in its source", "change the image in its values"
+	if file := l.manifest(); file != "" {
+		source, values = "change the image in "+file, "change the image in "+file
+	}
 	within := func(prefix string) string {
 		if of := labels[prefix+"name"]; of != "" {
 			return strings.TrimPrefix(labels[prefix+"namespace"]+"/"+of, "/")
@@ -44,23 +49,23 @@ func (l live) keeper() string {
 		return ""
 	}
 	if of := within(fluxHelm); of != "" {
-		return fmt.Sprintf("%s belongs to the HelmRelease %s of Flux: change the image in its values", name, of)
+		return fmt.Sprintf("%s belongs to the HelmRelease %s of Flux: %s", name, of, values)
 	}
 	if of := within(fluxKustomize); of != "" {
-		return fmt.Sprintf("%s belongs to the Kustomization %s of Flux: change the image in its source", name, of)
+		return fmt.Sprintf("%s belongs to the Kustomization %s of Flux: %s", name, of, source)
 	}
 	if of, _, _ := strings.Cut(clean(annotations[argoTracking]), ":"); of != "" {
-		return fmt.Sprintf("%s belongs to the application %s of Argo CD: change the image in its source", name, of)
+		return fmt.Sprintf("%s belongs to the application %s of Argo CD: %s", name, of, source)
 	}
 	if of := labels[argoInstance]; of != "" && l.isManagedBy("argocd") {
-		return fmt.Sprintf("%s belongs to the application %s of Argo CD: change the image in its source", name, of)
+		return fmt.Sprintf("%s belongs to the application %s of Argo CD: %s", name, of, source)
 	}
 	if of := clean(annotations[helmRelease]); of != "" {
-		return fmt.Sprintf("%s belongs to the release %s of Helm: change the image in its values", name, of)
+		return fmt.Sprintf("%s belongs to the release %s of Helm: %s", name, of, values)
 	}
 	if labels[managedBy] == "Helm" {
-		return fmt.Sprintf("%s belongs to the release %s of Helm: change the image in its values",
-			name, cmp.Or(labels[argoInstance], "("+managedBy+")"))
+		return fmt.Sprintf("%s belongs to the release %s of Helm: %s",
+			name, cmp.Or(labels[argoInstance], "("+managedBy+")"), values)
 	}
 	return ""
 }
@@ -72,9 +77,25 @@ func (l live) isManagedBy(tool string) bool {
 	})
 }
 
-// manifest is the path of the file that the workload comes from, as Kustomize notes it; "" where that is not known. The
-// repository beside it may have a login in its address, and is not shown.
+// Labels that say in which file of which repository the image of a container is written.
+const (
+	sourceFile       = "dogwatch.source.file"
+	sourceRepository = "dogwatch.source.repository"
+)
+
+// manifest names the file that the image comes from: the one that a setting names, with its repository, or the path
+// that Kustomize notes; "" where neither is known. Addresses of repositories are shown without a login.
 func (l live) manifest() string {
+	template := newSettings(l.Metadata.Labels, l.template.Metadata.Annotations, l.Metadata.Annotations)
+	set := template.of(l.container, containersOf(l.template.Spec))
+	if file := httpclient.Clean(set[sourceFile]); file != "" {
+		repository := set[sourceRepository]
+		if u, err := url.Parse(repository); err == nil {
+			u.User = nil
+			repository = u.String()
+		}
+		return strings.TrimSuffix(file+" of "+httpclient.Clean(repository), " of ")
+	}
 	for line := range strings.Lines(l.Metadata.Annotations[kustomizeOrigin]) {
 		if path, has := strings.CutPrefix(line, "path:"); has {
 			return httpclient.Clean(strings.Trim(strings.TrimSpace(path), `"'`))

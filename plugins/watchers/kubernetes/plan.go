@@ -20,8 +20,8 @@ const (
 	BlockChanged  = orchestrated.BlockChanged
 	BlockImage    = orchestrated.BlockImage
 	BlockPod      = "workload.pod"
-	BlockKept     = "workload.kept"    // by a tool or a controller
-	BlockApplied  = "workload.applied" // by another manager of fields
+	BlockKept     = watcher.BlockKept
+	BlockApplied  = watcher.BlockApplied
 	BlockPaused   = "workload.paused"
 	BlockRefused  = "workload.refused" // by the cluster
 	WarnManifest  = "workload.manifest"
@@ -113,7 +113,9 @@ func (k *Kubernetes) blocks(l live, rules watcher.UpdateRules) (all []watcher.Re
 		block(BlockKept, "%s", kept)
 	}
 	for _, m := range l.setters() {
-		if m.Operation == "Apply" && kept == "" {
+		if file := l.manifest(); m.Operation == "Apply" && kept == "" && file != "" {
+			block(BlockApplied, "the image of %s is applied by %s (server-side apply): change it in %s", l.name(), m.Manager, file)
+		} else if m.Operation == "Apply" && kept == "" {
 			block(BlockApplied, "the image of %s is applied by %s (server-side apply): change it there", l.name(), m.Manager)
 		}
 	}

@@ -381,6 +381,15 @@ func TestBlocks(t *testing.T) {
 			"workload.kept: media_web belongs to the Website home, which would replace it again: change the image there"},
 		"another manager": {managed(t, "Deployment", "team-ci", "Apply", "web"), "",
 			"workload.applied: the image of media_web is applied by team-ci (server-side apply): change it there"},
+		"a file": {`"annotations": {"argocd.argoproj.io/tracking-id": "shop:a", "dogwatch/source.file.web": "apps/values.yaml",` +
+			`"dogwatch/source.file": "other.yaml", "dogwatch/source.repository": "https://ana:secret@git.example.org/ana/homelab"}`, "",
+			"workload.kept: media_web belongs to the application shop of Argo CD: change the image in apps/values.yaml of " +
+				"https://git.example.org/ana/homelab"},
+		"a file of Kustomize": {`"annotations": {"meta.helm.sh/release-name": "shop", "config.kubernetes.io/origin": "path: web.yaml\n"}`, "",
+			"workload.kept: media_web belongs to the release shop of Helm: change the image in web.yaml"},
+		"another manager of a file": {`"annotations": {"dogwatch/source.file": "web.yaml", "dogwatch/source.repository": "ana/homelab"}, ` +
+			managed(t, "Deployment", "team-ci", "Apply", "web"), "",
+			"workload.applied: the image of media_web is applied by team-ci (server-side apply): change it in web.yaml of ana/homelab"},
 		"paused": {"", `"paused": true`, "workload.paused: media_web is paused, so nothing would be rolled out: resume it with kubectl rollout resume"},
 
 		"an instance alone":     {`"labels": {"app.kubernetes.io/instance": "shop"}`, "", ""},

@@ -134,7 +134,7 @@ func rankOf(annotation string) int {
 // since dogwatch/tag.include is not meant for the container include alone.
 var lastWords = []string{
 	"acknowledge", "auto", "delay", "digest", "exclude", "file", "freeze", "http", "icon", "implausible", "include",
-	"interval", "keep", "major", "minage", "name", "ondigest", "post", "pre", "prerelease", "security", "skip",
+	"interval", "keep", "major", "minage", "name", "ondigest", "post", "pre", "prerelease", "repository", "security", "skip",
 	"stopsignal", "tcp", "template", "threshold", "timeout", "transform", "window", "zone", "command",
 }
 
