@@ -346,7 +346,7 @@ func TestOperationPageSaysHowLongItTakes(t *testing.T) {
 		"so far</p>": {lasted("op2", "web", 9, dry), lasted("op3", "web", 9, asRollback)},
 		"so far; earlier ones of web took about 1 min 10 s</p>": {lasted("op2", "web", 70), lasted("op3", "web", 10),
 			lasted("op4", "web", 300), lasted("op5", "db", 1)},
-		"so far; others took about 12 s</p>": {lasted("op2", "db", 12)},
+		"so far; other updates took about 12 s</p>": {lasted("op2", "db", 12)},
 	} {
 		u, _ := withStore(t, webtest.Container("web", webtest.Newer("1.1.0", "minor")))
 		running := updateOf("web", operation.Running, took("pull", false, ""))
