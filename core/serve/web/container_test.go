@@ -205,7 +205,7 @@ func TestContainerPageSaysAFailureBriefly(t *testing.T) {
 		webtest.Failed("registry.hub.public: list tags of team/web at docker.io: 503 service unavailable: the disk is full"),
 		func(c *sdk.Container) { c.Error.Cause = "docker.io is unavailable" }))
 	_, body := get(t, u, "/containers/local/web")
-	webtest.Contains(t, body, ">docker.io is unavailable: the disk is full</p>", `title="registry.hub.public: list tags of`)
+	webtest.Contains(t, body, ">docker.io is unavailable (the disk is full)</p>", `title="registry.hub.public: list tags of`)
 }
 
 // TestWhySaysWhatACheckWouldFind where that is not what the last one found.

@@ -108,10 +108,10 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/": {`<summary>Docker Hub does not answer: 3 containers</summary><p>list tags of one: timeout ***</p>`,
 			"1 update · 3 failed · 1 up to date; 1 with an update failed as well", ": a label is wrong"},
-		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
+		"/containers": {`<li title="list tags of one: timeout ***"><span class="bad">Docker Hub does not answer: 3 containers</span></li>`, ">Docker Hub does not answer</span>"},
 		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,
 			`data-key="local/three"`},
-		"/containers?state=failed":          {`<ul class="rows causes">`, ">Docker Hub does not answer: list tags of three: timeout ***</span>"},
+		"/containers?state=failed":          {`<ul class="rows causes">`, "2 containers</span><br>List tags of one: timeout ***.</li>", ">Docker Hub does not answer</span>", ">a label is wrong</span>"},
 		"/containers/rows?q=&c=local%2Fone": {`<ul id="outages" class="lines"><li`},
 		"/containers/local/one":             {"list tags of one: timeout ***"},
 	} {

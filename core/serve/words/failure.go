@@ -11,7 +11,9 @@ import (
 var (
 	askedOf = lazyregexp.New(`^registry\.[a-z0-9_-]+\.[^:\s]+: \S[^:]* at (\S+): `)
 	// bracket is where a pattern lacks one, and how it is mended, which the page of the container says.
-	bracket    = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern "(.*)": '.' at character \d+ has no matching bracket.*$`)
+	bracket = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern "(.*)": '.' at character \d+ has no matching bracket.*$`)
+	// requested is which request failed, at a host that the cause names.
+	requested  = lazyregexp.New(`^(?:GET|HEAD) \S+: (?:dial tcp(?: \S+)?: )?(?:connect: )?`)
 	ofItsLabel = lazyregexp.New(`^(label \S+: )tag (?:include|exclude) pattern ("(?:[^"\\]|\\.)*": )`)
 )
 
@@ -34,14 +36,33 @@ func Answer(failure string) string {
 // Failure is the error of a check. It is made of parts with colons between them; what registries say stays as it is.
 func Failure(err string) phrase.Phrase { return phrase.StoredParts("failures", err) }
 
+// ownContainer is what internal/contained says of the loopback address, within its container.
+const ownContainer = "%s means Dogwatch's own container: use the other container's name, or host.docker.internal for the host (it may need extra_hosts: host.docker.internal:host-gateway)"
+
 // FailureOf says why a check failed: what other containers may fail by as well, if anything, then what was answered.
 func FailureOf(cause, err string) phrase.Phrase {
 	if cause == "" {
 		return Failure(Brief(err))
 	}
-	answer := Answer(err)
-	if _, why, more := strings.Cut(answer, "503 service unavailable: "); more {
-		answer = why // the cause says that it is unavailable
+	answer, hint := answered(err)
+	return phrase.Join(". ", phrase.New("%s (%s)", Cause(cause), answer), hint)
+}
+
+// AnswerOf says what was answered to a check that failed, where the cause is said beside it.
+func AnswerOf(err string) phrase.Phrase {
+	answer, hint := answered(err)
+	return phrase.Join(". ", answer, hint)
+}
+
+func answered(err string) (answer, hint phrase.Phrase) {
+	text := requested().ReplaceAllString(Answer(err), "")
+	if _, why, more := strings.Cut(text, "503 service unavailable: "); more {
+		text = why // the cause says that it is unavailable
 	}
-	return phrase.Join(": ", Cause(cause), Failure(answer))
+	if why, meaning, more := strings.Cut(text, "; "); more {
+		if _, fits := phrase.Arguments(ownContainer, meaning); fits {
+			text, hint = why, phrase.Read(meaning, ownContainer)
+		}
+	}
+	return Failure(text), hint
 }

@@ -2,6 +2,7 @@ package containers
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/web/guide"
@@ -52,7 +53,8 @@ func (h *Handler) write(r *http.Request, v *listView) {
 	for _, g := range v.Groups {
 		for i := range g.Rows {
 			row := &g.Rows[i]
-			if row.Whole = v.Causes; row.Whole {
+			if v.Causes {
+				row.Whole = !slices.ContainsFunc(v.Outages, func(l Line) bool { return l.To == SearchPath(row.Cause) })
 				row.FailedSince = h.failedSince(r.Context(), h.ActorOf(r), row.Key)
 			}
 			row.HTML = h.rowHTML(in, row, true)

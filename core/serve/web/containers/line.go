@@ -21,8 +21,9 @@ type Line struct {
 	// Kind is the word in front, with its colour.
 	Kind       string
 	Word, Text phrase.Phrase
-	// Detail is the first of the errors that Text sums up.
+	// Detail is the first of the errors that Text sums up, and Why what was answered, as a sentence.
 	Detail string
+	Why    phrase.Phrase
 	// Links are what it is about.
 	Links []page.Anchor
 	More  int
@@ -82,7 +83,8 @@ func silentOf(all []trouble) []Line {
 func outagesOf(all []trouble) (lines []Line) {
 	for _, f := range tally.Failures(all, func(t trouble) (cause, err string) { return t.Cause, t.Failed }) {
 		if f.Detail != "" {
-			lines = append(lines, Line{Kind: "failed", Text: outage(f), Detail: f.Detail})
+			lines = append(lines, Line{Kind: "failed", Text: outage(f), Detail: f.Detail,
+				Why: phrase.Capital(phrase.Sentence(words.AnswerOf(f.Detail))), To: SearchPath(f.Text)})
 		}
 	}
 	return lines
