@@ -114,11 +114,16 @@ func (s *Service) levels(c *sdk.Container, rules policy.Rules) []Level {
 	return all
 }
 
+// SkippedBy says who skipped a version of a container: a user or a rule; "" for nobody.
+func (s *Service) SkippedBy(c *sdk.Container, version string) string {
+	return s.skipped(c, version, s.rulesOf(*c))
+}
+
 // skipped says who skipped a version of a container; "" for nobody.
 func (s *Service) skipped(c *sdk.Container, version string, rules policy.Rules) string {
 	for _, chosen := range s.ChoicesOf(event.Subject(*c)) {
 		if chosen.Kind == choice.Skip && chosen.Version() == version {
-			if chosen.Actor == "" {
+			if chosen.Actor == "" || chosen.Actor == auth.AnonymousName {
 				return "a user"
 			}
 			return chosen.Actor

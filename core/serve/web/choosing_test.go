@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/decide/choice"
+	"github.com/dogwatch/dogwatch/core/model/event"
 	"github.com/dogwatch/dogwatch/core/model/update"
 	"github.com/dogwatch/dogwatch/core/serve/auth"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -41,6 +42,25 @@ func chosenOf(name string, kind choice.Kind, tag string, until time.Time) choice
 		c.Update = update.Key{Subject: c.Subject, Kind: sdk.KindTag, FromTag: "1.0.0", ToTag: tag}
 	}
 	return c
+}
+
+// TestSkippedVersionsAreNotOffered in rows, and marked on the page of their container, the smallest step first.
+func TestSkippedVersionsAreNotOffered(t *testing.T) {
+	u, _ := withStore(t, webtest.Container("db", webtest.Newer("8.2.1", "minor"), levelled("8.1.9", "8.2.1", "9.0.0")))
+	fakes(u).fakeChoices.all = []choice.Choice{chosenOf("db", choice.Skip, "9.0.0", time.Time{})}
+	body := request(u, "GET", "/containers", nil).Body.String()
+	webtest.Contains(t, body, `<span class="tag">8.1.9</span>`)
+	if strings.Contains(body, "9.0.0") {
+		t.Error("the list offers a version that was skipped")
+	}
+	body = request(u, "GET", "/containers/local/db", nil).Body.String()
+	_, levels, _ := strings.Cut(body, `aria-label="Versions to choose from"`)
+	for _, next := range []string{">8.1.9<", ">8.2.1<", ">9.0.0<", "skipped by ana", "</ul>"} {
+		var found bool
+		if _, levels, found = strings.Cut(levels, next); !found {
+			t.Errorf("%q is not where it should be", next)
+		}
+	}
 }
 
 func TestChooserOnThePageOfAContainer(t *testing.T) {
@@ -272,6 +292,15 @@ func (f *fakeChoices) Choose(_ context.Context, _ auth.Actor, c service.Choice) 
 func (f *fakeChoices) UndoChoices(_ context.Context, _ auth.Actor, container string) (int, error) {
 	f.undone = append(f.undone, container)
 	return 1, f.err[container]
+}
+
+func (f *fakeChoices) SkippedBy(c *sdk.Container, version string) string {
+	for _, made := range f.ChoicesOf(event.Subject(*c)) {
+		if made.Kind == choice.Skip && made.Version() == version {
+			return made.Actor
+		}
+	}
+	return ""
 }
 
 func (f *fakeChoices) ChoicesOf(subject string) (of []choice.Choice) {

@@ -271,13 +271,13 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 		}),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	webtest.Contains(t, body, "<h2>In progress</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`,
+	webtest.Contains(t, body, "<h2>In progress</h2>", `<strong>web</strong> <span>updating: the step stop</span>`, `<a href="/base/operations/op1">`,
 		"cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy. Its log ends with “cannot bind to port 80”.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")
 	}
 	body = request(u, "GET", "/containers", nil).Body.String()
-	webtest.Contains(t, body, `<a class="doing" href="/base/operations/op1">updating: the step stop</a>`,
+	webtest.Contains(t, body, `<a class="doing" href="/base/operations/op1" title="updating: the step stop">updating, step 1 of 3</a>`,
 		`href="/base/containers/local/db/update" data-update aria-label="Update db"`, `name="do" value="update"`)
 	if strings.Contains(body, "local/web/update") || strings.Contains(body, "local/cache/update") {
 		t.Error("what is being updated, or has no update, has a button for that")

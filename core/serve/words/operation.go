@@ -226,6 +226,18 @@ func StepNow(op operation.Operation) phrase.Phrase {
 	return Taken(op.Steps[len(op.Steps)-1].Step)
 }
 
+// Far is Doing in few words: "updating, step 3 of 7".
+func Far(op operation.Operation) phrase.Phrase {
+	step, of := len(op.Steps), max(len(op.Plan.Steps), len(op.Steps))
+	switch {
+	case op.State == operation.Queued || step == 0:
+		return Doing(op)
+	case op.Kind == operation.Rollback:
+		return phrase.New("rolling back, step %d of %d", step, of)
+	}
+	return phrase.New("updating, step %d of %d", step, of)
+}
+
 // Doing says what is being done to a container: "updating: start the new web".
 func Doing(op operation.Operation) phrase.Phrase {
 	back := op.Kind == operation.Rollback

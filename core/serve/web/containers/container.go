@@ -3,6 +3,7 @@ package containers
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,7 +153,7 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	v.Advice, v.AdvicePage = h.service.MajorAdvice(*c)
 	v.HasNotes = v.Kind != "" && h.service.HasNotes()
 	v.LogAccess = h.service.LogAccess(actor, c.Watcher)
-	version := v.chooseVersion(c, query.Get("version"), tabOf(query))
+	version := v.chooseVersion(c, query.Get("version"), tabOf(query), h.service.SkippedBy)
 	v.openTab(tabOf(query), version)
 	if v.HasNotes {
 		v.Releases = operations.ReleasesOf(h.Site, h.service.KnownWarnings(ctx, *c, version))
@@ -186,7 +187,9 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 
 // chooseVersion shows the version that the address names, if it is one of those of the update, and returns it. The
 // links to others keep the tab.
-func (v *containerView) chooseVersion(c *sdk.Container, named, tab string) (chosen string) {
+func (v *containerView) chooseVersion(
+	c *sdk.Container, named, tab string, skipped func(c *sdk.Container, version string) string,
+) (chosen string) {
 	v.To, v.ToKind, v.UpdatePath = v.New, v.Kind, v.Href+"/update"
 	all := choices.VersionsOf(c, named)
 	if len(all) < 2 {
@@ -201,10 +204,12 @@ func (v *containerView) chooseVersion(c *sdk.Container, named, tab string) (chos
 	for i, one := range all {
 		v.Levels = append(v.Levels, operations.Level{
 			Tag: one.Tag, Kind: one.Kind, To: tabPath(v.Href, tab, one.Value), Chosen: one.Chosen || chosen == "" && i == 0,
+			Skipped: skipped(c, one.Value),
 		})
 	}
-	if c.UpdateKind.Kind == sdk.KindTag { // in the order of the plan, the smallest step first
-		v.Levels = append(v.Levels[1:], v.Levels[0])
+	step := func(l operations.Level) int {
+		return slices.Index([]string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor}, l.Kind)
 	}
+	slices.SortStableFunc(v.Levels, func(a, b operations.Level) int { return step(a) - step(b) }) // as in the plan
 	return chosen
 }

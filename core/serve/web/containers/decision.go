@@ -31,7 +31,7 @@ type decision struct {
 	Approved, Follows bool
 	// Until is when that reason ends by itself; zero when it does not.
 	Until time.Time
-	// Also are the newest versions of other steps than the offered one: "9.0".
+	// Also are the newest versions of other steps than the offered one that nobody skipped: "9.0".
 	Also []string
 }
 

@@ -55,6 +55,7 @@ type Service interface {
 	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
 	PreviewPolicies(ctx context.Context, rules []string) (service.PolicyPreview, error)
 	ChoicesOf(subject string) []choice.Choice
+	SkippedBy(c *sdk.Container, version string) string
 }
 
 // Wanted are called with containers that are shown, so that what pages say of them is fetched. They must not wait.

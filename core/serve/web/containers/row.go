@@ -23,7 +23,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func (h *Handler) Rows() rows { return rows{redact: h.service.Redact, icon: h.Icon, now: h.Now()} }
+func (h *Handler) Rows() rows {
+	return rows{redact: h.service.Redact, skipped: h.service.SkippedBy, icon: h.Icon, now: h.Now()}
+}
 
 // rowsAsOf makes rows that say how old they are where their engine does not respond.
 func (h *Handler) rowsAsOf(actor auth.Actor) rows {
@@ -73,9 +75,9 @@ type Row struct {
 	// What became of the update.
 	decision
 	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
-	// operation does to it now, whose page is DoingPath.
+	// operation does to it now, whose page is DoingPath, and Far the same in few words.
 	Update, DoingPath string
-	Doing             phrase.Phrase
+	Doing, Far        phrase.Phrase
 	// Tried is when updates did not work, by their tags.
 	Tried map[string]time.Time
 	// Warnings are said in the rows of the overview; none where nothing is known.
@@ -90,10 +92,11 @@ type Row struct {
 
 // rows makes rows of containers.
 type rows struct {
-	// redact blanks secrets, icon finds the icon for an image.
-	redact func(string) string
-	icon   func(label, image string) string
-	now    time.Time
+	// redact blanks secrets, skipped says who skipped a version of a container, icon finds the icon for an image.
+	redact  func(string) string
+	skipped func(c *sdk.Container, version string) string
+	icon    func(label, image string) string
+	now     time.Time
 	// underWay are the operations that have not ended, by key, and may reports whether
 	// containers of a watcher can be updated; each is nil where nothing is to be said of them.
 	underWay map[string]operation.Operation
@@ -130,6 +133,7 @@ func (m rows) Of(rec *store.Record) Row {
 	}
 	if r.Kind != "" {
 		r.decision = decisionOf(c, m.redact)
+		r.Also = slices.DeleteFunc(r.Also, func(tag string) bool { return m.skipped(c, tag) != "" })
 	}
 	if tally.Unknown(c) {
 		r.Unknown = cmp.Or(phrase.Change(policypreview.Uncompared(c.Check.Reason), m.redact), phrase.New("nothing could be compared"))
@@ -139,7 +143,7 @@ func (m rows) Of(rec *store.Record) Row {
 		r.PostponedUntil = phrase.Change(words.PostponedUntil(c), m.redact)
 	}
 	if op, busy := m.underWay[r.Key]; busy {
-		r.Doing, r.DoingPath = words.Doing(op), page.OperationPath(op.ID)
+		r.Doing, r.Far, r.DoingPath = words.Doing(op), words.Far(op), page.OperationPath(op.ID)
 	} else if m.updatable(c) {
 		r.Update = page.ChangePath(operation.Update, c)
 	}

@@ -59,7 +59,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 	b.text(in.Say(r.Standing.Word)).raw(`</span><span class="age">`)
 	switch {
 	case r.Doing != nil:
-		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`">`).text(in.Say(r.Doing)).raw(`</a>`)
+		b.raw(`<a class="doing" href="`).text(h.Path(r.DoingPath)).raw(`" title="`).text(in.Say(r.Doing)).raw(`">`).text(in.Say(r.Far)).raw(`</a>`)
 	case r.Failed != "":
 		b.failure(in, r, h.Now())
 	case r.brief(h.Now()) != nil:
