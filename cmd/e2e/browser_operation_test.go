@@ -183,7 +183,7 @@ func TestBrowserListsBackups(t *testing.T) {
 	b.click("#confirm")
 	b.says("web was updated to 1.1.0.")
 	b.open("/containers/local/web?tab=activity")
-	b.until("document.querySelector('#backups li')?.innerText.includes('2.1 MB of its own')")
+	b.until("document.querySelector('#backups li')?.innerText.includes('2.1\u00a0MB of its own')")
 	b.shown("kept")
 	b.click("#backups a.button[href$='/rollback']")
 	b.says("Roll back web?")

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -116,27 +117,34 @@ func (l *Language) Keys() (map[string][]string, error) {
 // Translates reports whether texts have to be translated: not into English.
 func (l *Language) Translates() bool { return l.load != nil }
 
-// Say returns a phrase in the language; "" for none.
+// figure is a number with its unit.
+var figure = regexp.MustCompile(`(\d) (bytes?|[kMGT]B|ms|s|min|h|d)\b`)
+
+// unbroken keeps numbers and their units on one line.
+func unbroken(text string) string { return figure.ReplaceAllString(text, "$1\u00a0$2") }
+
+// Say returns a phrase in the language, with its figures unbroken; "" for none.
 func (l *Language) Say(p phrase.Phrase) string {
 	if p == nil {
 		return ""
 	}
 	if l.load != nil {
 		if printer, err := l.load(); err == nil {
-			return p.In(plain{printer})
+			return unbroken(p.In(plain{printer}))
 		}
 	}
-	return p.String()
+	return unbroken(p.String())
 }
 
-// HTML returns a phrase in the language as HTML, where what others wrote is marked as English (WCAG 2.2, 3.1.2).
+// HTML returns a phrase in the language as HTML, with its figures unbroken, where what others wrote is marked as English
+// (WCAG 2.2, 3.1.2).
 func (l *Language) HTML(p phrase.Phrase) template.HTML {
 	if p != nil && l.load != nil {
 		if printer, err := l.load(); err == nil {
-			return markedHTML(p.In(marking{printer}))
+			return markedHTML(unbroken(p.In(marking{printer})))
 		}
 	}
-	return template.HTML(template.HTMLEscapeString(phrase.English(p)))
+	return template.HTML(template.HTMLEscapeString(unbroken(phrase.English(p))))
 }
 
 // plain leaves what others wrote unmarked.

@@ -53,6 +53,8 @@ func TestSay(t *testing.T) {
 		{phrase.Stored("planned", "web runs no containers"), "web betreibt keine Container", "web runs no containers"},
 		{phrase.Stored("planned", "Log in"), "Log in", "Log in"}, // a text of another kind
 		{phrase.Stored("planned", ""), "", ""},
+		{phrase.New("%.1f MB", 45.5), "45,5\u00a0MB", "45.5\u00a0MB"},
+		{phrase.Verbatim("2 min 3 s, 3 sets, v1 x"), "2\u00a0min 3\u00a0s, 3 sets, v1 x", "2\u00a0min 3\u00a0s, 3 sets, v1 x"},
 	} {
 		if got := german.Say(tt.phrase); got != tt.german {
 			t.Errorf("German %q, want %q", got, tt.german)

@@ -141,7 +141,7 @@ func TestPagesSaySinceWhenAContainerFails(t *testing.T) {
 	}
 	for _, path := range []string{"/containers/local/one", "/containers?state=failed"} {
 		body := strings.ToLower(request(u, "GET", path, nil).Body.String())
-		if _, since, says := strings.Cut(body, "first failed "); !says || !strings.Contains(since[:120], "8 min ago") {
+		if _, since, says := strings.Cut(body, "first failed "); !says || !strings.Contains(since[:120], "8\u00a0min ago") {
 			t.Errorf("%s does not say since when it fails: %s", path, body)
 		}
 	}

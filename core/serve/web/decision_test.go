@@ -53,7 +53,7 @@ func TestListShowsDecisions(t *testing.T) {
 		return row
 	}
 	for name, want := range map[string][]string{
-		"young": {"held for another 6 d: too new",
+		"young": {"held for another 6\u00a0d: too new",
 			`title="It is 1 day old, and *** must be 7, so it waits until `},
 		"skipped": {"held: skipped<"},
 		"waits":   {"to approve"},
@@ -110,7 +110,7 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("%s needs the user:\n%s", name, needs)
 		}
 	}
-	for _, want := range []string{">2 updates, too new for another 6 d (the first)<", ">1 update, skipped<",
+	for _, want := range []string{">2 updates, too new for another 6\u00a0d (the first)<", ">1 update, skipped<",
 		">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)
@@ -132,7 +132,7 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 	u, _ := withStore(t, house()...)
 	for name, want := range map[string][]string{
 		"young": {`<span class="kind held">held</span>`,
-			"<li>It is 1 day old, and *** must be 7 (policy careful).</li>", "in 6 d"},
+			"<li>It is 1 day old, and *** must be 7 (policy careful).</li>", "in 6\u00a0d"},
 		"waits": {">to approve<", "<li>It waits for your approval.</li>"},
 		"auto":  {`<span class="kind ok">automatic</span>`},
 		"open":  {`<span class="tag">9.0.0</span> <span class="kind major">major</span>`},
@@ -218,14 +218,14 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	}
 	body := request(u, "GET", "/", nil).Body.String()
 	order(body, `Needs attention <span class="second">3</span>`, "503", "local/waits", "local/back", "did not work", ">Updates<", "local/open", "Held and scheduled",
-		">3 updates, window opens in 3 d (the first)<")
+		">3 updates, window opens in 3\u00a0d (the first)<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)
 	}
 
 	f.permission = service.Permission{Allowed: true}
 	body = request(u, "GET", "/", nil).Body.String()
-	order(body, ">1 update, window opens in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<",
+	order(body, ">1 update, window opens in 5\u00a0d<", ">told<", ">2 updates, the first carried out in 3\u00a0d<",
 		">approved<", ">shut<")
 	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
 	order(body, "It was approved by ana", "Then Dogwatch updates it.")

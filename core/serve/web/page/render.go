@@ -85,9 +85,11 @@ func (s *Site) parse(in *language.Language) (pages, error) {
 			if err != nil {
 				return nil, err
 			}
+			walk := &translation{}
 			if in.Translates() {
-				(&translation{say: in.Text}).template(own)
+				walk.say = in.Text
 			}
+			walk.template(own)
 			all[strings.TrimSuffix(name, ".html")] = own
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 )
 
-// Templates are English. Those of another language are made of them when they are parsed: their texts and the
-// attributes that users read or hear are translated, and phrases that they show are said in the language.
+// Templates are English. When they are parsed, phrases that they show are said in the language of the page; for another
+// language, their texts and the attributes that users read or hear are translated, too.
 
 // translatable are the attributes whose values users read or hear.
 var translatable = []string{"aria-label", "title", "placeholder", "alt"}
@@ -30,7 +30,7 @@ const (
 
 // translation walks through the templates of a page.
 type translation struct {
-	// say translates a text of a template, without white space around it.
+	// say translates a text of a template, without white space around it; nil keeps texts.
 	say func(english string) string
 	// literal, if set, is called with each phrase and noun that a template names.
 	literal func(function, english string)
@@ -180,7 +180,7 @@ func (t *translation) tag(markup string) (end int, next place) {
 // piece translates a text, and keeps the white space around it.
 func (t *translation) piece(text string) string {
 	words := strings.TrimSpace(text)
-	if !strings.ContainsFunc(words, unicode.IsLetter) {
+	if t.say == nil || !strings.ContainsFunc(words, unicode.IsLetter) {
 		return text
 	}
 	begin, end, _ := strings.Cut(text, words)

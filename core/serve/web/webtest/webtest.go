@@ -92,9 +92,10 @@ func Labelled(name, value string) func(*sdk.Container) {
 
 func In(stack string) func(*sdk.Container) { return func(c *sdk.Container) { c.Stack = stack } }
 
-// Contains reports what a body lacks.
+// Contains reports what a body lacks, where spaces that break no line are as good as others.
 func Contains(t *testing.T, body string, want ...string) {
 	t.Helper()
+	body = strings.ReplaceAll(body, "\u00a0", " ")
 	for _, w := range want {
 		if !strings.Contains(body, w) {
 			t.Errorf("there is no %q in\n%s", w, body)

@@ -468,7 +468,7 @@
     behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);
   };
   // The time since an operation began goes on by itself; each refresh sets it right.
-  const elapsed = s => s < 60 ? s + ' s' : s < 3600 ? Math.floor(s / 60) + ' min ' + s % 60 + ' s' : Math.floor(s / 3600) + ' h ' + Math.floor(s % 3600 / 60) + ' min';
+  const elapsed = s => s < 60 ? s + '\u00a0s' : s < 3600 ? Math.floor(s / 60) + '\u00a0min ' + s % 60 + '\u00a0s' : Math.floor(s / 3600) + '\u00a0h ' + Math.floor(s % 3600 / 60) + '\u00a0min';
   const tick = () => {
     const clock = $('[data-elapsed]');
     if (!clock) return;
