@@ -36,7 +36,7 @@ func decideOnPages(t *testing.T, b *tab) {
 		"document.querySelector('#sheet [name=date]').value = new Date(Date.now() + 9 * 864e5).toISOString().slice(0, 10); document.querySelector('#sheet [name=date]').focus(); undefined")
 	b.press("\r")
 	b.says("Snoozed: c0000")
-	b.until(held + ".startsWith('held: snoozed for another 8\u00a0d')")
+	b.until(held + ".startsWith('held for another 8\u00a0d: snoozed')")
 	b.click("#decide [value=undo]")
 	b.until("!" + held + ".startsWith('held')")
 
