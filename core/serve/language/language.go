@@ -136,8 +136,8 @@ func (l *Language) Say(p phrase.Phrase) string {
 	return unbroken(p.String())
 }
 
-// HTML returns a phrase in the language as HTML, with its figures unbroken, where what others wrote is marked as English
-// (WCAG 2.2, 3.1.2).
+// HTML returns a phrase in the language as HTML, with its figures unbroken, where what others wrote is marked as
+// English (WCAG 2.2, 3.1.2).
 func (l *Language) HTML(p phrase.Phrase) template.HTML {
 	if p != nil && l.load != nil {
 		if printer, err := l.load(); err == nil {
