@@ -29,7 +29,7 @@ func fullPlan() watcher.Plan {
 		Carried: []watcher.Setting{{Name: "env TOKEN"}, {Name: "port 80/tcp", Value: "8080"}},
 		Changes: []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.0.0", After: "1.1.0"}, {
 			Name: "user", After: "nginx",
-		}},
+		}, {Name: "port 9090/tcp", Before: "9090/tcp"}},
 		Warnings: []watcher.Reason{{Code: "no-healthcheck", Text: "web has no health check"}},
 		Dependents: []watcher.Dependent{{Name: "torrent", Relation: "network_mode", Action: watcher.StepCreate}, {
 			Name: "cache", Relation: "depends_on", Action: watcher.StepRestart,
@@ -50,7 +50,8 @@ func TestPlanPage(t *testing.T) {
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`,
 		"<code>sha256:0123</code>", "Up to 83.9 MB to download; layers already here are not downloaded again. It has written 5.2 MB into itself.",
-		"<li>start the new web</li>", "environment variable NGINX_VERSION", "<strong>torrent</strong> is recreated too",
+		"<li>start the new web</li>", "environment variable NGINX_VERSION", `<span class="second">root (default)</span></td>`,
+		`<td>port</td><td class="wrap" data-label="before"><code>9090/tcp</code></td><td class="wrap" data-label="after"><span class="second">not set<`, "<strong>torrent</strong> is recreated too",
 		"<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`,
 		`<span class="gone">-    image: nginx:1.0.0`,
 		"What changes in /srv/compose.yaml", "Unchanged: 2 of your settings", "web has no health check", "web-before",

@@ -18,7 +18,7 @@ func Setting(name string) phrase.Phrase {
 	case "restart":
 		return phrase.New("restart policy")
 	}
-	return phrase.Read(name, "label %s", "port %s", "volume %s", "network %s", "file %s", "entrypoint", "command", "hostname",
+	return phrase.Read(name, "label %s", "port %s", "port", "volume %s", "volume", "network %s", "file %s", "entrypoint", "command", "hostname",
 		"user", "working directory", "stop signal", "health check", "platform", "base image")
 }
 

@@ -40,6 +40,9 @@ func (h *Handler) showImageDiff(w http.ResponseWriter, r *http.Request, rec *sto
 	}
 	v.From, v.To = words.Versions(d.From, d.To)
 	for _, change := range d.Changes {
+		if change.Kind == imagediff.Port || change.Kind == imagediff.Volume {
+			change.Name = "" // its values say which
+		}
 		if change.Kind == imagediff.Label {
 			v.Labels = append(v.Labels, change)
 			continue

@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update/operation"
 	"github.com/dogwatch/dogwatch/core/update/updater"
+	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/internal/webaddress"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -115,6 +116,12 @@ func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []st
 		Space: words.Space(p.Space), Paste: updater.Paste(p.Blocks),
 	}
 	v.From, v.To = words.Versions(p.From, p.To)
+	v.Plan.Changes = slices.Clone(p.Changes)
+	for i, c := range p.Changes {
+		if kind, _, _ := strings.Cut(c.Name, " "); kind == imagediff.Port || kind == imagediff.Volume {
+			v.Plan.Changes[i].Name = kind // its values say which
+		}
+	}
 	for _, line := range warningsOf(p.Warnings) {
 		if line.Code == updater.WarnMajor {
 			v.Major = &line
