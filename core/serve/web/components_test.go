@@ -47,7 +47,7 @@ func TestComponentListPages(t *testing.T) {
 		}}
 	})
 	_, body := get(t, u, "/watchers")
-	webtest.Contains(t, body, "2 watchers, 1 failed", "built in", "in 12 min", "checks every hour", "401 Unauthorized",
+	webtest.Contains(t, body, "2 watchers, 1 failed", "built in", "in 12 min", "Checks every hour", "401 Unauthorized",
 		"checked 5 containers: 1 update, 2 failed, took 3.0 s", "1 h ago", `href="/base/watchers/docker/local"`,
 		`aria-current="page"`)
 	if strings.Contains(body, "older") {
@@ -121,7 +121,7 @@ func TestTriggerPage(t *testing.T) {
 	})
 	_, body := get(t, u, "/triggers/smtp/main")
 	if _, list := get(t, u, "/triggers"); !strings.Contains(list, "Not sending") || !strings.Contains(list, "421 try later") ||
-		!strings.Contains(list, "1 trigger, 1 failed") {
+		!strings.Contains(list, "1 trigger, 1 not sending") {
 		t.Errorf("the triggers do not say that one cannot send:\n%s", list)
 	}
 	webtest.Contains(t, body, "Not sending", "Dogwatch tries again by itself.", "Send a test", "New tag found", "Container web can be updated", "mail.example.org",

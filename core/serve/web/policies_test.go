@@ -66,6 +66,11 @@ func TestPoliciesPage(t *testing.T) {
 	_, body = get(t, u, "/policies?rule=minage&value=7d")
 	webtest.Contains(t, body, "With this rule</dt><dd><strong>2 held, 1 without an update", `<option value="minage" selected>minage`,
 		`value="7d"`, "held</span> <span class=\"second\">instead of offered</span>", "must be 7 days old, so it waits until ")
+	if err := fakes(u).fakePolicies.subjects[0].Rules.Set(policy.RuleMinAge, "6w", "policies.careful.minage", time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	_, body = get(t, u, "/policies")
+	webtest.Contains(t, body, `<td class="wrap">minimum age 42 days</td>`)
 }
 
 func TestPoliciesPageOfUnreadableRules(t *testing.T) {

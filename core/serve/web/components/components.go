@@ -95,18 +95,27 @@ func newKindPage(k kind.Kind, all []service.Component, known evidence) kindPage 
 		p.Rows = append(p.Rows, componentRow{
 			Component: c, state: known.stateOf(c), Path: page.ComponentPath(c), Facts: facts(c),
 		})
+		if row := p.Rows[len(p.Rows)-1]; c.Summary == "" && k != kind.Registry && len(row.Facts) > 0 {
+			row.Facts[0] = phrase.Capital(row.Facts[0])
+		}
 	}
 	first := func(r componentRow) int { return slices.Index([]string{"failed", "ok", "muted"}, r.State.Class) }
 	slices.SortStableFunc(p.Rows, func(a, b componentRow) int { return cmp.Compare(first(a), first(b)) })
-	failed := 0
+	failed, unsent := 0, 0
 	for _, row := range p.Rows {
-		if row.State.Class == "failed" {
+		switch {
+		case row.notSending():
+			unsent++
+		case row.State.Class == "failed":
 			failed++
 		}
 	}
-	p.Summary = phrase.Capital(phrase.Count(len(p.Rows), string(k)))
-	if p.failing = failed > 0; p.failing {
+	p.Summary, p.failing = phrase.Capital(phrase.Count(len(p.Rows), string(k))), failed+unsent > 0
+	if failed > 0 {
 		p.Summary = phrase.Join(", ", p.Summary, words.DownCount(failed))
+	}
+	if unsent > 0 {
+		p.Summary = phrase.Join(", ", p.Summary, phrase.New("%d not sending", unsent))
 	}
 	return p
 }

@@ -100,7 +100,12 @@ func (e evidence) stateOf(c service.Component) state {
 	case e.registries.used != nil && !e.registries.used[c.ID]:
 		s.State = words.State{Word: phrase.New("Not used"), Class: "muted"}
 	case s.Unsent != "":
-		s.State = words.State{Word: phrase.New("Not sending"), Class: "failed"}
+		s.State = words.State{Word: phrase.New(notSending), Class: "failed"}
 	}
 	return s
 }
+
+// notSending is the state of a trigger that works, with a message that could not be sent so far.
+const notSending = "Not sending"
+
+func (s state) notSending() bool { return s.State.Word.String() == notSending }

@@ -54,6 +54,7 @@ func ruleNames() []ruleName {
 type policyUse struct {
 	Word         phrase.Phrase
 	Value        string
+	Age          phrase.Phrase // in the place of Value; nil for any other rule
 	By, Sentence phrase.Phrase
 }
 
@@ -80,7 +81,11 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 		if i := slices.IndexFunc(v.Names, func(n ruleName) bool { return n.Key == use.Name }); i >= 0 {
 			word = v.Names[i].Word
 		}
-		v.Uses = append(v.Uses, policyUse{word, use.Value, policypreview.Source(use.Source), use.Counts})
+		var age phrase.Phrase
+		if d, err := policy.ParseAge(use.Value); err == nil && use.Name == policy.RuleMinAge {
+			age = words.Whole(d)
+		}
+		v.Uses = append(v.Uses, policyUse{word, use.Value, age, policypreview.Source(use.Source), use.Counts})
 	}
 	shown, before := p.Now, map[string]words.State{}
 	if p.Tried != nil {
