@@ -68,6 +68,15 @@ var errThrottled = errors.New("too many wrong logins")
 // AnonymousName is the user name, method and type of a caller without a login.
 const AnonymousName = event.Anonymous
 
+// userName is the name of a caller who is known. A user or token that is named as callers without a login are goes by
+// its method as well: "basic.home.anonymous".
+func userName(name, method string) string {
+	if name == AnonymousName {
+		return method + "." + name
+	}
+	return name
+}
+
 // Identity is the caller of a request. The zero Identity is unauthenticated.
 type Identity struct {
 	User string

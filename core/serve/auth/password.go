@@ -145,7 +145,7 @@ func (p *passwords) of(user string) *account {
 func (a *Auth) byPassword(r *http.Request, user, password string) (caller Identity, fresh bool, err error) {
 	found, fresh, err := a.passwords.check(r.Context(), a.rateKey(r), user, password, a.now())
 	if err == nil {
-		return Identity{User: found.user, Method: found.method.ID(), Scope: Manage}, fresh, nil
+		return Identity{User: userName(found.user, found.method.ID()), Method: found.method.ID(), Scope: Manage}, fresh, nil
 	}
 	var tooMany *ThrottledError
 	if refused := errors.As(err, &tooMany); fresh || refused {

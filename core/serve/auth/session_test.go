@@ -55,13 +55,15 @@ func TestMisconfiguredLoginFailsClosed(t *testing.T) {
 }
 
 func TestBasicAuthentication(t *testing.T) {
-	w := start(t, append(ana, "WUD_AUTH_BASIC_OTHER_USER=Bob", "WUD_AUTH_BASIC_OTHER_HASH=with:colons in it")...)
+	w := start(t, append(ana, "WUD_AUTH_BASIC_OTHER_USER=Bob", "WUD_AUTH_BASIC_OTHER_HASH=with:colons in it",
+		"WUD_AUTH_BASIC_NOBODY_USER=anonymous", "WUD_AUTH_BASIC_NOBODY_HASH=with:colons in it")...)
 	if !contains(w.auth.Problems(), "auth.basic.other.hash: is a password in clear") {
 		t.Error(w.auth.Problems())
 	}
 	for _, test := range []struct{ user, password, want string }{
 		{"ana", password, "ana basic.main manage"}, {"ana", password, "ana basic.main manage"},
 		{"Bob", "with:colons in it", "Bob basic.other manage"},
+		{"anonymous", "with:colons in it", "basic.nobody.anonymous basic.nobody manage"},
 		{"Ana", password, ErrBadCredentials.Error()}, {"ana", "", ErrBadCredentials.Error()},
 		{"", "", ErrBadCredentials.Error()}, {"", password, ErrBadCredentials.Error()},
 		{"bob", "with:colons in it", ErrBadCredentials.Error()}, {"ana", "with:colons in it", ErrBadCredentials.Error()},
@@ -79,7 +81,7 @@ func TestBasicAuthentication(t *testing.T) {
 		w.basic("ana", password)
 		w.basic("ana", "wrong once")
 	}
-	same(t, "logins", w.events("auth.login"), 2)
+	same(t, "logins", w.events("auth.login"), 3)
 	same(t, "failures of ana", count(w.trail(), "auth.failed ana basic"), 2)
 	same(t, "failures of strangers", count(w.trail(), "auth.failed unknown user basic"), 3)
 }

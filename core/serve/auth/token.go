@@ -41,7 +41,7 @@ func (a *Auth) byToken(ctx context.Context, text string) (Identity, error) {
 			a.log.Warn("record the use of a token", "token", t.Name, "error", err)
 		}
 	}
-	caller := Identity{User: t.Name, Method: "token", Scope: Read, token: t.Hash}
+	caller := Identity{User: userName(t.Name, "token"), Method: "token", Scope: Read, token: t.Hash}
 	if t.Scope == Write.String() {
 		caller.Scope = Write
 	}
