@@ -41,10 +41,10 @@ func TestBudgetIsKept(t *testing.T) {
 		t.Errorf("the registry got %+v, want %d lists of tags", counts, allowed)
 	}
 	for path, want := range map[string]string{
-		"/api/containers": "has no request left of its budget, 3 requests in 1h (check.budgets)",
+		"/api/containers": "has no request left of its budget, 3 requests in 1 h (check.budgets)",
 		"/api/registries": `"used":3,`,
 		"/metrics":        fmt.Sprintf("dogwatch_registry_requests_next{host=%q} %d", f.hosts[0], containers),
-		"/":               "3 of 3 requests in 1h used",
+		"/":               "3 of 3 requests in 1 h used",
 	} {
 		if body := get(path); !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q: %s", path, want, body)
@@ -76,7 +76,7 @@ func TestPlanWithoutBudget(t *testing.T) {
 	if status != http.StatusOK || len(plan.Blocks) != 1 || plan.Blocks[0].Code != "registry.postponed" {
 		t.Fatalf("the plan: %d %s", status, body)
 	}
-	for _, want := range []string{registry + " has no request left of its budget, 1 request in 1h (check.budgets)",
+	for _, want := range []string{registry + " has no request left of its budget, 1 request in 1 h (check.budgets)",
 		"it is free again at 20"} {
 		if !strings.Contains(plan.Blocks[0].Text, want) {
 			t.Errorf("%q lacks %q", plan.Blocks[0].Text, want)

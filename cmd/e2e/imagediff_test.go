@@ -115,7 +115,7 @@ func TestImagesDiffer(t *testing.T) {
 	eventually(t, "what was requested before the process was killed is counted after it", func() bool {
 		return use(d) >= before
 	})
-	const said = "of 100 requests in 6h used"
+	const said = "of 100 requests in 6 h used"
 	out, problems, _ := in.run("doctor", "--json")
 	if !strings.Contains(out, said) {
 		t.Errorf("doctor does not say %q: %s%s", said, out, problems)

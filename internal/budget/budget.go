@@ -28,7 +28,7 @@ type Allowance struct {
 	Per      time.Duration
 }
 
-// String returns "100 requests in 6h", without a period when that is not known.
+// String returns "100 requests in 6 h", without a period when that is not known.
 func (a Allowance) String() string {
 	if a.Per == 0 {
 		return requests(a.Requests)
@@ -36,7 +36,7 @@ func (a Allowance) String() string {
 	return requests(a.Requests) + " in " + Length(a.Per)
 }
 
-// Length returns a length of time without the minutes and seconds that are 0: "6h", "10m".
+// Length returns a length of time without the minutes and seconds that are 0: "6 h", "1 h 30 min".
 func Length(d time.Duration) string {
 	text := d.String()
 	if cut, noSeconds := strings.CutSuffix(text, "m0s"); noSeconds {
@@ -45,7 +45,7 @@ func Length(d time.Duration) string {
 	if cut, noMinutes := strings.CutSuffix(text, "h0m"); noMinutes {
 		text = cut + "h"
 	}
-	return text
+	return strings.TrimSpace(strings.NewReplacer("h", " h ", "m", " min ", "s", " s ").Replace(text))
 }
 
 // Parse reads "docker.io=100/6h": a host as it stands in names of images, and its allowance. The

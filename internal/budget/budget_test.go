@@ -44,9 +44,9 @@ func TestParse(t *testing.T) {
 
 func TestAllowanceInWords(t *testing.T) {
 	for want, a := range map[string]Allowance{
-		"100 requests in 6h": {100, 6 * time.Hour}, "1 request in 10m": {1, 10 * time.Minute},
-		"5 requests in 1m30s": {5, 90 * time.Second}, "5 requests in 10s": {5, 10 * time.Second},
-		"5 requests in 20h30m": {5, 20*time.Hour + 30*time.Minute}, "7 requests": {7, 0},
+		"100 requests in 6 h": {100, 6 * time.Hour}, "1 request in 10 min": {1, 10 * time.Minute},
+		"5 requests in 1 min 30 s": {5, 90 * time.Second}, "5 requests in 10 s": {5, 10 * time.Second},
+		"5 requests in 20 h 30 min": {5, 20*time.Hour + 30*time.Minute}, "7 requests": {7, 0},
 	} {
 		if got := a.String(); got != want {
 			t.Errorf("%d in %v is %q, want %q", a.Requests, a.Per, got, want)

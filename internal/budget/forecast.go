@@ -18,7 +18,7 @@ type Forecast struct {
 // Spreads reports whether the next checks want more than they may have now.
 func (f Forecast) Spreads() bool { return f.Limited() && f.Next > f.Left() }
 
-// Brief says how many requests were made: "61 of 100 requests in 6h used".
+// Brief says how many requests were made: "61 of 100 requests in 6 h used".
 func (f Forecast) Brief() string {
 	about := ""
 	if f.Estimated {
@@ -39,7 +39,7 @@ func (f Forecast) String() string {
 	if f.reports() {
 		text += fmt.Sprintf("; the host reports %d of %s left", f.LeftAsReported(), f.Reported)
 	}
-	text += fmt.Sprintf("; the next checks need about %d", f.Next)
+	text += "; the next checks need about " + requests(f.Next)
 	switch {
 	case f.Spreads():
 		text += fmt.Sprintf(", of which %d are left for later ones", f.Next-f.Left())

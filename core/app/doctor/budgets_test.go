@@ -20,8 +20,8 @@ func TestExamineComparesBudgetsWithContainers(t *testing.T) {
 		return list, nil
 	}
 	for budget, want := range map[string]string{
-		"docker.io=5/h":       "ok: 5 repositories to check, and 5 requests in 1h",
-		"docker.io=2/6h":      "warn: 5 repositories to check, and 2 requests in 6h: a check is spread over 3, so that a new version is seen after up to 18h",
+		"docker.io=5/h":       "ok: 5 repositories to check, and 5 requests in 1 h",
+		"docker.io=2/6h":      "warn: 5 repositories to check, and 2 requests in 6 h: a check is spread over 3, so that a new version is seen after up to 18 h",
 		"nowhere.example=5/h": "warn: no container has an image of this host, so it has no effect",
 	} {
 		opt.Config.Check.Budgets = []string{budget}

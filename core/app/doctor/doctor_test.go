@@ -35,7 +35,7 @@ ok labels: understood those of 2 containers
 ok clock: agrees with 2 registry hosts
 ok host ghcr.io: answers in 0 ms
 ok host registry-1.docker.io: answers in 0 ms
-ok registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 62 of 100 requests left per 6h
+ok registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 62 of 100 requests left per 6 h
 ok registry.ghcr.private: answers with its options for ghcr.io/me/app:1.0
 ok trigger.ntfy.phone: configured; to send a sample: dogwatch plugin test trigger.ntfy.phone
 `

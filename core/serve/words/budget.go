@@ -5,7 +5,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/budget"
 )
 
-// BudgetUsed says how many requests were made to a host: "61 of 100 requests in 6h used".
+// BudgetUsed says how many requests were made to a host: "61 of 100 requests in 6 h used".
 func BudgetUsed(f budget.Forecast) phrase.Phrase { return phrase.Translated(f.Brief(), used(f)) }
 
 // Budget is BudgetUsed with what the host reports, and what the next checks want of that.
@@ -18,14 +18,15 @@ func Budget(f budget.Forecast) phrase.Phrase {
 		parts = append(parts,
 			phrase.New("the host reports %d of %s left", f.LeftAsReported(), allowance(f.Reported.Allowance)))
 	}
+	next := phrase.Count(f.Next, "request")
 	switch {
 	case f.Spreads():
 		parts = append(parts,
-			phrase.New("the next checks need about %d, of which %d are left for later ones", f.Next, f.Next-f.Left()))
+			phrase.New("the next checks need about %s, of which %d are left for later ones", next, f.Next-f.Left()))
 	case !f.Limited():
-		parts = append(parts, phrase.New("the next checks need about %d", f.Next), phrase.New("no limit is set"))
+		parts = append(parts, phrase.New("the next checks need about %s", next), phrase.New("no limit is set"))
 	default:
-		parts = append(parts, phrase.New("the next checks need about %d", f.Next))
+		parts = append(parts, phrase.New("the next checks need about %s", next))
 	}
 	return phrase.Translated(f.String(), phrase.Join("; ", parts...))
 }

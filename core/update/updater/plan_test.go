@@ -71,7 +71,7 @@ type later struct{ error }
 func (l later) Unwrap() error { return l.error }
 
 func (later) Postponed() (reason string, until time.Time) {
-	return "ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)",
+	return "ghcr.io has no request left of its budget, 3 requests in 1 h (check.budgets)",
 		time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC)
 }
 
@@ -92,7 +92,7 @@ func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 		t.Fatalf("%+v, %v", p.Blocks, err)
 	}
 	for _, want := range []string{"docker.io/library/nginx:1.26.0",
-		"ghcr.io has no request left of its budget, 3 requests in 1h (check.budgets)",
+		"ghcr.io has no request left of its budget, 3 requests in 1 h (check.budgets)",
 		"free again at 2026-11-20 14:05:00 UTC"} {
 		if !strings.Contains(p.Blocks[1].Text, want) {
 			t.Errorf("%q lacks %q", p.Blocks[1].Text, want)

@@ -60,9 +60,9 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 			t.Fatal("no container waits")
 		}
 		contains(t, "the reason", w.get(all[waiting].ID).Check.PostponedReason,
-			"docker.io has no request left of its budget, 4 requests in 1h (check.budgets)")
+			"docker.io has no request left of its budget, 4 requests in 1 h (check.budgets)")
 		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4",
-			`allowed="4 requests in 1h (check.budgets)"`)
+			`allowed="4 requests in 1 h (check.budgets)"`)
 	})
 }
 

@@ -62,7 +62,7 @@ func TestReportedLimitSpreadsChecks(t *testing.T) {
 			t.Errorf("fetched was only %v", fetched)
 		}
 		contains(t, "the log", w.log.String(), "a check is spread over several", "needs=10", "left=4",
-			`allowed="4 requests in 10m, as it reports"`)
+			`allowed="4 requests in 10 min, as it reports"`)
 	})
 }
 
