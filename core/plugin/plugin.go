@@ -144,6 +144,8 @@ func (s State) Word() string {
 		return "not needed"
 	case Backoff:
 		return "waiting"
+	case Broken:
+		return "failed"
 	}
 	return string(s)
 }

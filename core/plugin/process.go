@@ -72,7 +72,7 @@ func (h *Host) launch(
 			break
 		}
 	}
-	return nil, fmt.Errorf("start %s: %w", b.name, err)
+	return nil, err // which callers say with the name of the plugin
 }
 
 func (h *Host) launchOnce(

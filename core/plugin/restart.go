@@ -66,7 +66,7 @@ func (s *Supervisor) giveUp(state State, err error) {
 	s.mu.Unlock()
 	s.log.Error("plugin will not run", "state", string(state), "error", err)
 	s.set(state, err)
-	s.notifyAll(unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err)))
+	s.notifyAll(unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state.Word(), err)))
 }
 
 // handleExit records the exit of the process, or of an attempt to start one, and
@@ -80,7 +80,7 @@ func (s *Supervisor) handleExit(ctx context.Context, crashes *backoff, end proce
 	wait, again := crashes.next(end)
 	switch {
 	case !again:
-		s.giveUp(Broken, fmt.Errorf("it crashed %d times in a row and stays off: %w", maxCrashes, err))
+		s.giveUp(Broken, fmt.Errorf("it crashed %d times in a row and is stopped; last error: %w", maxCrashes, err))
 	case wait == 0:
 		s.log.Warn("plugin stopped; starting it again", "error", err)
 		s.set(Starting, nil)

@@ -189,7 +189,7 @@ func TestDiscoverRefusesThirdParty(t *testing.T) {
 		}, Rejected, "which is built in (watcher)"},
 		"no plugin": {func(t *testing.T, _ *Options, path string) {
 			must(t, os.WriteFile(path, []byte("#!/bin/sh\nexit 0\n"), 0o755))
-		}, Broken, "crashed 5 times in a row and stays off"},
+		}, Broken, "crashed 5 times in a row and is stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opt, path := thirdParty(t)

@@ -28,7 +28,7 @@ func somePlugins() []service.Plugin {
 	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
 	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32),
 		[]string{"engine"}
-	bad.Error = "it crashed 5 times in a row and stays off"
+	bad.Error = "it crashed 5 times in a row and is stopped"
 	registries := webtest.PluginIn("registries", plugin.Stopped)
 	registries.Builtin = true
 	return []service.Plugin{triggers, registries, mine, bad, webtest.PluginIn("poor", plugin.Backoff),
