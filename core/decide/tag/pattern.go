@@ -146,7 +146,8 @@ func (p *pattern) groups(s string) (func(int) string, error) {
 func explainSyntax(expression string, err error) error {
 	if index := unbalanced(expression); index >= 0 {
 		c := expression[index]
-		return fmt.Errorf("%q at character %d has no matching bracket: add one, or write \\%c for the character itself", c, index+1, c)
+		return fmt.Errorf("%q at character %d has no matching bracket, so add one or write \\%c for the character itself",
+			c, index+1, c)
 	}
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {

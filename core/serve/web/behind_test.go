@@ -16,7 +16,7 @@ func TestOverviewShowsHowFarBehind(t *testing.T) {
 	_, body := get(t, u, "/")
 	first := webtest.Noon.AddDate(0, 0, -3)
 	webtest.Contains(t, body,
-		"2 updates now, those held included; 1 on "+first.Format("2 Jan")+"; at most 3, on "+
+		"2 updates now, held ones included; 1 on "+first.Format("2 Jan")+", and at most 3, on "+
 			webtest.Noon.AddDate(0, 0, -1).Format("2 Jan")+".",
 		`<title id="behind-size-title">Updates by day, By kind</title>`, `Now major: 2.</desc>`,
 		`Now less than 7 days: 2.</desc>`, `viewBox="0 0 14 1000"`,

@@ -14,7 +14,7 @@ func TestBrief(t *testing.T) {
 		`label wud.tag.exclude: tag exclude pattern "a\"b(": '(' at character 4 has no matching bracket`:                `label wud.tag.exclude: a\"b( has an unmatched bracket`,
 		`registry.hub.public: unauthorized`:                            `registry.hub.public: unauthorized`,
 		`label dogwatch.watch: "yes please" is neither true nor false`: `label dogwatch.watch: "yes please" is neither true nor false`,
-		`label wud.tag.include: tag include pattern "a)": ')' at character 2 has no matching bracket: add one, or write \) for the character itself`: `label wud.tag.include: a) has an unmatched bracket`,
+		`label wud.tag.include: tag include pattern "a)": ')' at character 2 has no matching bracket, so add one or write \) for the character itself`: `label wud.tag.include: a) has an unmatched bracket`,
 		`label wud.tag.include: tag include pattern "a{": no`: `label wud.tag.include: "a{": no`,
 		`no registry is configured for localhost:5000`:        `no registry is configured for localhost:5000`,
 		`the plugin said: registry.a.b: x at y: z`:            `the plugin said: registry.a.b: x at y: z`,
@@ -31,8 +31,8 @@ func TestFailureInGerman(t *testing.T) {
 	for text, want := range map[string]string{
 		"registry.custom.attic: list tags of old/archive at localhost:5000: 503 service unavailable: the disk is full": "registry.custom.attic: " +
 			"Tags von old/archive auflisten, bei localhost:5000: 503 service unavailable: the disk is full",
-		`label dogwatch.tag.include: '(' at character 2 has no matching bracket: add one, or write \( for the character itself`: "Label dogwatch.tag.include: " +
-			`zu '(' an Stelle 2 fehlt die schließende Klammer: ergänzen Sie sie, oder schreiben Sie \( für das Zeichen selbst`,
+		`label dogwatch.tag.include: '(' at character 2 has no matching bracket, so add one or write \( for the character itself`: "Label dogwatch.tag.include: " +
+			`zu '(' an Stelle 2 fehlt die schließende Klammer, also ergänzen Sie sie oder schreiben Sie \( für das Zeichen selbst`,
 		`label dogwatch.tag.include: tag include pattern "[": no`: `Label dogwatch.tag.include: Tag-Muster (include) "[": no`,
 		"what others say": "what others say",
 	} {

@@ -62,7 +62,7 @@ func stepTexts() []string {
 		"keep the old %s stopped, and remove all but %s of them",
 		"remove the old image if no container uses it",
 		"pause the new %s, as the old one was",
-		"restart %s, as compose does after %s",
+		"restart %s, which depends on %s",
 		"have the swarm update %s to %s",
 		"have the swarm return %s to %s",
 		"have Kubernetes update %s to %s",

@@ -17,7 +17,7 @@ func presetSentences(c sdk.Container, s *target) []phrase.Phrase {
 		if left.LeftOut > 1 {
 			beyond = phrase.New("%s and %d more", left.Beyond, left.LeftOut-1)
 		}
-		say = append(say, phrase.New("Newer too, but not offered yet: %s; %s.", beyond, left.First))
+		say = append(say, phrase.New("Newer too, but not offered yet: %s. %s.", beyond, left.First))
 	}
 	known := s.Rules.Preset
 	if known == nil || c.Result == nil {
@@ -30,7 +30,7 @@ func presetSentences(c sdk.Container, s *target) []phrase.Phrase {
 		}
 	}
 	if len(major) > 0 {
-		say = append(say, phrase.New("An update to %s is a major one (%s): %s.", alternatives(major), known.Named(),
+		say = append(say, phrase.New("An update to %s is a major one (%s). %s.", alternatives(major), known.Named(),
 			preset.Said(known.Advice())))
 	}
 	return say

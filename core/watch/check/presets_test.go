@@ -40,7 +40,7 @@ func TestMajorUpdateOfDatabaseIsNotAutomatic(t *testing.T) {
 	}
 	said := strings.Join(phrase.Strings(w.Explain(t.Context(), c).Summary), "\n")
 	for _, part := range []string{"So db can be updated to 16.6 (minor).", "Newer as well: 17.2 (major).",
-		"An update to 17.2 is a major one (built-in rule for postgres): A new major version of PostgreSQL does not start on",
+		"An update to 17.2 is a major one (built-in rule for postgres). A new major version of PostgreSQL does not start on",
 		"See https://www.postgresql.org/docs/current/upgrading.html."} {
 		if !strings.Contains(said, part) {
 			t.Errorf("%q is not in\n%s", part, said)
@@ -72,7 +72,7 @@ func TestNoMajorVersionIsLeftOut(t *testing.T) {
 		t.Errorf("%+v, %+v", c.Result, w.get("id-web").Result)
 	}
 	e := w.Explain(t.Context(), c)
-	left := "Newer too, but not offered yet: 31.0.0-apache and 1 more; 29 must not be skipped, " +
+	left := "Newer too, but not offered yet: 31.0.0-apache and 1 more. 29 must not be skipped, " +
 		"so update to it first (built-in rule for nextcloud)."
 	if !slices.Contains(phrase.Strings(e.Summary), left) {
 		t.Errorf("%q is not in %q", left, e.Summary)

@@ -238,7 +238,7 @@ func FirstTrigger() *Guide {
 				Path: "/plugins#types-trigger", Label: phrase.New("All types of triggers"),
 			},
 			{
-				Text:  phrase.New("Or in Dogwatch's configuration file, /config/dogwatch.yaml:"),
+				Text:  phrase.New("Or in your configuration file:"),
 				Lines: "trigger:\n  ntfy:\n    main:\n      topic: updates-CHANGE-ME\n",
 			},
 		},

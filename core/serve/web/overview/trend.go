@@ -89,8 +89,12 @@ func trendOf(in *language.Language, days []history.Day) *trendView {
 	first, last := days[0], days[len(days)-1]
 	v := &trendView{
 		First: date(first), Last: phrase.New("today"),
-		Sentence: phrase.New("%s now, those held included; %d on %s; at most %d, on %s.",
-			phrase.Count(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
+		Sentence: phrase.New("%s now, held ones included; %d on %s.",
+			phrase.Count(last.Updates, "update"), first.Updates, date(first)),
+	}
+	if most.Updates > max(first.Updates, last.Updates) {
+		v.Sentence = phrase.New("%s now, held ones included; %d on %s, and at most %d, on %s.",
+			phrase.Count(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most))
 	}
 	if missing := fewDays - len(days); missing > 0 {
 		v.First = shortDate(last, 1-fewDays)

@@ -120,7 +120,7 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 	}
 	for _, d := range deps {
 		if d.action == watcher.StepRestart {
-			l.add(watcher.StepRestart, d.Name(), "restart "+d.Name()+", as compose does after "+name)
+			l.add(watcher.StepRestart, d.Name(), "restart "+d.Name()+", which depends on "+name)
 		}
 	}
 	remove(&l, name, recreated, req.Rules)
