@@ -121,7 +121,8 @@ func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (
 		a.auditFailure(r, p.method.ID(), unknownUser, err)
 		return "", err
 	}
-	if _, err := a.startSession(w, r, Identity{User: userName(user, p.method.ID()), Method: p.method.ID(), Scope: Manage}, a.Keep(r)); err != nil {
+	caller := Identity{User: userName(user, p.method.ID()), Method: p.method.ID(), Scope: Manage}
+	if _, err := a.startSession(w, r, caller, a.Keep(r)); err != nil {
 		return "", err
 	}
 	return f.Public + cmp.Or(f.Next, "/"), nil
