@@ -32,7 +32,7 @@ func TestPlanPageOffersTheLevels(t *testing.T) {
 		`<p>Dump it. See <a class="alone" href="https://example.org/upgrading" target="_blank" rel="noopener noreferrer" `+
 			`title="https://example.org/upgrading">example.org</a>`,
 		`<a class="chip" href="/base/containers/local/db/update?version=16.6" data-tab><span class="tag">16.6</span> <span class="kind minor">minor</span></a>`+
-			` <span class="second">skipped by ana</span> <span class="bad">did not work <time`,
+			` <span class="second">skipped by ana</span> <span class="bad">did not work (<time`,
 		`href="/base/containers/local/db/update?version=17.2" aria-current="true" data-tab><span class="tag">17.2</span> <span class="kind major">major</span></a>`, "Warnings in the release notes",
 		`<a href="https://r.example/17.0" target="_blank" rel="noopener noreferrer">17.0</a>`,
 		`<span class="kind major">breaking</span> <span lang="en">adminpack is gone &amp; more</span>`,
