@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -119,35 +120,35 @@ func oneKind(b service.Plugin) bool {
 
 // unneeded says that nothing uses a plugin.
 func unneeded(b service.Plugin) phrase.Phrase {
-	if len(b.Types) > 0 && oneKind(b) {
-		switch b.Types[0].Kind {
-		case kind.Watcher:
-			return phrase.New("No configured watcher needs it, so it is not running.")
-		case kind.Registry:
-			return phrase.New("No configured registry needs it, so it is not running.")
-		case kind.Trigger:
-			return phrase.New("No configured trigger needs it, so it is not running.")
-		}
-	}
-	return phrase.New("Nothing that is configured needs it, so it is not running.")
+	other := phrase.New("Nothing that is configured needs it, so it is not running.")
+	return byKind(b, other, map[kind.Kind]phrase.Phrase{
+		kind.Watcher:  phrase.New("No configured watcher needs it, so it is not running."),
+		kind.Registry: phrase.New("No configured registry needs it, so it is not running."),
+		kind.Trigger:  phrase.New("No configured trigger needs it, so it is not running."),
+	})
 }
 
-// affected says what does not work without a plugin. One that never ran has no types, and a name that tells.
+// affected says what does not work without a plugin.
 func affected(b service.Plugin) phrase.Phrase {
+	return byKind(b, phrase.New("What needs it does not work."), map[kind.Kind]phrase.Phrase{
+		kind.Watcher:  phrase.New("Its watchers do not work."),
+		kind.Registry: phrase.New("Its registries do not work."),
+		kind.Trigger:  phrase.New("Its triggers do not work."),
+	})
+}
+
+// byKind returns what is said of a plugin whose types are of one kind, or else other. One that never ran has no types,
+// and a name that tells.
+func byKind(b service.Plugin, other phrase.Phrase, said map[kind.Kind]phrase.Phrase) phrase.Phrase {
 	named, _, _ := strings.Cut(b.Name, "-")
-	all := func(k kind.Kind) bool {
-		other := slices.ContainsFunc(b.Types, func(t plugin.TypeName) bool { return t.Kind != k })
-		return !other && (len(b.Types) > 0 || named == string(k))
+	of := kind.Kind(named)
+	if len(b.Types) > 0 {
+		of = b.Types[0].Kind
 	}
-	switch {
-	case all(kind.Trigger):
-		return phrase.New("Its triggers do not work.")
-	case all(kind.Registry):
-		return phrase.New("Its registries do not work.")
-	case all(kind.Watcher):
-		return phrase.New("Its watchers do not work.")
+	if !oneKind(b) {
+		return other
 	}
-	return phrase.New("What needs it does not work.")
+	return cmp.Or(said[of], other)
 }
 
 // stateWord is the state of a plugin in a word or two.
