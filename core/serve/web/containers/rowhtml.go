@@ -96,7 +96,7 @@ func (b *rowWriter) failure(in *language.Language, r *Row, now time.Time) {
 		why = cmp.Or(words.Cause(r.Cause), why)
 	}
 	b.raw(`<span class="bad"`)
-	if in.Translates() && full == r.Failure().String() {
+	if in.Translates() && full == in.Say(phrase.Verbatim(r.Failure().String())) {
 		b.raw(` lang="en"`)
 	}
 	b.raw(` title="`).text(full).raw(`">`).say(in, why).raw(`</span>`)

@@ -72,21 +72,21 @@ func newDeliveriesPage(
 // unsent takes the errors that several waiting deliveries of a trigger have from their rows, and says each once.
 func unsent(rows []DeliveryRow) (said []phrase.Phrase) {
 	type cause struct{ trigger, err string }
-	count := map[cause]int{}
-	causeOf := func(row DeliveryRow) cause { return cause{row.Trigger, row.Error} }
-	for _, row := range rows {
+	waiting := map[cause][]int{}
+	for i, row := range rows {
 		if row.Delivery.State == delivery.Pending && row.Error != "" {
-			count[causeOf(row)]++
+			why := cause{row.Trigger, row.Error}
+			waiting[why] = append(waiting[why], i)
 		}
 	}
-	for i, row := range rows {
-		n, known := count[causeOf(row)]
-		if !known || n == 1 || row.Delivery.State != delivery.Pending {
-			continue
-		}
-		if rows[i].Error = ""; n > 1 {
+	for _, row := range rows {
+		why := cause{row.Trigger, row.Error}
+		if its := waiting[why]; len(its) > 1 {
 			said = append(said, phrase.New("%s cannot send: %s", row.Trigger, phrase.Quote(row.Error)))
-			count[causeOf(row)] = -n
+			for _, i := range its {
+				rows[i].Error = ""
+			}
+			delete(waiting, why)
 		}
 	}
 	return said

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/core/serve/words"
 )
@@ -23,7 +24,7 @@ func (s *Site) Ago(in *language.Language, at any) template.HTML {
 func described(in *language.Language, text string) template.HTML {
 	said := in.Text(text)
 	marked := template.HTMLEscapeString(said)
-	if said == text && in.Translates() {
+	if said == in.Say(phrase.Verbatim(text)) && in.Translates() {
 		marked = `<span lang="en">` + marked + `</span>`
 	}
 	return template.HTML(marked)
