@@ -26,6 +26,9 @@ type Setting struct {
 // Given reports whether a user wrote it.
 func (s Setting) Given() bool { return s.Source != "default" }
 
+// Missing reports whether it has to be written, and has no value.
+func (s Setting) Missing() bool { return s.Required && s.Value == "" }
+
 // Refused reports whether a user wrote it, and it does not work like that.
 func (s Setting) Refused() bool { return strings.HasSuffix(s.Source, config.NotAccepted) }
 

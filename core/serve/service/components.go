@@ -253,6 +253,12 @@ func (s *Service) settings(c *component.Component) []Setting {
 			})
 		}
 	}
+	for _, o := range schema {
+		listed := func(s Setting) bool { return s.Name == o.Name || slices.Contains(o.Aliases, s.Name) }
+		if o.Required && !slices.ContainsFunc(all, listed) {
+			all = append(all, Setting{Name: o.Name, Help: o.Help, Secret: o.Secret, Source: "default", Required: true})
+		}
+	}
 	return all
 }
 

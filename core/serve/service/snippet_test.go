@@ -3,12 +3,15 @@ package service
 import (
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/plugin/component"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 func configured(k kind.Kind, typ, name string, settings ...Setting) Component {
@@ -92,5 +95,40 @@ func TestSnippetRoundTripsThroughConfig(t *testing.T) {
 		if got := read.Components[0].Options["simplebody"].V; got != text {
 			t.Errorf("%q is read as %q, from\n%s", text, got, yaml)
 		}
+	}
+}
+
+// typeOf is of plugins that have one type, whose options are these.
+type typeOf struct {
+	Plugins
+	options option.Schema
+}
+
+func (f typeOf) Find(kind.Kind, string) (*plugin.Supervisor, kind.Type, bool) {
+	return nil, kind.Type{Options: f.options}, true
+}
+
+// TestSettingsListWhatIsMissing: a required option that nobody wrote is listed without a value, one that has an
+// alias's value is not.
+func TestSettingsListWhatIsMissing(t *testing.T) {
+	conf := config.Config{Components: []config.Component{{
+		Kind: kind.Trigger, Type: "ntfy", Name: "main", Options: map[string]config.Value{"server": {V: "x", Source: "file"}},
+	}}}
+	s := &Service{opt: Options{
+		Config: func() *config.Config { return &conf }, Redact: func(text string) string { return text },
+		Plugins: typeOf{options: option.Schema{
+			{Name: "url", Type: option.String, Required: true, Aliases: []string{"server"}},
+			{Name: "topic", Type: option.String, Required: true, Help: "Where to"}, {Name: "icon", Type: option.String},
+		}},
+	}}
+	var missing []Setting
+	for _, one := range s.settings(&component.Component{Kind: kind.Trigger, Type: "ntfy", Name: "main"}) {
+		if one.Missing() {
+			missing = append(missing, one)
+		}
+	}
+	want := []Setting{{Name: "topic", Help: "Where to", Source: "default", Required: true}}
+	if !slices.Equal(missing, want) {
+		t.Errorf("got %v, want %v", missing, want)
 	}
 }

@@ -196,7 +196,8 @@ func TestComponentSaysWhatIsMissing(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{ntfy}} })
 	_, body := get(t, u, "/triggers/ntfy/main")
-	webtest.Contains(t, body, `<span class="tag">topic</span>: <span class="bad">not set, required</span>`)
+	webtest.Contains(t, body, `<span class="tag">topic</span>`, `<span class="bad">not set, required</span>`,
+		"DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC")
 	if strings.Contains(body, "Copy this configuration") || strings.Contains(body, "All options have their defaults") {
 		t.Error("what is missing is offered to be copied, or said to have its default")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/notify/delivery"
 	"github.com/dogwatch/dogwatch/core/serve/service"
@@ -89,11 +90,10 @@ type componentPage struct {
 	Title string
 	Path  string
 	// List is the path of all of its kind.
-	List     string
+	List string
+	// Given are the options that are written, and those that are missing, from where they belong.
 	Given    []service.Setting
 	Defaults []service.Setting
-	// Missing are required options that nobody wrote.
-	Missing []service.Setting
 	// Snippet makes the same component; nil where what was written makes none.
 	Snippet *service.Snippet
 	Limits  []limitRow
@@ -117,16 +117,16 @@ func newComponentPage(c service.Component, s state, now time.Time) componentPage
 		Component: c, state: s, Title: c.Label(), Path: page.ComponentPath(c), List: page.KindPath(c.Kind),
 	}
 	for _, s := range c.Settings {
-		switch {
-		case s.Given():
+		if s.Missing() {
+			s.Source = "env " + config.ShortEnvName(c.Key()+"."+s.Name)
+		}
+		if s.Given() {
 			p.Given = append(p.Given, s)
-		case s.Required && s.Value == "":
-			p.Missing = append(p.Missing, s)
-		default:
+		} else {
 			p.Defaults = append(p.Defaults, s)
 		}
 	}
-	if len(p.Missing) == 0 && !slices.ContainsFunc(p.Given, service.Setting.Refused) {
+	if !slices.ContainsFunc(p.Given, func(s service.Setting) bool { return s.Missing() || s.Refused() }) {
 		snippet := c.Snippet()
 		p.Snippet = &snippet
 	}
