@@ -158,13 +158,15 @@ func TestHistoryNamesDeliveries(t *testing.T) {
 			Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}},
 		}
 	}
+	named := of(6, 14)
+	named.Delivery.Title = "Container web was updated"
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{
-			events: []event.Event{of(5, 13), of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
+			events: []event.Event{named, of(5, 13), of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
 			deliveries: []delivery.Delivery{
 				{ID: 13, Subject: "local/db", Manual: true},
 				{ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}},
-				{ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
+				{ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"}, {ID: 14, Subject: "local/web"},
 			},
 		}
 	})
@@ -172,6 +174,9 @@ func TestHistoryNamesDeliveries(t *testing.T) {
 	webtest.Contains(t, body, "(3 containers of local)", "(nginx)", "(db, asked for by hand)", "(asked for by hand)")
 	if strings.Contains(body, "(other") {
 		t.Error("a delivery of another event is named")
+	}
+	if strings.Contains(body, "(web)") {
+		t.Error("a container is named again behind a message that names it")
 	}
 }
 

@@ -42,7 +42,10 @@ func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery, names pa
 	}
 	if e.Delivery != nil {
 		if d, known := deliveries[e.Delivery.ID]; known {
-			row.About = words.Delivery(d, names.Of(d.Subject, ""))
+			name := names.Of(d.Subject, "")
+			if !strings.Contains(" "+e.Delivery.Title+" ", " "+name+" ") || d.Manual { // whose message names it
+				row.About = words.Delivery(d, name)
+			}
 		} else if e.Delivery.Manual || e.Delivery.ID == 0 { // 0 is from before manual runs were deliveries
 			row.About = phrase.New("asked for by hand")
 		}
