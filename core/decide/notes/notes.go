@@ -178,7 +178,7 @@ func (r *Reader) about(c *sdk.Container) (n Notes, repository Repository) {
 	}
 	repository, by, found := Find(c, known, r.opt.Forges)
 	if !found {
-		n.Reason = "not known: no label of the image, such as org.opencontainers.image.source, leads to GitHub, GitLab, Gitea or Forgejo, nor does a link template"
+		n.Reason = "no release notes found: no label of the image, such as org.opencontainers.image.source, leads to GitHub, GitLab, Gitea or Forgejo, nor does a link template"
 		return n, repository
 	}
 	n.Repository, n.FoundBy = repository.URL(), by

@@ -181,8 +181,8 @@ func TestReasons(t *testing.T) {
 		requests int
 	}{
 		{"no update", &sdk.Container{}, 200, "[]", "there is no update", 0},
-		{"no source", updating("", "1.0", "2.0"), 200, "[]", "not known: no label", 0},
-		{"another host", updating("https://example.org/a/b", "1.0", "2.0"), 200, "[]", "not known: no label", 0},
+		{"no source", updating("", "1.0", "2.0"), 200, "[]", "no release notes found: no label", 0},
+		{"another host", updating("https://example.org/a/b", "1.0", "2.0"), 200, "[]", "no release notes found: no label", 0},
 		{"private", updating("https://github.com/a/b", "1.0", "2.0"), 404, "", "does not exist, or is private", 1},
 		{"a login", updating("https://gitlab.com/a/b", "1.0", "2.0"), 401, "", "notes.tokens", 1},
 		{"only tags", updating("https://github.com/a/b", "1.0", "2.0"), 200, "[]", "has tags at most", 1},

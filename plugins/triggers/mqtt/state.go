@@ -82,7 +82,7 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 // carries it out; or why it is not known whether there is one. It is empty for one that is simply offered.
 func decided(c sdk.Container) string {
 	if c.Check.State == sdk.CheckUnknown && !c.UpdateAvailable {
-		return summarized("Not known: " + c.Check.Reason)
+		return summarized("Not known whether there is anything newer: " + c.Check.Reason)
 	}
 	if c.Base != nil && c.UpdateAvailable && c.Result != nil {
 		return summarized("Base image " + c.Base.Name + ":" + c.Base.Tag.Value + " → " + c.Result.Tag + "; rebuild")

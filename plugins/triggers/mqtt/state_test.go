@@ -15,7 +15,7 @@ func TestStateSaysWhatIsUnknown(t *testing.T) {
 	c := sdk.Container{Name: "shop", Check: sdk.CheckState{State: sdk.CheckUnknown, Reason: "built here"}}
 	text := string(state(c, nil, idle))
 	for _, want := range []string{
-		`"check_state":"unknown"`, `"check_reason":"built here"`, `"release_summary":"Not known: built here"`,
+		`"check_state":"unknown"`, `"check_reason":"built here"`, `"release_summary":"Not known whether there is anything newer: built here"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing: %s", want, text)

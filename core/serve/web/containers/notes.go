@@ -37,7 +37,7 @@ const (
 // notes reads the release notes of a container.
 func (h *Handler) notes(ctx context.Context, c sdk.Container) *notesView {
 	n := h.service.Notes(ctx, c)
-	v := &notesView{Reason: phrase.Capital(phrase.Stored("notes", n.Reason)), Incomplete: n.Incomplete}
+	v := &notesView{Reason: phrase.Sentence(phrase.Capital(phrase.Stored("notes", n.Reason))), Incomplete: n.Incomplete}
 	for i, one := range n.Notes {
 		line := noteLine{Note: one, Open: i < openNotes}
 		line.Breaking, line.Action = h.PlainLines(one.Breaking), h.PlainLines(one.Action)
