@@ -25,11 +25,11 @@ func (s *Service) remedy(err error) string {
 	case errors.As(err, &limited):
 		return "The other side asks for a pause. Dogwatch waits and tries again by itself; with a login most registries allow more."
 	case errors.Is(err, sdk.ErrUnauthorized):
-		return "Check the login, password or token below: the other side refuses it. After a change, recreate the container (docker compose up -d): Dogwatch reads secrets when it starts."
+		return "The other side refuses the login, password or token below. Correct it. After changing an environment variable, recreate the container with `docker compose up -d`; after changing the file, run `dogwatch reload`."
 	case plugin.NotStarted(err), plugin.Exited(err):
 		return NoPlugin
 	case errors.As(err, &invalid):
-		return "Correct what is named above. After a change of an environment variable, recreate the container (docker compose up -d); after a change of the file, dogwatch reload is enough."
+		return "Correct what is named above. After changing an environment variable, recreate the container with `docker compose up -d`; after changing the file, run `dogwatch reload`."
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return "The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it."
 	}

@@ -19,7 +19,7 @@ func TestRemedyFollowsTheKindOfTheError(t *testing.T) {
 	}{
 		"none":             {nil, ""},
 		"of no kind":       {odd, ""},
-		"unauthorized":     {fmt.Errorf("trigger.smtp.main: %w", sdk.WithKind(sdk.ErrUnauthorized, odd)), "Check the login"},
+		"unauthorized":     {fmt.Errorf("trigger.smtp.main: %w", sdk.WithKind(sdk.ErrUnauthorized, odd)), "refuses the login"},
 		"rate limited":     {sdk.RateLimited(time.Minute, odd), "asks for a pause"},
 		"unavailable":      {sdk.WithKind(sdk.ErrUnavailable, odd), "does not answer"},
 		"invalid":          {sdk.Invalid("port", "want a whole number"), "Correct what is named above"},

@@ -80,7 +80,7 @@ func TestPlanPageWithBlocks(t *testing.T) {
 		Acknowledge: true}}
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, `<input type="checkbox" name="ack" value="data.writable-layer" required>`, `id="confirm"`,
-		"<p>web has written into itself</p>")
+		"<p>web has written into itself.</p>")
 	f.plan.Blocks = append(f.plan.Blocks, watcher.Reason{Code: "swarm", Text: "use docker service update"})
 	body = request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	webtest.Contains(t, body, "use docker service update", "web has written into itself")

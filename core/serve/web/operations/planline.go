@@ -88,7 +88,7 @@ func (h *Handler) planLine(ctx context.Context, actor auth.Actor, c *sdk.Contain
 		}
 	}
 	for _, warning := range plan.Warnings {
-		l.Warnings = append(l.Warnings, words.Planned(warning.Text))
+		l.Warnings = append(l.Warnings, phrase.Sentence(words.Planned(warning.Text)))
 	}
 	for _, d := range plan.Dependents {
 		l.Dependents = append(l.Dependents, d.Name)
