@@ -106,7 +106,7 @@ func TestPagesGroupFailuresByCause(t *testing.T) {
 	u, _ := withStore(t, webtest.Container("one", hub), webtest.Container("two", hub, webtest.Newer("1.1.0", "minor")), webtest.Container("three", hub),
 		webtest.Container("label", webtest.Failed("a label is wrong")), webtest.Container("fine"))
 	for path, want := range map[string][]string{
-		"/": {`<summary>Docker Hub does not answer: 3 containers</summary><p>list tags of one: timeout ***</p>`,
+		"/": {`<summary>Docker Hub does not answer: 3 containers</summary><p>List tags of one: timeout ***.</p>`,
 			"1 update · 3 failed · 1 up to date; 1 with an update failed as well", ": a label is wrong"},
 		"/containers": {`<li title="list tags of one: timeout ***"><span class="bad">Docker Hub does not answer: 3 containers</span></li>`, ">Docker Hub does not answer</span>"},
 		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`,

@@ -61,7 +61,7 @@ func answered(err string) (answer, hint phrase.Phrase) {
 	}
 	if why, meaning, more := strings.Cut(text, "; "); more {
 		if _, fits := phrase.Arguments(ownContainer, meaning); fits {
-			text, hint = why, phrase.Read(meaning, ownContainer)
+			text, hint = why, phrase.Sentence(phrase.Read(meaning, ownContainer))
 		}
 	}
 	return Failure(text), hint

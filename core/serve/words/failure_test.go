@@ -62,7 +62,7 @@ func TestFailureOf(t *testing.T) {
 		"registry.custom.a: list tags of b at host: timeout":                                                        "host is unavailable (timeout)",
 		"registry.custom.a: list tags of b at host: GET https://host:5000/v2/: dial tcp: lookup host: no such host": "host is unavailable (lookup host: no such host)",
 		"registry.custom.a: list tags of b at host: GET http://127.0.0.1:5000: " + refused + "; " + contained.Explain(refused): "host is unavailable (connection refused). 127.0.0.1 means " +
-			"Dogwatch's own container: use the other container's name, or host.docker.internal for the host (it may need extra_hosts: host.docker.internal:host-gateway)",
+			"Dogwatch's own container: use the other container's name, or host.docker.internal for the host (it may need extra_hosts: host.docker.internal:host-gateway).",
 	} {
 		if got := FailureOf("host is unavailable", err).String(); got != want {
 			t.Errorf("%q is %q, want %q", err, got, want)

@@ -31,7 +31,7 @@ func TestRegistryUse(t *testing.T) {
 	found, known := use.unresponsive, evidence{registries: use}
 	home := found["custom.home"]
 	if len(found) != 1 || home == nil || home.Of != 2 || home.Asked.Second() != 2 ||
-		home.Why.String() != down+": 503 ***" {
+		home.Why.String() != down+" (503 ***)" {
 		t.Fatalf("%+v, %+v", found, home)
 	}
 	for _, c := range []struct {

@@ -49,12 +49,12 @@ func About(rows []Row, l Line) Line {
 func FailuresOf(all []Row) []Line {
 	var lines []Line
 	for _, f := range tally.Failures(all, func(r Row) (cause, err string) { return r.Cause, r.Failed }) {
-		text := f.Of[0].Why()
+		text, why := f.Of[0].Why(), phrase.Phrase(nil)
 		if f.Detail != "" {
-			text = outage(f)
+			text, why = outage(f), answerOf(f.Detail)
 		}
 		lines = append(lines, About(f.Of, Line{Kind: "failed", Word: phrase.New("check failed"), Text: text, Detail: f.Detail,
-			To: SearchPath(f.Text)}))
+			Why: why, To: SearchPath(f.Text)}))
 	}
 	return lines
 }
@@ -84,11 +84,14 @@ func outagesOf(all []trouble) (lines []Line) {
 	for _, f := range tally.Failures(all, func(t trouble) (cause, err string) { return t.Cause, t.Failed }) {
 		if f.Detail != "" {
 			lines = append(lines, Line{Kind: "failed", Text: outage(f), Detail: f.Detail,
-				Why: phrase.Capital(phrase.Sentence(words.AnswerOf(f.Detail))), To: SearchPath(f.Text)})
+				Why: answerOf(f.Detail), To: SearchPath(f.Text)})
 		}
 	}
 	return lines
 }
+
+// answerOf is what was answered to the first of several checks, as a sentence.
+func answerOf(err string) phrase.Phrase { return phrase.Capital(phrase.Sentence(words.AnswerOf(err))) }
 
 // outage says what several containers fail by: "Docker Hub is unavailable: 9 containers".
 func outage[T any](f tally.Failure[T]) phrase.Phrase {
