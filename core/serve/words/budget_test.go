@@ -13,9 +13,9 @@ func TestBudget(t *testing.T) {
 	hundred := budget.Allowance{Requests: 100, Per: 6 * time.Hour}
 	for want, f := range map[string]budget.Forecast{
 		"keine Anfragen in der letzten Stunde; die nächsten Prüfungen brauchen etwa 3 Anfragen; kein Limit gesetzt": {Next: 3},
-		"90 von 100 Anfragen in 6 h verbraucht; die nächsten Prüfungen brauchen etwa 30 Anfragen, " +
+		"90 von 100 Anfragen in 6\u00a0h verbraucht; die nächsten Prüfungen brauchen etwa 30 Anfragen, " +
 			"davon 20 erst später": {Use: budget.Use{Used: 90, Allowance: hundred}, Next: 30},
-		"etwa 1 von 100 Anfragen in 6 h verbraucht (eine für jede Frage, da das Plugin sie nicht zählt); " +
+		"etwa 1 von 100 Anfragen in 6\u00a0h verbraucht (eine für jede Frage, da das Plugin sie nicht zählt); " +
 			"die nächsten Prüfungen brauchen etwa 2 Anfragen": {Use: budget.Use{Used: 1, Allowance: hundred, Estimated: true}, Next: 2},
 	} {
 		said := Budget(f)
