@@ -61,7 +61,7 @@ func TestSampleChangesNothing(t *testing.T) {
 		if component.Type == "smtp" {
 			host, _ := exampleHost(t)
 			_, problems := component.Resolve(append(mailSchema(t), host...))
-			if len(problems) != 1 || !strings.Contains(problems[0].String(), "host: is missing") {
+			if len(problems) != 1 || !strings.Contains(problems[0].String(), "host: is required") {
 				t.Error(problems)
 			}
 		}

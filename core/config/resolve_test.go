@@ -76,7 +76,7 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 		`error: trigger.smtp.other.host: the file cannot be read: no such file (file /missing (env DOGWATCH_TRIGGER_SMTP_OTHER_HOST__FILE))`)
 	_, problems = c.Components[2].Resolve(mailSchema(t))
 	check(problems,
-		`error: trigger.smtp.infra.host: is missing (Server)`,
+		`error: trigger.smtp.infra.host: is required (Server)`,
 		`warning: trigger.smtp.infra.alerts.host: unknown option (env WUD_TRIGGER_SMTP_INFRA_ALERTS_HOST); a name has no underscore: if INFRA_ALERTS is the name, write WUD_TRIGGER_SMTP_INFRAALERTS_HOST`,
 	)
 }

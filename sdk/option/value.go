@@ -41,7 +41,7 @@ func (s Schema) Resolve(raw map[string]any) (Values, []sdk.FieldError, []string)
 		case v != nil:
 			values[o.Name] = v
 		case o.Required:
-			problems = append(problems, sdk.FieldError{Field: o.Name, Detail: "is missing (" + o.Help + ")"})
+			problems = append(problems, sdk.FieldError{Field: o.Name, Detail: "is required (" + o.Help + ")"})
 		}
 	}
 	var unknown []string

@@ -153,10 +153,10 @@ func TestResolve(t *testing.T) {
 		unknown  []string
 	}{
 		"defaults": {map[string]any{"topic": "t"}, with(option.Values{"topic": "t"}), nil, nil},
-		"nothing":  {nil, defaults, []string{"topic: is missing (Topic to publish to)"}, nil},
+		"nothing":  {nil, defaults, []string{"topic: is required (Topic to publish to)"}, nil},
 		"empty is unset": {map[string]any{"topic": "t", "mode": "", "tags": []any{}, "token": nil, "maybe": ""},
 			with(option.Values{"topic": "t"}), nil, nil},
-		"required empty": {map[string]any{"topic": ""}, defaults, []string{"topic: is missing"}, nil},
+		"required empty": {map[string]any{"topic": ""}, defaults, []string{"topic: is required"}, nil},
 		"alias": {map[string]any{"topic": "t", "pass": "p"}, with(option.Values{"topic": "t", "token": "p"}),
 			nil, nil},
 		"empty and alias": {map[string]any{"topic": "t", "token": "", "key": "p"},
@@ -166,7 +166,7 @@ func TestResolve(t *testing.T) {
 		"all at once": {
 			map[string]any{"level": "9", "mode": "x", "tpic": 1, "zzz": 2},
 			option.Values{"timeout": 10 * time.Second, "url": "https://ntfy.sh", "tls.verify": true},
-			[]string{"topic: is missing", "mode: want one of", "level: want 1 to 5"},
+			[]string{"topic: is required", "mode: want one of", "level: want 1 to 5"},
 			[]string{"tpic", "zzz"},
 		},
 		"the name that was used": {map[string]any{"topic": "t", "pass": []any{}, "key": map[string]any{}},

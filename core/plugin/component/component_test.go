@@ -300,7 +300,7 @@ func TestProblemsNameEachMistakeAndLeaveOthersUsable(t *testing.T) {
 	for _, want := range []string{
 		`warning trigger.mail.good.prot: unknown option (test.yaml:1); did you mean trigger.mail.good.port?`,
 		`warning trigger.mail.good.old: is deprecated (test.yaml:1); use host`,
-		`error trigger.mail.bad.host: is missing`,
+		`error trigger.mail.bad.host: is required`,
 		`error trigger.mail.bad.port: want 1 to 65535, got "99999" (test.yaml:1)`,
 		`error trigger.mail.bad.threshold: want one of all, versions, major, minor, patch, major-only, minor-only, digest, major-no-digest, minor-no-digest, patch-no-digest, major-only-no-digest, minor-only-no-digest, got "huge" (test.yaml:1)`,
 		`error trigger.mail.refused.host: is refused`,
@@ -334,7 +334,7 @@ func TestProblemsFollowTheirPlugins(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	const other = "error trigger.mail.wrong.host: is missing"
+	const other = "error trigger.mail.wrong.host: is required"
 	if all := problems(); !strings.Contains(all, "warning trigger.lamp: no plugin that is here holds") || !strings.Contains(all, other) {
 		t.Errorf("while the plugin is awaited: %s", all)
 	}

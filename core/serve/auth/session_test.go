@@ -28,11 +28,11 @@ func TestIdentifyWithoutConfiguredLogin(t *testing.T) {
 // TestMisconfiguredLoginFailsClosed: a login that is configured and does not work opens nothing.
 func TestMisconfiguredLoginFailsClosed(t *testing.T) {
 	for setting, problem := range map[string]string{
-		"WUD_AUTH_BASIC_MAIN_USER=ana":           "auth.basic.main.hash: is missing",
+		"WUD_AUTH_BASIC_MAIN_USER=ana":           "auth.basic.main.hash: is required",
 		"WUD_AUTH_BASIC_MAIN_HASH=":              "nobody can log in",
 		"WUD_AUTH_USER=ana":                      "nobody can log in",
 		"DOGWATCH_AUTH_BSIC_MAIN_USER=ana":       "did you mean auth.basic.main",
-		"DOGWATCH_AUTH_OIDC_X_CLIENTID=dogwatch": "auth.oidc.x.discovery: is missing",
+		"DOGWATCH_AUTH_OIDC_X_CLIENTID=dogwatch": "auth.oidc.x.discovery: is required",
 		"DOGWATCH_AUTH_BASIC_A_HASH__FILE=/none": "nobody can log in",
 	} {
 		w := start(t, setting)
