@@ -109,7 +109,7 @@ type stored struct{ kind, text string }
 func (s stored) String() string      { return s.text }
 func (s stored) In(p Printer) string { return Read(s.text, p.Formats(s.kind)...).In(p) }
 
-// StoredParts is Stored for errors and the like, whose parts have colons between them: each is read by itself, and
+// StoredParts is Stored for errors and the like, whose parts have colons or semicolons between them: each is read by itself, and
 // those beside each other that have none of the formats are one quote.
 func StoredParts(kind, text string) Phrase {
 	if text == "" {
@@ -123,20 +123,57 @@ type storedParts stored
 func (s storedParts) String() string { return s.text }
 
 func (s storedParts) In(p Printer) string {
-	var said []Phrase
+	said, _ := partsOf(p, s.kind, s.text, "; ", ": ")
+	return Text{said}.In(p)
+}
+
+// partsOf reads the parts of a text that have the first separator between them, and the next within each part; known
+// reports whether any of them has a format.
+func partsOf(p Printer, kind, text string, separators ...string) (said Phrase, known bool) {
+	var all []Phrase
 	var others []string
-	end := func() { said, others = append(said, Quote(strings.Join(others, ": "))), nil }
-	for part := range strings.SplitSeq(s.text, ": ") {
-		known := Read(part, p.Formats(s.kind)...)
-		if IsVerbatim(known) {
+	end := func() { all, others = append(all, Quote(strings.Join(others, separators[0]))), nil }
+	for part := range strings.SplitSeq(text, separators[0]) {
+		one, has := Phrase(nil), false
+		if len(separators) > 1 {
+			one, has = partsOf(p, kind, part, separators[1:]...)
+		} else {
+			one = explained(p, Read(part, p.Formats(kind)...))
+			has = !IsVerbatim(one)
+		}
+		if !has {
 			others = append(others, part)
 			continue
 		}
+		known = true
 		end()
-		said = append(said, known)
+		all = append(all, one)
 	}
 	end()
-	return Text{Join(": ", said...)}.In(p)
+	return Join(separators[0], all...), known
+}
+
+// explained has arguments of what was read in the language, too: sources of settings, exit codes, and descriptions of
+// options.
+func explained(p Printer, said Phrase) Phrase {
+	read, is := said.(*format)
+	if !is {
+		return said
+	}
+	for i, arg := range read.args {
+		text, _ := arg.(string)
+		name, ofEnv := strings.CutPrefix(text, "env ")
+		code, ofExit := strings.CutPrefix(text, "exit code ")
+		switch {
+		case ofEnv:
+			read.args[i] = New("environment variable %s", name)
+		case ofExit:
+			read.args[i] = New("exit code %s", code)
+		case slices.Contains(p.Formats("descriptions"), text):
+			read.args[i] = New(strings.ReplaceAll(text, "%", "%%"))
+		}
+	}
+	return said
 }
 
 // Arguments returns what a text has in the places of the verbs "%s" of a format; false when it is not of the

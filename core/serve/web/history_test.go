@@ -102,7 +102,7 @@ func TestDescribeEvents(t *testing.T) {
 		"update to 1.27 did not work, the old container is back: it ended with code 1|failed",
 		"update to 1.27 failed: disk full|failed", "update to 1.27 was cancelled|",
 		"process started|", "process stopped|", "process is down: died|failed",
-		"will not run (untrusted): file changed|failed",
+		"will not run: file changed|failed",
 		"logged in with a password from 10.0.0.1|", "login refused: wrong password, from 10.0.0.1|failed",
 		"12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
 		"changed from info to debug by ana from 10.0.0.1|",

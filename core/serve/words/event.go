@@ -93,7 +93,7 @@ func describeCheck(t event.Type, c event.Check) (text phrase.Phrase, class strin
 	case t == event.CheckStarted:
 		return phrase.New("%s began", what), ""
 	case t == event.CheckFailed:
-		return phrase.New("%s failed: %s", what, phrase.Quote(withoutWatcher(c.Error))), "failed"
+		return phrase.New("%s failed: %s", what, Mistake(withoutWatcher(c.Error))), "failed"
 	}
 	var parts, updates []phrase.Phrase
 	if found := len(c.Found); found > 0 {
@@ -147,7 +147,7 @@ func describeOutage(e event.Event) (text phrase.Phrase, class string) {
 	if e.Type == event.WatcherRecovered {
 		return phrase.New("engine works again, after %s", Span(e.At.Sub(e.Watcher.Since))), "ok"
 	}
-	return phrase.New("engine does not work: %s", phrase.Quote(withoutWatcher(e.Watcher.Error))), "failed"
+	return phrase.New("engine does not work: %s", Mistake(withoutWatcher(e.Watcher.Error))), "failed"
 }
 
 func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class string) {
@@ -160,7 +160,7 @@ func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class
 		return phrase.Join(": ", said, phrase.Quote(d.Title)), "ok"
 	case event.TriggerFailed:
 		return phrase.New("failed after %s: %s", phrase.Count(d.Attempts, "attempt"),
-			phrase.Quote(Undelivered(d.Trigger, d.Error))), "failed"
+			Mistake(Undelivered(d.Trigger, d.Error))), "failed"
 	}
 	return phrase.Join(": ", phrase.New("not sent"), NotSent(d.Error)), ""
 }
@@ -172,12 +172,12 @@ func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class str
 	case event.PluginOutdated:
 		return phrase.New("a newer version is available: %s", p.To), ""
 	case event.PluginBroken:
-		return phrase.New("will not run (%s): %s", p.State, phrase.Quote(p.Error)), "failed"
+		return phrase.New("will not run: %s", Mistake(p.Error)), "failed"
 	}
 	if p.Error == "" {
 		return phrase.New("process stopped"), ""
 	}
-	return phrase.New("process is down: %s", phrase.Quote(p.Error)), "failed"
+	return phrase.New("process is down: %s", Mistake(p.Error)), "failed"
 }
 
 func describeLogin(t event.Type, l event.Login) (text phrase.Phrase, class string) {

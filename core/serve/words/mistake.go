@@ -2,9 +2,12 @@ package words
 
 import "github.com/dogwatch/dogwatch/core/model/phrase"
 
-// Mistake is an error that pages show. Errors are made of parts with colons between them; those that Dogwatch itself
-// writes are read, and those of registries, engines and plugins stay as they are.
+// Mistake is an error that pages show. Errors are made of parts with colons or semicolons between them; those that
+// Dogwatch itself writes are read, and those of registries, engines and plugins stay as they are.
 func Mistake(err string) phrase.Phrase { return phrase.StoredParts("mistakes", err) }
+
+// BriefMistake is Mistake for a line; see Shortened.
+func BriefMistake(err string) phrase.Phrase { return phrase.Change(Mistake(err), Shortened) }
 
 // Outcome is why an operation did not work, as the plugin recorded it in English; see Mistake.
 func Outcome(why string) phrase.Phrase { return phrase.StoredParts("outcomes", why) }

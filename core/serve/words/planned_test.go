@@ -87,7 +87,8 @@ func TestReadTextsAreWritten(t *testing.T) {
 		},
 		"mistakes.json": {
 			"core/serve/service", "core/serve/auth", "core/update/updater", "core/decide/choice", "core/notify/signedlink",
-			"core/plugin",
+			"core/plugin", "core/config", "core/notify/testrun", "sdk/option", "internal/contained", "plugins/triggers/smtp",
+			"plugins/watchers/docker/internal/engine",
 		},
 		"remedies.json": {
 			"core/serve/service", "core/plugin/agent", "plugins/watchers/docker/internal/engine",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/service"
+	"github.com/dogwatch/dogwatch/core/serve/words"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -61,7 +62,7 @@ func newTestView(c service.Component, result service.TestResult, err error) *tes
 	took := result.Took.Round(time.Millisecond).String()
 	switch {
 	case !v.OK:
-		v.Verdict = phrase.New("It does not work: %s", phrase.Quote(err.Error()))
+		v.Verdict = phrase.New("It does not work: %s", words.Mistake(err.Error()))
 	case c.Kind == kind.Trigger && result.Response == "":
 		v.Verdict = phrase.New("The service took the message below (%s).", took)
 	default:

@@ -82,7 +82,7 @@ func unsent(rows []DeliveryRow) (said []phrase.Phrase) {
 	for _, row := range rows {
 		why := cause{row.Trigger, row.Error}
 		if its := waiting[why]; len(its) > 1 {
-			said = append(said, phrase.New("%s cannot send: %s", row.Trigger, phrase.Quote(row.Error)))
+			said = append(said, phrase.New("%s cannot send: %s", row.Trigger, words.Mistake(row.Error)))
 			for _, i := range its {
 				rows[i].Error = ""
 			}

@@ -39,9 +39,9 @@ func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component,
 	var lines []containers.Line
 	for _, w := range order {
 		word, text := phrase.New("not sent"), phrase.New("%s could not send %s: %s", w.trigger,
-			phrase.Count(counts[w], "message"), phrase.Quote(words.Shortened(strings.TrimPrefix(w.reason, "trigger."+w.trigger+": "))))
+			phrase.Count(counts[w], "message"), words.BriefMistake(words.Undelivered(w.trigger, w.reason)))
 		if updates[w.trigger] {
-			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), phrase.Quote(words.Shortened(w.reason)))
+			word, text = phrase.New("failed"), phrase.Join(": ", phrase.Verbatim(w.trigger), words.BriefMistake(w.reason))
 		}
 		lines = append(lines, containers.Line{
 			Kind: "failed", Word: word, Text: text,
@@ -60,7 +60,7 @@ func componentsOf(components []service.Component, plugins []service.Plugin) []co
 		if c.State == component.Failed && !named {
 			lines = append(lines, containers.Line{
 				Kind: "failed", Word: words.Down(),
-				Text: phrase.Join(": ", phrase.Verbatim(c.Label()), phrase.Quote(words.Shortened(withoutKey(c.Error, c)))),
+				Text: phrase.Join(": ", phrase.Verbatim(c.Label()), words.BriefMistake(withoutKey(c.Error, c))),
 				To:   page.KindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: phrase.New("See what to do"),
 			})
 		}
@@ -90,7 +90,7 @@ func pluginsOf(plugins []service.Plugin, components []service.Component) []conta
 			continue
 		}
 		line := containers.Line{
-			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), phrase.Quote(words.Shortened(p.Error))),
+			Kind: "failed", Word: phrase.New("plugin"), Text: phrase.Join(": ", pluginSaid(p), words.BriefMistake(p.Error)),
 			To: "/plugins", Act: phrase.New("See what to do"),
 		}
 		for _, c := range components {

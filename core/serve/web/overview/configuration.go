@@ -29,7 +29,7 @@ func configurationOf(problems []string, components []service.Component) []contai
 		text = phrase.New("%s in the configuration", phrase.Count(len(others), "more problem"))
 	}
 	if len(others) == 1 {
-		text = phrase.Join(": ", text, phrase.Quote(words.Shortened(others[0])))
+		text = phrase.Join(": ", text, words.BriefMistake(others[0]))
 	}
 	return []containers.Line{{
 		Kind: "minor", Word: phrase.New("configuration"), Text: text, To: "/settings", Act: phrase.New("See what to do"),

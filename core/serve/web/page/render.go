@@ -125,6 +125,7 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"planned":     func(text string) phrase.Phrase { return phrase.Sentence(words.Planned(text)) },
 		"sentence":    phrase.Sentence,
 		"outcome":     words.Outcome,
+		"mistake":     words.Mistake,
 		"majorUpdate": words.MajorUpdate,
 		"isolated":    words.Isolated,
 		"agentDoctor": words.AgentDoctor,
