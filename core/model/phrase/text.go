@@ -109,8 +109,8 @@ type stored struct{ kind, text string }
 func (s stored) String() string      { return s.text }
 func (s stored) In(p Printer) string { return Read(s.text, p.Formats(s.kind)...).In(p) }
 
-// StoredParts is Stored for errors and the like, whose parts have colons or semicolons between them: each is read by itself, and
-// those beside each other that have none of the formats are one quote.
+// StoredParts is Stored for errors and the like, whose parts have colons or semicolons between them: each is read by
+// itself, and those beside each other that have none of the formats are one quote.
 func StoredParts(kind, text string) Phrase {
 	if text == "" {
 		return nil
