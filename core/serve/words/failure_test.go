@@ -32,7 +32,7 @@ func TestFailureInGerman(t *testing.T) {
 		"registry.custom.attic: list tags of old/archive at localhost:5000: 503 service unavailable: the disk is full": "registry.custom.attic: " +
 			"Tags von old/archive auflisten, bei localhost:5000: 503 service unavailable: the disk is full",
 		`label dogwatch.tag.include: '(' at character 2 has no matching bracket, so add one or write \( for the character itself`: "Label dogwatch.tag.include: " +
-			`zu '(' an Stelle 2 fehlt die schließende Klammer, also ergänzen Sie sie oder schreiben Sie \( für das Zeichen selbst`,
+			`zu '(' an Stelle 2 fehlt die schließende Klammer. Ergänzen Sie sie, oder schreiben Sie \( für das Zeichen selbst`,
 		`label dogwatch.tag.include: tag include pattern "[": no`: `Label dogwatch.tag.include: Tag-Muster (include) "[": no`,
 		"what others say": "what others say",
 	} {
