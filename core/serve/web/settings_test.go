@@ -36,7 +36,7 @@ func TestSettingsPage(t *testing.T) {
 		"did you mean server.port?",
 		"debug", "environment variable DOGWATCH_LOG_LEVEL", `href="/base/settings/api"`, `href="/base/watchers"`)
 	webtest.Contains(t, request(u, "GET", "/settings", nil, "Accept-Language", "de").Body.String(),
-		`<span lang="en">server.prot: unknown setting; did you mean server.port?</span>`)
+		`<span lang="en">server.prot</span>: Einstellung unbekannt; meinten Sie server.port?`)
 	changed, others, _ := strings.Cut(body, "Default values")
 	if !strings.Contains(changed, "log.level<") || !strings.Contains(others, "log.format<") ||
 		strings.Contains(changed, "log.format<") || strings.Contains(others, "log.level<") {
