@@ -405,7 +405,7 @@ func TestChartGivesLeastRights(t *testing.T) {
 		for _, resource := range []string{"deployments", "statefulsets", "daemonsets", "cronjobs"} {
 			rights = append(rights, namespace+" patch "+resource)
 		}
-		return append(rights, reading(namespace)...)
+		return append(append(rights, namespace+" get pods/log"), reading(namespace)...)
 	}
 	for name, want := range map[string][]string{
 		"least": nil, "engine": nil, "most": nil,

@@ -19,5 +19,4 @@
 //	compose  compose files: where they are, and how they are edited
 //	podman   makes containers by Podman's own API
 //	quadlet  quadlets of Podman: how they are edited, and their units restarted
-//	secrets  takes the secrets of a container out of its log
 package docker

@@ -121,18 +121,3 @@ func joined(reason, message string) string {
 	}
 	return reason + ": " + message
 }
-
-// Evidence implements orchestrated.Workload.
-func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence {
-	o := r.failing(ctx, image)
-	if o == nil {
-		return nil
-	}
-	e := &watcher.Evidence{Container: o.Metadata.Name, Status: o.Status.Phase, Error: problem(o)}
-	for _, s := range o.Status.ContainerStatuses {
-		if t := s.LastState.Terminated; s.Name == r.target.container && t != nil {
-			e.ExitCode = t.ExitCode
-		}
-	}
-	return e
-}

@@ -29,6 +29,7 @@ type server struct {
 	streams  int
 	wake     chan struct{}
 	cut      chan struct{} // closed to end all streams
+	log      string        // of any container
 	// rollOut returns the status of a workload whose image was changed; between is what a patch finds.
 	rollOut func(image string, o object) object
 	between func(o object) object
@@ -202,6 +203,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if resource, name, found = strings.Cut(resource, "/"); found {
 			verb = "get"
 		}
+		if pod, is := strings.CutSuffix(name, "/log"); is {
+			resource, name = resource+"/log", pod
+		}
 		path = before + "/" + resource
 	}
 	s.mu.Lock()
@@ -211,6 +215,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if refused.code != 0 {
 		fail(w, refused.code, refused.message)
+		return
+	}
+	if strings.HasSuffix(path, "/log") {
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, s.log)
 		return
 	}
 	if verb == "get" {

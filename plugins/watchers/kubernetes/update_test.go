@@ -204,6 +204,57 @@ func TestUpdateThatFailsReturns(t *testing.T) {
 	}
 }
 
+// TestEvidenceHasTheLog: the last lines of the run that failed, without the secrets of the pod, or the rule that the
+// role lacks for that; of a container that never ran there is no log.
+func TestEvidenceHasTheLog(t *testing.T) {
+	const crashed = `"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 3}}`
+	const ended = `"state": {"terminated": {"exitCode": 4}}, "lastState": {"terminated": {"exitCode": 3}}`
+	const unready = `"state": {"running": {}}`
+	const pulling = `"state": {"waiting": {"reason": "ImagePullBackOff", "message": "for hunter2"}}`
+	const env = `"env": [{"name": "DB_PASSWORD", "value": "hunter2"}], "args": ["--token", "t0psecret"], `
+	const lack = "The log could not be read: system:serviceaccount:media:dogwatch may not get pods/log in namespace media; " +
+		`add to the rules of a Role in namespace media that is bound to it: {apiGroups: [""], resources: [pods/log], verbs: [get]}`
+	for name, c := range map[string]struct {
+		state, log, denied, want string
+		request                  string // what is asked for; "" for nothing
+		code                     int
+	}{
+		"crashed": {crashed, "starting\npassword hunter2 or t0psecret is wrong\n", "", "starting\npassword *** or *** is wrong\n",
+			"?container=web&previous=true&tailLines=50", 3},
+		"ended":     {ended, "bye", "", "bye", "?container=web&tailLines=50", 4},
+		"not ready": {unready, "wait", "", "wait", "?container=web&tailLines=50", 0},
+		"never ran": {pulling, "old", "", "", "", 0},
+		"long":      {crashed, "DB_PASSWORD=" + strings.Repeat("hunter2", 10000) + "\nend", "", "end", "?container=web&previous=true&tailLines=50", 3},
+		"denied":    {crashed, "", "x", lack, "?container=web&previous=true&tailLines=50", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			s.rollOut, s.log = failing("nginx:1.28"), c.log
+			s.put(t, deployment("media", "web", `"replicas": 1`, "nginx:1.27"))
+			if c.denied != "" {
+				s.refuse("get", "/api/v1/pods/log", http.StatusForbidden,
+					`pods "web-abc-1" is forbidden: User "system:serviceaccount:media:dogwatch" cannot get resource "pods/log"`)
+			}
+			text := strings.Replace(pod("media", "web-abc-1", "ReplicaSet/web-abc", "nginx:1.28", ""), `"imageID": ""`,
+				`"imageID": "", `+c.state, 1)
+			text = strings.Replace(text, `"image": "nginx:1.28"`, env+`"image": "nginx:1.28"`, 1)
+			s.put(t, strings.Replace(text, `"status": {`, `"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "x"}], `, 1))
+			k := newUpdater(t, s.at(t))
+			out, err := k.Apply(t.Context(), planned(t, k, requestFor("media_deployment_web_web", "nginx:1.28")), &journal{})
+			if err != nil || out.Evidence == nil || out.Evidence.Log != c.want || out.Evidence.ExitCode != c.code {
+				t.Fatalf("got %+v, %v", out.Evidence, err)
+			}
+			if strings.Contains(out.Evidence.Error, "hunter2") {
+				t.Errorf("the error has a secret: %s", out.Evidence.Error)
+			}
+			const path = "get /api/v1/namespaces/media/pods/web-abc-1/log"
+			if got := s.count("get "); c.request == "" && got != 0 || c.request != "" && s.count(path+c.request) != 1 {
+				t.Errorf("requested %q", s.requests)
+			}
+		})
+	}
+}
+
 func TestUpdateThatNeitherWorks(t *testing.T) {
 	s := newServer(t)
 	s.rollOut = func(image string, o object) object {

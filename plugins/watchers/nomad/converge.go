@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/internal/orchestrated"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/secrets"
 	"github.com/dogwatch/dogwatch/plugins/watchers/nomad/internal/api"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -206,7 +208,8 @@ func short(id string) string { return httpclient.Clean(id[:min(8, len(id))]) }
 
 // Evidence implements orchestrated.Workload.
 func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence {
-	if _, err := r.Read(ctx); err != nil {
+	now, err := r.Read(ctx)
+	if err != nil {
 		return nil
 	}
 	of := r.target.job
@@ -225,8 +228,27 @@ func (r *rollout) Evidence(ctx context.Context, image string) *watcher.Evidence 
 				return nil
 			}
 			_, code := problem(*a, r.target.task)
-			return &watcher.Evidence{Container: short(a.ID), Status: a.ClientStatus, ExitCode: code, Error: why}
+			hide := secrets.Hiding(now.Settings(r.target.group, r.target.task))
+			return &watcher.Evidence{
+				Container: short(a.ID), Status: a.ClientStatus, ExitCode: code, Error: hide(why),
+				Log: r.output(ctx, a.ID, "stdout", hide) + r.output(ctx, a.ID, "stderr", hide),
+			}
 		}
 	}
 	return nil
+}
+
+// output is the end of what the task of an allocation has written to a stream, with a line break; "" for nothing.
+func (r *rollout) output(ctx context.Context, allocation, stream string, hide func(string) string) string {
+	text := secrets.EndOfLog(func(to io.Writer) error {
+		err := r.client.Log(ctx, r.target.job.namespace, allocation, r.target.task, stream, secrets.MaxLog, to)
+		if err == nil || errors.Is(err, sdk.ErrNotFound) {
+			return nil
+		}
+		return errors.New(orchestrated.Sentence(err))
+	}, hide)
+	if text = strings.TrimRight(text, "\n"); text != "" {
+		text += "\n"
+	}
+	return text
 }

@@ -230,6 +230,40 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	}
 }
 
+// TestEvidenceHasTheLog: the end of what the allocation that failed has written, without the secrets of the job, or the
+// capability that the token lacks for that.
+func TestEvidenceHasTheLog(t *testing.T) {
+	lack := func(stream string) string {
+		return "The log could not be read: read the " + stream + " of the task web of Nomad in namespace media: HOST answered 403 " +
+			"Forbidden: Permission denied; add the capability \"read-logs\" for namespace \"media\" to a policy of token\n"
+	}
+	for name, c := range map[string]struct {
+		output       map[string]string
+		denied, want string
+	}{
+		"both":    {map[string]string{"stdout": "starting", "stderr": "password hunter2 is wrong\n"}, "", "starting\npassword *** is wrong\n"},
+		"one":     {map[string]string{"stderr": "for t0psecret or 0ther"}, "", "for *** or ***\n"},
+		"nothing": {nil, "", ""},
+		"long":    {map[string]string{"stdout": strings.Repeat("hunter2", 20000) + "\nend"}, "", "end\n"},
+		"denied":  {map[string]string{"stderr": "x"}, "Permission denied", lack("stdout") + lack("stderr")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := nomadtest.New(t)
+			s.Put(t, strings.NewReplacer(`"Driver"`, `"Env": {"DB_PASSWORD": "hunter2", "X_TOKEN": "t0psecret"}, "Driver"`,
+				`"force_pull"`, `"args": ["--key", "0ther"], "force_pull"`).Replace(webJob("service", "", rolling, "nginx:1.27")))
+			s.RollOut, s.Output = failing("nginx:1.28"), c.output
+			s.Deny("/v1/client/fs/logs/", c.denied)
+			out, err := update(t, newUpdater(t, at(t, s)), &journal{})
+			if err != nil || out.Evidence == nil {
+				t.Fatalf("got %+v, %v", out, err)
+			}
+			if got := strings.ReplaceAll(out.Evidence.Log, strings.TrimPrefix(s.URL, "http://"), "HOST"); got != c.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
 func TestUpdateThatFailsReturns(t *testing.T) {
 	s := withWeb(t)
 	s.RollOut = failing("nginx:1.28")

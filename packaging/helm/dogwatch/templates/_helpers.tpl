@@ -73,6 +73,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 - {apiGroups: [apps], resources: [deployments, statefulsets, daemonsets], verbs: [{{ $verbs }}]}
 - {apiGroups: [batch], resources: [cronjobs], verbs: [{{ $verbs }}]}
 - {apiGroups: [""], resources: [pods], verbs: [list, watch]}
+{{- if .Values.cluster.update }}
+- {apiGroups: [""], resources: [pods/log], verbs: [get]}
+{{- end }}
 {{- if .Values.cluster.pullSecrets }}
 - {apiGroups: [""], resources: [secrets, serviceaccounts], verbs: [get]}
 {{- end }}

@@ -247,6 +247,9 @@ func (r *rollout[L]) rollBack(ctx context.Context, reason watcher.Reason) (watch
 	}, nil
 }
 
+// EvidenceLines is how many lines of the end of a log are read.
+const EvidenceLines = 50
+
 // evidenceTime is how long a rollback waits at most for what the cluster knows of what failed.
 const evidenceTime = 5 * time.Second
 

@@ -31,6 +31,9 @@ type Server struct {
 	Planned func(response Object)
 	Before  func(path string)
 
+	// Output is what tasks have written, by "stdout" and "stderr"; what is missing is not there. It is set before, too.
+	Output map[string]string
+
 	mu       sync.Mutex
 	index    int
 	jobs     map[string]Object // by namespace/id
@@ -213,6 +216,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, request+"?"+r.URL.RawQuery)
 	fails, token := s.failures[path], s.token
+	if strings.HasPrefix(path, logs) {
+		fails = s.failures[logs]
+	}
 	if fails.text == "" {
 		fails = s.failures[r.Method+" "+path]
 	}
@@ -233,6 +239,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == "/v1/jobs":
 		s.list(w, r, namespace)
+	case strings.HasPrefix(path, logs):
+		s.log(w, r)
 	case path == "/v1/event/stream":
 		s.stream(w, r, namespace)
 	case isJob:
@@ -246,6 +254,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.job(w, r, namespace+"/"+id, of)
 	default:
 		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// logs is the path of all logs, for Deny too.
+const logs = "/v1/client/fs/logs/"
+
+// log answers with the end of what a task has written.
+func (s *Server) log(w http.ResponseWriter, r *http.Request) {
+	text, has := s.Output[r.FormValue("type")]
+	offset, err := strconv.Atoi(r.FormValue("offset"))
+	switch {
+	case !has:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, "log entry for task %q and log type %q not found", r.FormValue("task"), r.FormValue("type"))
+	case err != nil || r.FormValue("origin") != "end" || r.FormValue("plain") != "true":
+		w.WriteHeader(http.StatusBadRequest)
+	default:
+		fmt.Fprint(w, text[max(0, len(text)-offset):])
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/redact"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/secrets"
 )
 
 // Command is the compose command for one service of a project.
@@ -146,9 +146,9 @@ const outputLimit = 16 << 10
 const killWait = 5 * time.Second
 
 // Run runs the command against the engine at host (as DOCKER_HOST has it) and returns
-// its output. secrets are hidden there and in the error. It ends with ctx, and with
+// its output. What is in hidden is in neither that nor the error. It ends with ctx, and with
 // Dogwatch. Nothing of Dogwatch's own environment is passed on, which has its secrets.
-func (c Command) Run(ctx context.Context, host string, secrets []string, args ...string) (string, error) {
+func (c Command) Run(ctx context.Context, host string, hidden []string, args ...string) (string, error) {
 	all := append(c.Tool[1:len(c.Tool):len(c.Tool)], "--project-name", c.Project, "--project-directory", c.WorkingDir)
 	for _, file := range c.Files {
 		all = append(all, "--file", file)
@@ -167,12 +167,12 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	output := &Tail{Limit: outputLimit}
+	output := &secrets.Tail{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = killWait
 	err := runGroup(cmd)
-	text := WithoutColors(strings.ToValidUTF8(output.String(), ""))
-	text = strings.TrimSpace(redact.New(secrets...).Blank(text))
+	text := secrets.WithoutColors(strings.ToValidUTF8(output.String(), ""))
+	text = strings.TrimSpace(redact.New(hidden...).Blank(text))
 	switch {
 	case ctx.Err() != nil:
 		return text, fmt.Errorf("%s was stopped: %w", strings.Join(c.Tool, " "), context.Cause(ctx))
@@ -181,30 +181,6 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 	}
 	return text, nil
 }
-
-// Tail keeps the end of what is written, as many bytes as its Limit.
-type Tail struct {
-	Limit int
-	// Cut is whether something before it is missing.
-	Cut  bool
-	text []byte
-}
-
-// Write implements io.Writer.
-func (t *Tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	if surplus := len(t.text) - t.Limit; surplus > 0 {
-		t.text, t.Cut = append([]byte(nil), t.text[surplus:]...), true
-	}
-	return len(p), nil
-}
-
-func (t *Tail) String() string { return string(t.text) }
-
-var colors = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
-
-// WithoutColors returns text without escape sequences of a terminal (ECMA-48, CSI).
-func WithoutColors(text string) string { return colors().ReplaceAllString(text, "") }
 
 // lastLines is the end of an output on one line.
 func lastLines(text string) string {

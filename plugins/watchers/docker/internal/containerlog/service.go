@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/secrets"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/secrets"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

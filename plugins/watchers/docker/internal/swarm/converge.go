@@ -14,7 +14,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/backoff"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/secrets"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/secrets"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )

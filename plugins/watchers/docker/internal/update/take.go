@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/engine"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/podman"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/secrets"
+	"github.com/dogwatch/dogwatch/plugins/watchers/internal/secrets"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 

@@ -63,6 +63,13 @@ type Container struct {
 	Image string `json:"image"`
 	// RestartPolicy is "Always" for an init container that runs as long as the pod: a sidecar.
 	RestartPolicy string `json:"restartPolicy"`
+	// Env, Command and Args may have secrets, which logs repeat.
+	Env []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"env"`
+	Command []string `json:"command"`
+	Args    []string `json:"args"`
 }
 
 // Status is that of a pod, or of what makes pods.
@@ -88,6 +95,8 @@ type ContainerStatus struct {
 			Reason  string `json:"reason"`
 			Message string `json:"message"`
 		} `json:"waiting"`
+		Running    *struct{}    `json:"running"`
+		Terminated *Termination `json:"terminated"`
 	} `json:"state"`
 	LastState struct {
 		Terminated *Termination `json:"terminated"`

@@ -34,6 +34,7 @@ const (
 	listJobs  = "list-jobs"
 	readJob   = "read-job"
 	submitJob = "submit-job"
+	readLogs  = "read-logs"
 )
 
 // Client makes requests to one cluster. It is safe for concurrent use.

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,6 +94,22 @@ func (v Version) WithImage(group, task, image string) (json.RawMessage, error) {
 	}
 	config["image"] = image
 	return json.Marshal(job)
+}
+
+// Settings are the variables and arguments of a task, which may have secrets that its log repeats.
+func (v Version) Settings(group, task string) (all []string) {
+	_, tasks, _ := v.parts() // it has been read once
+	of := tasks[[2]string{group, task}]
+	variables, _ := of["Env"].(object)
+	for name, value := range variables {
+		all = append(all, fmt.Sprintf("%s=%v", name, value))
+	}
+	config, _ := of["Config"].(object)
+	arguments, _ := config["args"].([]any)
+	for _, a := range arguments {
+		all = append(all, fmt.Sprint(a))
+	}
+	return all
 }
 
 // State identifies what the job is: it differs when somebody has changed more than how many allocations there are,
@@ -219,6 +237,22 @@ type TaskState struct {
 func (c *Client) Allocations(ctx context.Context, namespace, id string) (all []Allocation, err error) {
 	err = c.ask(ctx, namespace, id, "/allocations", "read the allocations of the job", readJob, nil, &all)
 	return all, err
+}
+
+// Log writes the last bytes of what a task of an allocation has written to "stdout" or "stderr", one byte more than its
+// size where there is more: https://developer.hashicorp.com/nomad/api-docs/client#stream-logs. The error is an
+// sdk.ErrNotFound where it has written nothing.
+func (c *Client) Log(ctx context.Context, namespace, allocation, task, stream string, size int, to io.Writer) error {
+	resp, err := c.open(ctx, c.http, question{"v1/client/fs/logs/" + url.PathEscape(allocation), url.Values{
+		"namespace": {namespace}, "task": {task}, "type": {stream}, "plain": {"true"}, "origin": {"end"},
+		"offset": {strconv.Itoa(size + 1)},
+	}, "read the " + stream + " of the task " + task, readLogs, namespace}, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(to, io.LimitReader(resp.Body, int64(size)+1))
+	return err
 }
 
 // ask requests something of a job, and posts in where that is not nil.

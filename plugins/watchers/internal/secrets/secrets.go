@@ -1,5 +1,5 @@
 // Package secrets takes the secrets of a container out of texts: of its log, of its health checks. What comes in are
-// the container's settings and a text; only the watchers of this plugin import it.
+// the container's settings and a text; only watchers import it.
 package secrets
 
 import (
@@ -9,7 +9,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/redact"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 )
 
 var (
@@ -36,7 +35,7 @@ var (
 func Hiding(settings []string) func(string) string {
 	known := redact.New(secretsOf(settings)...)
 	return func(text string) string {
-		text = compose.WithoutColors(strings.ToValidUTF8(text, "\uFFFD"))
+		text = WithoutColors(strings.ToValidUTF8(text, "\uFFFD"))
 		text = secretInURL().ReplaceAllString(known.Blank(text), "${1}"+redact.Blank+"@")
 		text = namedSecret().ReplaceAllStringFunc(text, hideNamed)
 		return likelySecret().ReplaceAllString(text, "${1}"+redact.Blank)
@@ -76,13 +75,13 @@ func secretsOf(settings []string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "true" || s == "false" })
 }
 
-// maxLog is how much of the end of a log is read, in bytes.
-const maxLog = 64 << 10
+// MaxLog is how much of the end of a log is read, in bytes.
+const MaxLog = 64 << 10
 
 // EndOfLog returns the end of a log that read writes, 64 KiB at most, without secrets. What could not be read is said
 // in its place.
 func EndOfLog(read func(io.Writer) error, hide func(string) string) string {
-	end := &compose.Tail{Limit: maxLog}
+	end := &Tail{Limit: MaxLog}
 	if err := read(end); err != nil {
 		return hide("The log could not be read: " + err.Error())
 	}
