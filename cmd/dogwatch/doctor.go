@@ -151,6 +151,15 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 		Config: cfg, Version: version, Limit: f.timeout, Contained: contained.Here(),
 		Observe: func(string) { responses.Add(1) },
 	}
+	if cfg.Lease.Name != "" {
+		opt.Lease = func(ctx context.Context) (string, bool, error) {
+			l, err := leaseOf(cfg, hclog.NewNullLogger())
+			if err != nil {
+				return "", false, err
+			}
+			return l.Inspect(ctx)
+		}
+	}
 	fetch, err := g.registryLogins(cfg)
 	if err != nil {
 		return nil, err

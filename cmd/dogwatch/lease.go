@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/serve/api"
 	"github.com/dogwatch/dogwatch/plugins/watchers/kubernetes/lease"
@@ -14,6 +16,14 @@ import (
 
 // releaseTimeout bounds how long the end of the program waits until the lease is given up.
 const releaseTimeout = 3 * time.Second
+
+// leaseOf returns the lease of a configuration, which has one.
+func leaseOf(cfg *config.Config, log hclog.Logger) (*lease.Lease, error) {
+	return lease.New(lease.Options{
+		Name: cfg.Lease.Name, Namespace: cfg.Lease.Namespace, Kubeconfig: cfg.Lease.Kubeconfig,
+		Duration: cfg.Lease.Duration, UserAgent: userAgent(), Log: log,
+	})
+}
 
 // withLease has serve run while this process holds the lease of a configuration, for which it waits, if there is one.
 // When the lease is lost, serve is cancelled; the process is killed should it not have ended before another Dogwatch
@@ -27,10 +37,7 @@ func (g *global) withLease(ctx context.Context, cfg *config.Config, serve func(c
 		return err
 	}
 	log = log.Named("lease")
-	l, err := lease.New(lease.Options{
-		Name: cfg.Lease.Name, Namespace: cfg.Lease.Namespace, Kubeconfig: cfg.Lease.Kubeconfig,
-		Duration: cfg.Lease.Duration, UserAgent: userAgent(), Log: log,
-	})
+	l, err := leaseOf(cfg, log)
 	if err != nil {
 		return err
 	}

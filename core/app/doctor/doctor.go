@@ -115,6 +115,9 @@ type Options struct {
 	Contained bool
 	// Fetchable fetches a plugin of plugins.install without installing it, and says why that fails; nil for not trying.
 	Fetchable func(ctx context.Context, wanted config.Install) error
+	// Lease says who holds the lease of this configuration, and whether that one has stopped renewing it; nil where
+	// there is no lease. It changes nothing.
+	Lease func(ctx context.Context) (said string, expired bool, err error)
 	// Kernel says what the kernel can restrict plugins by, and whether that is files, too.
 	Kernel func() (said string, files bool)
 	// Observe, if set, is called after every question; by several goroutines.
@@ -143,13 +146,16 @@ func Examine(ctx context.Context, opt Options) []Finding {
 	var (
 		wait                   sync.WaitGroup
 		server, store, plugins []Finding
-		scanner                []Finding
+		scanner, lease         []Finding
 		watchers               []Finding
 		byContainers           []Finding
 		triggers               []Finding
 	)
 	wait.Go(func() { store = e.within(ctx, "store", e.store) })
 	wait.Go(func() { scanner = e.within(ctx, "scanner", e.scanner) })
+	if e.Lease != nil {
+		wait.Go(func() { lease = e.within(ctx, "lease", e.lease) })
+	}
 	if e.Installation != nil {
 		wait.Go(func() { server = e.within(ctx, "server", e.server) })
 		loaded := e.within(ctx, "plugins", e.load)
@@ -165,7 +171,7 @@ func Examine(ctx context.Context, opt Options) []Finding {
 	}
 	wait.Wait()
 	all := append(e.configuration(), e.login()...)
-	for _, part := range [][]Finding{server, store, plugins, watchers, byContainers, triggers, scanner} {
+	for _, part := range [][]Finding{server, lease, store, plugins, watchers, byContainers, triggers, scanner} {
 		all = append(all, part...)
 	}
 	for i := range all {
@@ -242,6 +248,18 @@ func each[T any](items []T, examine func(T) []Finding) []Finding {
 		all = append(all, r...)
 	}
 	return all
+}
+
+// lease tells which Dogwatch acts, of several.
+func (e *examination) lease(ctx context.Context) []Finding {
+	said, expired, err := e.Lease(ctx)
+	switch {
+	case err != nil:
+		return one("lease", Fail, err.Error(), sdk.Remedy(err))
+	case expired:
+		return one("lease", Warn, said, "another Dogwatch that waits takes it over; if none does, look at the log of the pod that holds it, and at the clocks")
+	}
+	return one("lease", OK, said, "")
 }
 
 func one(subject string, level Level, detail, remedy string) []Finding {

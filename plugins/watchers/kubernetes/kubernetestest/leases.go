@@ -24,6 +24,7 @@ type Leases struct {
 	version int
 	spec    map[string]any
 	refusal int
+	refused string // the method that is refused; "" for all
 	message string
 	patches int
 }
@@ -48,6 +49,14 @@ func (s *Leases) Refuse(code int, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusal, s.message = code, message
+}
+
+// RefuseChanges answers changes with 403 and a message from now on, those that are only tried too.
+func (s *Leases) RefuseChanges(message string) {
+	s.Refuse(http.StatusForbidden, message)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = http.MethodPatch
 }
 
 // Change has somebody else change fields of the specification.
@@ -89,7 +98,7 @@ func (s *Leases) answer(r *http.Request) (int, any) {
 	}
 	const uid = "0f3d"
 	switch {
-	case s.refusal != 0:
+	case s.refusal != 0 && (s.refused == "" || s.refused == r.Method):
 		return failure(s.refusal, s.message)
 	case r.URL.Path != s.path:
 		return failure(http.StatusNotFound, "leases not found")
@@ -104,6 +113,9 @@ func (s *Leases) answer(r *http.Request) (int, any) {
 		}
 		if applied.Metadata.ResourceVersion != strconv.Itoa(s.version) || applied.Metadata.UID != uid {
 			return failure(http.StatusConflict, "the object has been modified")
+		}
+		if r.FormValue("dryRun") == "All" {
+			break
 		}
 		s.spec = applied.Spec // all of it, since there is one manager, which removes what it leaves out
 		s.patches++

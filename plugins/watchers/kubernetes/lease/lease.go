@@ -222,6 +222,27 @@ func (l *Lease) holding(was cluster.LeaseSpec) cluster.LeaseSpec {
 	return spec
 }
 
+// Inspect says who holds the lease and since when, by the clock of its holder. It changes nothing, and has the server
+// try whether the account may hold it. expired is true while its holder does not renew it, by the clock of here.
+func (l *Lease) Inspect(ctx context.Context) (text string, expired bool, err error) {
+	now, err := l.read(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	_, err = l.client.ApplyLease(ctx, l.options.Namespace, l.options.Name, fieldManager, now, now.Spec, true)
+	if err != nil && !errors.Is(err, cluster.ErrConflict) { // which is a renewal
+		return "", false, l.denial(err)
+	}
+	spec := now.Spec
+	if spec.Holder == "" {
+		return fmt.Sprintf("%s is held by nobody: the next Dogwatch that asks for it acts", l), false, nil
+	}
+	renewed, err := time.Parse(time.RFC3339, spec.Renewed)
+	expired = err == nil && time.Since(renewed) > l.lasts(spec)
+	return fmt.Sprintf("%s is held by %s since %s, and was renewed at %s", l, httpclient.Clean(spec.Holder),
+		httpclient.Clean(spec.Acquired), httpclient.Clean(spec.Renewed)), expired, nil
+}
+
 // read asks for the lease.
 func (l *Lease) read(ctx context.Context) (*cluster.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Duration/6)
@@ -239,7 +260,7 @@ func (l *Lease) write(ctx context.Context, was *cluster.Lease, spec cluster.Leas
 	began := time.Now() // before anybody else can see the renewal
 	ctx, cancel := context.WithTimeout(ctx, l.options.Duration/6)
 	defer cancel()
-	now, err := l.client.ApplyLease(ctx, l.options.Namespace, l.options.Name, fieldManager, was, spec)
+	now, err := l.client.ApplyLease(ctx, l.options.Namespace, l.options.Name, fieldManager, was, spec, false)
 	if err != nil {
 		return l.denial(err)
 	}

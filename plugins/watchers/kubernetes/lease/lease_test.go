@@ -214,6 +214,45 @@ func TestWhatCannotBeAcquiredIsSaid(t *testing.T) {
 	}
 }
 
+// TestInspect: who holds the lease, whether that one renews it, and what the role lacks, without a change.
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339Nano) }
+	renewed := ago(10 * time.Second)
+	const remedy = `{apiGroups: ["coordination.k8s.io"], resources: [leases], resourceNames: [dogwatch], verbs: [get, patch]}`
+	for name, c := range map[string]struct {
+		prepare func(*kubernetestest.Leases)
+		want    string
+		expired bool
+		remedy  string
+	}{
+		"nobody": {func(*kubernetestest.Leases) {}, "dogwatch in namespace tools is held by nobody: the next Dogwatch that asks for it acts", false, ""},
+		"held": {func(s *kubernetestest.Leases) {
+			s.Change(map[string]any{"holderIdentity": "pod-1\n", "leaseDurationSeconds": 30, "acquireTime": "2026-11-28T10:00:00Z", "renewTime": renewed})
+		}, "dogwatch in namespace tools is held by pod-1 since 2026-11-28T10:00:00Z, and was renewed at " + renewed, false, ""},
+		"expired": {func(s *kubernetestest.Leases) {
+			s.Change(map[string]any{"holderIdentity": "pod-1", "leaseDurationSeconds": 5, "acquireTime": "x", "renewTime": renewed})
+		}, "dogwatch in namespace tools is held by pod-1 since x, and was renewed at " + renewed, true, ""},
+		"may not get": {func(s *kubernetestest.Leases) {
+			s.Refuse(http.StatusForbidden, `leases "dogwatch" is forbidden: User "ana" cannot get resource`)
+		}, "get leases.coordination.k8s.io in namespace tools: ana may not", false, remedy},
+		"may not patch": {func(s *kubernetestest.Leases) {
+			s.RefuseChanges(`leases "dogwatch" is forbidden: User "ana" cannot patch resource`)
+		}, "patch leases.coordination.k8s.io in namespace tools: ana may not", false, remedy},
+	} {
+		s := kubernetestest.NewLeases(t, "tools", "dogwatch")
+		c.prepare(s)
+		l, _ := of(t, s, "dogwatch")
+		said, expired, err := l.Inspect(t.Context())
+		if err != nil {
+			said = err.Error()
+		}
+		if said != c.want || expired != c.expired || !strings.Contains(sdk.Remedy(err), c.remedy) || s.Patches() != 0 {
+			t.Errorf("%s: %q, expired %v, remedy %q, %d changes", name, said, expired, sdk.Remedy(err), s.Patches())
+		}
+	}
+}
+
 func TestMistakesNameTheSetting(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]lease.Options{

@@ -40,10 +40,10 @@ func (c *Client) Lease(ctx context.Context, namespace, name string) (*Lease, err
 	return object[Lease](ctx, c, leases(namespace), name)
 }
 
-// ApplyLease gives a lease another specification by server-side apply, and returns what it is then. The error is an
-// ErrConflict where the lease is not any more what was read.
+// ApplyLease gives a lease another specification by server-side apply, or has the server only try that, and returns
+// what it is then. The error is an ErrConflict where the lease is not any more what was read.
 func (c *Client) ApplyLease(
-	ctx context.Context, namespace, name, manager string, was *Lease, spec LeaseSpec,
+	ctx context.Context, namespace, name, manager string, was *Lease, spec LeaseSpec, dryRun bool,
 ) (*Lease, error) {
 	config, err := json.Marshal(map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": spec,
@@ -54,7 +54,8 @@ func (c *Client) ApplyLease(
 		return nil, err
 	}
 	l := &Lease{}
-	return l, c.apply(ctx, leases(namespace), name, Application{Manager: manager, Config: config, Force: true}, l)
+	a := Application{Manager: manager, Config: config, Force: true, DryRun: dryRun}
+	return l, c.apply(ctx, leases(namespace), name, a, l)
 }
 
 // object gets one object by its name.
