@@ -18,8 +18,8 @@ func TestMistake(t *testing.T) {
 			`<span lang="en">watcher local</span>: Updates sind nicht erlaubt, denn seine Option update ist false: ` +
 			"setzen Sie watcher.docker.local.update auf true",
 		"resolve nginx:1.27: dial tcp: broken pipe": `nginx:1.27 auflösen: <span lang="en">dial tcp: broken pipe</span>`,
-		"topic: is missing (Topic to publish to); a: b; it crashed 5 times in a row and is stopped; last error: it ended while starting " +
-			"(exit code 7)": `<span lang="en">topic</span>: fehlt (Topic, in dem veröffentlicht wird); ` +
+		"topic: is required (Topic to publish to); a: b; it crashed 5 times in a row and is stopped; last error: it ended while starting " +
+			"(exit code 7)": `<span lang="en">topic</span>: ist erforderlich (Topic, in dem veröffentlicht wird); ` +
 			`<span lang="en">a: b</span>; 5 Abstürze in Folge, deshalb gestoppt; letzter Fehler: beim Start beendet (Exit-Code 7)`,
 		"x: unknown setting (env X); remove it, or correct its name": `<span lang="en">x</span>: Einstellung unbekannt ` +
 			"(Umgebungsvariable X); entfernen Sie sie, oder berichtigen Sie den Namen",
