@@ -116,7 +116,8 @@ func TestDenialsNameTheCapability(t *testing.T) {
 	}{
 		"list":    {"/v1/jobs", "Permission denied", token, []string{`"list-jobs"`, `"media"`}},
 		"read":    {"/v1/job/web", "Permission denied", token, []string{`"read-job"`, `"media"`}},
-		"unknown": {"/v1/jobs", "ACL token not found", token, []string{"nomad acl token create"}},
+		"unknown": {"/v1/jobs", "ACL token not found", token, []string{"nomad acl token create", "run dogwatch reload"}},
+		"expired": {"/v1/jobs", "ACL token expired", token, []string{"nomad acl token create", "run dogwatch reload"}},
 		"none":    {"/v1/jobs", "Permission denied", "", []string{"set token", `"list-jobs"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

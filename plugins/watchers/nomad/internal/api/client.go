@@ -195,8 +195,8 @@ func (c *Client) failure(q question, status int, err error) error {
 		return sdk.WithRemedy(err, fmt.Sprintf("set token to one with a policy that has the capability %q in namespace %q",
 			q.capability, q.namespace))
 	case strings.Contains(strings.ToLower(err.Error()), "token not found"), strings.Contains(err.Error(), "expired"):
-		return sdk.WithRemedy(err,
-			"the server does not know token, or it has expired: make a new one (nomad acl token create)")
+		return sdk.WithRemedy(err, "the server does not know token, or it has expired: make a new one (nomad acl token create), "+
+			"write it where token is set, or into the file of token__file, and run dogwatch reload")
 	}
 	return sdk.WithRemedy(err, fmt.Sprintf("add the capability %q for namespace %q to a policy of token",
 		q.capability, q.namespace))
