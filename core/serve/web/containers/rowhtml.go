@@ -66,7 +66,7 @@ func (h *Handler) rowHTML(in *language.Language, r *Row, listed bool) template.H
 		b.raw(`<span class="decided" title="`).text(in.Say(phrase.Join(". ",
 			r.Reasons...))).raw(`">`).text(in.Say(r.brief(h.Now()))).raw(`</span>`)
 		if r.Approval && !r.Released.IsZero() {
-			b.raw(` <span class="second">· `).raw(string(h.Ago(in, r.Released))).raw(`</span>`)
+			b.raw(`, <span class="second">`).raw(string(h.Ago(in, r.Released))).raw(`</span>`)
 		}
 	case r.Postponed != nil:
 		b.raw(`<span class="reason" title="`).text(in.Say(r.Postponed)).raw(`">`).say(in, r.Postponed).raw(`</span>`)
@@ -101,7 +101,7 @@ func (b *rowWriter) failure(in *language.Language, r *Row, now time.Time) {
 	}
 	b.raw(` title="`).text(full).raw(`">`).say(in, why).raw(`</span>`)
 	if !r.FailedSince.IsZero() {
-		b.raw(` <span class="second">· `).say(in, firstFailed(r.FailedSince, now)).raw(`</span>`)
+		b.raw(`, <span class="second">`).say(in, firstFailed(r.FailedSince, now)).raw(`</span>`)
 	}
 }
 

@@ -109,7 +109,7 @@ func newPoliciesPage(p service.PolicyPreview, called page.Names) policiesPage {
 			row.Before = was.Word
 		}
 		for _, r := range c.Reasons {
-			row.Why = append(row.Why, phrase.Capital(policypreview.Sentence(r)))
+			row.Why = append(row.Why, phrase.Sentence(phrase.Capital(policypreview.Sentence(r))))
 		}
 		v.Updates = append(v.Updates, row)
 	}
