@@ -259,15 +259,15 @@ func TestListOfChoices(t *testing.T) {
 		chosenOf("db", choice.Approved, "1.0.0", time.Time{}), chosenOf("gone", choice.Snooze, "3.0.0", time.Time{}),
 	}
 	_, body := get(t, u, "/policies")
-	webtest.Contains(t, body, "Skipped 9.0.0 by ana, <time", "<br>Snoozed until ",
-		"Snoozed 3.0.0 until the next version by ana", "gone <span class=\"second\">is gone</span>",
+	webtest.Contains(t, body, "Skipped 9.0.0, by ana, <time", "<br>Snoozed until ",
+		"Snoozed 3.0.0 until the next version, by ana", "gone <span class=\"second\">is gone</span>",
 		`aria-label="Undo what was decided about db"`)
 	if strings.Contains(body, "Approved 1.0.0") || strings.Count(body, "Snoozed until ") != 1 ||
 		strings.Contains(body, "about gone") {
 		t.Errorf("it shows what has ended, or undoes what is gone: %s", body)
 	}
 	_, body = get(t, u, "/containers/local/db")
-	webtest.Contains(t, body, "Skipped 9.0.0 by ana", `aria-label="Undo what was decided about db"`)
+	webtest.Contains(t, body, "Skipped 9.0.0, by ana", `aria-label="Undo what was decided about db"`)
 	if body := request(u, "GET", "/policies", nil).Body.String(); strings.Contains(body, "Undo") {
 		t.Error("one who may only read can undo it")
 	}

@@ -60,7 +60,9 @@ func tilesOf(t tally.Counts, down int, watchers []watcherLine) []tile {
 	if t.Failed == 1 {
 		failed.Word = phrase.New("check failed")
 	}
-	all = append(all, failed)
+	if t.Failed > 0 || down == 0 { // a watcher that failed has its tile, and none of its checks succeeded
+		all = append(all, failed)
+	}
 	all = append(all, counted(
 		stateTile(t.Postponed, phrase.New("postponed"), string(tally.Postponed)),
 		stateTile(t.Unchecked, phrase.New("not checked yet"), string(tally.Unchecked)),
