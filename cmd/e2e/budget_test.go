@@ -44,7 +44,7 @@ func TestBudgetIsKept(t *testing.T) {
 		"/api/containers": "has no request left of its budget, 3 requests in 1 h (check.budgets)",
 		"/api/registries": `"used":3,`,
 		"/metrics":        fmt.Sprintf("dogwatch_registry_requests_next{host=%q} %d", f.hosts[0], containers),
-		"/":               "3 of 3 requests in 1 h used",
+		"/":               "3 of 3 requests in 1\u00a0h used",
 	} {
 		if body := get(path); !strings.Contains(body, want) {
 			t.Errorf("%s lacks %q: %s", path, want, body)

@@ -55,6 +55,7 @@ type Manager struct {
 	registries []*Registry
 	triggers   []*Trigger
 	waiting    []config.Component // their type may be in a bundle that is not discovered yet
+	adding     int                // how many no longer wait, and have no component yet
 	permits    permits
 	// pending is how many components' plugins have not responded yet, by kind.
 	pending map[kind.Kind]int
@@ -127,11 +128,14 @@ func (m *Manager) resume(chosen func(config.Component) bool) (left int) {
 			later = append(later, section)
 		}
 	}
-	m.waiting = later
+	m.waiting, m.adding = later, m.adding+len(now)
 	m.mu.Unlock()
 	for _, section := range now {
 		m.add(section, false)
-		m.count(func() { m.pending[section.Kind]-- })
+		m.count(func() {
+			m.adding--
+			m.pending[section.Kind]--
+		})
 	}
 	return len(later)
 }
@@ -168,7 +172,7 @@ func (m *Manager) AwaitListed(ctx context.Context) error {
 	return m.AwaitUntil(ctx, func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return m.loaded && len(m.waiting) == 0
+		return m.loaded && len(m.waiting) == 0 && m.adding == 0
 	})
 }
 

@@ -53,6 +53,35 @@ func TestComponentsStartWithTheirPlugin(t *testing.T) {
 	}
 }
 
+// TestAwaitListedAwaitsEachComponent, also those whose section waits no more and is being configured: what notifies
+// triggers begins then, and one that is not listed yet would miss a message.
+func TestAwaitListedAwaitsEachComponent(t *testing.T) {
+	host := hostOf(t, map[string]string{"zeta": "exec '" + own(t) + "'"})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var m *Manager
+	configured := 0
+	m = New(Options{
+		Plugins: host, Log: hclog.NewNullLogger(), Secrets: func(...string) {},
+		ValidateTrigger: func(TriggerOptions) []config.Problem {
+			if configured++; m.AwaitListed(ended) == nil {
+				t.Errorf("all are listed while the one of section %d is made", configured)
+			}
+			return nil
+		},
+	})
+	m.Load([]config.Component{
+		section(kind.Trigger, "mail", "main", map[string]string{"host": "mx"}),
+		section(kind.Trigger, "mail", "other", map[string]string{"host": "mx"}),
+	})
+	if err := host.DiscoverEach(t.Context(), func() { m.Continue() }); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.AwaitListed(ended); err != nil || configured != 2 || len(m.Triggers()) != 2 {
+		t.Errorf("%v, with %d components of %d sections", err, len(m.Triggers()), configured)
+	}
+}
+
 // own is this program, which serves the types of testBundle as a plugin.
 func own(t *testing.T) string {
 	t.Helper()
