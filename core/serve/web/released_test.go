@@ -17,8 +17,8 @@ func made(at time.Time) func(*sdk.Container) {
 
 // TestReleaseDates is what lists and pages say about how old a newer version is, 3 hours after it was found.
 func TestReleaseDates(t *testing.T) {
-	const seen = `<span title="Dogwatch has known of it since 2026-03-29 12:00:00 UTC. When it was released is not known.">seen 3 h ago</span>`
-	const firstSeen, unknown = `Seen by Dogwatch <time datetime="2026-03-29T12:00:00Z" title="2026-03-29 12:00:00 UTC">3 h ago</time>;`, "when it was released is not known"
+	const seen = `<span title="Dogwatch has known of it since 2026-03-29 12:00:00 UTC. Its image has given no release date so far.">seen 3 h ago</span>`
+	const firstSeen, unknown = `Seen by Dogwatch <time datetime="2026-03-29T12:00:00Z" title="2026-03-29 12:00:00 UTC">3 h ago</time>;`, "its image has given no release date so far"
 	for name, tc := range map[string]struct {
 		c          sdk.Container
 		row        string

@@ -174,6 +174,9 @@ func (h *Handler) containerView(r *http.Request, rec *store.Record) (containerVi
 	if v.Changes, err = h.operations.ChangesOf(r, c); err != nil {
 		return v, err
 	}
+	if v.Changes.Doing != nil {
+		v.Choose = nil // it is being carried out
+	}
 	for i, l := range v.Levels {
 		v.Levels[i].Tried = v.Changes.Tried[l.Tag]
 	}

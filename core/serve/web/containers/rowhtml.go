@@ -112,7 +112,7 @@ func firstFailed(since, now time.Time) phrase.Phrase {
 
 // seenTitle explains what stands in for the age of a release.
 func seenTitle(seen time.Time) phrase.Phrase {
-	return phrase.New("Dogwatch has known of it since %s. When it was released is not known.", words.Exact(seen))
+	return phrase.New("Dogwatch has known of it since %s. Its image has given no release date so far.", words.Exact(seen))
 }
 
 // rowWriter writes markup of ours and texts of others.
