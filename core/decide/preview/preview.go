@@ -123,6 +123,8 @@ type Opening struct {
 	From sdk.Time `json:"from"`
 	// Until is zero for one that does not end.
 	Until sdk.Time `json:"until,omitzero"`
+	// open is true where it began before From, which is the time of the preview.
+	open bool
 }
 
 // String says from when until when, in the time zone of the machine.
@@ -133,13 +135,17 @@ func (o Opening) In(p phrase.Printer) string { return o.said().In(p) }
 
 func (o Opening) said() phrase.Phrase {
 	from, until := o.From.Local(), o.Until.Local()
-	switch {
-	case o.Until.IsZero():
+	if o.Until.IsZero() {
 		return phrase.New("from %s on", Moment(from))
-	case from.YearDay() == until.YearDay() && until.Sub(from) < 24*time.Hour:
-		return phrase.New("%s to %s", Moment(from), phrase.Time("15:04", until))
 	}
-	return phrase.New("%s to %s", Moment(from), Moment(until))
+	end := Moment(until)
+	if from.YearDay() == until.YearDay() && until.Sub(from) < 24*time.Hour {
+		end = phrase.Time("15:04", until)
+	}
+	if o.open {
+		return phrase.New("now, until %s", end)
+	}
+	return phrase.New("%s to %s", Moment(from), end)
 }
 
 // Moment is a time as previews say it, in the time zone of the machine: "Mon 30 Nov 2026 09:00".
@@ -170,7 +176,7 @@ func Of(subjects []Subject, now time.Time) Preview {
 		}
 		if s.Rules.Window.Value != nil || s.Rules.Freeze.Value != nil {
 			for _, o := range window.Next(s.Rules.Window.Value, s.Rules.Freeze.Value, now, openings) {
-				c.Windows = append(c.Windows, Opening{sdk.TimeOf(o.Start), sdk.TimeOf(o.End)})
+				c.Windows = append(c.Windows, Opening{sdk.TimeOf(o.Start), sdk.TimeOf(o.End), !o.Start.After(now)})
 			}
 		}
 		if problem, never := s.Rules.NeverOpens(now); never {

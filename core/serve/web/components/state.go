@@ -28,8 +28,8 @@ type state struct {
 	Progress check.Progress
 	// Unresponsive is what checks know of a registry that does not respond; nil for any other.
 	Unresponsive *unresponsive
-	// Unsent is why a message of a trigger could not be sent so far; "" for none.
-	Unsent string
+	// Unsent is why a message of a trigger could not be sent so far, and Undelivered the same without its name; "" for none.
+	Unsent, Undelivered string
 }
 
 // lastCheck is how the last check of a watcher ended.
@@ -78,6 +78,7 @@ func unsentOf(pending []delivery.Delivery) map[string]string {
 // container uses nobody knows.
 func (e evidence) stateOf(c service.Component) state {
 	s := state{State: words.State{Word: phrase.New("Starting"), Class: "muted"}, Unsent: e.unsent[c.ID]}
+	s.Undelivered = words.Undelivered(c.ID, s.Unsent)
 	switch c.State {
 	case component.Ready:
 		s.State = words.State{Word: phrase.New("Ready"), Class: "ok"}

@@ -44,7 +44,7 @@ func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 		case delivery.Sending:
 			line.Word = phrase.New("being sent")
 		default:
-			line.Word, line.Next = phrase.New("to be sent"), d.NextAt
+			line.Word, line.Next, line.At = phrase.New("to be sent"), d.NextAt, d.CreatedAt
 			if d.Error != "" {
 				line.Word, line.Bad = phrase.New("not sent yet, next try"), true
 			}
