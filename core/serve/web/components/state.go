@@ -28,7 +28,7 @@ type state struct {
 	Progress check.Progress
 	// Unresponsive is what checks know of a registry that does not respond; nil for any other.
 	Unresponsive *unresponsive
-	// Unsent is why a message of a trigger could not be sent so far, and Undelivered the same without its name; "" for none.
+	// Unsent is why a message of a trigger could not be sent so far, Undelivered that without its name; "" for none.
 	Unsent, Undelivered string
 }
 
