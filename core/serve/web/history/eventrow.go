@@ -32,6 +32,11 @@ type eventRow struct {
 // newEventRow says an event in words; deliveries are those that events are about, by id.
 func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery, names page.Names) eventRow {
 	row := eventRow{ID: e.ID, At: e.At, Subject: phrase.Verbatim(e.Subject), Path: subjectPath(e)}
+	if e.Check != nil {
+		brief := *e.Check
+		brief.Took = "" // an event has two lines on a phone
+		e.Check = &brief
+	}
 	row.Sentence, row.Class = words.Event(e)
 	if e.Container != nil || e.Operation != nil || e.Choice != nil {
 		gone := ""
