@@ -131,9 +131,11 @@ func (s *Site) functions(in *language.Language) template.FuncMap {
 		"agentDoctor": words.AgentDoctor,
 		"cron":        words.Cron,
 		"join":        strings.Join,
-		"indented":    func(text string) bool { return strings.Contains(text, "\n  ") || strings.HasPrefix(strings.TrimLeft(text, " "), "- ") },
-		"list":        func(items ...any) []any { return items },
-		"within":      within,
+		"indented": func(text string) bool {
+			return strings.Contains(text, "\n  ") || strings.HasPrefix(strings.TrimLeft(text, " "), "- ")
+		},
+		"list":   func(items ...any) []any { return items },
+		"within": within,
 	}
 }
 
