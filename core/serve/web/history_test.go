@@ -101,7 +101,7 @@ func TestDescribeEvents(t *testing.T) {
 		"update: start the new nginx|", "rolled back: 1.25 → 1.27|ok",
 		"update to 1.27 did not work, the old container is back: it ended with code 1|failed",
 		"update to 1.27 failed: disk full|failed", "update to 1.27 was cancelled|",
-		"process started|", "process stopped|", "process is down: died|failed",
+		"started|", "stopped|", "process is down: died|failed",
 		"will not run: file changed|failed",
 		"logged in with a password from 10.0.0.1|", "login refused: wrong password, from 10.0.0.1|failed",
 		"12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
@@ -259,7 +259,7 @@ func TestHistoryFoldsChecks(t *testing.T) {
 	})
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events} })
 	_, body := get(t, u, "/history?q=l")
-	webtest.Contains(t, body, "300 checks since", "process started",
+	webtest.Contains(t, body, "300 checks since", "started",
 		`href="/base/history?before=401&amp;each=1&amp;q=l">Show each`)
 	if n := strings.Count(body, "<tr id="); n != 2 {
 		t.Errorf("%d rows", n)

@@ -168,14 +168,14 @@ func describeDelivery(t event.Type, d event.Delivery) (text phrase.Phrase, class
 func describePlugin(t event.Type, p event.Plugin) (text phrase.Phrase, class string) {
 	switch t {
 	case event.PluginUp:
-		return phrase.New("process started"), ""
+		return phrase.New("started"), ""
 	case event.PluginOutdated:
 		return phrase.New("a newer version is available: %s", p.To), ""
 	case event.PluginBroken:
 		return phrase.New("will not run: %s", Mistake(p.Error)), "failed"
 	}
 	if p.Error == "" {
-		return phrase.New("process stopped"), ""
+		return phrase.New("stopped"), ""
 	}
 	return phrase.New("process is down: %s", Mistake(p.Error)), "failed"
 }

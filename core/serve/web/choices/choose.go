@@ -29,7 +29,7 @@ func (h *Handler) showChooser(w http.ResponseWriter, r *http.Request) {
 	if f == nil {
 		p := page.Problem{
 			Title: phrase.New("There is nothing to decide"), Detail: phrase.New("Nothing newer is known of what was chosen."),
-			Back: phrase.New("Go to containers"), BackTo: "/containers",
+			Back: phrase.New("Go to Containers"), BackTo: "/containers",
 		}
 		if !h.MayChoose(r) {
 			p.Title = phrase.New("This is not allowed")

@@ -22,7 +22,7 @@ func (h *Handler) act(w http.ResponseWriter, r *http.Request) {
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container, and try again."),
-			Back: phrase.New("Go to containers"), BackTo: "/containers",
+			Back: phrase.New("Go to Containers"), BackTo: "/containers",
 		})
 		return
 	case do == "update":

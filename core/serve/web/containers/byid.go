@@ -13,7 +13,7 @@ func (h *Handler) redirectID(w http.ResponseWriter, r *http.Request) {
 	to := h.find.PathOf(r.Context(), h.ActorOf(r), r.PathValue("id"))
 	if to == "" {
 		h.RenderError(w, r, http.StatusNotFound, page.Problem{
-			Title: phrase.New("This container is gone"), Detail: phrase.New("It was removed since, or never known."), Back: phrase.New("Go to containers"),
+			Title: phrase.New("This container is gone"), Detail: phrase.New("It was removed since, or never known."), Back: phrase.New("Go to Containers"),
 			BackTo: "/containers",
 		})
 		return

@@ -46,7 +46,7 @@ func (f *Finder) container(w http.ResponseWriter, r *http.Request) *store.Record
 		}
 		f.RenderError(w, r, http.StatusNotFound, page.Problem{
 			Title: phrase.New("This container is gone"), Detail: phrase.New("It was removed, or its watcher is not configured any more."),
-			Back: phrase.New("Go to containers"), BackTo: "/containers",
+			Back: phrase.New("Go to Containers"), BackTo: "/containers",
 		})
 		return nil
 	}

@@ -35,7 +35,7 @@ func (f *Finder) RefuseSelection(w http.ResponseWriter, r *http.Request, n int) 
 	f.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 		Title:  phrase.New("Nothing was chosen"),
 		Detail: phrase.New("Choose up to %d containers that still exist; then repeat it.", MaxSelected),
-		Back:   phrase.New("Go to containers"), BackTo: "/containers",
+		Back:   phrase.New("Go to Containers"), BackTo: "/containers",
 	})
 	return true
 }

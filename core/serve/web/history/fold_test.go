@@ -101,14 +101,14 @@ func TestFold(t *testing.T) {
 				container(1, event.ContainerChanged, "web", "r"),
 				container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "db", "r"),
 				container(3, event.ContainerAdded, "web", "r"), at(4, event.PluginUp, "watchers", "", up)},
-			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: process started"},
+			[]string{"smtp.main: sent (ok)", "local: 2 containers found, 1 with an update", "watchers: started"},
 		},
 		"the first start, with a failure in between": {
 			[]event.Event{
 				container(2, event.UpdateFound, "web", "r"), container(2, event.UpdateFound, "db", "r"),
 				at(3, event.PluginUp, "watchers", "", up),
 				container(4, event.ContainerAdded, "db", "r"), container(4, event.ContainerAdded, "web", "r")},
-			[]string{"local: 2 updates found", "watchers: process started", "local: 2 containers found"},
+			[]string{"local: 2 updates found", "watchers: started", "local: 2 containers found"},
 		},
 		"one more container later": {
 			[]event.Event{container(2, event.UpdateFound, "web", "r"), container(3, event.ContainerAdded, "web", "r")},
@@ -127,7 +127,7 @@ func TestFold(t *testing.T) {
 		"the same event again": {
 			[]event.Event{at(1, event.PluginUp, "watchers", "", up), at(2, event.PluginUp, "watchers", "", up),
 				at(3, event.PluginUp, "triggers", "", up)},
-			[]string{"2 plugins: process started"},
+			[]string{"2 plugins: started"},
 		},
 		"a choice, and what follows from it": {
 			[]event.Event{decided(1, "web", policy.ReasonSnoozed), chose(1, "web"), decided(2, "web", policy.ReasonMinAge),

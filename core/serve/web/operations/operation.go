@@ -172,7 +172,7 @@ func (h *Handler) operation(w http.ResponseWriter, r *http.Request) (operation.O
 func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 	h.RenderError(w, r, http.StatusNotFound, page.Problem{
 		Title: phrase.New("There is no such operation"), Detail: phrase.New("Operations that ended are forgotten after a while."),
-		Back: phrase.New("Go to operations"), BackTo: "/operations",
+		Back: phrase.New("Go to Operations"), BackTo: "/operations",
 	})
 }
 

@@ -24,14 +24,14 @@ func (h *Handler) showSelection(w http.ResponseWriter, r *http.Request) {
 	case len(chosen) == 0:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: phrase.New("Nothing was chosen"), Detail: phrase.New("Choose at least one container, and try again."),
-			Back: phrase.New("Go to containers"), BackTo: "/containers",
+			Back: phrase.New("Go to Containers"), BackTo: "/containers",
 		})
 		return
 	case len(chosen) > find.MaxSelected:
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  phrase.New("Too much at once"),
 			Detail: phrase.New("At most %d containers are updated at once. Choose fewer.", find.MaxSelected),
-			Back:   phrase.New("Go to containers"), BackTo: "/containers",
+			Back:   phrase.New("Go to Containers"), BackTo: "/containers",
 		})
 		return
 	}

@@ -26,7 +26,7 @@ func (h *Handler) startSelection(w http.ResponseWriter, r *http.Request) {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title:  phrase.New("Nothing was chosen"),
 			Detail: phrase.New("Choose up to %d containers that still exist; then repeat it.", find.MaxSelected),
-			Back:   phrase.New("Go to containers"), BackTo: "/containers",
+			Back:   phrase.New("Go to Containers"), BackTo: "/containers",
 		})
 		return
 	}

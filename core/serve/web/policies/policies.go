@@ -152,7 +152,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
 	p := newPoliciesPage(found, h.Names())
 	p.Empty = h.guide.Empty(r.Context(), h.ActorOf(r), len(p.Updates))
 	if p.Empty.Unlisted() {
-		p.Now = phrase.New("unknown: the containers cannot be listed")
+		p.Now = phrase.New("Your containers cannot be listed")
 	}
 	p.Rule, p.Value = name, value
 	p.Choices, p.MayUndo = h.choices.Rows(), h.MayChoose(r)

@@ -65,7 +65,7 @@ func New(site *page.Site, service Service) *Handler {
 // problem is what a page says of an error.
 func problem(err error, title, detail phrase.Phrase) page.Failure {
 	return page.Failure{Err: err, Problem: page.Problem{
-		Title: title, Detail: detail, Back: phrase.New("Go to settings"), BackTo: "/settings",
+		Title: title, Detail: detail, Back: phrase.New("Go to Settings"), BackTo: "/settings",
 	}}
 }
 

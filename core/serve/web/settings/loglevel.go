@@ -61,7 +61,7 @@ func (h *Handler) setLogLevel(w http.ResponseWriter, r *http.Request) {
 	if errors.As(err, &invalid) {
 		h.RenderError(w, r, http.StatusUnprocessableEntity, page.Problem{
 			Title: phrase.New("There is no such level"), Detail: phrase.New("Choose one of the list. Nothing was changed."),
-			Back: phrase.New("Go to settings"), BackTo: "/settings#log",
+			Back: phrase.New("Go to Settings"), BackTo: "/settings#log",
 		})
 		return
 	}

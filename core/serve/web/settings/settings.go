@@ -99,7 +99,7 @@ func (h *Handler) render(w http.ResponseWriter, r *http.Request, status int, wit
 		updates = phrase.New("1 update held")
 	}
 	if guide.Unlisted(n, h.service.Components(actor, kind.Watcher)) {
-		updates = phrase.New("unknown: the containers cannot be listed")
+		updates = phrase.New("Your containers cannot be listed")
 	}
 	summary, failing := plugins.Summary(h.service.Plugins())
 	counts = append(counts, navCount{phrase.New("Policies"), "/policies", updates, false},

@@ -36,6 +36,6 @@ func (h *Handler) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	h.RenderError(w, r, http.StatusOK, page.Problem{
 		Title:  phrase.New("The links are revoked"),
 		Detail: phrase.New("Those in messages that were sent so far decide nothing any more. Later messages have new ones."),
-		Back:   phrase.New("Go to settings"), BackTo: "/settings",
+		Back:   phrase.New("Go to Settings"), BackTo: "/settings",
 	})
 }
