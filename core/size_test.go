@@ -98,7 +98,7 @@ func columns(source string) []int {
 }
 
 // maxLines is how many lines of Go are written by hand at most, without tests, generated code and examples.
-const maxLines = 157_760
+const maxLines = 157_765
 
 // TestCodeHasNoMoreLines holds the weight of the program: what is added takes the place of something, or says what it
 // is worth.

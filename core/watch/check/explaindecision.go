@@ -70,6 +70,9 @@ func decisionSentences(d *sdk.Decision) []phrase.Phrase {
 		say = append(say, phrase.Join("", text, phrase.Verbatim(".")))
 		if r.Code == policy.ReasonMinAge {
 			say = append(say, phrase.New("Each newer version starts the wait again."))
+			if !d.Until.IsZero() && d.Until.Before(r.Until.Time) {
+				say = append(say, phrase.New("An older one may be offered on %s.", preview.Moment(d.Until.Time)))
+			}
 		}
 	}
 	return say

@@ -3,7 +3,9 @@ package check
 import (
 	"regexp"
 	"testing"
+	"time"
 
+	"github.com/dogwatch/dogwatch/core/decide/policy"
 	"github.com/dogwatch/dogwatch/core/model/phrase"
 	"github.com/dogwatch/dogwatch/core/serve/language"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -42,5 +44,21 @@ func TestExplainInGerman(t *testing.T) {
 	held := &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "window.closed", Text: "it waits"}}}
 	for _, text := range decisionSentences(held) {
 		check(phrase.Text{Phrase: text})
+	}
+}
+
+// TestHeldByAgeSaysWhenAnOlderVersionMayBeOffered: the decision changes before the newest version is old enough.
+func TestHeldByAgeSaysWhenAnOlderVersionMayBeOffered(t *testing.T) {
+	newest := sdk.TimeOf(time.Date(2027, 1, 10, 3, 0, 0, 0, time.Local))
+	for want, until := range map[string]sdk.Time{
+		"An older one may be offered on Sun 6 Dec 2026 09:10.": sdk.TimeOf(time.Date(2026, 12, 6, 9, 10, 0, 0, time.Local)),
+		"Each newer version starts the wait again.":            newest,
+	} {
+		said := decisionSentences(&sdk.Decision{State: sdk.StateHeld, Until: until, Reasons: []sdk.Reason{
+			{Code: policy.ReasonMinAge, Text: "2.0.0 must be 42 days old", Until: newest},
+		}})
+		if last := said[len(said)-1].String(); last != want {
+			t.Errorf("until %s it says %q, want %q", until, last, want)
+		}
 	}
 }
