@@ -130,13 +130,13 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 // remove adds the steps that remove what was replaced.
 func remove(l *list, name string, recreated []Container, rules watcher.UpdateRules) {
 	for i := len(recreated) - 1; i >= 0; i-- {
-		l.add(watcher.StepRemove, recreated[i].Name(), "remove the old "+recreated[i].Name()+", not its volumes")
+		l.add(watcher.StepRemove, recreated[i].Name(), "remove the old container "+recreated[i].Name()+", not its volumes")
 	}
 	if rules.Keep > 0 {
 		l.add(watcher.StepRemove, name,
 			fmt.Sprintf("keep the old %s stopped, and remove all but %d of them", name, rules.Keep))
 	} else {
-		l.add(watcher.StepRemove, name, "remove the old "+name+", not its volumes")
+		l.add(watcher.StepRemove, name, "remove the old container "+name+", not its volumes")
 	}
 	if rules.Prune {
 		l.add(watcher.StepPrune, "", "remove the old image if no container uses it")
@@ -145,7 +145,7 @@ func remove(l *list, name string, recreated []Container, rules watcher.UpdateRul
 
 func create(l *list, c Container, engine Engine) {
 	name := c.Name()
-	l.add(watcher.StepRename, name, "rename the old "+name)
+	l.add(watcher.StepRename, name, "rename the old container "+name)
 	l.add(watcher.StepCreate, name, "create the new "+name)
 	for _, e := range Make(c, engine, c.Config.Image, "").Connect {
 		*l = append(*l, watcher.Step{

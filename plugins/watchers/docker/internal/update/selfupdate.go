@@ -325,7 +325,7 @@ func (r *replacement) withoutHelper(ctx context.Context, self string, s watcher.
 	case stays:
 		for other, id := range ids {
 			if err := r.removeOld(ctx, other, id); err != nil && !engine.HasStatus(err, http.StatusNotFound) {
-				r.warn(watcher.Step{Code: watcher.StepRemove, Text: "remove the old " + other}, err)
+				r.warn(watcher.Step{Code: watcher.StepRemove, Text: "remove the old container " + other}, err)
 			}
 		}
 		out, err = r.updated(ctx)
