@@ -219,8 +219,11 @@ func TestLostEventsAreFound(t *testing.T) {
 	w := plugintest.Watcher(t, nomad.Type(), options(s.URL))
 	next := watch(t, w)
 	s.AwaitStreams(t, 1)
-	if _, err := w.List(t.Context()); err != nil {
-		t.Fatal(err)
+	for asked := -1; asked != len(s.Requests()); { // until the jobs are followed, and a list costs nothing
+		asked = len(s.Requests())
+		if _, err := w.List(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.Deny("/v1/event/stream", "")
 	s.CutStreams()
